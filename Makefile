@@ -1,0 +1,53 @@
+# Two commands are enough: `make app` and `make test`. Everything is installed into .venv, with the versions of constraints.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: env env-dev app lab test test-all check fix bench models wheels clean
+
+env: .venv/.ready
+env-dev: .venv/.ready-dev
+
+.venv/.ready: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing (about two minutes the first time) …"
+	@$(INSTALL) -e .
+	@touch $@
+
+.venv/.ready-dev: .venv/.ready
+	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+app: env          ## open the explorer in a browser
+	$(BIN)/explorer app
+
+lab: env          ## open the notebooks in JupyterLab
+	$(BIN)/explorer lab
+
+test: env-dev     ## every check, with a small fixed sample of the long ones
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-all: env-dev ## every check in full
+	EXPLORER_TEST_ALL=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: env-dev    ## lint, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fix: env-dev      ## what the linter can mend by itself
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: env-dev    ## measure, side by side with what you would use instead
+	$(BIN)/python benchmarks/tracing.py
+
+models: env       ## train the shipped models again
+	$(BIN)/python -m explorer.seedlings
+
+wheels: env       ## everything for a room without internet, in wheels/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .
+	@echo "There: python3 -m venv .venv && .venv/bin/pip install --no-index --find-links wheels pretraining-explorer && .venv/bin/explorer app"
+
+clean:
+	rm -rf .venv wheels build dist .pytest_cache .mypy_cache .ruff_cache
