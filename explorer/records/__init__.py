@@ -1,0 +1,26 @@
+"""The words this project speaks: frozen records of what models, tokenizers and trainings did."""
+
+from explorer.records.attention import STAGES, Attention
+from explorer.records.edits import Edit, NoScale, SetMask, SilenceHead
+from explorer.records.record import Record
+from explorer.records.tokens import Tokens, Vocabulary
+from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
+from explorer.records.training import TrainingStep
+
+__all__ = [
+    "STAGES",
+    "STREAMS",
+    "Attention",
+    "Block",
+    "Edit",
+    "Mix",
+    "NoScale",
+    "Prediction",
+    "Record",
+    "SetMask",
+    "SilenceHead",
+    "Tokens",
+    "TrainingStep",
+    "Trace",
+    "Vocabulary",
+]

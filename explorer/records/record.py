@@ -1,0 +1,96 @@
+"""What every record is: frozen, read-only, and able to be written to one file and read back without pickle."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from explorer.errors import FileError
+
+KINDS: dict[str, type[Record]] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A frozen set of arrays, tuples and strings that a run leaves behind."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        KINDS[cls.__name__] = cls
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, settle(getattr(self, field.name)))
+
+    def write(self, path: str | Path) -> Path:
+        """Write this record to `path`: one .npz file that holds the arrays and a JSON text, nothing executable."""
+        arrays: dict[str, np.ndarray] = {}
+        text = json.dumps(_pack(self, arrays), ensure_ascii=False)
+        try:
+            with open(path, "wb") as file:
+                np.savez_compressed(file, record=np.frombuffer(text.encode("utf-8"), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+        except OSError as error:
+            raise FileError(f"Could not write {path}: {error.strerror}. Choose a folder that exists and has space.") from error
+        return Path(path)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a record that `write` wrote."""
+        try:
+            with open(path, "rb") as bytes_, np.load(bytes_, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            record = _unpack(json.loads(arrays.pop("record").tobytes().decode("utf-8")), arrays)
+        except FileNotFoundError as error:
+            raise FileError(f"There is no file {path}.") from error
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise FileError(f"{path} is not a whole {cls.__name__} file ({error}). Write it again.") from error
+        if not isinstance(record, cls):
+            raise FileError(f"{path} holds a {type(record).__name__}, not a {cls.__name__}.")
+        return record
+
+
+def settle(value: Any) -> Any:
+    """The same value, safe to share: arrays read-only and owned, lists as tuples."""
+    if isinstance(value, np.ndarray):
+        if value.flags.writeable or value.base is not None:
+            value = value.copy()
+        value.setflags(write=False)
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(settle(item) for item in value)
+    if isinstance(value, dict):
+        return {key: settle(item) for key, item in value.items()}
+    return value
+
+
+def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, Record):
+        return {
+            "record": type(value).__name__,
+            "fields": {f.name: _pack(getattr(value, f.name), arrays) for f in fields(value)},
+        }
+    if isinstance(value, np.ndarray):
+        arrays[f"a{len(arrays)}"] = value
+        return {"array": f"a{len(arrays) - 1}"}
+    if isinstance(value, tuple):
+        return [_pack(item, arrays) for item in value]
+    if isinstance(value, dict):
+        return {"mapping": [[key, _pack(item, arrays)] for key, item in value.items()]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _unpack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, list):
+        return tuple(_unpack(item, arrays) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if "mapping" in value:
+        return {key: _unpack(item, arrays) for key, item in value["mapping"]}
+    return KINDS[value["record"]](**{name: _unpack(item, arrays) for name, item in value["fields"].items()})
