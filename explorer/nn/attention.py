@@ -1,0 +1,88 @@
+"""Attention, in the six steps of the lecture."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from explorer import tap
+from explorer.errors import ChoiceError
+from explorer.nn.positions import Position
+
+
+def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
+    """The attention weights of every query over every key: softmax(q·kᵀ · scale + bias, where allowed)."""
+    scores = q @ k.transpose(-2, -1)  # 1  every query meets every key    [batch, head, query, key]
+    scaled = scores * scale  # 2  divided by √d
+    biased = scaled if bias is None else scaled + bias  # 3  what the positions add
+    masked = biased.masked_fill(~allowed, -torch.inf)  # 4  who may not be seen is −∞
+    return masked.softmax(dim=-1)  # 5  each row becomes shares that sum to one; step 6 is weights @ v
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention. Its name is (stream, layer), so that what it hands out can be told apart."""
+
+    def __init__(self, dim: int, heads: int, name: tuple[str, int], *, causal: bool, dropout: float) -> None:
+        super().__init__()
+        self.query, self.key, self.value, self.output = (nn.Linear(dim, dim) for _ in range(4))
+        self.heads, self.causal, self.dropout = heads, causal, dropout
+        self.scale = (dim // heads) ** -0.5
+        self.stream, self.layer = name
+
+    def forward(self, x: Tensor, position: Position, real: Tensor | None) -> Tensor:
+        """From [batch, position, dim] to the same shape. `real` [batch, key] is False at padding; None means no padding."""
+        where = torch.arange(x.shape[1], device=x.device)
+        q = position.turn(self._split(self.query(x)), where)  # [batch, head, query, dim]
+        k = position.turn(self._split(self.key(x)), where)
+        v = self._split(self.value(x))
+        bias = position.bias(where, where)  # [1, head, query, key]
+        context = (self._openly if tap.watched() else self._fast)(q, k, v, bias, real)
+        out = self.output(context.transpose(1, 2).flatten(2))  # heads side by side, then W_O  [batch, position, dim]
+        tap.tap("attention out", self.stream, self.layer, output=out)
+        return out
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [batch, head, position, dim]
+
+    def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
+        """All six steps at once, when nobody watches."""
+        drop = self.dropout if self.training else 0.0
+        mask: Tensor | None = None
+        if bias is not None or (real is not None and not self.causal):
+            mask = self._allowed(q, real)
+            if bias is not None:
+                mask = bias.masked_fill(~mask, -torch.inf)
+        causal = self.causal and mask is None
+        return functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, dropout_p=drop, is_causal=causal, scale=self.scale
+        )
+
+    def _openly(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
+        """The six steps one by one, handing each out and letting edits in."""
+        name = (self.stream, self.layer)
+        scale = tap.edited("scale", *name, self.scale)
+        allowed = self._edited_mask(self._allowed(q, real))
+        weights = tap.edited("weights", *name, attend(q, k, scale, bias, allowed))  # [batch, head, query, key]
+        context = tap.edited("context", *name, weights @ v)  # 6  the values, weighed   [batch, head, query, dim]
+        tap.tap("attention", *name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
+        return context
+
+    def _allowed(self, q: Tensor, real: Tensor | None) -> Tensor:
+        """Who may see whom: [batch or 1, 1, query, key]. The one difference between an encoder and a decoder."""
+        n = q.shape[2]
+        allowed = torch.ones(n, n, dtype=torch.bool, device=q.device)
+        if self.causal:
+            allowed = allowed.tril()
+        return allowed[None, None] if real is None else allowed & real[:, None, None, :]
+
+    def _edited_mask(self, allowed: Tensor) -> Tensor:
+        shape = allowed.shape
+        allowed = torch.as_tensor(tap.edited("allowed", self.stream, self.layer, allowed), device=allowed.device)
+        if allowed.shape[-2:] != shape[-2:]:
+            raise ChoiceError(
+                f"The mask is {tuple(allowed.shape)}, but this text needs {shape}: one row and one column for each piece."
+            )
+        if not bool(allowed.any(dim=-1).all()):
+            raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
+        return allowed.expand(*shape)

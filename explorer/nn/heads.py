@@ -1,0 +1,53 @@
+"""What is read off the last hidden states."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from explorer.nn.config import Config
+from explorer.nn.layers import ACTIVATIONS
+
+
+class Head(nn.Module):
+    """A score for every piece of the vocabulary: hidden states against the token embeddings (tied) or a matrix of its own."""
+
+    def __init__(self, config: Config, tokens: nn.Embedding) -> None:
+        super().__init__()
+        self.project = nn.Linear(config.dim, config.vocab, bias=False)
+        if config.tied:
+            self.project.weight = tokens.weight
+        self.bias = nn.Parameter(torch.zeros(config.vocab)) if config.head_bias else None
+        self.transform = Transform(config) if config.head_transform else None
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """From [..., dim] to [..., vocab]."""
+        scores = self.project(hidden if self.transform is None else self.transform(hidden))
+        return scores if self.bias is None else scores + self.bias
+
+
+class Transform(nn.Module):
+    """BERT's extra layer before the vocabulary: dense, bend, norm."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.dim, config.dim)
+        self.bend = ACTIVATIONS[config.activation]
+        self.norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """From [..., dim] to the same shape."""
+        return self.norm(self.bend(self.dense(hidden)))
+
+
+class NextSentence(nn.Module):
+    """Does B follow A? The first position, pooled by tanh(W h + b), against two classes (0: it follows)."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.pool = nn.Linear(dim, dim)
+        self.classify = nn.Linear(dim, 2)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """From [batch, position, dim] to [batch, 2]."""
+        return self.classify(torch.tanh(self.pool(hidden[:, 0])))

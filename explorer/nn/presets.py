@@ -1,0 +1,73 @@
+"""Every named system, and the sizes it comes in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from explorer.errors import ChoiceError, unknown
+from explorer.nn.config import Config
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A system by name: its architecture, the tokenizer and the objective that belong to it."""
+
+    name: str
+    architecture: dict[str, Any]
+    sizes: dict[str, dict[str, int]]
+    tokenizer: str
+    objective: str
+
+
+def shape(dim: int, layers: int, heads: int, length: int) -> dict[str, int]:
+    """The numbers of a size; the feed-forward layer is four times as wide."""
+    return {"dim": dim, "layers": layers, "heads": heads, "hidden": 4 * dim, "length": length}
+
+
+BERT = Preset(
+    "bert",
+    {"family": "encoder", "positions": "learned", "norm_place": "post", "segments": 2, "head_transform": True,
+     "head_bias": True, "next_sentence": True},
+    {"tiny": shape(64, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 512)},
+    tokenizer="wordpiece",
+    objective="mlm+nsp",
+)  # fmt: skip
+
+GPT2 = Preset(
+    "gpt2",
+    {"family": "decoder", "positions": "learned", "norm_place": "pre", "norm_epsilon": 1e-5, "embedding_norm": False,
+     "final_norm": True, "activation": "gelu-tanh"},
+    {"tiny": shape(128, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 1024)},
+    tokenizer="byte-bpe",
+    objective="causal",
+)  # fmt: skip
+
+PRESETS = {preset.name: preset for preset in (BERT, GPT2)}
+
+
+def preset(name: str) -> Preset:
+    """The preset of that name."""
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    return PRESETS[name]
+
+
+def configure(name: str, size: str, vocab: int, **overrides: Any) -> Config:
+    """The architecture of a preset at a size, with any field overridden by keyword."""
+    system = preset(name)
+    if size not in system.sizes:
+        raise unknown(f"size of {name}", size, system.sizes)
+    known = {field.name for field in fields(Config)}
+    for field in overrides:
+        if field not in known:
+            raise unknown(f"field of {name}", field, sorted(known))
+    try:
+        return Config(**{**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
+    except TypeError as error:
+        raise ChoiceError(f"These settings do not fit {name}: {overrides} ({error}).") from error
+
+
+def presets() -> dict[str, Preset]:
+    """Every named system with its sizes."""
+    return dict(PRESETS)
