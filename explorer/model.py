@@ -1,0 +1,143 @@
+"""A model as everything else knows it: a name, a family, a tokenizer, and what it predicts for a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.errors import ChoiceError, TextError
+from explorer.nn.transformer import Transformer
+from explorer.records import Tokens
+from explorer.text.tokenizers import Tokenizer
+
+Text = str | tuple[str, str] | Tokens | Sequence[int]
+
+
+class Model(Protocol):
+    """What tracing, decoding and the pages need of a model, ours or anyone's."""
+
+    name: str
+    family: str
+    tokenizer: Tokenizer
+    streams: dict[str, tuple[int, int]]
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """The network itself."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+
+    def tokens(self, text: Text) -> Tokens:
+        """The pieces that the model would read."""
+
+    def run(self, tokens: Tokens) -> dict[str, Tensor]:
+        """One forward pass over one text: raw scores by name, with a batch axis of one."""
+
+
+class OwnModel:
+    """One of our Transformers with its tokenizer."""
+
+    def __init__(self, name: str, module: Transformer, tokenizer: Tokenizer, preset: str) -> None:
+        self.name, self.module, self.tokenizer, self.preset = name, module, tokenizer, preset
+        self.config = module.config
+        self.family = module.config.family
+        self.streams = {self.family: (module.config.layers, module.config.heads)}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.module.embeddings.tokens.weight.device
+
+    @property
+    def longest(self) -> int:
+        """The most pieces that one text may have."""
+        return self.config.length
+
+    def tokens(self, text: Text) -> Tokens:
+        """The pieces that the model would read; a clear error for a text that it cannot."""
+        tokens = as_tokens(text, self.tokenizer)
+        if len(tokens) > self.longest:
+            raise TextError(
+                f"The text has {len(tokens)} pieces, but {self.name} reads at most {self.longest}. Shorten the text."
+            )
+        if int(tokens.ids.max()) >= self.config.vocab:
+            raise ChoiceError(
+                f"There is no piece {int(tokens.ids.max())}: {self.name} knows the ids 0 to {self.config.vocab - 1}."
+            )
+        return tokens
+
+    def run(self, tokens: Tokens) -> dict[str, Tensor]:
+        """One forward pass over one text: raw scores by name, with a batch axis of one."""
+        return self._run([tokens])
+
+    def outputs(self, text: Text, target: Text | None = None) -> dict[str, np.ndarray]:
+        """What the model predicts: `lm` [position, vocab], and `nsp` [2] where it has that head. Raw scores, no softmax."""
+        if target is not None:
+            raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
+        return self.outputs_many([text])[0]
+
+    def outputs_many(self, texts: Sequence[Text]) -> list[dict[str, np.ndarray]]:
+        """The same for several texts in one padded batch."""
+        many = [self.tokens(text) for text in texts]
+        if not many:
+            return []
+        found = {name: scores.float().cpu().numpy() for name, scores in self._run(many).items()}
+        return [_of_one(found, row, len(tokens)) for row, tokens in enumerate(many)]
+
+    def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
+        """The scores over the vocabulary, [position, vocab]. Row i is about piece i + 1 if causal, about piece i otherwise."""
+        return self.outputs(text, target)["lm"]
+
+    @torch.no_grad()
+    def _run(self, many: Sequence[Tokens]) -> dict[str, Tensor]:
+        check_settled(self.module, self.name)
+        segments = self.config.segments
+        longest = max(len(tokens) for tokens in many)
+        pad = self.tokenizer.vocabulary.pad or 0
+        ids = torch.tensor([[*t.ids.tolist(), *[pad] * (longest - len(t))] for t in many], device=self.device)
+        parts = torch.tensor([[*t.segments, *[0] * (longest - len(t))] for t in many], device=self.device) if segments else None
+        lengths = torch.tensor([len(t) for t in many], device=self.device)
+        real = torch.arange(longest, device=self.device) < lengths[:, None]  # [batch, position]
+        hidden = self.module(ids, parts, None if bool(real.all()) else real)
+        return self.module.outputs(hidden)
+
+
+def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
+    """Tokens for whatever was given as a text: a string or a pair (special pieces are added), Tokens or ids (taken as they are)."""
+    if isinstance(text, Tokens):
+        tokens = text
+    elif isinstance(text, str):
+        tokens = tokenizer.encode(_not_blank(text))
+    elif isinstance(text, tuple) and len(text) == 2 and all(isinstance(part, str) for part in text):
+        tokens = tokenizer.encode(_not_blank(text[0]), _not_blank(text[1]))
+    elif isinstance(text, (list, tuple, np.ndarray)):
+        tokens = tokenizer.tokens(list(text))
+    else:
+        raise TextError(f"A text must be a string, a pair of strings, Tokens or a list of ids; this is {type(text).__name__}.")
+    if not len(tokens):
+        raise TextError("There is no piece in this text. Give at least one word.")
+    return tokens
+
+
+def check_settled(module: torch.nn.Module, name: str) -> None:
+    """Refuse a model in training mode: dropout would make every number a different one each time."""
+    if module.training:
+        raise ChoiceError(
+            f"{name} is in training mode, so its numbers would change from call to call. Call model.module.eval() first."
+        )
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise TextError("The text is empty. Give at least one word.")
+    return text
+
+
+def _of_one(found: dict[str, np.ndarray], row: int, length: int) -> dict[str, np.ndarray]:
+    return {name: scores[row, :length] if name == "lm" else scores[row] for name, scores in found.items()}

@@ -1,0 +1,140 @@
+"""Watch one forward pass and keep everything that a picture needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from explorer import tap
+from explorer.errors import ChoiceError, check_index, unknown
+from explorer.model import Model, Text
+from explorer.records import Attention, Block, Edit, Prediction, SetMask, Trace
+
+LIMIT = 512
+BEST = 10
+
+
+def trace(
+    model: Model,
+    text: Text,
+    *,
+    target: Text | None = None,
+    layers: Iterable[int] | None = None,
+    edits: Sequence[Edit] = (),
+    blocks: bool = False,
+) -> Trace:
+    """Run `model` once over `text` and return the record of it.
+
+    `layers` keeps the attention of these layers only; `edits` change the run (the model itself stays as it is);
+    `blocks` keeps the residual sums, norms and feed-forward layers as well.
+    """
+    if target is not None:
+        raise ChoiceError(f"{model.name} is one {model.family} and takes no target. Leave `target` out.")
+    tokens = model.tokens(text)
+    if len(tokens) > LIMIT:
+        raise ChoiceError(f"The text has {len(tokens)} pieces; a trace holds every pair of them and stops at {LIMIT}.")
+    kept = _checked_layers(model, layers)
+    for edit in edits:
+        check_edit(edit, model, len(tokens))
+    heard = _Listener(kept, tuple(edits), blocks)
+    with tap.listening(heard), tap.editing(edits):
+        outputs = {name: _array(scores) for name, scores in model.run(tokens).items()}
+    return Trace(
+        model=model.name,
+        family=model.family,
+        source=tokens,
+        target=None,
+        attention=tuple(heard.attention),
+        hidden={stream: np.stack(states) for stream, states in heard.hidden.items()},  # [layer, position, dim]
+        embeddings=heard.embeddings,
+        blocks=tuple(heard.blocks),
+        top=best(outputs["lm"], model) if "lm" in outputs else None,
+        outputs=outputs,
+        edits=tuple(edits),
+    )
+
+
+def best(scores: np.ndarray, model: Model, count: int = BEST) -> Prediction:
+    """The likeliest pieces of every row, with log-probabilities over the whole vocabulary."""
+    shifted = scores.astype(np.float64) - scores.max(axis=1, keepdims=True)
+    logp = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))  # [position, vocab]
+    ids = np.argsort(-logp, axis=1, kind="stable")[:, :count]
+    texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in ids)
+    return Prediction(ids, texts, np.take_along_axis(logp, ids, axis=1).astype(np.float32))
+
+
+def check_edit(edit: Edit, model: Model, length: int) -> None:
+    """Refuse an edit that names what the model does not have."""
+    if not isinstance(edit, Edit):
+        raise ChoiceError(f"An edit must be one of the Edit records, for example SilenceHead; this is {type(edit).__name__}.")
+    if edit.stream not in model.streams:
+        raise unknown(f"stream in {model.name}", edit.stream, model.streams)
+    layers, heads = model.streams[edit.stream]
+    for what, count in (("layer", layers), ("head", heads)):
+        given = getattr(edit, what, None)
+        if given is not None:
+            check_index(f"{what} in the {edit.stream} of {model.name}", given, count)
+    if isinstance(edit, SetMask):
+        if edit.allowed.shape != (length, length):
+            shape = " × ".join(map(str, edit.allowed.shape))
+            raise ChoiceError(f"The mask is {shape}, but this text has {length} pieces: make it {length} × {length}.")
+        if not edit.allowed.any(axis=1).all():
+            raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
+
+
+class _Listener:
+    """Turns what the model hands out into records, one text, no batch axis."""
+
+    def __init__(self, layers: frozenset[int] | None, edits: tuple[Edit, ...], blocks: bool) -> None:
+        self.layers, self.edits, self.wants_blocks = layers, edits, blocks
+        self.embeddings: dict[str, np.ndarray] = {}
+        self.hidden: dict[str, list[np.ndarray]] = {}
+        self.attention: list[Attention] = []
+        self.blocks: list[Block] = []
+        self._weights: dict[str, Any] = {}
+
+    def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == "embeddings":
+            self.embeddings = {name: _array(value) for name, value in values.items()}
+        elif place == "hidden":
+            self.hidden.setdefault(stream, []).append(_array(values["x"]))
+        elif self.layers is None or layer in self.layers:
+            self._in_layer(place, stream, layer, values)
+
+    def _in_layer(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == "attention":
+            self._weights = {name: _array(value) for name, value in values.items()}
+        elif place == "attention out":
+            edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
+            held = {**self._weights, "allowed": self._weights["allowed"][0]}  # the same for every head
+            self.attention.append(Attention(stream, layer, output=_array(values["output"]), edited=edited, **held))
+        elif place == "block" and self.wants_blocks:
+            self.blocks.append(_block(stream, layer, values))
+
+
+def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:
+    entering, epsilon = _array(values["norm_input"]), values["epsilon"]
+    held = {field.name: _array(values[field.name]) for field in fields(Block) if isinstance(values.get(field.name), Tensor)}
+    deviation = np.sqrt(entering.var(axis=-1) + epsilon)
+    held |= {"norm_input": entering, "mean": entering.mean(axis=-1), "deviation": deviation}
+    return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], **held)
+
+
+def _checked_layers(model: Model, layers: Iterable[int] | None) -> frozenset[int] | None:
+    if layers is None:
+        return None
+    deepest = max(count for count, _ in model.streams.values())
+    return frozenset(check_index(f"layer in {model.name}", layer, deepest) for layer in layers)
+
+
+def _array(value: Any) -> Any:
+    """A tensor of one text as NumPy, without its batch axis; anything else as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    value = value.detach().float() if value.is_floating_point() else value.detach()
+    held = value.cpu().numpy()
+    return held[0] if value.dim() > 1 and held.shape[0] == 1 else held
