@@ -1,0 +1,9 @@
+"""The way to and from Hugging Face: each architecture that both sides know has a twin."""
+
+from explorer.hub.bert import BERT
+from explorer.hub.gpt2 import GPT2
+from explorer.hub.twins import Twin
+
+TWINS: dict[str, Twin] = {twin.model_type: twin for twin in (BERT, GPT2)}
+
+__all__ = ["TWINS", "Twin"]

@@ -1,0 +1,90 @@
+"""BertForPreTraining."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.errors import ChoiceError
+from explorer.hub.twins import Name, Twin, Weights, both
+from explorer.nn.config import Config
+
+ACTIVATIONS = {"gelu": "gelu", "relu": "relu", "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh"}
+FIXED: dict[str, Any] = {
+    "family": "encoder", "positions": "learned", "norm_place": "post", "embedding_norm": True, "final_norm": False,
+    "head_transform": True, "head_bias": True, "tied": True,
+}  # fmt: skip
+
+
+def fits(config: Config) -> bool:
+    """Whether this is a BERT."""
+    return config.segments > 0 and all(getattr(config, name) == value for name, value in FIXED.items())
+
+
+def to_theirs(config: Config) -> dict[str, Any]:
+    """Our settings under their names."""
+    return {
+        "vocab_size": config.vocab,
+        "hidden_size": config.dim,
+        "num_hidden_layers": config.layers,
+        "num_attention_heads": config.heads,
+        "intermediate_size": config.hidden,
+        "max_position_embeddings": config.length,
+        "type_vocab_size": config.segments,
+        "hidden_act": next(theirs for theirs, ours in ACTIVATIONS.items() if ours == config.activation),
+        "layer_norm_eps": config.norm_epsilon,
+        "hidden_dropout_prob": config.dropout,
+        "attention_probs_dropout_prob": config.dropout,
+        "tie_word_embeddings": True,
+    }
+
+
+def to_ours(theirs: Mapping[str, Any]) -> Config:
+    """Their settings under our names."""
+    if theirs.get("is_decoder") or theirs.get("position_embedding_type", "absolute") != "absolute":
+        raise ChoiceError("This BERT is a decoder or has other positions than BERT's learned ones; it has no twin here.")
+    return Config(
+        vocab=theirs["vocab_size"],
+        dim=theirs["hidden_size"],
+        layers=theirs["num_hidden_layers"],
+        heads=theirs["num_attention_heads"],
+        hidden=theirs["intermediate_size"],
+        length=theirs["max_position_embeddings"],
+        segments=theirs["type_vocab_size"],
+        activation=ACTIVATIONS[theirs.get("hidden_act", "gelu")],
+        norm_epsilon=theirs.get("layer_norm_eps", 1e-12),
+        next_sentence=(theirs.get("architectures") or ["BertForPreTraining"])[0] == "BertForPreTraining",
+        **FIXED,
+    )
+
+
+def names(config: Config) -> tuple[Name, ...]:
+    """Every weight under both names."""
+    theirs, ours = "bert.encoder.layer.{}", "layers.{}"
+    pairs = (
+        Name("bert.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
+        Name("bert.embeddings.position_embeddings.weight", ("embeddings.position.table.weight",)),
+        Name("bert.embeddings.token_type_embeddings.weight", ("embeddings.segments.weight",)),
+        *both("bert.embeddings.LayerNorm", "embeddings.norm"),
+        *both(f"{theirs}.attention.self.query", f"{ours}.attention.query"),
+        *both(f"{theirs}.attention.self.key", f"{ours}.attention.key"),
+        *both(f"{theirs}.attention.self.value", f"{ours}.attention.value"),
+        *both(f"{theirs}.attention.output.dense", f"{ours}.attention.output"),
+        *both(f"{theirs}.attention.output.LayerNorm", f"{ours}.after_attention.norm"),
+        *both(f"{theirs}.intermediate.dense", f"{ours}.feed_forward.widen"),
+        *both(f"{theirs}.output.dense", f"{ours}.feed_forward.narrow"),
+        *both(f"{theirs}.output.LayerNorm", f"{ours}.after_feed_forward.norm"),
+        *both("cls.predictions.transform.dense", "head.transform.dense"),
+        *both("cls.predictions.transform.LayerNorm", "head.transform.norm"),
+        Name("cls.predictions.bias", ("head.bias",)),
+    )
+    extra = (*both("bert.pooler.dense", "next_sentence.pool"), *both("cls.seq_relationship", "next_sentence.classify"))
+    return pairs + extra if config.next_sentence else pairs
+
+
+def clean(weights: Weights) -> Weights:
+    """Old checkpoints call the norm's weights gamma and beta."""
+    return {name.replace(".gamma", ".weight").replace(".beta", ".bias"): value for name, value in weights.items()}
+
+
+BERT = Twin("bert", "bert", ("BertForPreTraining", "BertForMaskedLM"), fits, to_theirs, to_ours, names, clean)

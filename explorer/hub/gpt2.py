@@ -1,0 +1,85 @@
+"""GPT2LMHeadModel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.errors import ChoiceError
+from explorer.hub.twins import Name, Twin, Weights, both
+from explorer.nn.config import Config
+
+ACTIVATIONS = {"gelu_new": "gelu-tanh", "gelu": "gelu", "relu": "relu", "gelu_pytorch_tanh": "gelu-tanh"}
+FIXED: dict[str, Any] = {
+    "family": "decoder", "positions": "learned", "norm_place": "pre", "embedding_norm": False, "final_norm": True,
+    "head_transform": False, "head_bias": False, "segments": 0, "next_sentence": False, "tied": True,
+}  # fmt: skip
+
+
+def fits(config: Config) -> bool:
+    """Whether this is a GPT-2."""
+    return all(getattr(config, name) == value for name, value in FIXED.items())
+
+
+def to_theirs(config: Config) -> dict[str, Any]:
+    """Our settings under their names."""
+    return {
+        "vocab_size": config.vocab,
+        "n_embd": config.dim,
+        "n_layer": config.layers,
+        "n_head": config.heads,
+        "n_inner": config.hidden,
+        "n_positions": config.length,
+        "activation_function": next(theirs for theirs, ours in ACTIVATIONS.items() if ours == config.activation),
+        "layer_norm_epsilon": config.norm_epsilon,
+        "embd_pdrop": config.dropout,
+        "attn_pdrop": config.dropout,
+        "resid_pdrop": config.dropout,
+        "tie_word_embeddings": True,
+        "bos_token_id": None,
+        "eos_token_id": None,
+    }
+
+
+def to_ours(theirs: Mapping[str, Any]) -> Config:
+    """Their settings under our names."""
+    if theirs.get("scale_attn_by_inverse_layer_idx") or not theirs.get("scale_attn_weights", True):
+        raise ChoiceError("This GPT-2 scales its attention by layer or not at all; it has no twin here.")
+    return Config(
+        vocab=theirs["vocab_size"],
+        dim=theirs["n_embd"],
+        layers=theirs["n_layer"],
+        heads=theirs["n_head"],
+        hidden=theirs.get("n_inner") or 4 * theirs["n_embd"],
+        length=theirs["n_positions"],
+        activation=ACTIVATIONS[theirs.get("activation_function", "gelu_new")],
+        norm_epsilon=theirs.get("layer_norm_epsilon", 1e-5),
+        **FIXED,
+    )
+
+
+def names(config: Config) -> tuple[Name, ...]:
+    """Every weight under both names; theirs holds q, k and v side by side, and stores matrices turned."""
+    theirs, ours = "transformer.h.{}", "layers.{}"
+    qkv = (f"{ours}.attention.query", f"{ours}.attention.key", f"{ours}.attention.value")
+    return (
+        Name("transformer.wte.weight", ("embeddings.tokens.weight",)),
+        Name("transformer.wpe.weight", ("embeddings.position.table.weight",)),
+        *both(f"{theirs}.ln_1", f"{ours}.after_attention.norm"),
+        *both(f"{theirs}.attn.c_attn", *qkv, turned=True),
+        *both(f"{theirs}.attn.c_proj", f"{ours}.attention.output", turned=True),
+        *both(f"{theirs}.ln_2", f"{ours}.after_feed_forward.norm"),
+        *both(f"{theirs}.mlp.c_fc", f"{ours}.feed_forward.widen", turned=True),
+        *both(f"{theirs}.mlp.c_proj", f"{ours}.feed_forward.narrow", turned=True),
+        *both("transformer.ln_f", "norm"),
+    )
+
+
+def clean(weights: Weights) -> Weights:
+    """The published checkpoint has no `transformer.` before its names."""
+    if any(name.startswith("transformer.") for name in weights):
+        return weights
+    return {f"transformer.{name}": value for name, value in weights.items()}
+
+
+GPT2 = Twin("gpt2", "gpt2", ("GPT2LMHeadModel",), fits, to_theirs, to_ours, names, clean)

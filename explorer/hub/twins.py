@@ -1,0 +1,86 @@
+"""A twin: one architecture under two sets of names, ours and Hugging Face's, with the way there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from explorer.errors import ChoiceError, FileError
+from explorer.nn.config import Config
+
+Weights = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Name:
+    """One weight under both names; `{}` stands for the layer. `ours` lists several where theirs is several in one."""
+
+    theirs: str
+    ours: tuple[str, ...]
+    turned: bool = False  # theirs is stored input × output
+
+    def export(self, mine: Weights, layer: int) -> Tensor:
+        """Their tensor from ours."""
+        parts = [mine[name.format(layer)] for name in self.ours]
+        whole = torch.cat(parts, dim=0) if len(parts) > 1 else parts[0]
+        return whole.T.contiguous() if self.turned else whole
+
+    def adopt(self, theirs: Weights, layer: int) -> Iterator[tuple[str, Tensor]]:
+        """Our tensors from theirs."""
+        whole = theirs[self.theirs.format(layer)]
+        whole = whole.T if self.turned else whole
+        for name, part in zip(self.ours, whole.chunk(len(self.ours), dim=0), strict=True):
+            yield name.format(layer), part.contiguous()
+
+
+@dataclass(frozen=True)
+class Twin:
+    """An architecture on both sides: how to tell it, how its settings translate, and every weight's two names."""
+
+    model_type: str
+    preset: str
+    architectures: tuple[str, ...]  # the class that we export to stands first
+    fits: Callable[[Config], bool]
+    to_theirs: Callable[[Config], dict[str, Any]]
+    to_ours: Callable[[Mapping[str, Any]], Config]
+    names: Callable[[Config], tuple[Name, ...]]
+    clean: Callable[[Weights], Weights] = lambda weights: weights
+
+    def config(self, config: Config) -> dict[str, Any]:
+        """The contents of their config.json."""
+        if not self.fits(config):
+            raise ChoiceError(f"{self.architectures[0]} has no place for these settings of {self.preset}: {config}.")
+        return {"model_type": self.model_type, "architectures": [self.architectures[0]], "dtype": "float32"} | self.to_theirs(
+            config
+        )
+
+    def export(self, config: Config, weights: Weights) -> Weights:
+        """Their weights from ours."""
+        return {name.theirs.format(i): name.export(weights, i) for name, i in self._each(config)}
+
+    def adopt(self, config: Config, weights: Weights) -> Weights:
+        """Our weights from theirs."""
+        weights = self.clean(weights)
+        missing = [n for name, i in self._each(config) if (n := name.theirs.format(i)) not in weights]
+        if missing:
+            raise FileError(
+                f"The checkpoint lacks {len(missing)} weights that {self.architectures[0]} needs: {', '.join(missing[:3])} …"
+            )
+        return dict(pair for name, i in self._each(config) for pair in name.adopt(weights, i))
+
+    def _each(self, config: Config) -> Iterator[tuple[Name, int]]:
+        for name in self.names(config):
+            for layer in range(config.layers) if "{}" in name.theirs else (0,):
+                yield name, layer
+
+
+def both(theirs: str, *ours: str, turned: bool = False) -> tuple[Name, Name]:
+    """The weight and the bias of a layer."""
+    return (
+        Name(f"{theirs}.weight", tuple(f"{name}.weight" for name in ours), turned),
+        Name(f"{theirs}.bias", tuple(f"{name}.bias" for name in ours)),
+    )

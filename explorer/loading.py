@@ -1,0 +1,119 @@
+"""From a name, a path or a preset to a model; and from a model to a plain Hugging Face folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from explorer import library
+from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.hub import TWINS, Twin
+from explorer.model import OwnModel
+from explorer.nn.presets import configure, preset
+from explorer.nn.transformer import Transformer, initialise
+from explorer.text.tokenizers import Tokenizer
+
+SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
+
+
+def load(what: str | Path, *, device: str = "auto") -> OwnModel:
+    """Open a model: by its name on the shelf (`ex.models()`), or by the path of a folder (it has a separator or begins with a dot)."""
+    if not isinstance(what, (str, Path)):
+        raise ChoiceError(f"load takes a name or a path; this is {type(what).__name__}.")
+    text = str(what)
+    if text in library.models():
+        model = library.open_by_name(text)
+    elif isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
+        model = _from_folder(Path(what).expanduser())
+    else:
+        raise unknown("model", text, library.models())
+    model.module.to(pick_device(device))
+    return model
+
+
+def build(
+    name: str, *, size: str = "tiny", tokenizer: Tokenizer, seed: int = 0, device: str = "auto", **fields: Any
+) -> OwnModel:
+    """An untrained model by its preset and size; every field of the preset can be overridden by keyword."""
+    if not isinstance(tokenizer, Tokenizer):
+        raise ChoiceError(f"tokenizer must be one of ours (ex.tokenizer(…)); this is {type(tokenizer).__name__}.")
+    config = configure(name, size, **{"vocab": tokenizer.vocabulary.size, **fields})
+    module = Transformer(config)
+    initialise(module, seed)
+    return OwnModel(name, module.eval().to(pick_device(device)), tokenizer, preset(name).name)
+
+
+def export(model: OwnModel, folder: str | Path) -> Path:
+    """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs."""
+    twin = next((twin for twin in TWINS.values() if twin.fits(model.config)), None)
+    if twin is None:
+        known = ", ".join(twin.architectures[0] for twin in TWINS.values())
+        raise ChoiceError(f"{model.name} has no Hugging Face class with these settings. There is one for: {known}.")
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        library.write_weights(folder / library.WEIGHTS, twin.export(model.config, library.state(model.module)))
+        _write_tokenizer(model.tokenizer, folder, model.config.length)
+        config = twin.config(model.config) | _special_ids(model.tokenizer)
+        (folder / library.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    except OSError as error:
+        raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
+    return folder
+
+
+def pick_device(device: str) -> torch.device:
+    """The device meant: "auto" takes a GPU where there is one."""
+    if device not in ("auto", "cpu", "cuda"):
+        raise unknown("device", device, ("auto", "cpu", "cuda"))
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ChoiceError("There is no CUDA device on this machine. Use device='cpu' or 'auto'.")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(device)
+
+
+def _from_folder(folder: Path) -> OwnModel:
+    if not folder.is_dir():
+        raise FileError(
+            f"There is no folder {folder}. Give a folder with a model, or one of the names: {', '.join(library.models())}."
+        )
+    config = library.read_config(folder)
+    name = folder.resolve().name
+    if "explorer" in config:
+        return library.read(folder, name)
+    twin = TWINS.get(config.get("model_type", ""))
+    if twin is None:
+        raise unknown("twin here for a Hugging Face model of type", config.get("model_type", "(none)"), TWINS)
+    return _from_twin(twin, config, folder, name)
+
+
+def _from_twin(twin: Twin, theirs: dict[str, Any], folder: Path, name: str) -> OwnModel:
+    try:
+        config = twin.to_ours(theirs)
+    except (KeyError, TypeError) as error:
+        raise FileError(f"{folder / library.CONFIG} does not describe a {twin.architectures[0]} ({error!r}).") from error
+    except ExplorerError as error:
+        raise FileError(f"{folder} cannot be opened as ours: {error}") from error
+    module = Transformer(config)
+    library.fill(module, twin.adopt(config, library.read_weights(folder / library.WEIGHTS)), folder / library.WEIGHTS)
+    return OwnModel(name, module.eval(), library.read_tokenizer(folder), twin.preset)
+
+
+def _special_ids(tokenizer: Tokenizer) -> dict[str, int | None]:
+    v = tokenizer.vocabulary
+    return {"pad_token_id": v.pad, "bos_token_id": v.begin, "eos_token_id": v.end}
+
+
+def _write_tokenizer(tokenizer: Tokenizer, folder: Path, length: int) -> None:
+    tokenizer.save(folder / library.PIECES)
+    v = tokenizer.vocabulary
+    held = {theirs: getattr(v, ours) for ours, theirs in SPECIAL_NAMES.items()} | {"bos_token": v.begin, "eos_token": v.end}
+    named = {theirs: tokenizer.core.id_to_token(i) for theirs, i in held.items() if i is not None}
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **named}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    if tokenizer.seen is not None:
+        tokenizer.seen.save(folder / library.SEEN)
