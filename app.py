@@ -1,0 +1,13 @@
+"""The explorer in a browser: `make app`, or `streamlit run app.py`."""
+
+from pathlib import Path
+
+import streamlit as st
+
+import explorer
+
+PAGES = Path(explorer.__file__).parent / "pages"
+
+st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
+st.html("<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }</style>")
+st.navigation([st.Page(PAGES / "attention.py", title="Attention", default=True)]).run()

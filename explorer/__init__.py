@@ -1,0 +1,67 @@
+"""A classroom explorer of pre-training: train language models small, open them, and check every number.
+
+`import explorer as ex` is cheap; each name below is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from explorer import views
+    from explorer.errors import ExplorerError
+    from explorer.library import models
+    from explorer.loading import build, export, load
+    from explorer.nn.presets import presets
+    from explorer.records import NoScale, SetMask, SilenceHead
+    from explorer.shells.export import save
+    from explorer.shells.notebook import show
+    from explorer.text.learning import tokenizer
+    from explorer.tracing import trace
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ExplorerError": "errors:ExplorerError",
+    "NoScale": "records:NoScale",
+    "SetMask": "records:SetMask",
+    "SilenceHead": "records:SilenceHead",
+    "build": "loading:build",
+    "export": "loading:export",
+    "load": "loading:load",
+    "models": "library:models",
+    "presets": "nn.presets:presets",
+    "save": "shells.export:save",
+    "show": "shells.notebook:show",
+    "tokenizer": "text.learning:tokenizer",
+    "trace": "tracing:trace",
+    "views": "views",
+}
+
+__all__ = [
+    "ExplorerError",
+    "NoScale",
+    "SetMask",
+    "SilenceHead",
+    "build",
+    "export",
+    "load",
+    "models",
+    "presets",
+    "save",
+    "show",
+    "tokenizer",
+    "trace",
+    "views",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'explorer' has no attribute {name!r}")
+    room, _, thing = _HOMES[name].partition(":")
+    module = import_module(f"explorer.{room}")
+    return getattr(module, thing) if thing else module
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

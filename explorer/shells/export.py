@@ -1,0 +1,213 @@
+"""A figure as a file: HTML that needs nothing else, PNG, SVG, or its numbers as CSV."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import kaleido
+import numpy as np
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from explorer.errors import ChoiceError, FileError, MissingError, unknown
+from explorer.views import theme
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+CONFIG: dict[str, Any] = {"responsive": True, "displaylogo": False}
+WIDTH = 1100
+
+
+def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = "") -> Path:
+    """Write a figure (or what `show` gave back) to a .html, .png, .svg or .csv file and return its path."""
+    figure, path = figure_of(shown), Path(path)
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in KINDS:
+        raise unknown("file ending", path.suffix, [f".{known}" for known in KINDS])
+    if mode not in theme.MODES:
+        raise unknown("mode", mode, theme.MODES)
+    content = KINDS[kind](figure, mode=mode, caption=caption)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise FileError(f"Could not write {path}: {error.strerror}. Choose a folder that exists and has space.") from error
+    return path
+
+
+def figure_of(shown: Any) -> go.Figure:
+    """The figure itself, whether it was drawn by a view or stands in a notebook."""
+    figure = getattr(shown, "figure", shown)
+    if not isinstance(figure, go.Figure):
+        raise ChoiceError(f"save takes a figure or what show gave back; this is {type(shown).__name__}.")
+    return go.Figure(figure)
+
+
+def themed(figure: go.Figure, mode: str) -> go.Figure:
+    """The same figure in light or dark."""
+    return figure.update_layout(template=theme.template(mode))
+
+
+def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
+    """One page that holds everything and asks the network for nothing. It follows the reader's light or dark setting."""
+    looks = {name: theme.template(name).to_plotly_json() for name in theme.MODES}
+    held = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": CONFIG}
+    title = unescape(str(figure.layout.title.text or "Figure"))
+    parts = {
+        "TITLE": escape(title),
+        "CAPTION": prose(caption),
+        "TABLE": _table(figure),
+        "DATA": json.dumps(held, ensure_ascii=False).replace("<", "\\u003c"),
+        "PLOTLY": _packed_plotly(),
+    }
+    page = PAGE
+    for name, value in parts.items():
+        page = page.replace(f"@{name}@", value, 1)
+    return page.encode("utf-8", "replace")
+
+
+def numbers(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
+    """The numbers of a figure: one line for each cell or point."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(("trace", "row_number", "row", "column_number", "column", "value"))
+    writer.writerows(cells(figure))
+    return out.getvalue().encode("utf-8")
+
+
+def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]:
+    """Every number of every heat map: its trace, its row and column, and its value."""
+    for trace in figure.data:
+        if trace.type != "heatmap":
+            raise ChoiceError(f"The numbers of a {trace.type} cannot be written yet.")
+        rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
+        for (i, j), value in np.ndenumerate(np.asarray(trace.z)):
+            yield trace.name or "", i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
+
+
+def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
+    """A picture of the figure, drawn by the browser on this machine."""
+    if browser() is None:
+        raise MissingError(
+            f"{kind.upper()} needs Chrome or Chromium on this machine, and none was found. Save as .html instead."
+        )
+    figure = themed(_bare(figure), mode)
+    try:
+        size = {"format": kind, "width": _width(figure), "height": figure.layout.height or 600, "scale": 2}
+        return kaleido.calc_fig_sync(json.loads(figure.to_json()), opts=size, kopts={"mathjax": False})  # no network
+    except Exception as error:  # the browser fails in ways of its own
+        raise MissingError(f"The browser could not draw the {kind.upper()} ({error}). Save as .html instead.") from error
+
+
+def _width(figure: go.Figure) -> int:
+    """Wide enough for the columns, and not wider than a slide."""
+    columns = len(figure.layout.xaxis.ticktext or ()) or 24
+    return min(WIDTH, max(640, 200 + 46 * columns))
+
+
+def browser() -> str | None:
+    """The path of a Chrome or Chromium on this machine, if there is one."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def png(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
+    """The figure as PNG."""
+    return image(figure, kind="png", mode=mode)
+
+
+def svg(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
+    """The figure as SVG."""
+    return image(figure, kind="svg", mode=mode)
+
+
+def prose(caption: str) -> str:
+    """A caption as HTML: paragraphs, and *emphasis*."""
+    marked = re.sub(r"\*([^*]+)\*", r"<em>\1</em>", escape(caption))
+    return "".join(f"<p>{part}</p>" for part in marked.split("\n\n"))
+
+
+def _bare(figure: go.Figure) -> go.Figure:
+    """The figure without a look."""
+    return go.Figure(figure).update_layout(template=None)
+
+
+def _names(figure: go.Figure, axis: str) -> list[str]:
+    texts = figure.layout[axis[0] + "axis" + axis[1:]].ticktext or ()
+    return [unescape(text.replace("<i>", "").replace("</i>", "")) for text in texts]
+
+
+def _table(figure: go.Figure) -> str:
+    """Every heat map as an HTML table, for a screen reader."""
+    tables = []
+    for trace in figure.data:
+        rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
+        head = "".join(f"<th scope=col>{escape(name)}</th>" for name in columns)
+        body = "".join(
+            f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{_short(v)}</td>' for v in line)}</tr>"
+            for name, line in zip(rows, np.asarray(trace.z), strict=True)
+        )
+        tables.append(f"<table><caption>{escape(trace.name or '')}</caption><tr><td></td>{head}</tr>{body}</table>")
+    return "".join(tables)
+
+
+def _short(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}"
+
+
+@lru_cache(maxsize=1)
+def _packed_plotly() -> str:
+    """plotly.js, compressed: a browser unpacks it by itself, and the page is a third of the size."""
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>@TITLE@</title>
+<link rel="icon" href="data:,">
+<style>
+:root { color-scheme: light dark; --paper: #ffffff; --ink: #1a1f27; }
+@media (prefers-color-scheme: dark) { :root { --paper: #11151c; --ink: #e8ecf2; } }
+body { margin: 1rem auto; max-width: 72rem; padding: 0 1rem; background: var(--paper); color: var(--ink);
+  font: 1.05rem/1.5 "Source Sans 3", "Segoe UI", Helvetica, Arial, sans-serif; }
+details { overflow-x: auto; } td, th { padding: .1rem .4rem; text-align: right; font-variant-numeric: tabular-nums; }
+</style>
+</head>
+<body>
+<div id="figure" role="img" aria-label="@TITLE@"></div>
+@CAPTION@
+<details><summary>The numbers as a table</summary>@TABLE@</details>
+<script type="application/json" id="held">@DATA@</script>
+<script type="text/plain" id="packed">@PLOTLY@</script>
+<script>
+(async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("packed").textContent.trim()), c => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const script = document.createElement("script");
+  script.textContent = await new Response(stream).text();
+  document.head.append(script);
+  const held = JSON.parse(document.getElementById("held").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const draw = () => Plotly.react("figure", held.figure.data,
+    { ...held.figure.layout, template: held.looks[dark.matches ? "dark" : "light"] }, held.config);
+  await draw();
+  dark.addEventListener("change", draw);
+  document.body.dataset.drawn = "yes";
+})();
+</script>
+</body>
+</html>
+"""
+
+KINDS: dict[str, Callable[..., bytes]] = {"html": html, "png": png, "svg": svg, "csv": numbers}

@@ -1,0 +1,115 @@
+"""Views on a Streamlit page: controls, picture, caption, numbers and files. Every choice stands in the address of the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from explorer.shells import export
+from explorer.views import Choice, Control, Range, View
+
+
+def show(
+    view: View, record: Any, *, code: str = "", steps: str = "", beside: Callable[[dict[str, Any]], None] | None = None
+) -> None:
+    """Show a view of a record on the page.
+
+    `code` is the Python that makes the record; `steps` names the choice that the arrow keys move; `beside` writes
+    what the page has to say next to the picture, knowing what is chosen.
+    """
+    reason = view.fits(record)
+    if reason:
+        st.info(f"**{view.title}** does not fit here: {reason}")
+        return
+    chosen = _controls(view, record, steps)
+    figure = export.themed(view(record, **chosen), mode())
+    picture, words = st.columns([3, 2], gap="large")
+    with picture:
+        st.plotly_chart(
+            figure, theme=None, key=f"{view.name}.figure", config=export.CONFIG, alt=f"{view.title}. {view.caption}"
+        )
+    with words:
+        if beside is not None:
+            beside(chosen)
+        st.markdown(view.caption)
+        with st.expander("The numbers as a table"):
+            st.dataframe(_table(figure), width="stretch")
+        _files(view, figure, chosen, code)
+
+
+def mode() -> str:
+    """Light or dark, as the visitor's page is."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def _controls(view: View, record: Any, steps: str) -> dict[str, Any]:
+    offered = view.controls(record)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        chosen = {name: _widget(f"{view.name}.{name}", control) for name, control in offered.items()}
+        if steps in offered:
+            for sign, arrow, move in (("Back", "Left", -1), ("Next", "Right", 1)):
+                step = partial(_step, f"{view.name}.{steps}", offered[steps], move)
+                help_ = f"{offered[steps].label}: one step. Key: {arrow} arrow"
+                st.button(sign, key=f"{view.name}.{arrow}", shortcut=arrow, on_click=step, help=help_)
+    return chosen
+
+
+def _step(key: str, control: Control, move: int) -> None:
+    """Move a choice one place on, and stop at either end."""
+    options = list(control.options) if isinstance(control, Choice) else list(range(control.low, control.high + 1))  # type: ignore[union-attr]
+    place = options.index(st.session_state.get(key, control.first)) + move
+    st.session_state[key] = options[min(max(place, 0), len(options) - 1)]
+
+
+def _widget(key: str, control: Control) -> Any:
+    """One control, bound to the address. A value that this record does not offer falls back to the first."""
+    _forget_stranger(key, control)
+    if isinstance(control, Choice):
+        options, first = list(control.options), control.first
+        if len(options) <= 6:
+            return st.segmented_control(control.label, options, default=first, required=True, key=key, bind="query-params")
+        return st.selectbox(control.label, options, index=options.index(first), key=key, bind="query-params", width=240)
+    if isinstance(control, Range):
+        if control.low == control.high:
+            return control.low
+        return st.slider(control.label, control.low, control.high, control.first, key=key, bind="query-params", width=240)
+    return st.toggle(control.label, control.first, key=key, bind="query-params")
+
+
+def _forget_stranger(key: str, control: Control) -> None:
+    if key in st.session_state:
+        try:
+            control.check(key, st.session_state[key])
+        except export.ChoiceError:
+            del st.session_state[key]
+
+
+def _table(figure: Any) -> pd.DataFrame:
+    lines = list(csv.reader(io.StringIO(export.numbers(figure).decode())))
+    return pd.DataFrame(lines[1:], columns=lines[0])
+
+
+def _files(view: View, figure: Any, chosen: dict[str, Any], code: str) -> None:
+    """Files of this picture, and the two lines that make it in a notebook."""
+    with st.expander("Take it with you"):
+        drawn = export.browser() is not None
+        with st.container(horizontal=True):
+            for kind in ("html", "csv", "png", "svg"):
+                make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
+                off = kind in ("png", "svg") and not drawn
+                st.download_button(
+                    kind.upper(), make, f"{view.name}.{kind}", key=f"{view.name}.{kind}", disabled=off, on_click="ignore"
+                )
+        if not drawn:
+            st.caption(
+                "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
+            )
+        arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
+        st.code(f"{code}\nex.show({view.name!r}, trace{arguments})", language="python")
+        st.caption("The address of this page holds the model, the text and every choice: copy it to share what you see.")

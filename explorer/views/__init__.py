@@ -1,0 +1,31 @@
+"""Every picture, by name: `ex.views["attention"]`. A view draws a record and knows no model, notebook or web page."""
+
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
+from explorer.errors import unknown
+from explorer.views import attention
+from explorer.views.view import Choice, Control, Range, Toggle, View
+
+VIEWS: dict[str, View] = {**attention.VIEWS}
+
+__all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
+
+
+class _Gallery(ModuleType):
+    """This module, which is also the list of its views."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(VIEWS)
+
+    def __len__(self) -> int:
+        return len(VIEWS)
+
+    def __getitem__(self, name: str) -> View:
+        if name not in VIEWS:
+            raise unknown("view", name, VIEWS)
+        return VIEWS[name]
+
+
+sys.modules[__name__].__class__ = _Gallery

@@ -1,0 +1,126 @@
+"""Pictures of attention: who looks at whom, at any of the steps of the lecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import STAGES, Attention, Tokens, Trace
+from explorer.views import theme
+from explorer.views.view import Choice, Control, Range, View, by_name
+
+TITLES = {
+    "scores": "q·k",
+    "scaled": "q·k ÷ √d",
+    "capped": "softly capped",
+    "biased": "plus positions",
+    "masked": "forbidden = −∞",
+    "weights": "softmax",
+}
+
+
+def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
+    """One head, one row for each query, one column for each key.
+
+    Read it row by row: the word at the left (the query) looks at the words above (the keys). In the last stage the
+    shares of a row sum to 1. Grey cells are forbidden by the mask. Point at a cell for its formula with its numbers.
+
+    You may conclude how this head shares out its weight in this text. You may not conclude that a heavy cell is
+    *why* the model answers as it does: the values, the other heads and the layers above also decide.
+    """
+    attention = trace.attention[place_number(trace, layer)]
+    rows, columns = trace.axes(attention.stream)
+    values = attention.stage(stage, head)
+    shown = np.where(np.isfinite(values) & attention.allowed, values, np.nan) if stage in ("masked", "weights") else values
+    signed = stage != "weights"
+    figure = go.Figure(
+        go.Heatmap(
+            z=shown.astype(np.float32),
+            coloraxis="coloraxis2" if signed else "coloraxis",
+            customdata=_operands(attention, head, stage),
+            hovertemplate=_formula(attention, stage),
+            hoverongaps=False,
+            xgap=1,
+            ygap=1,
+            name=stage,
+        )
+    )
+    figure.update_layout(
+        title={
+            "text": f"{layer}, head {head}: {stage}",
+            "subtitle": {"text": f"{TITLES[stage]} · each row looks at the columns"},
+        },
+        xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
+        yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
+        **theme.colours(shown, signed),
+        **frame(len(rows), columns),
+    )
+    return figure
+
+
+def frame(rows: int, columns: Tokens) -> dict[str, object]:
+    """The height and the margins of a token-by-token picture: title on top, then the slanted names of the columns."""
+    names = 7 * max(len(theme.label(text)) for text in columns.texts)
+    return {"height": int(min(1100, 160 + names + 27 * max(rows, 8))), "margin": {"l": 10, "r": 10, "t": 88 + names, "b": 60}}
+
+
+def place(attention: Attention) -> str:
+    """Where this attention stands, in words."""
+    return f"{attention.stream} layer {attention.layer}"
+
+
+def place_number(trace: Trace, layer: str) -> int:
+    """The number of the attention that stands at this place."""
+    return [place(attention) for attention in trace.attention].index(layer)
+
+
+def choices(trace: Trace) -> Mapping[str, Control]:
+    """Which layer, which head, which stage."""
+    first = trace.attention[0]
+    absent = {"capped": first.softcap is None, "biased": first.bias is None}
+    stages = tuple(stage for stage in STAGES[:6] if not absent.get(stage))
+    return {
+        "layer": Choice("Layer", tuple(place(attention) for attention in trace.attention)),
+        "head": Range("Head", 0, first.heads - 1),
+        "stage": Choice("Stage", stages if first.q is not None else ("weights",), "weights"),
+    }
+
+
+def has_attention(trace: Trace) -> str:
+    """Empty where there is attention to draw, otherwise the reason."""
+    return "" if trace.attention else "this trace holds no attention. Trace with the layers that you want to see."
+
+
+def _operands(attention: Attention, head: int, stage: str) -> np.ndarray:
+    """What the formula of a cell needs beside its value: the stage before and, for the weights, the sum of the row."""
+    before = {"scaled": "scores", "capped": "scaled", "biased": "scaled", "masked": "biased", "weights": "masked"}.get(stage)
+    if before is None or attention.q is None:
+        return np.zeros((*attention.allowed.shape, 1), np.float32)
+    first = attention.stage(before, head)
+    if stage == "biased" and attention.bias is not None:
+        return np.stack([first, attention.bias[head]], axis=-1).astype(np.float32)
+    if stage != "weights":
+        return first[..., None].astype(np.float32)
+    total = np.exp(first.astype(np.float64)).sum(axis=1, keepdims=True)
+    return np.stack([first, np.broadcast_to(total, first.shape)], axis=-1).astype(np.float32)
+
+
+def _formula(attention: Attention, stage: str) -> str:
+    pair = "<b>%{y}</b> → <b>%{x}</b><br>"
+    value = "<b>%{z:.4g}</b><extra></extra>"
+    if attention.q is None:
+        return pair + value
+    body = {
+        "scores": f"q · k, a sum over {attention.q.shape[-1]} products = ",
+        "scaled": f"%{{customdata[0]:.4g}} × {attention.scale:.4g} = ",
+        "capped": f"{attention.softcap} · tanh(%{{customdata[0]:.4g}} / {attention.softcap}) = ",
+        "biased": "%{customdata[0]:.4g} + %{customdata[1]:.4g} = " if attention.bias is not None else "nothing is added: ",
+        "masked": "may be seen, stays: ",
+        "weights": "exp(%{customdata[0]:.4g}) / %{customdata[1]:.4g} = ",
+    }
+    return pair + body[stage] + value
+
+
+VIEWS = by_name(View("attention", "One head, stage by stage", matrix, choices, has_attention))

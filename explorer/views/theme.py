@@ -1,0 +1,112 @@
+"""One look for every picture: large type, colours that colour-blind readers can tell apart, light and dark.
+
+A figure holds no colours of its own: they come from its template, so a shell changes from light to dark by
+changing `layout.template`. `coloraxis` is the scale for shares (from nothing upwards), `coloraxis2` the one for
+signed values, with zero in the middle.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Tokens
+
+# Light to dark blue, and blue against orange around a neutral zero: both safe for every kind of colour blindness.
+SEQUENTIAL = {
+    "light": ("#ffffff", "#dbe9f6", "#9fc6e3", "#5296c8", "#1f66a8", "#08306b"),
+    "dark": ("#11151c", "#12345a", "#175a91", "#2f86bf", "#77bde6", "#e3f4ff"),
+}
+DIVERGING = {
+    "light": ("#8c3a00", "#e08a3c", "#fbe3cc", "#ffffff", "#cfe0f2", "#4a8ac4", "#08407e"),
+    "dark": ("#ffc48a", "#d9782a", "#5c3413", "#11151c", "#123a63", "#3f8ccb", "#a8dbff"),
+}
+INK = {"light": "#1a1f27", "dark": "#e8ecf2"}
+PAPER = {"light": "#ffffff", "dark": "#11151c"}
+NOWHERE = {"light": "#d7d9dd", "dark": "#3a3f48"}
+MODES = ("light", "dark")
+FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
+UNSEEN = "†"
+
+
+def template(mode: str) -> go.layout.Template:
+    """The look in one mode, as a plotly template."""
+    ink, paper = INK[mode], PAPER[mode]
+    axis = {
+        "color": ink,
+        "gridcolor": NOWHERE[mode],
+        "zeroline": False,
+        "tickfont": {"size": 15},
+        "title": {"font": {"size": 15}},
+    }
+    bar = {
+        "orientation": "h", "thickness": 12, "len": 0.6, "x": 0.5, "y": 0, "yanchor": "top", "ypad": 12,
+        "tickfont": {"size": 13}, "outlinewidth": 0,
+    }  # fmt: skip
+    return go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": 15, "color": ink},
+            "paper_bgcolor": paper,
+            "plot_bgcolor": NOWHERE[mode],  # what a mask forbids is left out and shows this grey
+            "title": {
+                "font": {"size": 18},
+                "subtitle": {"font": {"size": 14, "color": ink}},
+                "x": 0.01,
+                "y": 1,
+                "yref": "container",
+                "pad": {"t": 14},
+                "yanchor": "top",
+            },
+            "xaxis": axis,
+            "yaxis": axis,
+            "coloraxis": {"colorscale": _scale(SEQUENTIAL[mode]), "colorbar": bar},
+            "coloraxis2": {"colorscale": _scale(DIVERGING[mode]), "colorbar": bar},
+            "hoverlabel": {"font": {"size": 15, "family": FONT, "color": ink}, "bgcolor": paper, "bordercolor": ink},
+        }
+    )
+
+
+def labels(tokens: Tokens) -> list[str]:
+    """The pieces as axis labels: escaped, shortened, and marked where the model never met them."""
+    unseen = tokens.unseen or (False,) * len(tokens)
+    return [label(text) + (f"<i>{UNSEEN}</i>" if strange else "") for text, strange in zip(tokens.texts, unseen, strict=True)]
+
+
+def label(text: str) -> str:
+    """One piece, safe to print: no markup of its own, no line breaks, not longer than an axis can bear."""
+    plain = "".join(c if c.isprintable() else "␣" if c.isspace() else "�" for c in text) or "∅"
+    return escape(plain if len(plain) <= 16 else plain[:15] + "…")
+
+
+def token_axis(tokens: Tokens) -> dict[str, object]:
+    """An axis with one place for each piece; repeated pieces stay apart because places, not names, are drawn."""
+    return {
+        "automargin": True,
+        "tickmode": "array",
+        "tickvals": list(range(len(tokens))),
+        "ticktext": labels(tokens),
+        "range": [-0.5, len(tokens) - 0.5],
+        "showgrid": False,
+        "tickfont": {"size": 15 if len(tokens) <= 26 else 12 if len(tokens) <= 48 else 9},
+    }
+
+
+def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
+    """The colour axis for these values: signed ones around a fixed zero, shares from 0 to their largest."""
+    finite = values[np.isfinite(values)]
+    top = float(np.abs(finite).max()) if finite.size and np.abs(finite).max() > 0 else 1.0
+    return {"coloraxis2": {"cmin": -top, "cmax": top, "cmid": 0}} if signed else {"coloraxis": {"cmin": 0, "cmax": top}}
+
+
+def unseen_note(tokens: Tokens) -> str:
+    """A sentence about pieces the model never met; empty where there are none or nobody knows."""
+    if tokens.unseen is None or not any(tokens.unseen):
+        return ""
+    count, text = sum(tokens.unseen), len(tokens) - sum(tokens.special)
+    return f"{UNSEEN} never met in training: {count} of {text} pieces ({tokens.unseen_share:.0%}). What the model does with them is noise."
+
+
+def _scale(colours: tuple[str, ...]) -> list[list[object]]:
+    return [[i / (len(colours) - 1), colour] for i, colour in enumerate(colours)]

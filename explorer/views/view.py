@@ -1,0 +1,121 @@
+"""What a view is: a drawing of a record, and the choices that it offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any
+
+import plotly.graph_objects as go
+
+from explorer.errors import ChoiceError, ExplorerError, unknown
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several named things."""
+
+    label: str
+    options: tuple[Any, ...]
+    start: Any = None
+
+    @property
+    def first(self) -> Any:
+        """What stands there before anyone chooses."""
+        return self.options[0] if self.start is None else self.start
+
+    def check(self, name: str, given: Any) -> Any:
+        """`given`, if it is one of the options."""
+        if given not in self.options:
+            raise unknown(name, given, self.options)
+        return given
+
+
+@dataclass(frozen=True)
+class Range:
+    """A whole number from `low` to `high`."""
+
+    label: str
+    low: int
+    high: int
+    start: int | None = None
+
+    @property
+    def first(self) -> int:
+        """What stands there before anyone chooses."""
+        return self.low if self.start is None else self.start
+
+    def check(self, name: str, given: Any) -> int:
+        """`given`, if it lies in the range."""
+        if isinstance(given, bool) or not hasattr(given, "__index__") or not self.low <= given.__index__() <= self.high:
+            raise ChoiceError(f"{name}={given!r} must be a whole number from {self.low} to {self.high}.")
+        return int(given)
+
+
+@dataclass(frozen=True)
+class Toggle:
+    """Yes or no."""
+
+    label: str
+    start: bool = False
+
+    @property
+    def first(self) -> bool:
+        """What stands there before anyone chooses."""
+        return self.start
+
+    def check(self, name: str, given: Any) -> bool:
+        """`given`, if it is yes or no."""
+        if not isinstance(given, bool):
+            raise ChoiceError(f"{name}={given!r} must be True or False.")
+        return given
+
+
+Control = Choice | Range | Toggle
+
+
+def always(record: Any) -> str:
+    """A view that makes sense for every record."""
+    return ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A drawing by name. `fits(record)` is empty, or says in a sentence why the view makes no sense for this record."""
+
+    name: str
+    title: str
+    draw: Callable[..., go.Figure]
+    controls: Callable[[Any], Mapping[str, Control]]
+    fits: Callable[[Any], str] = always
+
+    @property
+    def caption(self) -> str:
+        """The text under the picture, for a student: the docstring of `draw`."""
+        return getdoc(self.draw) or ""
+
+    def choices(self, record: Any, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Every choice with its value: what was given, checked, or what stands there at first."""
+        reason = self.fits(record)
+        if reason:
+            raise ExplorerError(f"The view {self.title!r} does not fit: {reason}")
+        offered, given = self.controls(record), given or {}
+        for name in given:
+            if name not in offered:
+                raise unknown(f"choice in the view {self.title!r}", name, offered)
+        return {name: control.check(name, given[name]) if name in given else control.first for name, control in offered.items()}
+
+    def __call__(self, record: Any, **given: Any) -> go.Figure:
+        """Draw the record with these choices."""
+        return self.draw(record, **self.choices(record, given))
+
+
+def by_name(*views: View) -> dict[str, View]:
+    """Views by their names."""
+    return {view.name: view for view in views}
+
+
+def all_fitting(views: Mapping[str, View], record: Any) -> Sequence[View]:
+    """The views that make sense for this record."""
+    return [view for view in views.values() if not view.fits(record)]

@@ -1,0 +1,56 @@
+"""What every test shares: shipped models, a quiet network, a browser, and how much of the long checks to run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", EXPLORER_HOME="/nonexistent")
+
+import pytest
+import torch
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.records import Trace
+
+torch.set_num_threads(1)
+ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
+CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+SENTENCE = "The animal didn't cross the street because it was too tired."
+
+
+def sample(full: int, small: int) -> range:
+    """The numbers of the random cases to run: a small fixed sample, or all of them with `make test-all`."""
+    return range(full if ALL else small)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Without a browser its tests are left out aloud; in CI they run and fail."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+            if CHROMIUM is None and os.environ.get("CI") != "true":
+                item.add_marker(
+                    pytest.mark.skipif(True, reason="no Chromium on this machine (Debian: apt-get install chromium)")
+                )
+
+
+@pytest.fixture(scope="session")
+def bert() -> OwnModel:
+    return ex.load("bert", device="cpu")
+
+
+@pytest.fixture(scope="session")
+def gpt2() -> OwnModel:
+    return ex.load("gpt2", device="cpu")
+
+
+@pytest.fixture(scope="session", params=["bert", "gpt2"])
+def shipped(request: pytest.FixtureRequest) -> OwnModel:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="session")
+def trace(bert: OwnModel) -> Trace:
+    return ex.trace(bert, SENTENCE, blocks=True)

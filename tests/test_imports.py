@@ -1,0 +1,53 @@
+"""`import explorer` costs almost nothing, and pictures need neither models nor web pages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+import explorer as ex
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"{statement}; import sys, json; print(json.dumps(sorted(m.split('.')[0] for m in sys.modules)))"
+    return set(json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout))
+
+
+def seconds(statement: str) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", statement], check=True)
+    return time.perf_counter() - start
+
+
+def test_importing_the_package_is_cheap() -> None:
+    assert not loaded_by("import explorer") & {"torch", "numpy", "plotly", "streamlit", "transformers", "ipywidgets"}
+    cost = min(seconds("import explorer") for _ in range(5)) - min(seconds("pass") for _ in range(5))
+    assert cost < 0.3
+
+
+def test_views_load_neither_torch_nor_streamlit() -> None:
+    assert not loaded_by("import explorer.views.attention") & {"torch", "streamlit", "transformers", "ipywidgets"}
+
+
+@pytest.mark.parametrize("name", ex.__all__)
+def test_every_public_name_is_there_again_and_again(name: str) -> None:
+    first = getattr(ex, name)
+    assert first is getattr(ex, name)
+    assert first.__doc__
+
+
+def test_views_and_models_survive_the_import_of_their_rooms() -> None:
+    import explorer.model
+    import explorer.views.attention
+
+    assert callable(ex.models) and "bert" in ex.models()
+    assert explorer.views["attention"] is ex.views.VIEWS["attention"]
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        _ = ex.nothing_like_it
