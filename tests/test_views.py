@@ -1,0 +1,162 @@
+"""Every view on every record at every corner of its controls, and each view against the numbers it draws."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from conftest import SENTENCE
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.records import Attention, Trace
+from explorer.views import VIEWS, Choice, Range, theme
+
+ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
+
+
+@pytest.fixture(scope="module")
+def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Trace]:
+    plain = ex.trace(bert, SENTENCE)
+    bare = Attention("encoder", 0, None, None, None, 1.0, plain.attention[0].allowed, plain.attention[0].weights)
+    return {
+        "encoder": plain,
+        "decoder": ex.trace(gpt2, SENTENCE),
+        "pair": ex.trace(bert, ("The dog was tired.", "It slept.")),
+        "one piece": ex.trace(gpt2, [5]),
+        "odd characters": ex.trace(bert, ODD),
+        "odd bytes": ex.trace(gpt2, ODD),
+        "edited": ex.trace(bert, SENTENCE, edits=[ex.NoScale("encoder"), ex.SilenceHead("encoder", head=1)]),
+        "one layer": ex.trace(bert, SENTENCE, layers=[1]),
+        "no attention": ex.trace(bert, SENTENCE, layers=[]),
+        "weights only": Trace(
+            "other", "encoder", plain.source, None, (bare,), {"encoder": np.zeros((1, len(plain.source), 2), np.float32)}
+        ),
+    }
+
+
+def corners(view: Any, record: Any) -> Iterator[dict[str, Any]]:
+    """Every combination of the first and the last value of each control."""
+    ends = {}
+    for name, control in view.controls(record).items():
+        if isinstance(control, Choice):
+            ends[name] = sorted({control.options[0], control.options[-1], control.first}, key=str)
+        else:
+            ends[name] = [control.low, control.high] if isinstance(control, Range) else [False, True]
+    for values in itertools.product(*ends.values()):
+        yield dict(zip(ends, values, strict=True))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, Trace]) -> None:
+    view, drawn = VIEWS[name], 0
+    for label, record in records.items():
+        if reason := view.fits(record):
+            assert len(reason) > 20, f"{name} must say why it does not fit {label}"
+            with pytest.raises(ex.ExplorerError, match="does not fit"):
+                view(record)
+            continue
+        for chosen in corners(view, record):
+            figure = view(record, **chosen)
+            assert isinstance(figure, go.Figure) and figure.data, (name, label, chosen)
+            text = figure.to_json()
+            assert "<script>" not in text.replace("\\u003c", "<") and "<b>bold" not in text, "a piece must not become markup"
+            assert json.loads(text)["layout"]["title"]["text"]
+            drawn += 1
+    assert drawn >= 10
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_figure_has_no_colours_of_its_own(name: str, records: dict[str, Trace]) -> None:
+    held = json.loads(VIEWS[name](records["encoder"]).update_layout(template=None).to_json())
+    assert not re.search(r'"#[0-9a-fA-F]{3,8}"|rgba?\(', json.dumps(held)), (
+        "colours come from the theme: light and dark both work"
+    )
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_wrong_choices_are_refused(name: str, records: dict[str, Trace]) -> None:
+    view, record = VIEWS[name], records["encoder"]
+    with pytest.raises(ex.ExplorerError, match="no choice in the view"):
+        view(record, colour="red")
+    for control, wrong in (("layer", "encoder layer 9"), ("head", 99), ("head", "0"), ("stage", "softmaxed")):
+        if control in view.controls(record):
+            with pytest.raises(ex.ExplorerError):
+                view(record, **{control: wrong})
+
+
+def test_the_matrix_shows_the_stage_it_names(records: dict[str, Trace]) -> None:
+    for record in (records["encoder"], records["decoder"], records["edited"]):
+        for attention, head in itertools.product(record.attention, range(4)):
+            q, k = attention.q[head].astype(np.float64), attention.k[head].astype(np.float64)
+            scores = q @ k.T
+            masked = np.where(attention.allowed, scores * attention.scale, -np.inf)
+            shares = np.exp(masked) / np.exp(masked).sum(axis=1, keepdims=True)
+            wanted = {"scores": scores, "scaled": scores * attention.scale, "masked": masked, "weights": shares}
+            for stage, numbers in wanted.items():
+                where = f"{attention.stream} layer {attention.layer}"
+                shown = np.asarray(VIEWS["attention"](record, layer=where, head=head, stage=stage).data[0].z)
+                seen = ~np.isnan(shown)
+                np.testing.assert_allclose(shown[seen], numbers[seen], rtol=1e-4, atol=1e-5)
+                if stage in ("masked", "weights"):
+                    assert np.array_equal(seen, attention.allowed), "what is forbidden is left out"
+
+
+def test_the_hover_formula_has_its_operands(records: dict[str, Trace]) -> None:
+    attention = records["decoder"].attention[0]
+    heat = VIEWS["attention"](records["decoder"], stage="weights").data[0]
+    data, z = np.asarray(heat.customdata), np.asarray(heat.z)
+    seen = attention.allowed
+    np.testing.assert_allclose((np.exp(data[..., 0]) / data[..., 1])[seen], z[seen], rtol=1e-3)
+    scaled = VIEWS["attention"](records["decoder"], stage="scaled").data[0]
+    np.testing.assert_allclose(
+        np.asarray(scaled.customdata)[..., 0] * attention.scale, np.asarray(scaled.z), rtol=1e-4, atol=1e-6
+    )
+    assert f"{attention.scale:.4g}" in scaled.hovertemplate
+
+
+def test_repeated_pieces_stay_apart_and_signed_values_have_a_fixed_zero(records: dict[str, Trace]) -> None:
+    figure = VIEWS["attention"](records["encoder"], stage="scores")
+    names = figure.layout.xaxis.ticktext
+    assert list(figure.layout.xaxis.tickvals) == list(range(len(records["encoder"].source)))
+    assert names.count("the") == 2
+    scale = figure.layout.coloraxis2
+    assert scale.cmid == 0 and scale.cmin == -scale.cmax
+    assert VIEWS["attention"](records["encoder"], stage="weights").layout.coloraxis.cmin == 0
+
+
+def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str, Trace]) -> None:
+    odd, plain = records["odd characters"].source, records["encoder"].source
+    assert theme.unseen_note(plain) == ""
+    assert f"{sum(odd.unseen or ())} of {len(odd) - 2} pieces" in theme.unseen_note(odd)
+    marked = [theme.UNSEEN in name for name in VIEWS["attention"](records["odd characters"]).layout.xaxis.ticktext]
+    assert marked == list(odd.unseen or ()) and any(marked) and not all(marked)
+
+
+def test_labels_are_plain_and_short() -> None:
+    assert theme.label("<b>") == "&lt;b&gt;"
+    assert theme.label("a\x00b\nc") == "a�b␣c"
+    assert theme.label("x" * 99) == "x" * 15 + "…"
+    assert theme.label("") == "∅"
+
+
+@pytest.mark.parametrize("mode", theme.MODES)
+def test_ink_stands_out_from_paper(mode: str) -> None:
+    def light(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    ink, paper = light(theme.INK[mode]), light(theme.PAPER[mode])
+    contrast = (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05)
+    assert contrast >= 7, "WCAG AAA"
+    steps = [light(colour) for colour in theme.SEQUENTIAL[mode]]
+    assert steps == sorted(steps) or steps == sorted(steps, reverse=True), "more weight is always further from the paper"
+    first, *_, last = (light(colour) for colour in theme.DIVERGING[mode])
+    assert abs(first - last) < 0.35, "equal sizes look equally strong on both sides of zero"
