@@ -108,6 +108,15 @@ def test_the_matrix_shows_the_stage_it_names(records: dict[str, Trace]) -> None:
                     assert np.array_equal(seen, attention.allowed), "what is forbidden is left out"
 
 
+def test_all_heads_show_the_model_s_own_weights(records: dict[str, Trace]) -> None:
+    for record in (records["encoder"], records["decoder"], records["one piece"]):
+        attention = record.attention[-1]
+        figure = VIEWS["heads"](record, layer=f"{attention.stream} layer {attention.layer}")
+        assert [trace.name for trace in figure.data] == [f"head {head}" for head in range(attention.heads)]
+        for heat, weights in zip(figure.data, attention.weights, strict=True):
+            np.testing.assert_array_equal(np.nan_to_num(np.asarray(heat.z)), weights)
+
+
 def test_the_hover_formula_has_its_operands(records: dict[str, Trace]) -> None:
     attention = records["decoder"].attention[0]
     heat = VIEWS["attention"](records["decoder"], stage="weights").data[0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from explorer.records import STAGES, Attention, Tokens, Trace
 from explorer.views import theme
@@ -57,6 +59,36 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
         **theme.colours(shown, signed),
         **frame(len(rows), columns),
     )
+    return figure
+
+
+def heads(trace: Trace, *, layer: str) -> go.Figure:
+    """All heads of one layer side by side, each a small matrix of attention weights.
+
+    Rows look at columns, in the order of the text; all heads share one colour scale. Point at a cell for the two
+    pieces and the weight. Look for habits: a diagonal (myself), one beside it (my neighbour), a full column (everyone
+    looks at one place).
+
+    You may conclude that the heads share out their weight differently. You may not conclude what a head is *for*: one
+    text is one case, and a habit seen here may be chance.
+    """
+    attention = trace.attention[place_number(trace, layer)]
+    rows, columns = trace.axes(attention.stream)
+    across = 2 if attention.heads <= 4 else 4
+    down = math.ceil(attention.heads / across)
+    names = [f"head {head}" for head in range(attention.heads)]
+    figure = make_subplots(down, across, subplot_titles=names, horizontal_spacing=0.03, vertical_spacing=0.25 / down / 2)
+    for head in range(attention.heads):
+        shown = np.where(attention.allowed, attention.weights[head], np.nan).astype(np.float32)
+        hover = f"head {head}: <b>%{{y}}</b> → <b>%{{x}}</b><br><b>%{{z:.4g}}</b><extra></extra>"
+        heat = go.Heatmap(z=shown, coloraxis="coloraxis", hovertemplate=hover, hoverongaps=False, name=f"head {head}")
+        figure.add_trace(heat, row=head // across + 1, col=head % across + 1)
+    quiet = {"showticklabels": False, "automargin": False}
+    figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
+    figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
+    title = {"text": f"{layer}: all {attention.heads} heads", "subtitle": {"text": "each row looks at the columns"}}
+    size = {"height": 150 + 250 * down, "margin": {"l": 10, "r": 10, "t": 100, "b": 60}}
+    figure.update_layout(title=title, **theme.colours(attention.weights, signed=False), **size)
     return figure
 
 
@@ -123,4 +155,12 @@ def _formula(attention: Attention, stage: str) -> str:
     return pair + body[stage] + value
 
 
-VIEWS = by_name(View("attention", "One head, stage by stage", matrix, choices, has_attention))
+def layer_choice(trace: Trace) -> Mapping[str, Control]:
+    """Which layer."""
+    return {"layer": choices(trace)["layer"]}
+
+
+VIEWS = by_name(
+    View("attention", "One head, stage by stage", matrix, choices, has_attention),
+    View("heads", "All heads of a layer", heads, layer_choice, has_attention),
+)
