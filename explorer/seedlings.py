@@ -22,7 +22,7 @@ from explorer.text.seedling import HELD_OUT, stories
 from explorer.training import fit
 
 TRAIN_SEED, TEST_SEED, TRAIN_STORIES, TEST_STORIES, PIECES = 1, 2, 20_000, 500, 800
-STEPS = {"bert": 3000, "gpt2": 1500}
+STEPS = {"bert": 9000, "gpt2": 1500}
 
 
 @dataclass(frozen=True)

@@ -59,3 +59,6 @@ if note := theme.unseen_note(record.source):
     st.info(note)
 code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r})"
 web.show(VIEWS["attention"], record, code=code, steps="stage", beside=formula)
+
+st.header("All heads of a layer", divider=True)
+web.show(VIEWS["heads"], record, code=code)

@@ -18,6 +18,7 @@ from typing import Any
 import kaleido
 import numpy as np
 import plotly.graph_objects as go
+from plotly.basedatatypes import BaseFigure
 from plotly.offline import get_plotlyjs
 
 from explorer.errors import ChoiceError, FileError, MissingError, unknown
@@ -47,7 +48,7 @@ def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = ""
 def figure_of(shown: Any) -> go.Figure:
     """The figure itself, whether it was drawn by a view or stands in a notebook."""
     figure = getattr(shown, "figure", shown)
-    if not isinstance(figure, go.Figure):
+    if not isinstance(figure, BaseFigure):
         raise ChoiceError(f"save takes a figure or what show gave back; this is {type(shown).__name__}.")
     return go.Figure(figure)
 
@@ -155,7 +156,7 @@ def _table(figure: go.Figure) -> str:
             f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{_short(v)}</td>' for v in line)}</tr>"
             for name, line in zip(rows, np.asarray(trace.z), strict=True)
         )
-        tables.append(f"<table><caption>{escape(trace.name or '')}</caption><tr><td></td>{head}</tr>{body}</table>")
+        tables.append(f"<table><caption>{escape(trace.name or '')}</caption><tr><th></th>{head}</tr>{body}</table>")
     return "".join(tables)
 
 

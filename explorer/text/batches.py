@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from explorer.errors import TextError
 from explorer.text.tokenizers import Tokenizer
 
 Row = tuple[list[int], list[int], bool | None]  # ids, segments, whether B follows A
@@ -24,11 +25,20 @@ def pair_rows(stories: Sequence[Sequence[str]], tokenizer: Tokenizer, length: in
     for n, story in enumerate(stories):
         cut = int(chance.integers(1, len(story)))
         follows = bool(chance.random() < 0.5)
-        other = stories[(n + int(chance.integers(1, len(stories)))) % len(stories)]
-        second = story[cut:] if follows else other[-(len(story) - cut) :]
+        second = story[cut:] if follows else stranger(stories, n, cut, chance)
         tokens = tokenizer.encode(" ".join(story[:cut]), " ".join(second))
         rows.append((tokens.ids.tolist()[:length], list(tokens.segments)[:length], follows))
     return rows
+
+
+def stranger(stories: Sequence[Sequence[str]], n: int, cut: int, chance: np.random.Generator) -> Sequence[str]:
+    """As many last sentences of another story as the n-th has after its cut, and not by chance the same ones."""
+    for _ in range(100):
+        other = stories[(n + int(chance.integers(1, len(stories)))) % len(stories)]
+        found = other[-(len(stories[n]) - cut) :]
+        if list(found) != list(stories[n][cut:]):
+            return found
+    raise TextError("These stories all end alike, so no pair can be told from another. Give more varied stories.")
 
 
 def padded(rows: Sequence[Row], pad: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:

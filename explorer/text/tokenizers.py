@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -67,15 +67,14 @@ class Tokenizer:
             check_text(given)
         coded = self.core.encode(text, pair, add_special_tokens=special)
         parts = [s if s is not None else 0 for s in coded.sequence_ids]
-        first = 1 + max((w for w, p in zip(coded.word_ids, parts, strict=True) if w is not None and p == 0), default=-1)
-        words = tuple(-1 if w is None else w + first * p for w, p in zip(coded.word_ids, parts, strict=True))
         flags = tuple(i in self._special for i in coded.ids)
+        words = number_words([None if f else (p, w) for f, p, w in zip(flags, parts, coded.word_ids, strict=True)])
         sources = [(text, pair or "")[p] for p in parts]
         texts = tuple(self._readable(t, s[a:b]) for t, s, (a, b) in zip(coded.tokens, sources, coded.offsets, strict=True))
         return Tokens(
             ids=np.array(coded.ids, dtype=np.int64),
             texts=texts,
-            words=tuple(-1 if f else w for f, w in zip(flags, words, strict=True)),
+            words=words,
             sentences=sentence_numbers(texts, flags),
             segments=tuple(coded.type_ids),
             offsets=tuple(coded.offsets),
@@ -84,25 +83,36 @@ class Tokenizer:
         )
 
     def tokens(self, ids: Sequence[int]) -> Tokens:
-        """Tokens for ids taken as they are, without a text behind them."""
+        """Tokens for ids taken as they are. There is no text behind them, so offsets are all (0, 0)."""
         numbers = check_ids(ids, self.vocabulary.size)
+        nowhere = ((0, 0),) * len(numbers)
+        again = self.encode(self.core.decode(numbers, skip_special_tokens=False), special=False)
+        if again.ids.tolist() == numbers:  # the ids are what their own text is cut into
+            return replace(again, offsets=nowhere)
         pieces = [self.core.id_to_token(i) or f"‹{i}›" for i in numbers]
         texts, flags = tuple(self._readable(p, "") for p in pieces), tuple(i in self._special for i in numbers)
-        starts = np.cumsum(
-            [not p.startswith("##") and (not self.bytes or p[:1] == "Ġ" or n == 0) for n, p in enumerate(pieces)]
-        )
-        words = tuple(-1 if f else int(s) - 1 for f, s in zip(flags, starts, strict=True))
-        plain = [p.removeprefix("##") if not self.bytes else t.strip("·") for p, t in zip(pieces, texts, strict=True)]
+        words = self._word_numbers(pieces, flags)
+        plain = [t.replace("·", " ") if self.bytes else p.removeprefix("##") for p, t in zip(pieces, texts, strict=True)]
         return Tokens(
             ids=np.array(numbers, dtype=np.int64),
             texts=texts,
             words=words,
             sentences=sentence_numbers(texts, flags),
             segments=(0,) * len(numbers),
-            offsets=((0, 0),) * len(numbers),
+            offsets=nowhere,
             special=flags,
             unseen=self._unseen(numbers, words, flags, plain),
         )
+
+    def _word_numbers(self, pieces: Sequence[str], flags: Sequence[bool]) -> tuple[int, ...]:
+        """Words told by their pieces alone: one begins after a space, after a special piece, or without ##."""
+        numbers, current, after = [], -1, True
+        for piece, flag in zip(pieces, flags, strict=True):
+            begins = piece[:1] == "Ġ" if self.bytes else not piece.startswith("##")
+            current += int(not flag and (begins or after))
+            numbers.append(-1 if flag else current)
+            after = flag
+        return tuple(numbers)
 
     def decode(self, ids: Iterable[int], special: bool = False) -> str:
         """The text of these ids, without special pieces unless asked for."""
@@ -175,6 +185,12 @@ def check_ids(ids: Sequence[int], size: int) -> list[int]:
     return numbers
 
 
+def number_words(marks: Sequence[object]) -> tuple[int, ...]:
+    """Words counted from 0 in the order of the text, given one mark for each piece: the same mark is the same word, None is none."""
+    order: dict[object, int] = {}
+    return tuple(-1 if mark is None else order.setdefault(mark, len(order)) for mark in marks)
+
+
 def sentence_numbers(texts: Sequence[str], special: Sequence[bool]) -> tuple[int, ...]:
     """The sentence each piece belongs to: a new one after a full stop (and its closing quotes) or a special piece; −1 for those."""
     numbers: list[int] = []
@@ -183,7 +199,7 @@ def sentence_numbers(texts: Sequence[str], special: Sequence[bool]) -> tuple[int
         letters = set(text.strip("·"))
         if flag:
             ended = ended or started
-        elif ended and not letters <= CLOSING:
+        elif ended and not letters <= ENDING | CLOSING:
             current, ended = current + 1, False
         started = started or not flag
         ended = ended or bool(letters & ENDING and letters <= ENDING | CLOSING)

@@ -83,7 +83,7 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
         hover = f"head {head}: <b>%{{y}}</b> → <b>%{{x}}</b><br><b>%{{z:.4g}}</b><extra></extra>"
         heat = go.Heatmap(z=shown, coloraxis="coloraxis", hovertemplate=hover, hoverongaps=False, name=f"head {head}")
         figure.add_trace(heat, row=head // across + 1, col=head % across + 1)
-    quiet = {"showticklabels": False, "automargin": False}
+    quiet = {"showticklabels": False, "automargin": False, "ticks": ""}
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
     title = {"text": f"{layer}: all {attention.heads} heads", "subtitle": {"text": "each row looks at the columns"}}
@@ -95,7 +95,7 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
 def frame(rows: int, columns: Tokens) -> dict[str, object]:
     """The height and the margins of a token-by-token picture: title on top, then the slanted names of the columns."""
     names = 7 * max(len(theme.label(text)) for text in columns.texts)
-    return {"height": int(min(1100, 160 + names + 27 * max(rows, 8))), "margin": {"l": 10, "r": 10, "t": 88 + names, "b": 60}}
+    return {"height": int(min(1100, 160 + names + 27 * max(rows, 8))), "margin": {"l": 10, "r": 36, "t": 88 + names, "b": 60}}
 
 
 def place(attention: Attention) -> str:

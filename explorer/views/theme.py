@@ -77,13 +77,14 @@ def labels(tokens: Tokens) -> list[str]:
 def label(text: str) -> str:
     """One piece, safe to print: no markup of its own, no line breaks, not longer than an axis can bear."""
     plain = "".join(c if c.isprintable() else "␣" if c.isspace() else "�" for c in text) or "∅"
-    return escape(plain if len(plain) <= 16 else plain[:15] + "…")
+    return escape(plain if len(plain) <= 16 else plain[:15] + "…", quote=False)
 
 
 def token_axis(tokens: Tokens) -> dict[str, object]:
     """An axis with one place for each piece; repeated pieces stay apart because places, not names, are drawn."""
     return {
         "automargin": True,
+        "ticklabeloverflow": "allow",
         "tickmode": "array",
         "tickvals": list(range(len(tokens))),
         "ticktext": labels(tokens),

@@ -1,0 +1,84 @@
+"""A server and a browser that can reach nothing but this machine, and that write down every attempt."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conftest import CHROMIUM
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+CUT = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def server(arguments: list[str], address: str, folder: Path) -> Iterator[Path]:
+    """Run `python -m …` with the network cut until it answers at `address`; give back the list of what it tried to reach."""
+    outside, log = folder / "outside.txt", folder / "log.txt"
+    outside.write_text("")
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "loopback"), "EXPLORER_OUTSIDE": str(outside)}
+    with open(log, "w") as out:
+        process = subprocess.Popen([sys.executable, "-m", *arguments], cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        wait_for(address, process, log)
+        yield outside
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        assert process.poll() is None, f"the server stopped: {log.read_text()[-2000:]}"
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"no answer at {address}: {log.read_text()[-2000:]}")
+
+
+@dataclass
+class Watch:
+    """Everything on a page that must not happen."""
+
+    faults: list[str] = field(default_factory=list)
+
+    def on(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
+        page.on("console", self._console)
+        page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.faults.append(f"console: {message.text}")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "file:", "data:", "blob:")):
+            self.faults.append(f"outside: {request.url}")
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    assert CHROMIUM, "No Chromium on this machine. Debian: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, CUT])
+        yield browser
+        browser.close()

@@ -1,0 +1,159 @@
+"""The app, a notebook and an exported file in a real browser, with the network cut."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from offline import ROOT, Watch, chromium, free_port, server
+from playwright.sync_api import Browser, Page, expect
+
+import explorer as ex
+from explorer.records import Trace
+from explorer.views import VIEWS
+
+pytestmark = pytest.mark.browser
+DRAWN = ".js-plotly-plot .hm image"  # a heat map is drawn as one image
+CUT_OFF = """plot => {
+  const frame = plot.getBoundingClientRect();
+  const outside = box => box.left < frame.left - 1 || box.right > frame.right + 1 || box.width === 0;
+  return [...plot.querySelectorAll(".xtick text, .ytick text, .gtitle")]
+    .filter(text => outside(text.getBoundingClientRect())).map(text => text.textContent);
+}"""
+SCREENS = [(mode, width) for mode in ("light", "dark") for width in (1280, 390)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    arguments = ["streamlit", "run", "app.py", "--server.port", str(port)]
+    with server(arguments, f"{address}/_stcore/health", tmp_path_factory.mktemp("app")) as outside:
+        yield address, outside
+
+
+def opened(browser: Browser, watch: Watch, address: str, mode: str = "light", width: int = 1280) -> Page:
+    page = browser.new_context(color_scheme=mode, viewport={"width": width, "height": 900}).new_page()  # type: ignore[arg-type]
+    watch.on(page)
+    page.goto(address)
+    return page
+
+
+def test_the_first_picture_comes_within_ten_seconds(browser: Browser, app: tuple[str, Path]) -> None:
+    watch, start = Watch(), time.perf_counter()
+    page = opened(browser, watch, app[0])
+    page.wait_for_selector(DRAWN, timeout=10_000)
+    assert time.perf_counter() - start < 10
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@pytest.mark.parametrize(("mode", "width"), SCREENS)
+def test_the_page_works_in_light_and_dark_wide_and_narrow(
+    browser: Browser, app: tuple[str, Path], mode: str, width: int
+) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0], mode, width)
+    page.wait_for_selector(DRAWN)
+    paper = page.locator(".js-plotly-plot .main-svg").first.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 21, 28)"}[mode]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
+    assert page.locator(".js-plotly-plot").first.evaluate(CUT_OFF) == [], "no label is cut off or left out"
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0])
+    page.wait_for_selector(DRAWN)
+    page.get_by_role("radio", name="gpt2").click()
+    expect(page.locator(".gtitle").first).to_contain_text("decoder layer 0")
+    page.get_by_label("Your sentence").fill("The zebra was tired.")
+    page.get_by_label("Your sentence").press("Enter")
+    expect(page.get_by_text("never met in training")).to_be_visible()
+    page.get_by_role("heading", name="Who looks at whom?").click()  # the arrow keys step when no text is being written
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".gtitle").first).to_contain_text("masked")
+    shared = page.url
+    assert "model=gpt2" in shared and "zebra" in shared and "masked" in shared
+    other = opened(browser, watch, shared)
+    expect(other.locator(".gtitle").first).to_contain_text("decoder layer 0, head 0: masked")
+    expect(other.get_by_label("Your sentence")).to_have_value("The zebra was tired.")
+    assert watch.faults == [] and app[1].read_text() == ""
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?model=nobody&attention.layer=x&attention.head=77&attention.stage=!", "?text=", "?text=%3Cscript%3Ealert(1)%3C/script%3E",
+     "?text=%00%F0%9F%98%80", "?text=" + "word+" * 400],
+)  # fmt: skip
+def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], query: str) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/" + query)
+    page.on("dialog", lambda dialog: watch.faults.append("a script ran"))
+    expect(page.locator(f"{DRAWN}, [data-testid=stAlert]").first).to_be_visible(timeout=20_000)
+    assert page.get_by_text("Traceback").count() == 0 and page.locator("[data-testid=stException]").count() == 0
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tmp_path: Path) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0])
+    page.wait_for_selector(DRAWN)
+    page.get_by_text("Take it with you").first.click()
+    for kind in ("HTML", "CSV", "PNG", "SVG"):
+        with page.expect_download(timeout=60_000) as waiting:
+            page.get_by_role("button", name=kind, exact=True).first.click()
+        target = tmp_path / f"x.{kind.lower()}"
+        waiting.value.save_as(target)
+        assert target.stat().st_size > 2000, kind
+    assert watch.faults == [] and app[1].read_text() == ""
+
+
+def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace, tmp_path: Path) -> None:
+    for name, view in VIEWS.items():
+        path = ex.save(view(trace), tmp_path / f"{name}.html", caption=view.caption)
+        for mode, width in SCREENS:
+            watch = Watch()
+            page = opened(browser, watch, path.as_uri(), mode, width)
+            page.wait_for_selector("body[data-drawn=yes]")
+            page.wait_for_selector(DRAWN)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert watch.faults == []
+            page.context.close()
+
+
+@pytest.mark.parametrize("notebook", sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb")))
+def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, notebook: str) -> None:
+    """Opened and run as a student does; pictures and controls must be on the screen, and move."""
+    shutil.copy(ROOT / "notebooks" / notebook, tmp_path / notebook)
+    port = free_port()
+    arguments = ["jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", "--ip=127.0.0.1",
+                 f"--notebook-dir={tmp_path}", "--IdentityProvider.token=", "--ServerApp.password=", "--LabApp.news_url=None",
+                 "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]  # fmt: skip
+    (tmp_path / "logs").mkdir()
+    with server(arguments, f"http://127.0.0.1:{port}/lab", tmp_path / "logs") as outside:
+        watch = Watch()
+        page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{notebook}?reset")
+        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        page.locator(".lm-MenuBar-itemLabel", has_text="Run").click()
+        page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
+        page.wait_for_selector(DRAWN, timeout=90_000)
+        page.wait_for_selector(".widget-dropdown select, .widget-hslider", timeout=30_000)
+        assert page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+        stage = page.get_by_label("Stage").first
+        stage.select_option("scores")
+        expect(page.locator(".gtitle").first).to_contain_text("scores")
+        assert watch.faults == [] and outside.read_text() == ""
+        page.context.close()

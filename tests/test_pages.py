@@ -1,0 +1,60 @@
+"""Every page, without a browser: what it shows, and what it says to bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import SENTENCE
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(path for path in (ROOT / "explorer" / "pages").glob("*.py") if path.stem != "__init__")
+
+
+def app() -> AppTest:
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_page_opens(page: Path) -> None:
+    at = app().switch_page(str(page)).run()
+    assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) >= 1
+
+
+def test_the_page_shows_the_numbers_of_the_model() -> None:
+    at = app()
+    figure = json.loads(at.get("plotly_chart")[0].proto.spec)
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
+    assert figure["layout"]["xaxis"]["ticktext"] == list(trace.source.texts)
+    said = " ".join(block.value for block in at.markdown)
+    assert f"{trace.residual:.0e}" in said and "d_k = 16" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "empty"), ("   ", "empty"), ("word " * 20_000, "reads at most 128")],
+)
+def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
+    at = app()
+    at.text_input[0].set_value(text).run()
+    assert not at.exception and message in at.warning[0].value
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "😀 مرحبا", "zebra", "$x$ `code` **bold** :red[x]", "</script>"])
+def test_odd_input_is_shown(text: str) -> None:
+    at = app()
+    at.text_input[0].set_value(text).run()
+    assert not at.exception and not at.warning and "never met" in at.info[0].value
+
+
+def test_the_code_on_the_page_makes_the_picture() -> None:
+    lines = next(block.value for block in app().code if "ex.trace" in block.value)
+    shown: dict[str, object] = {}
+    *first, last = lines.splitlines()
+    code = compile("\n".join([*first, f"shown = {last}"]), "page", "exec")
+    exec(code, shown)  # noqa: S102
+    assert shown["shown"].figure.data[0].name == "weights"  # type: ignore[attr-defined]

@@ -1,0 +1,147 @@
+"""Files and notebooks: the same picture, and its numbers."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import explorer as ex
+from explorer.records import Trace
+from explorer.shells import export
+from explorer.views import VIEWS
+
+
+def test_the_numbers_are_those_of_the_record(trace: Trace, tmp_path: Path) -> None:
+    path = ex.save(VIEWS["heads"](trace, layer="encoder layer 1"), tmp_path / "x.csv")
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    weights = trace.attention[1].weights
+    assert len(rows) == weights.size
+    for row in rows[:: len(rows) // 50]:
+        head, i, j = int(row["trace"].split()[1]), int(row["row_number"]), int(row["column_number"])
+        assert float(row["value"]) == weights[head, i, j]
+        assert (row["row"], row["column"]) == (trace.source.texts[i], trace.source.texts[j])
+
+
+def test_the_page_holds_everything_and_asks_for_nothing(trace: Trace, tmp_path: Path) -> None:
+    view = VIEWS["attention"]
+    path = ex.save(view(trace), tmp_path / "x.html", caption=view.caption)
+    text = path.read_text("utf-8")
+    assert path.stat().st_size < 2_500_000
+    page = re.sub(r'<script type="text/plain".*?</script>', "", text, flags=re.S)
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", page), "no address outside"
+    assert "<em>why</em>" in page and page.count("<td>") == trace.attention[0].weights[0].size
+
+
+def test_a_piece_cannot_break_out_of_the_page(bert: object, tmp_path: Path) -> None:
+    record = ex.trace(bert, "</script><script>alert(1)</script> <img src=x onerror=alert(2)> @DATA@ dog")
+    text = ex.save(VIEWS["attention"](record), tmp_path / "x.html", caption="</p><script>alert(3)</script>").read_text("utf-8")
+    assert "<script>alert" not in text and "<img" not in text
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_pictures_are_drawn(trace: Trace, tmp_path: Path, mode: str) -> None:
+    figure = VIEWS["attention"](trace)
+    png, svg = (ex.save(figure, tmp_path / f"x.{kind}", mode=mode).read_bytes() for kind in ("png", "svg"))
+    assert png[:8] == b"\x89PNG\r\n\x1a\n" and len(png) > 20_000
+    assert b"<svg" in svg[:200] and b"animal" in svg
+
+
+def test_without_a_browser_a_picture_says_so_and_offers_html(
+    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export.shutil, "which", lambda name: None)
+    for kind in ("png", "svg"):
+        with pytest.raises(ex.ExplorerError, match=r"needs Chrome or Chromium.*none was found.*\.html"):
+            ex.save(VIEWS["attention"](trace), tmp_path / f"x.{kind}")
+    assert ex.save(VIEWS["attention"](trace), tmp_path / "x.html").is_file()
+
+
+def test_what_cannot_be_saved_is_refused(trace: Trace, tmp_path: Path) -> None:
+    figure = VIEWS["attention"](trace)
+    with pytest.raises(ex.ExplorerError, match=r"no file ending '\.jpg'"):
+        ex.save(figure, tmp_path / "x.jpg")
+    with pytest.raises(ex.ExplorerError, match="this is Trace"):
+        ex.save(trace, tmp_path / "x.html")
+    with pytest.raises(ex.ExplorerError, match="Could not write"):
+        ex.save(figure, tmp_path / "no" / "x.html")
+    with pytest.raises(ex.ExplorerError, match="no mode 'dusk'"):
+        ex.save(figure, tmp_path / "x.html", mode="dusk")
+
+
+def test_saving_leaves_the_figure_as_it_was(trace: Trace, tmp_path: Path) -> None:
+    figure = VIEWS["attention"](trace)
+    before = figure.to_json()
+    ex.save(figure, tmp_path / "x.html", mode="dark")
+    assert figure.to_json() == before
+
+
+def test_a_notebook_redraws_when_a_choice_changes(trace: Trace) -> None:
+    shown = ex.show("attention", trace, head=1)
+    assert isinstance(shown.figure, go.FigureWidget) and shown.choices == {
+        "layer": "encoder layer 0",
+        "head": 1,
+        "stage": "weights",
+    }
+    np.testing.assert_array_equal(np.asarray(shown.figure.data[0].z), trace.attention[0].weights[1])
+    shown.controls["layer"].value = "encoder layer 1"
+    shown.controls["head"].value = 3
+    np.testing.assert_array_equal(np.asarray(shown.figure.data[0].z), trace.attention[1].weights[3])
+    shown.controls["stage"].value = "scores"
+    assert shown.figure.layout.coloraxis2.cmid == 0 and "scores" in shown.figure.layout.title.text
+
+
+def test_a_notebook_s_picture_can_be_saved(trace: Trace, tmp_path: Path) -> None:
+    shown = ex.show(ex.views["heads"], trace, mode="dark")
+    assert ex.save(shown, tmp_path / "x.csv").read_text("utf-8").count("\n") == trace.attention[0].weights.size + 1
+
+
+def test_two_views_in_one_notebook_do_not_disturb_each_other(trace: Trace) -> None:
+    first, second = ex.show("attention", trace), ex.show("attention", trace)
+    first.controls["head"].value = 2
+    assert second.choices["head"] == 0
+    np.testing.assert_array_equal(np.asarray(second.figure.data[0].z), trace.attention[0].weights[0])
+
+
+def test_unknown_views_and_choices_are_named(trace: Trace) -> None:
+    with pytest.raises(ex.ExplorerError, match="no view 'atention'. Did you mean 'attention'"):
+        ex.show("atention", trace)
+    with pytest.raises(ex.ExplorerError, match="0 to 3"):
+        ex.show("attention", trace, head=9)
+    with pytest.raises(ex.ExplorerError, match="no mode"):
+        ex.show("attention", trace, mode="dusk")
+    with pytest.raises(ex.ExplorerError, match="no view 'x'"):
+        _ = ex.views["x"]
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "explorer", *arguments], capture_output=True, text=True)
+
+
+def test_the_command_line_answers_in_text_and_json(tmp_path: Path) -> None:
+    import json
+
+    assert "bert" in command("models").stdout
+    assert {"bert", "gpt2"} <= {row["name"] for row in json.loads(command("models", "--json").stdout)}
+    traced = json.loads(command("trace", "bert", "The dog ran.", "--json", "--out", str(tmp_path / "t.npz")).stdout)
+    assert traced["residual"] <= 1e-6 and traced["rows"][2]["piece"] == "dog"
+    assert Trace.read(tmp_path / "t.npz").model == "bert"
+    assert command("trace", "gpt2", "dog", "--out", str(tmp_path / "t.html")).returncode == 0
+    assert "model.safetensors" in json.loads(command("export", "gpt2", str(tmp_path / "hf"), "--json").stdout)["files"]
+    assert json.loads(command("doctor", "--json").stdout)["torch"].startswith("2.")
+    for name in ("app", "lab", "models", "trace", "export", "doctor"):
+        assert "--help" in command(name, "--help").stdout
+
+
+def test_the_command_line_says_what_is_wrong_in_one_line() -> None:
+    for arguments in (("trace", "bret", "x"), ("trace", "bert", ""), ("trace", "bert", "x", "--out", "x.jpg")):
+        run = command(*arguments)
+        assert run.returncode == 2 and "Traceback" not in run.stderr and len(run.stderr.strip().splitlines()) == 1

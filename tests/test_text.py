@@ -1,0 +1,149 @@
+"""Pieces, words and what was never met; the small corpus."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ALL, SENTENCE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.text import tokenizers
+from explorer.text.seedling import HELD_OUT, SCRIPTS, stories
+from explorer.text.tokenizers import Seen, sentence_numbers
+
+SCRIPT_TEXT = "Hello wörld! Привет, мир. 你好 世界。 مرحبا بالعالم 😀👩‍👩‍👧 नमस्ते"
+
+
+@pytest.fixture(scope="module")
+def both(bert: OwnModel, gpt2: OwnModel) -> list[tokenizers.Tokenizer]:
+    return [bert.tokenizer, gpt2.tokenizer]
+
+
+def test_tokens_agree_with_each_other(both: list[tokenizers.Tokenizer]) -> None:
+    for tokenizer in both:
+        tokens = tokenizer.encode(SENTENCE, "It slept. Then it ran!")
+        n = len(tokens)
+        parts = (tokens.texts, tokens.words, tokens.sentences, tokens.segments, tokens.offsets, tokens.special, tokens.unseen)
+        assert all(len(part) == n for part in parts if part is not None)
+        assert [w == -1 for w in tokens.words] == list(tokens.special) == [s == -1 for s in tokens.sentences]
+        words = [w for w in tokens.words if w >= 0]
+        assert words == sorted(words) and set(words) == set(range(max(words) + 1)), "B's words are counted on from A's"
+        assert max(tokens.sentences) == 2
+
+
+def test_offsets_point_at_the_text(both: list[tokenizers.Tokenizer]) -> None:
+    text = "The animal didn't sleep."
+    for tokenizer in both:
+        tokens = tokenizer.encode(text)
+        spans = [text[a:b] for (a, b), special in zip(tokens.offsets, tokens.special, strict=True) if not special]
+        assert "".join(spans).replace(" ", "") == text.replace(" ", "")
+
+
+def test_special_pieces_are_added_only_when_asked_for(bert: OwnModel) -> None:
+    assert bert.tokenizer.encode("dog").texts == ("[CLS]", "dog", "[SEP]")
+    assert bert.tokenizer.encode("dog", special=False).texts == ("dog",)
+    assert bert.tokenizer.encode("dog", "cat").segments == (0, 0, 0, 1, 1)
+    masked = bert.tokenizer.encode("the [MASK] ran")
+    assert masked.ids[2] == bert.tokenizer.vocabulary.mask and masked.special[2]
+
+
+def test_decoding_gives_the_text_back(bert: OwnModel, gpt2: OwnModel) -> None:
+    assert gpt2.tokenizer.decode(gpt2.tokenizer.encode(SCRIPT_TEXT).ids) == SCRIPT_TEXT
+    ids = bert.tokenizer.encode("The dog ran.").ids
+    assert bert.tokenizer.decode(ids) == "the dog ran."
+    assert bert.tokenizer.decode(ids, special=True).startswith("[CLS]")
+    with pytest.raises(ex.ExplorerError, match="no piece 99999"):
+        bert.tokenizer.decode([99999])
+
+
+@settings(max_examples=1000 if ALL else 150, deadline=None)
+@given(text=st.text(max_size=60))
+def test_any_text_is_encoded_as_the_library_encodes_it(text: str) -> None:
+    for name in ("bert", "gpt2"):
+        tokenizer = tokenizers.read(ex.models()[name].folder / "tokenizer.json")
+        tokens = tokenizer.encode(text)
+        assert tokens.ids.tolist() == tokenizer.core.encode(text).ids
+        assert all(tokens.texts), "every piece can be read"
+        if name == "gpt2" and "<|endoftext|>" not in text:
+            assert tokenizer.decode(tokens.ids) == text
+
+
+def test_pieces_are_readable_in_every_script(gpt2: OwnModel) -> None:
+    texts = gpt2.tokenizer.encode("The dog é\n\x00").texts
+    assert texts[:2] == ("The", "·dog") and any(t.startswith("é‹") for t in texts) and "␀" in "".join(texts)
+    assert not any("Ġ" in t or "Ã" in t for t in gpt2.tokenizer.encode(SCRIPT_TEXT).texts)
+
+
+def test_what_was_never_met_is_marked(bert: OwnModel, gpt2: OwnModel) -> None:
+    for model in (bert, gpt2):
+        tokens = model.tokenizer.encode("The dog saw a zebra.")
+        marked = [t.strip("·#") for t, strange in zip(tokens.texts, tokens.unseen or (), strict=True) if strange]
+        assert "".join(marked) == "zebra"
+        assert 0 < tokens.unseen_share < 1
+        by_ids = model.tokenizer.tokens(tokens.ids.tolist())
+        assert by_ids.unseen == tokens.unseen and by_ids.texts == tokens.texts and by_ids.words == tokens.words
+    nobody_knows = tokenizers.Tokenizer(bert.tokenizer.core).encode("zebra")
+    assert nobody_knows.unseen is None and np.isnan(nobody_knows.unseen_share)
+
+
+def test_the_shipped_tokenizers_met_exactly_their_corpus(shipped: OwnModel) -> None:
+    for story in stories(200, 1):  # the first of the training stories
+        assert not any(shipped.tokenizer.encode(" ".join(story)).unseen or (True,)), story
+
+
+def test_sentences_are_counted_at_full_stops() -> None:
+    def numbers(*pieces: str) -> tuple[int, ...]:
+        return sentence_numbers(pieces, [p.startswith("[") for p in pieces])
+
+    assert numbers("[CLS]", "a", ".", "b", "[SEP]") == (-1, 0, 0, 1, -1)
+    assert numbers("[CLS]", "a", ".", '"', "b", "[SEP]") == (-1, 0, 0, 0, 1, -1)
+    assert numbers("[CLS]", "a", "[SEP]", "b", "[SEP]") == (-1, 0, -1, 1, -1)
+    assert numbers("a", "?", "!", "b", ".") == (0, 0, 0, 1, 1)
+
+
+def test_learning_is_the_same_every_time() -> None:
+    texts = [" ".join(story) for story in stories(300, 3)]
+    for kind in ("wordpiece", "byte-bpe"):
+        first, second = (ex.tokenizer(kind, texts, size=400) for _ in range(2))
+        assert first.core.to_str() == second.core.to_str()
+        assert first.vocabulary.size <= 400 and first.seen == second.seen
+    with pytest.raises(ex.ExplorerError, match="no tokenizer 'bpe-bytes'"):
+        ex.tokenizer("bpe-bytes", texts, size=400)
+    with pytest.raises(ex.ExplorerError, match="too small"):
+        ex.tokenizer("wordpiece", texts, size=10)
+    with pytest.raises(ex.ExplorerError, match="no text"):
+        ex.tokenizer("wordpiece", ["", "  "], size=400)
+
+
+def test_what_was_seen_is_written_and_read_back(tmp_path: Path) -> None:
+    seen = Seen(frozenset({"é", "dog"}), frozenset({1, 5}))
+    seen.save(tmp_path / "seen.json")
+    assert Seen.read(tmp_path / "seen.json") == seen
+
+
+def test_stories_come_from_their_seed_alone() -> None:
+    code = "from explorer.text.seedling import stories; import zlib; print(zlib.crc32(repr(list(stories(50, 7))).encode()))"
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": s}
+        ).stdout
+        for s in ("1", "2")
+    }
+    assert len(runs) == 1
+    assert list(stories(50, 7)) != list(stories(50, 8))
+
+
+def test_the_lectures_sentences_are_held_out() -> None:
+    made = list(stories(20_000, 1))
+    assert not {s for story in made for s in story} & set(HELD_OUT)
+    assert all(4 <= len(story) <= 7 for story in made)
+    words = {w.strip('.,"').lower() for story in made for s in story for w in s.split()}
+    assert {w.strip(".").lower() for s in HELD_OUT for w in s.split()} <= words, "their words are known, the sentences are not"
+    assert len(SCRIPTS) == 6

@@ -1,0 +1,235 @@
+"""What a trace holds, that it changes nothing, and what edits do."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+from conftest import SENTENCE, sample
+from test_attention import random_model
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.nn.transformer import initialise
+from explorer.records import Trace
+
+
+def state_of(model: OwnModel) -> tuple[object, ...]:
+    hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.module.modules()]
+    weights = {name: value.clone() for name, value in model.module.state_dict().items()}
+    grads = [p.requires_grad for p in model.module.parameters()], [p.grad for p in model.module.parameters()]
+    return weights, hooks, grads, [m.training for m in model.module.modules()], torch.get_rng_state(), set(vars(model))
+
+
+@pytest.mark.parametrize("number", sample(40, 10))
+def test_the_stages_re_derive_the_weights(number: int, bert: OwnModel) -> None:
+    module = initialise(random_model(number, vocab=bert.config.vocab), number, deviation=0.2)
+    model = OwnModel("random", module, bert.tokenizer, "bert")
+    record = ex.trace(model, np.random.default_rng(number).integers(0, bert.config.vocab, size=20).tolist())
+    assert len(record.attention) == module.config.layers
+    assert record.residual <= 1e-6
+
+
+def test_the_stages_of_the_shipped_models_re_derive_the_weights(shipped: OwnModel) -> None:
+    record = ex.trace(shipped, SENTENCE)
+    assert record.residual <= 1e-6
+    assert all(a.allowed.all() == (shipped.family == "encoder") for a in record.attention)
+    for attention in record.attention:
+        np.testing.assert_allclose(attention.weights.sum(axis=-1), 1, atol=1e-5)
+        assert not attention.weights[:, ~attention.allowed].any(), "a forbidden place gets exactly nothing"
+
+
+def test_a_trace_leaves_the_model_exactly_as_it_was(shipped: OwnModel) -> None:
+    before, answer = state_of(shipped), shipped.logits(SENTENCE)
+    ex.trace(shipped, SENTENCE, edits=[ex.SilenceHead(shipped.family)], blocks=True)
+    after = state_of(shipped)
+    assert all(torch.equal(before[0][name], value) for name, value in after[0].items())
+    assert before[1:4] == after[1:4] and torch.equal(before[4], after[4]) and before[5] == after[5]
+    assert np.array_equal(answer, shipped.logits(SENTENCE))
+
+
+def test_a_trace_is_what_the_model_says(shipped: OwnModel, trace: Trace) -> None:
+    record = ex.trace(shipped, SENTENCE)
+    np.testing.assert_allclose(record.outputs["lm"], shipped.logits(SENTENCE), atol=1e-5)
+    logits = torch.as_tensor(shipped.logits(SENTENCE))
+    logp, ids = logits.log_softmax(-1).topk(10)
+    np.testing.assert_allclose(record.top.logp, logp.numpy(), atol=1e-4)
+    assert (record.top.ids == ids.numpy()).mean() > 0.95  # ties may stand in another order
+    assert record.top.texts[0][0] == shipped.tokenizer.text_of(record.top.ids[0, 0])
+
+
+def test_hidden_states_and_embeddings_add_up(trace: Trace, bert: OwnModel) -> None:
+    parts = [trace.embeddings[name] for name in ("token", "position", "segment")]
+    np.testing.assert_allclose(sum(parts), trace.embeddings["sum"], atol=1e-6)
+    assert trace.hidden["encoder"].shape == (3, len(trace.source), bert.config.dim)
+    with torch.no_grad():
+        last = bert.module(torch.tensor(trace.source.ids)[None])
+    np.testing.assert_allclose(trace.hidden["encoder"][-1], last[0].numpy(), atol=1e-5)
+
+
+def test_blocks_are_the_layer_norm_formula(trace: Trace, gpt2: OwnModel) -> None:
+    for record in (trace, ex.trace(gpt2, SENTENCE, blocks=True)):
+        assert [(b.layer, b.part) for b in record.blocks] == [(n, p) for n in (0, 1) for p in ("attention", "feed-forward")]
+        for block in record.blocks:
+            np.testing.assert_allclose(block.given + block.out, block.total, atol=1e-5)
+            normed = (block.norm_input - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
+            np.testing.assert_allclose(normed, block.normed, atol=1e-5)
+    context = np.concatenate([trace.attention[0].stage("context", head) for head in range(4)], axis=1)
+    assert context.shape == trace.attention[0].output.shape
+
+
+def test_the_output_is_the_heads_side_by_side_times_w_o(trace: Trace, bert: OwnModel) -> None:
+    weight, bias = (p.detach().numpy() for p in bert.module.layers[1].attention.output.parameters())
+    context = np.concatenate([trace.attention[1].stage("context", head) for head in range(4)], axis=1)
+    np.testing.assert_allclose(context @ weight.T + bias, trace.attention[1].output, atol=1e-5)
+
+
+def test_a_silenced_head_is_a_head_whose_share_of_w_o_is_zero(bert: OwnModel) -> None:
+    edited = ex.trace(bert, SENTENCE, edits=[ex.SilenceHead("encoder", layer=1, head=2)])
+    twin = ex.load("bert", device="cpu")
+    width = bert.config.dim // 4
+    with torch.no_grad():
+        twin.module.layers[1].attention.output.weight[:, 2 * width : 3 * width] = 0
+    np.testing.assert_allclose(edited.outputs["lm"], twin.logits(SENTENCE), atol=1e-4)
+    assert not edited.attention[1].stage("context", 2).any() and edited.attention[1].stage("context", 1).any()
+    assert edited.residual <= 1e-6 and edited.attention[0].edited == ()
+    assert "head 2 of layer 1" in edited.edits[0].label
+
+
+def test_silencing_every_head_leaves_only_the_bias(bert: OwnModel) -> None:
+    edited = ex.trace(bert, SENTENCE, edits=[ex.SilenceHead("encoder")])
+    for layer, attention in enumerate(edited.attention):
+        bias = bert.module.layers[layer].attention.output.bias.detach().numpy()
+        np.testing.assert_allclose(attention.output, np.broadcast_to(bias, attention.output.shape), atol=1e-6)
+
+
+def test_without_the_scale_the_softmax_sees_raw_scores(shipped: OwnModel) -> None:
+    plain, edited = ex.trace(shipped, SENTENCE), ex.trace(shipped, SENTENCE, edits=[ex.NoScale(shipped.family)])
+    first = edited.attention[0]
+    assert first.scale == 1.0 and edited.residual <= 1e-5
+    np.testing.assert_allclose(first.stage("scaled", 0), plain.attention[0].stage("scores", 0), rtol=1e-4, atol=1e-4)
+    assert np.abs(edited.outputs["lm"] - plain.outputs["lm"]).max() > 1e-3
+
+
+def test_a_mask_set_by_hand_is_the_mask(bert: OwnModel, gpt2: OwnModel) -> None:
+    n = len(bert.tokenizer.encode(SENTENCE))
+    causal = np.tril(np.ones((n, n), bool))
+    edited = ex.trace(bert, SENTENCE, edits=[ex.SetMask("encoder", causal)])
+    assert all(np.array_equal(a.allowed, causal) for a in edited.attention)
+    assert not any(a.weights[:, ~causal].any() for a in edited.attention) and edited.residual <= 1e-6
+    own = ex.trace(gpt2, SENTENCE)
+    same = ex.trace(gpt2, SENTENCE, edits=[ex.SetMask("decoder", own.attention[0].allowed)])
+    assert np.array_equal(own.outputs["lm"], same.outputs["lm"])
+
+
+def test_no_edits_change_nothing(shipped: OwnModel) -> None:
+    assert np.array_equal(ex.trace(shipped, SENTENCE).outputs["lm"], ex.trace(shipped, SENTENCE, edits=[]).outputs["lm"])
+
+
+def test_layers_choose_what_is_kept_and_none_of_them_is_none(bert: OwnModel) -> None:
+    assert [a.layer for a in ex.trace(bert, SENTENCE, layers=[1]).attention] == [1]
+    assert ex.trace(bert, SENTENCE, layers=[]).attention == ()
+    assert len(ex.trace(bert, SENTENCE, layers=[]).hidden["encoder"]) == 3
+
+
+def test_a_batch_equals_single_texts(shipped: OwnModel) -> None:
+    texts = [SENTENCE, "It was.", "The dog was tired and the old cat was not."]
+    for text, found in zip(texts, shipped.outputs_many(texts), strict=True):
+        for name, scores in shipped.outputs(text).items():
+            np.testing.assert_allclose(found[name], scores, atol=1e-4)
+    assert shipped.outputs_many([]) == []
+
+
+def test_text_tokens_and_ids_say_the_same(shipped: OwnModel) -> None:
+    tokens = shipped.tokenizer.encode(SENTENCE)
+    assert np.array_equal(shipped.logits(SENTENCE), shipped.logits(tokens))
+    assert np.array_equal(shipped.logits(SENTENCE), shipped.logits(tokens.ids.tolist()))
+
+
+def test_thirty_students_share_one_model(bert: OwnModel) -> None:
+    texts = [f"The {animal} was tired." for animal in ("dog", "cat", "horse", "cow", "bear", "duck")] * 5
+    alone = {text: ex.trace(bert, text) for text in set(texts)}
+    found: dict[int, Trace] = {}
+
+    def work(number: int) -> None:
+        edits = [ex.NoScale("encoder")] if number % 3 == 0 else []
+        found[number] = ex.trace(bert, texts[number], edits=edits)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 30
+    for number, record in found.items():
+        assert len(record.attention) == 2 and record.source.texts == alone[texts[number]].source.texts
+        same = np.allclose(record.outputs["lm"], alone[texts[number]].outputs["lm"], atol=1e-5)
+        assert same == (number % 3 != 0)
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t ", ("", "b"), ("a", " ")])
+def test_an_empty_text_is_refused(shipped: OwnModel, text: object) -> None:
+    with pytest.raises(ex.ExplorerError, match="empty"):
+        ex.trace(shipped, text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "NoneType"),
+        (7, "int"),
+        ({"a": 1}, "dict"),
+        (["a", "b"], "whole numbers"),
+        ([1.5], "whole numbers"),
+        ([], "no piece"),
+        ([10**6], "no piece 1000000"),
+        ([-1], "no piece -1"),
+        ("half \ud800 character", "half a character"),
+        ("word " * 20_000, "reads at most 128"),
+    ],
+)
+def test_what_is_no_text_is_refused(shipped: OwnModel, text: object, message: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=message):
+        ex.trace(shipped, text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "😀", "مرحبا بالعالم", "\x00", "a", "‮abc", "é" * 30])
+def test_odd_texts_are_traced(shipped: OwnModel, text: str) -> None:
+    record = ex.trace(shipped, text)
+    assert record.residual <= 1e-6 and record.source.unseen is not None
+
+
+def test_a_model_in_training_mode_is_refused(bert: OwnModel) -> None:
+    model = ex.build("bert", tokenizer=bert.tokenizer)
+    model.module.train()
+    with pytest.raises(ex.ExplorerError, match=r"training mode.*model\.module\.eval\(\)"):
+        ex.trace(model, SENTENCE)
+    assert model.module.training, "it is the owner's to switch"
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda: ex.SilenceHead("decoder"), "no stream in bert 'decoder'"),
+        (lambda: ex.SilenceHead("encoder", layer=2), "0 to 1"),
+        (lambda: ex.SilenceHead("encoder", layer=-1), "0 to 1"),
+        (lambda: ex.SilenceHead("encoder", head=4), "0 to 3"),
+        (lambda: ex.SetMask("encoder", np.ones((3, 3))), "3 × 3, but this text has 16"),
+        (lambda: ex.SetMask("encoder", np.zeros((16, 16))), "allows nothing"),
+        (lambda: "SilenceHead", "must be one of the Edit records"),
+    ],
+)
+def test_edits_that_name_what_is_not_there_are_refused(bert: OwnModel, edit: object, message: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=message):
+        ex.trace(bert, SENTENCE, edits=[edit()])  # type: ignore[operator]
+
+
+def test_layers_and_targets_that_are_not_there_are_refused(bert: OwnModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="0 to 1"):
+        ex.trace(bert, SENTENCE, layers=[2])
+    with pytest.raises(ex.ExplorerError, match="takes no target"):
+        ex.trace(bert, SENTENCE, target="Le chien")
+    with pytest.raises(ex.ExplorerError, match="takes no target"):
+        bert.logits(SENTENCE, target="Le chien")
