@@ -31,10 +31,10 @@ def app(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8501,
 @cli.command()
 def lab(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888, open_browser: bool = True) -> None:
     """Open the notebooks in JupyterLab."""
-    quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    quiet = f"--LabApp.app_settings_dir={_home('notebooks') / 'settings'}"  # no news, no updates: nothing from the network
     browser = [] if open_browser else ["--no-browser"]
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    _become("jupyterlab", "--port", str(port), "--notebook-dir", str(_home("notebooks")), *quiet, *browser, *root)
+    _become("jupyterlab", "--port", str(port), "--notebook-dir", str(_home("notebooks")), quiet, *browser, *root)
 
 
 @cli.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -41,8 +42,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
         yield address, outside
 
 
-def opened(browser: Browser, watch: Watch, address: str, mode: str = "light", width: int = 1280) -> Page:
-    page = browser.new_context(color_scheme=mode, viewport={"width": width, "height": 900}).new_page()  # type: ignore[arg-type]
+def opened(browser: Browser, watch: Watch, address: str, mode: str = "light", width: int = 1280, height: int = 900) -> Page:
+    size = {"width": width, "height": height}
+    page = browser.new_context(color_scheme=mode, viewport=size).new_page()  # type: ignore[arg-type]
     watch.on(page)
     page.goto(address)
     return page
@@ -140,17 +142,18 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
     shutil.copy(ROOT / "notebooks" / notebook, tmp_path / notebook)
     port = free_port()
     arguments = ["jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", "--ip=127.0.0.1",
-                 f"--notebook-dir={tmp_path}", "--IdentityProvider.token=", "--ServerApp.password=", "--LabApp.news_url=None",
-                 "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]  # fmt: skip
+                 f"--notebook-dir={tmp_path}", "--IdentityProvider.token=", "--ServerApp.password=",
+                 f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
     (tmp_path / "logs").mkdir()
     with server(arguments, f"http://127.0.0.1:{port}/lab", tmp_path / "logs") as outside:
         watch = Watch()
-        page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{notebook}?reset")
+        page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{notebook}?reset", height=5000)  # all of it is drawn
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         page.locator(".lm-MenuBar-itemLabel", has_text="Run").click()
         page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
         page.wait_for_selector(DRAWN, timeout=90_000)
         page.wait_for_selector(".widget-dropdown select, .widget-hslider", timeout=30_000)
+        expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]:"), timeout=90_000)
         assert page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
         stage = page.get_by_label("Stage").first
         stage.select_option("scores")

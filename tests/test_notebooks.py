@@ -19,7 +19,9 @@ def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
     done = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in done.cells for output in cell.get("outputs", ())]
     assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
-    assert not any(output.output_type == "error" for output in outputs)
+    assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"], (
+        "no warning either"
+    )
 
 
 def test_the_formula_written_out_in_the_notebook_is_the_model_s() -> None:

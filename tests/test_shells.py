@@ -91,10 +91,10 @@ def test_a_notebook_redraws_when_a_choice_changes(trace: Trace) -> None:
         "head": 1,
         "stage": "weights",
     }
-    np.testing.assert_array_equal(np.asarray(shown.figure.data[0].z), trace.attention[0].weights[1])
+    np.testing.assert_array_equal(np.asarray(shown.figure.data[0].z, np.float32), trace.attention[0].weights[1])
     shown.controls["layer"].value = "encoder layer 1"
     shown.controls["head"].value = 3
-    np.testing.assert_array_equal(np.asarray(shown.figure.data[0].z), trace.attention[1].weights[3])
+    np.testing.assert_array_equal(np.asarray(shown.figure.data[0].z, np.float32), trace.attention[1].weights[3])
     shown.controls["stage"].value = "scores"
     assert shown.figure.layout.coloraxis2.cmid == 0 and "scores" in shown.figure.layout.title.text
 
@@ -108,7 +108,7 @@ def test_two_views_in_one_notebook_do_not_disturb_each_other(trace: Trace) -> No
     first, second = ex.show("attention", trace), ex.show("attention", trace)
     first.controls["head"].value = 2
     assert second.choices["head"] == 0
-    np.testing.assert_array_equal(np.asarray(second.figure.data[0].z), trace.attention[0].weights[0])
+    np.testing.assert_array_equal(np.asarray(second.figure.data[0].z, np.float32), trace.attention[0].weights[0])
 
 
 def test_unknown_views_and_choices_are_named(trace: Trace) -> None:

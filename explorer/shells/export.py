@@ -62,7 +62,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     """One page that holds everything and asks the network for nothing. It follows the reader's light or dark setting."""
     looks = {name: theme.template(name).to_plotly_json() for name in theme.MODES}
     held = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": CONFIG}
-    title = unescape(str(figure.layout.title.text or "Figure"))
+    title = unescape(re.sub(r"<[^>]+>", " ", str(figure.layout.title.text or "Figure")))
     parts = {
         "TITLE": escape(title),
         "CAPTION": prose(caption),
@@ -91,7 +91,7 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
         if trace.type != "heatmap":
             raise ChoiceError(f"The numbers of a {trace.type} cannot be written yet.")
         rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
-        for (i, j), value in np.ndenumerate(np.asarray(trace.z)):
+        for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):
             yield trace.name or "", i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
 
 
@@ -154,7 +154,7 @@ def _table(figure: go.Figure) -> str:
         head = "".join(f"<th scope=col>{escape(name)}</th>" for name in columns)
         body = "".join(
             f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{_short(v)}</td>' for v in line)}</tr>"
-            for name, line in zip(rows, np.asarray(trace.z), strict=True)
+            for name, line in zip(rows, np.asarray(trace.z, np.float64), strict=True)
         )
         tables.append(f"<table><caption>{escape(trace.name or '')}</caption><tr><th></th>{head}</tr>{body}</table>")
     return "".join(tables)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 import plotly.graph_objects as go
 
 from explorer.errors import unknown
@@ -33,7 +34,11 @@ class Shown(widgets.VBox):
         return {name: control.value for name, control in self.controls.items()}
 
     def _drawn(self) -> go.Figure:
-        return themed(self.view(self.record, **self.choices), self.mode)
+        figure = themed(self.view(self.record, **self.choices), self.mode)
+        for trace in figure.data:
+            if trace.type == "heatmap":  # a notebook's messages are JSON, which has no NaN; None is drawn as the same gap
+                trace.z = np.where(np.isnan(np.asarray(trace.z)), None, trace.z)
+        return figure
 
     def _redraw(self, change: object) -> None:
         fresh = self._drawn()

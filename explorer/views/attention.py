@@ -50,10 +50,7 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
         )
     )
     figure.update_layout(
-        title={
-            "text": f"{layer}, head {head}: {stage}",
-            "subtitle": {"text": f"{TITLES[stage]} · each row looks at the columns"},
-        },
+        title=theme.title(f"{layer}, head {head}: {stage}", f"{TITLES[stage]} · each row looks at the columns"),
         xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
         **theme.colours(shown, signed),
@@ -86,7 +83,7 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
     quiet = {"showticklabels": False, "automargin": False, "ticks": ""}
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
-    title = {"text": f"{layer}: all {attention.heads} heads", "subtitle": {"text": "each row looks at the columns"}}
+    title = theme.title(f"{layer}: all {attention.heads} heads", "each row looks at the columns")
     size = {"height": 150 + 250 * down, "margin": {"l": 10, "r": 10, "t": 100, "b": 60}}
     figure.update_layout(title=title, **theme.colours(attention.weights, signed=False), **size)
     return figure
@@ -131,11 +128,12 @@ def _operands(attention: Attention, head: int, stage: str) -> np.ndarray:
     if before is None or attention.q is None:
         return np.zeros((*attention.allowed.shape, 1), np.float32)
     first = attention.stage(before, head)
+    first = np.where(np.isfinite(first), first, 0)  # forbidden cells have no formula
     if stage == "biased" and attention.bias is not None:
         return np.stack([first, attention.bias[head]], axis=-1).astype(np.float32)
     if stage != "weights":
         return first[..., None].astype(np.float32)
-    total = np.exp(first.astype(np.float64)).sum(axis=1, keepdims=True)
+    total = np.where(attention.allowed, np.exp(first.astype(np.float64)), 0).sum(axis=1, keepdims=True)
     return np.stack([first, np.broadcast_to(total, first.shape)], axis=-1).astype(np.float32)
 
 

@@ -52,7 +52,6 @@ def template(mode: str) -> go.layout.Template:
             "plot_bgcolor": NOWHERE[mode],  # what a mask forbids is left out and shows this grey
             "title": {
                 "font": {"size": 18},
-                "subtitle": {"font": {"size": 14, "color": ink}},
                 "x": 0.01,
                 "y": 1,
                 "yref": "container",
@@ -92,6 +91,11 @@ def token_axis(tokens: Tokens) -> dict[str, object]:
         "showgrid": False,
         "tickfont": {"size": 15 if len(tokens) <= 26 else 12 if len(tokens) <= 48 else 9},
     }
+
+
+def title(first: str, second: str) -> dict[str, object]:
+    """A title of two lines, the second one smaller."""
+    return {"text": f"{first}<br><span style='font-size:14px'>{second}</span>"}
 
 
 def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
