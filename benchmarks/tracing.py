@@ -1,0 +1,87 @@
+"""What listening costs: our forward pass untouched, without its taps, listened to, and Hugging Face's on the same weights.
+
+All four run in one process, interleaved; the table gives medians of ratios with their quartiles. Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import tempfile
+import time
+from collections.abc import Callable
+from statistics import median, quantiles
+from unittest import mock
+
+import torch
+from transformers import BertForPreTraining, GPT2LMHeadModel
+
+import explorer as ex
+from explorer import tap
+from explorer.model import OwnModel
+
+CLASSES = {"bert": BertForPreTraining, "gpt2": GPT2LMHeadModel}
+SILENT = {"tap": lambda *a, **k: None, "watched": lambda: False, "edited": lambda place, stream, layer, value: value}
+
+
+def ways(model: OwnModel, twin: torch.nn.Module, ids: torch.Tensor) -> dict[str, Callable[[], object]]:
+    """The four ways to run one batch through the body and the vocabulary head."""
+
+    def plain() -> object:
+        return model.module.outputs(model.module(ids))
+
+    def untapped() -> object:
+        with mock.patch.multiple(tap, **SILENT):
+            return plain()
+
+    def listened() -> object:
+        with tap.listening(lambda *heard: None):
+            return plain()
+
+    return {
+        "ours": plain,
+        "ours, taps removed": untapped,
+        "ours, listened to": listened,
+        "Hugging Face (sdpa)": lambda: twin(ids),
+    }
+
+
+def seconds(run: Callable[[], object], repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    return (time.perf_counter() - start) / repeats
+
+
+@torch.no_grad()
+def measure(preset: str, size: str, length: int, rounds: int) -> None:
+    tokenizer = ex.load(preset, device="cpu").tokenizer
+    model = ex.build(preset, size=size, tokenizer=tokenizer, device="cpu")
+    twin = CLASSES[preset].from_pretrained(ex.export(model, tempfile.mkdtemp())).eval()
+    ids = torch.randint(0, tokenizer.vocabulary.size, (1, length))
+    runs = ways(model, twin, ids)
+    repeats = max(1, round(0.03 / seconds(runs["ours"], 3)))
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for n in range(rounds):
+        for name in list(runs)[n % 4 :] + list(runs)[: n % 4]:
+            found[name].append(seconds(runs[name], repeats))
+    for name, times in found.items():
+        ratios = [t / own for t, own in zip(times, found["ours"], strict=True)]
+        low, _, high = quantiles(ratios, n=4)
+        label = f"{preset} {size}, {length} pieces"
+        print(f"| {label:24} | {name:20} | {median(times) * 1e3:8.2f} ms | {median(ratios):5.2f} ({low:.2f}–{high:.2f}) |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=40)
+    rounds = parser.parse_args().rounds
+    print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
+    print("| model | way | one text | time ÷ ours (quartiles) |\n|---|---|---|---|")
+    for preset in CLASSES:
+        for size, length in (("tiny", 24), ("tiny", 96), ("small", 96)):
+            measure(preset, size, length, rounds)
+
+
+if __name__ == "__main__":
+    main()
