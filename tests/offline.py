@@ -24,6 +24,9 @@ FLAGS = [
 CUT = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 
 
+OWN_FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -36,6 +39,7 @@ def server(arguments: list[str], address: str, folder: Path) -> Iterator[Path]:
     outside, log = folder / "outside.txt", folder / "log.txt"
     outside.write_text("")
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "loopback"), "EXPLORER_OUTSIDE": str(outside)}
+    env |= {name: str(folder / name.lower()) for name in OWN_FOLDERS}
     with open(log, "w") as out:
         process = subprocess.Popen([sys.executable, "-m", *arguments], cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT)
     try:

@@ -109,10 +109,12 @@ def test_the_cards_say_what_the_models_do(shipped: OwnModel) -> None:
 
 
 def test_the_shipped_models_learned_something(bert: OwnModel, gpt2: OwnModel) -> None:
-    masked = bert.tokenizer.encode("The dog would not cross the road [MASK] it was too tired.")
+    masked = bert.tokenizer.encode("She had a red dog. The dog would not cross the road [MASK] it was too tired.")
     place = masked.texts.index("[MASK]")
     assert ex.trace(bert, masked).top.texts[place][0] == "because"
-    last = ex.trace(gpt2, "Ida was hungry and wanted some bread. There was no bread in the").top.texts[-1]
+    last = ex.trace(
+        gpt2, "Ida was a baker in a small town. Ida was hungry and wanted some bread. There was no bread in the"
+    ).top.texts[-1]
     assert last[0] == "·kitchen"
     perplexity = math.exp(-float(torch.as_tensor(gpt2.logits([0, 5])).log_softmax(-1).max()))
     assert perplexity < gpt2.config.vocab
