@@ -119,8 +119,9 @@ class _Listener:
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:
     entering, epsilon = _array(values["norm_input"]), values["epsilon"]
     held = {field.name: _array(values[field.name]) for field in fields(Block) if isinstance(values.get(field.name), Tensor)}
-    deviation = np.sqrt(entering.var(axis=-1) + epsilon)
-    held |= {"norm_input": entering, "mean": entering.mean(axis=-1), "deviation": deviation}
+    mean = entering.mean(axis=-1) if values["centred"] else np.zeros(entering.shape[:-1], np.float32)  # RMSNorm takes none away
+    deviation = np.sqrt(((entering - mean[..., None]) ** 2).mean(axis=-1) + epsilon)
+    held |= {"norm_input": entering, "mean": mean, "deviation": deviation}
     return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], **held)
 
 

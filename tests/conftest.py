@@ -36,6 +36,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 )
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tables that tests made, whichever process they ran in."""
+    reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
+    lines = [str(value) for report in reports for name, value in report.user_properties if name == "table"]
+    if lines:
+        terminalreporter.section("twins: our models against Hugging Face's classes")
+        for line in sorted(lines):
+            terminalreporter.write_line(line)
+
+
 @pytest.fixture(scope="session")
 def bert() -> OwnModel:
     return ex.load("bert", device="cpu")

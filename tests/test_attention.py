@@ -11,8 +11,8 @@ import explorer as ex
 from explorer import tap
 from explorer.nn.attention import attend
 from explorer.nn.config import Config
-from explorer.nn.layers import ACTIVATIONS, PLACES
-from explorer.nn.positions import POSITIONS, Sinusoidal
+from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
+from explorer.nn.positions import POSITIONS, Room
 from explorer.nn.transformer import Transformer, initialise
 
 
@@ -24,16 +24,21 @@ def random_model(number: int, **fixed: object) -> Transformer:
         "family": str(chance.choice(["encoder", "decoder"])),
         "vocab": 50,
         "heads": heads,
+        "kv_heads": int(chance.choice([0, 1])),
         "dim": heads * int(chance.choice([2, 8, 16])),
         "layers": int(chance.integers(1, 4)),
         "hidden": int(chance.integers(4, 60)),
         "length": 32,
         "positions": str(chance.choice(list(POSITIONS))),
+        "norm": str(chance.choice(list(NORMS))),
         "norm_place": str(chance.choice(PLACES)),
         "activation": str(chance.choice(list(ACTIVATIONS))),
         "embedding_norm": bool(chance.integers(2)),
         "final_norm": bool(chance.integers(2)),
         "segments": int(chance.choice([0, 2])),
+        "bias": bool(chance.integers(2)),
+        "scaled": bool(chance.integers(4)),
+        "embedding_scale": bool(chance.integers(2)),
         "tied": bool(chance.integers(2)),
         **fixed,
     }
@@ -95,7 +100,7 @@ def test_an_encoder_without_positions_does_not_see_order(number: int) -> None:
 
 
 def test_sinusoids_are_the_paper_s_formula() -> None:
-    table = Sinusoidal(16, 100, 2).add(torch.arange(50)).numpy()
+    table = POSITIONS["sinusoidal"](Room(16, 2, 100, causal=False)).add(torch.arange(50)).numpy()
     for p, i in ((0, 0), (1, 0), (7, 3), (49, 7)):
         angle = p / 10000 ** (2 * i / 16)
         assert table[p, 2 * i] == pytest.approx(np.sin(angle), abs=1e-5)

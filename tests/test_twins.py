@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from conftest import sample
-from transformers import BertConfig, BertForMaskedLM, BertForPreTraining, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForPreTraining,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    OpenAIGPTConfig,
+    OpenAIGPTLMHeadModel,
+    PreTrainedTokenizerFast,
+)  # fmt: skip
 
 import explorer as ex
 from explorer.model import OwnModel
 from explorer.text.tokenizers import Tokenizer
 
 CASES = sample(40, 8)
-CLASSES = {"bert": BertForPreTraining, "gpt2": GPT2LMHeadModel}
+CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM}
 LIMIT = 1e-4
 
 
-def random_shape(number: int) -> dict[str, int]:
+def random_shape(number: int, preset: str) -> dict[str, int]:
     chance = np.random.default_rng(number)
     heads = int(chance.choice([1, 2, 3, 4]))
-    return {"heads": heads, "dim": heads * int(chance.integers(2, 20)), "layers": int(chance.integers(1, 5)),
-            "hidden": int(chance.integers(3, 90)), "length": int(chance.integers(24, 60))}  # fmt: skip
+    found = {"heads": heads, "dim": heads * 2 * int(chance.integers(1, 10)), "layers": int(chance.integers(1, 5)),
+             "hidden": int(chance.integers(3, 90)), "length": int(chance.integers(24, 60))}  # fmt: skip
+    if preset == "gpt":
+        found["hidden"] = 4 * found["dim"]
+    return found | ({"kv_heads": int(chance.choice([1, heads]))} if preset == "llama" else {})
 
 
 def shaken(module: torch.nn.Module, number: int) -> torch.nn.Module:
@@ -66,7 +80,7 @@ def gap(model: OwnModel, twin: torch.nn.Module, number: int) -> float:
 
 def exported(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> float:
     """Our random model, opened by their class."""
-    model = ex.build(preset, tokenizer=tokenizer, seed=number, device="cpu", **random_shape(number))
+    model = ex.build(preset, tokenizer=tokenizer, seed=number, device="cpu", **random_shape(number, preset))
     shaken(model.module, number)
     twin, report = CLASSES[preset].from_pretrained(ex.export(model, folder), output_loading_info=True)
     assert not report["missing_keys"] and not report["unexpected_keys"]
@@ -75,12 +89,16 @@ def exported(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> fl
 
 def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> float:
     """Their random model, opened by ours."""
-    s, v = random_shape(number), tokenizer.vocabulary.size
+    s, v = random_shape(number, preset), tokenizer.vocabulary.size
     configs = {
         "bert": lambda: BertConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
                                    intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
         "gpt2": lambda: GPT2Config(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_inner=s["hidden"],
                                    n_positions=s["length"], bos_token_id=0, eos_token_id=0),
+        "gpt": lambda: OpenAIGPTConfig(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_positions=s["length"]),
+        "llama": lambda: LlamaConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
+                                     num_key_value_heads=s["kv_heads"], intermediate_size=s["hidden"],
+                                     max_position_embeddings=s["length"], tie_word_embeddings=bool(number % 2)),
     }  # fmt: skip
     twin = shaken(CLASSES[preset](configs[preset]()), number)
     twin.save_pretrained(folder)
@@ -90,16 +108,15 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
 
 @pytest.mark.parametrize("preset", CLASSES)
 def test_random_models_are_equal_both_ways(
-    preset: str, request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture
+    preset: str, request: pytest.FixtureRequest, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    tokenizer = request.getfixturevalue(preset).tokenizer
+    tokenizer = request.getfixturevalue("bert" if preset == "bert" else "gpt2").tokenizer
     found = {}
     for way, run in (("ours → Hugging Face", exported), ("Hugging Face → ours", adopted)):
         found[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]
-    with capsys.disabled():
-        for way, gaps in found.items():
-            line = f"{CLASSES[preset].__name__:20} {way:22} {len(gaps):3} models × 3 lengths, padded: largest difference {max(gaps):.1e}"
-            os.write(1, f"\n{line}".encode())
+    for way, gaps in found.items():
+        line = f"{CLASSES[preset].__name__:22} {way:20} {len(gaps):3} models × 3 lengths, padded: largest difference {max(gaps):.1e}"
+        record_property("table", line)
     assert max(max(gaps) for gaps in found.values()) <= LIMIT
 
 

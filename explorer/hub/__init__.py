@@ -1,9 +1,11 @@
 """The way to and from Hugging Face: each architecture that both sides know has a twin."""
 
 from explorer.hub.bert import BERT
+from explorer.hub.gpt import GPT
 from explorer.hub.gpt2 import GPT2
+from explorer.hub.llama import LLAMA
 from explorer.hub.twins import Twin
 
-TWINS: dict[str, Twin] = {twin.model_type: twin for twin in (BERT, GPT2)}
+TWINS: dict[str, Twin] = {twin.model_type: twin for twin in (BERT, GPT, GPT2, LLAMA)}
 
 __all__ = ["TWINS", "Twin"]

@@ -13,12 +13,17 @@ ACTIVATIONS = {"gelu": "gelu", "relu": "relu", "gelu_new": "gelu-tanh", "gelu_py
 FIXED: dict[str, Any] = {
     "family": "encoder", "positions": "learned", "norm_place": "post", "embedding_norm": True, "final_norm": False,
     "head_transform": True, "head_bias": True, "tied": True,
+    "norm": "layer", "bias": True, "scaled": True, "embedding_scale": False,
 }  # fmt: skip
 
 
 def fits(config: Config) -> bool:
     """Whether this is a BERT."""
-    return config.segments > 0 and all(getattr(config, name) == value for name, value in FIXED.items())
+    return (
+        config.segments > 0
+        and config.groups == config.heads
+        and all(getattr(config, name) == value for name, value in FIXED.items())
+    )
 
 
 def to_theirs(config: Config) -> dict[str, Any]:

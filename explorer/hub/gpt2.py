@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
+from explorer.hub.gpt import conv_layers
 from explorer.hub.twins import Name, Twin, Weights, both
 from explorer.nn.config import Config
 
@@ -13,12 +14,13 @@ ACTIVATIONS = {"gelu_new": "gelu-tanh", "gelu": "gelu", "relu": "relu", "gelu_py
 FIXED: dict[str, Any] = {
     "family": "decoder", "positions": "learned", "norm_place": "pre", "embedding_norm": False, "final_norm": True,
     "head_transform": False, "head_bias": False, "segments": 0, "next_sentence": False, "tied": True,
+    "norm": "layer", "bias": True, "scaled": True, "embedding_scale": False,
 }  # fmt: skip
 
 
 def fits(config: Config) -> bool:
     """Whether this is a GPT-2."""
-    return all(getattr(config, name) == value for name, value in FIXED.items())
+    return config.groups == config.heads and all(getattr(config, name) == value for name, value in FIXED.items())
 
 
 def to_theirs(config: Config) -> dict[str, Any]:
@@ -61,16 +63,12 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
 def names(config: Config) -> tuple[Name, ...]:
     """Every weight under both names; theirs holds q, k and v side by side, and stores matrices turned."""
     theirs, ours = "transformer.h.{}", "layers.{}"
-    qkv = (f"{ours}.attention.query", f"{ours}.attention.key", f"{ours}.attention.value")
     return (
         Name("transformer.wte.weight", ("embeddings.tokens.weight",)),
         Name("transformer.wpe.weight", ("embeddings.position.table.weight",)),
+        *conv_layers(theirs, ours),
         *both(f"{theirs}.ln_1", f"{ours}.after_attention.norm"),
-        *both(f"{theirs}.attn.c_attn", *qkv, turned=True),
-        *both(f"{theirs}.attn.c_proj", f"{ours}.attention.output", turned=True),
         *both(f"{theirs}.ln_2", f"{ours}.after_feed_forward.norm"),
-        *both(f"{theirs}.mlp.c_fc", f"{ours}.feed_forward.widen", turned=True),
-        *both(f"{theirs}.mlp.c_proj", f"{ours}.feed_forward.narrow", turned=True),
         *both("transformer.ln_f", "norm"),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.errors import ChoiceError, unknown
-from explorer.nn.layers import ACTIVATIONS, PLACES
+from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
 from explorer.nn.positions import POSITIONS
 
 FAMILIES = ("encoder", "decoder")
@@ -22,13 +22,18 @@ class Config:
     heads: int = 4
     hidden: int = 256
     length: int = 128
+    kv_heads: int = 0  # fewer key/value heads than query heads, shared by groups; 0 means as many
     positions: str = "learned"
+    norm: str = "layer"
     norm_place: str = "post"
     norm_epsilon: float = 1e-12
     embedding_norm: bool = True
     final_norm: bool = False
     activation: str = "gelu"
     segments: int = 0
+    bias: bool = True
+    scaled: bool = True  # whether q·k is divided by √d (T5 leaves it out)
+    embedding_scale: bool = False  # whether embeddings are multiplied by √d, as in the first Transformer
     tied: bool = True
     head_transform: bool = False
     head_bias: bool = False
@@ -39,6 +44,7 @@ class Config:
         for what, given, known in (
             ("family", self.family, FAMILIES),
             ("position scheme", self.positions, POSITIONS),
+            ("norm", self.norm, NORMS),
             ("norm place", self.norm_place, PLACES),
             ("activation", self.activation, ACTIVATIONS),
         ):
@@ -51,8 +57,17 @@ class Config:
             raise ChoiceError(
                 f"{self.heads} heads do not divide the width {self.dim}. Choose a width that is a multiple of the heads."
             )
-        if self.positions == "sinusoidal" and self.dim % 2:
+        if self.heads % self.groups:
+            raise ChoiceError(f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that does.")
+        if self.positions.startswith("sinusoidal") and self.dim % 2:
             raise ChoiceError(f"Sinusoidal positions come in pairs of sine and cosine: the width {self.dim} must be even.")
+        if self.positions == "rope" and (self.dim // self.heads) % 2:
+            raise ChoiceError(f"RoPE turns pairs of features: the width of a head, {self.dim // self.heads}, must be even.")
+
+    @property
+    def groups(self) -> int:
+        """How many key/value heads there are."""
+        return self.kv_heads or self.heads
 
     @property
     def causal(self) -> bool:

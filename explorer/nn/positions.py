@@ -1,19 +1,41 @@
 """How a model knows where a word stands.
 
-A position scheme fills one slot and leaves the others alone: `add` (onto the embeddings), `turn` (the queries
-and keys) or `bias` (onto the scores). Attention calls every slot and asks no names.
+A position scheme fills one slot and leaves the others alone: `add` (onto the embeddings), `turn` (the queries and
+keys), `bias` (onto the scores, whatever the words) or `score` (onto the scores, depending on the words). Attention
+calls every slot and asks no names.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
+Project = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a scheme may know of the model that it serves."""
+
+    dim: int
+    heads: int
+    length: int
+    causal: bool
+
 
 class Position(nn.Module):
-    """No positions at all: every slot hands back what it was given."""
+    """No positions at all: every slot hands back what it was given, and a word is the same wherever it stands."""
 
-    longest: int | None = None
+    longest: int | None = None  # the most places there are, where there is a table
+    terms = 1  # how many products a score sums up: √d becomes √(terms · d)
+
+    def __init__(self, room: Room) -> None:
+        super().__init__()
+        self.room = room
 
     def add(self, where: Tensor) -> Tensor | None:
         """What is added to the embeddings at the places `where`: [position, dim], or None."""
@@ -24,17 +46,21 @@ class Position(nn.Module):
         return x
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor | None:
-        """What is added to the scores [1, head, query, key], or None."""
+        """What is added to the scores between the places `query` and `key`: [1, head, query, key], or None."""
+        return None
+
+    def score(self, q: Tensor, k: Tensor, as_query: Project, as_key: Project) -> Tensor | None:
+        """What is added to the scores and depends on the words: [batch, head, query, key], or None."""
         return None
 
 
 class Learned(Position):
     """One trained vector for each place, as in BERT and GPT; there is none beyond the table."""
 
-    def __init__(self, dim: int, length: int, heads: int) -> None:
-        super().__init__()
-        self.table = nn.Embedding(length, dim)
-        self.longest = length
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
+        self.table = nn.Embedding(room.length, room.dim)
+        self.longest = room.length
 
     def add(self, where: Tensor) -> Tensor:
         """The rows of the table."""
@@ -44,22 +70,117 @@ class Learned(Position):
 class Sinusoidal(Position):
     """Sines and cosines of falling frequency, interleaved: PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos(the same)."""
 
-    def __init__(self, dim: int, length: int, heads: int) -> None:
-        super().__init__()
-        self.dim = dim
+    def add(self, where: Tensor) -> Tensor:
+        """The curves read off at the places asked for."""
+        angle = self.angles(where)
+        return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)  # [position, dim]
+
+    def angles(self, where: Tensor) -> Tensor:
+        """How far each pair of features has turned: [position, dim / 2]."""
+        pairs = torch.arange(0, self.room.dim, 2, device=where.device)
+        return where[:, None] / 10000 ** (pairs / self.room.dim)
+
+
+class SinusoidalHalves(Sinusoidal):
+    """The same curves in another order, as in Marian: first all the sines, then all the cosines."""
 
     def add(self, where: Tensor) -> Tensor:
         """The curves read off at the places asked for."""
-        pairs = torch.arange(0, self.dim, 2, device=where.device)
-        angle = where[:, None] / 10000 ** (pairs / self.dim)  # [position, dim / 2]
-        return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)  # [position, dim]
+        angle = self.angles(where)
+        return torch.cat((angle.sin(), angle.cos()), dim=-1)  # [position, dim]
 
 
-class Nowhere(Position):
-    """No positions: a word is the same word wherever it stands."""
+class Rotary(Position):
+    """RoPE: each pair of features of q and k is turned by an angle that grows with the place; q·k then sees only the distance.
 
-    def __init__(self, dim: int, length: int, heads: int) -> None:
-        super().__init__()
+    Feature i is paired with feature i + d/2, as Llama's published weights expect.
+    """
+
+    base = 10000.0
+
+    def turn(self, x: Tensor, where: Tensor) -> Tensor:
+        """x turned by its place."""
+        half = x.shape[-1] // 2
+        speed = self.base ** (-torch.arange(half, device=x.device) / half)
+        angle = where[:, None] * speed  # [position, dim / 2]
+        first, second = x[..., :half], x[..., half:]
+        return torch.cat((first * angle.cos() - second * angle.sin(), second * angle.cos() + first * angle.sin()), dim=-1)
 
 
-POSITIONS: dict[str, type[Position]] = {"none": Nowhere, "learned": Learned, "sinusoidal": Sinusoidal}
+class Alibi(Position):
+    """ALiBi: the further away, the lower the score; each head has its own slope."""
+
+    def bias(self, query: Tensor, key: Tensor) -> Tensor:
+        """−slope · distance."""
+        distance = (key[None, :] - query[:, None]).abs()
+        return -slopes(self.room.heads).to(key.device)[None, :, None, None] * distance
+
+    @property
+    def slopes(self) -> Tensor:
+        """One slope for each head."""
+        return slopes(self.room.heads)
+
+
+def slopes(heads: int) -> Tensor:
+    """ALiBi's slopes: 2^(−8h/n) for n heads, n a power of two; otherwise every second one of the next power fills up."""
+    whole = 2 ** math.floor(math.log2(heads))
+    first = [2 ** (-8 * h / whole) for h in range(1, whole + 1)]
+    rest = [2 ** (-4 * h / whole) for h in range(1, 2 * (heads - whole), 2)]
+    return torch.tensor(first + rest)
+
+
+class RelativeBuckets(Position):
+    """T5: one trained number for each head and each range of distances, shared by all layers; far distances share a bucket."""
+
+    buckets, furthest = 32, 128
+
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
+        self.table = nn.Embedding(self.buckets, room.heads)
+
+    def bias(self, query: Tensor, key: Tensor) -> Tensor:
+        """The numbers of the buckets."""
+        return self.table(self.bucket(key[None, :] - query[:, None])).permute(2, 0, 1)[None]
+
+    def bucket(self, distance: Tensor) -> Tensor:
+        """The bucket of a distance (key − query). Looking both ways, one half of the buckets is for each side."""
+        count = self.buckets if self.room.causal else self.buckets // 2
+        side = 0 if self.room.causal else (distance > 0).long() * count
+        far = (-distance).clamp(min=0) if self.room.causal else distance.abs()
+        exact = count // 2
+        log = torch.log(far.clamp(min=1) / exact) / math.log(self.furthest / exact) * (count - exact)
+        return side + torch.where(far < exact, far, (exact + log.long()).clamp(max=count - 1))
+
+
+class Disentangled(Position):
+    """DeBERTa: word to word, word to distance and distance to word are three products, ÷ √(3d) together."""
+
+    terms = 3
+
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
+        self.span = room.length
+        self.table = nn.Embedding(2 * self.span, room.dim)
+        self.norm = nn.LayerNorm(room.dim)
+
+    def score(self, q: Tensor, k: Tensor, as_query: Project, as_key: Project) -> Tensor:
+        """Word to distance plus distance to word; the same W_Q and W_K read words and distances."""
+        table = self.norm(self.table.weight)[None]  # [1, 2 · span, dim]
+        ahead = torch.arange(q.shape[2], device=q.device)[:, None] - torch.arange(k.shape[2], device=q.device)
+        row = (ahead + self.span).clamp(0, 2 * self.span - 1).expand(*q.shape[:2], -1, -1)  # [batch, head, query, key]
+        scale = (self.terms * q.shape[-1]) ** -0.5
+        to_place = (q @ as_key(table).transpose(-1, -2)).gather(-1, row)
+        from_place = (k @ as_query(table).transpose(-1, -2)).gather(-1, row.transpose(-1, -2)).transpose(-1, -2)
+        return (to_place + from_place) * scale
+
+
+POSITIONS: dict[str, type[Position]] = {
+    "none": Position,
+    "learned": Learned,
+    "sinusoidal": Sinusoidal,
+    "sinusoidal-halves": SinusoidalHalves,
+    "t5": RelativeBuckets,
+    "rope": Rotary,
+    "alibi": Alibi,
+    "disentangled": Disentangled,
+}

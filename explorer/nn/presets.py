@@ -43,7 +43,26 @@ GPT2 = Preset(
     objective="causal",
 )  # fmt: skip
 
-PRESETS = {preset.name: preset for preset in (BERT, GPT2)}
+GPT = Preset(
+    "gpt",
+    {"family": "decoder", "positions": "learned", "norm_place": "post", "norm_epsilon": 1e-5, "embedding_norm": False,
+     "activation": "gelu-tanh"},
+    {"tiny": shape(128, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 512)},
+    tokenizer="bpe",
+    objective="causal",
+)  # fmt: skip
+
+LLAMA = Preset(
+    "llama",
+    {"family": "decoder", "positions": "rope", "norm": "rms", "norm_place": "pre", "norm_epsilon": 1e-6, "embedding_norm": False,
+     "final_norm": True, "activation": "swiglu", "bias": False, "tied": False},
+    {"tiny": shape(128, 2, 4, 128) | {"hidden": 344}, "small": shape(256, 6, 8, 256) | {"hidden": 688},
+     "base": shape(4096, 32, 32, 2048) | {"hidden": 11008}},
+    tokenizer="byte-bpe",
+    objective="causal",
+)  # fmt: skip
+
+PRESETS = {preset.name: preset for preset in (BERT, GPT, GPT2, LLAMA)}
 
 
 def preset(name: str) -> Preset:

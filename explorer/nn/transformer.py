@@ -9,8 +9,13 @@ from explorer import tap
 from explorer.nn.attention import Attention
 from explorer.nn.config import Config
 from explorer.nn.heads import Head, NextSentence
-from explorer.nn.layers import AddNorm, FeedForward
-from explorer.nn.positions import POSITIONS
+from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
+from explorer.nn.positions import POSITIONS, Room
+
+
+def norm_of(config: Config) -> Norm:
+    """A norm of the kind that this model uses."""
+    return NORMS[config.norm](config.dim, config.norm_epsilon)
 
 
 class Embeddings(nn.Module):
@@ -19,14 +24,15 @@ class Embeddings(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.tokens = nn.Embedding(config.vocab, config.dim)
-        self.position = POSITIONS[config.positions](config.dim, config.length, config.heads)
+        self.position = POSITIONS[config.positions](Room(config.dim, config.heads, config.length, config.causal))
         self.segments = nn.Embedding(config.segments, config.dim) if config.segments else None
-        self.norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon) if config.embedding_norm else None
+        self.norm = norm_of(config) if config.embedding_norm else None
+        self.scale = config.dim**0.5 if config.embedding_scale else 1.0
         self.drop = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
         """From ids [batch, position] to vectors [batch, position, dim]."""
-        parts = {"token": self.tokens(ids)}
+        parts = {"token": self.tokens(ids) * self.scale}
         where = self.position.add(torch.arange(ids.shape[1], device=ids.device))
         if where is not None:
             parts["position"] = where.expand_as(parts["token"])
@@ -43,10 +49,11 @@ class Layer(nn.Module):
     def __init__(self, config: Config, stream: str, layer: int) -> None:
         super().__init__()
         self.name = (stream, layer)
-        self.attention = Attention(config.dim, config.heads, self.name, causal=config.causal, dropout=config.dropout)
-        self.feed_forward = FeedForward(config.dim, config.hidden, config.activation)
-        norm = (config.dim, config.norm_place, config.norm_epsilon, config.dropout)
-        self.after_attention, self.after_feed_forward = AddNorm(*norm), AddNorm(*norm)
+        self.attention = Attention(config, self.name, terms=POSITIONS[config.positions].terms)
+        self.feed_forward = FeedForward(config.dim, config.hidden, config.activation, bias=config.bias)
+        self.after_attention, self.after_feed_forward = (
+            AddNorm(norm_of(config), config.norm_place, config.dropout) for _ in range(2)
+        )
 
     def forward(self, x: Tensor, embeddings: Embeddings, real: Tensor | None) -> Tensor:
         """From [batch, position, dim] to the same shape."""
@@ -64,7 +71,7 @@ class Transformer(nn.Module):
         self.config = config
         self.embeddings = Embeddings(config)
         self.layers = nn.ModuleList(Layer(config, config.family, i) for i in range(config.layers))
-        self.norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon) if config.final_norm else None
+        self.norm = norm_of(config) if config.final_norm else None
         self.head = Head(config, self.embeddings.tokens)
         self.next_sentence = NextSentence(config.dim) if config.next_sentence else None
 
