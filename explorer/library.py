@@ -137,15 +137,21 @@ def write_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
 def state(module: Transformer, *, half: bool = False) -> dict[str, torch.Tensor]:
     """The weights by name; a matrix that is tied stands there once."""
     held = {name: value.detach().cpu() for name, value in module.state_dict().items()}
-    if module.config.tied:
-        del held["head.project.weight"]
+    for name in twice(module):
+        del held[name]
     return {name: value.half() if half else value.clone() for name, value in held.items()}
+
+
+def twice(module: Transformer) -> list[str]:
+    """The names under which the token embeddings stand again, because something else shares them."""
+    shared = ["head.project.weight"] if module.config.tied else []
+    return shared + (["encoder.embeddings.tokens.weight"] if module.encoder is not None else [])
 
 
 def fill(module: Transformer, weights: dict[str, torch.Tensor], source: Path) -> None:
     """Put weights into a module; every name and shape must fit."""
-    if module.config.tied and "embeddings.tokens.weight" in weights:
-        weights = {**weights, "head.project.weight": weights["embeddings.tokens.weight"]}
+    if "embeddings.tokens.weight" in weights:
+        weights = {**weights, **dict.fromkeys(twice(module), weights["embeddings.tokens.weight"])}
     try:
         module.load_state_dict(weights)
     except RuntimeError as error:

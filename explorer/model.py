@@ -36,7 +36,10 @@ class Model(Protocol):
     def tokens(self, text: Text) -> Tokens:
         """The pieces that the model would read."""
 
-    def run(self, tokens: Tokens) -> dict[str, Tensor]:
+    def reads(self, target: Text | None) -> Tokens | None:
+        """What its decoder would read for this target; None where it has no decoder beside an encoder."""
+
+    def run(self, tokens: Tokens, reads: Tokens | None = None) -> dict[str, Tensor]:
         """One forward pass over one text: raw scores by name, with a batch axis of one."""
 
 
@@ -47,7 +50,7 @@ class OwnModel:
         self.name, self.module, self.tokenizer, self.preset = name, module, tokenizer, preset
         self.config = module.config
         self.family = module.config.family
-        self.streams = {self.family: (module.config.layers, module.config.heads)}
+        self.streams = module.config.streams
 
     @property
     def device(self) -> torch.device:
@@ -72,40 +75,61 @@ class OwnModel:
             )
         return tokens
 
-    def run(self, tokens: Tokens) -> dict[str, Tensor]:
+    def reads(self, target: Text | None) -> Tokens | None:
+        """What the decoder of an encoder-decoder reads for this target: the start piece, then the target without its last piece."""
+        if self.family != "encoder-decoder":
+            if target is not None:
+                raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
+            return None
+        given = [] if target is None else self.tokens(target).ids.tolist()
+        return self.tokenizer.tokens([self.config.start, *given[:-1]])
+
+    def run(self, tokens: Tokens, reads: Tokens | None = None) -> dict[str, Tensor]:
         """One forward pass over one text: raw scores by name, with a batch axis of one."""
-        return self._run([tokens])
+        return self._run([tokens], None if reads is None else [reads])
 
     def outputs(self, text: Text, target: Text | None = None) -> dict[str, np.ndarray]:
-        """What the model predicts: `lm` [position, vocab], and `nsp` [2] where it has that head. Raw scores, no softmax."""
-        if target is not None:
-            raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
-        return self.outputs_many([text])[0]
+        """What the model predicts: `lm` [position, vocab], and `nsp` [2] where it has that head. Raw scores, no softmax.
 
-    def outputs_many(self, texts: Sequence[Text]) -> list[dict[str, np.ndarray]]:
+        An encoder-decoder reads `target` shifted right, so row i is about piece i of the target; without one there is
+        a single row, about the first piece.
+        """
+        return self.outputs_many([text], [target])[0]
+
+    def outputs_many(self, texts: Sequence[Text], targets: Sequence[Text | None] | None = None) -> list[dict[str, np.ndarray]]:
         """The same for several texts in one padded batch."""
         many = [self.tokens(text) for text in texts]
         if not many:
             return []
-        found = {name: scores.float().cpu().numpy() for name, scores in self._run(many).items()}
-        return [_of_one(found, row, len(tokens)) for row, tokens in enumerate(many)]
+        reads = [self.reads(target) for target in (targets or [None] * len(many))]
+        rows = [tokens if read is None else read for tokens, read in zip(many, reads, strict=True)]
+        decoder = [read for read in reads if read is not None]
+        found = {name: scores.float().cpu().numpy() for name, scores in self._run(many, decoder or None).items()}
+        return [_of_one(found, n, len(tokens)) for n, tokens in enumerate(rows)]
 
     def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
         """The scores over the vocabulary, [position, vocab]. Row i is about piece i + 1 if causal, about piece i otherwise."""
         return self.outputs(text, target)["lm"]
 
     @torch.no_grad()
-    def _run(self, many: Sequence[Tokens]) -> dict[str, Tensor]:
+    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
         check_settled(self.module, self.name)
-        segments = self.config.segments
-        longest = max(len(tokens) for tokens in many)
-        pad = self.tokenizer.vocabulary.pad or 0
-        ids = torch.tensor([[*t.ids.tolist(), *[pad] * (longest - len(t))] for t in many], device=self.device)
-        parts = torch.tensor([[*t.segments, *[0] * (longest - len(t))] for t in many], device=self.device) if segments else None
-        lengths = torch.tensor([len(t) for t in many], device=self.device)
-        real = torch.arange(longest, device=self.device) < lengths[:, None]  # [batch, position]
-        hidden = self.module(ids, parts, None if bool(real.all()) else real)
+        ids, real = self._padded([t.ids.tolist() for t in many])
+        if reads is not None:
+            target, _ = self._padded([t.ids.tolist() for t in reads])
+            hidden = self.module.decode(self.module.encode(ids, real), target, real)
+        else:
+            parts = self._padded([list(t.segments) for t in many])[0] if self.config.segments else None
+            hidden = self.module(ids, parts, real)
         return self.module.outputs(hidden)
+
+    def _padded(self, rows: Sequence[list[int]]) -> tuple[Tensor, Tensor | None]:
+        """Rows side by side, filled up at the right, and which places are real (None: all of them)."""
+        longest = max(map(len, rows))
+        filled = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self.device)
+        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        real = torch.arange(longest, device=self.device) < lengths[:, None]  # [batch, position]
+        return filled, None if bool(real.all()) else real
 
 
 def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:

@@ -29,25 +29,24 @@ def trace(
 ) -> Trace:
     """Run `model` once over `text` and return the record of it.
 
-    `layers` keeps the attention of these layers only; `edits` change the run (the model itself stays as it is);
-    `blocks` keeps the residual sums, norms and feed-forward layers as well.
+    An encoder-decoder also takes a `target`, which its decoder reads shifted right: `trace.target` is what it read, and
+    row i predicts piece i of the target. `layers` keeps the attention of these layers only; `edits` change the run (the
+    model itself stays as it is); `blocks` keeps the residual sums, norms and feed-forward layers as well.
     """
-    if target is not None:
-        raise ChoiceError(f"{model.name} is one {model.family} and takes no target. Leave `target` out.")
-    tokens = model.tokens(text)
+    reads, tokens = model.reads(target), model.tokens(text)
     if len(tokens) > LIMIT:
         raise ChoiceError(f"The text has {len(tokens)} pieces; a trace holds every pair of them and stops at {LIMIT}.")
     kept = _checked_layers(model, layers)
     for edit in edits:
-        check_edit(edit, model, len(tokens))
+        check_edit(edit, model, _sizes(len(tokens), None if reads is None else len(reads)))
     heard = _Listener(kept, tuple(edits), blocks)
     with tap.listening(heard), tap.editing(edits):
-        outputs = {name: _array(scores) for name, scores in model.run(tokens).items()}
+        outputs = {name: _array(scores) for name, scores in model.run(tokens, reads).items()}
     return Trace(
         model=model.name,
         family=model.family,
         source=tokens,
-        target=None,
+        target=reads,
         attention=tuple(heard.attention),
         hidden={stream: np.stack(states) for stream, states in heard.hidden.items()},  # [layer, position, dim]
         embeddings=heard.embeddings,
@@ -67,7 +66,7 @@ def best(scores: np.ndarray, model: Model, count: int = BEST) -> Prediction:
     return Prediction(ids, texts, np.take_along_axis(logp, ids, axis=1).astype(np.float32))
 
 
-def check_edit(edit: Edit, model: Model, length: int) -> None:
+def check_edit(edit: Edit, model: Model, sizes: dict[str, tuple[int, int]]) -> None:
     """Refuse an edit that names what the model does not have."""
     if not isinstance(edit, Edit):
         raise ChoiceError(f"An edit must be one of the Edit records, for example SilenceHead; this is {type(edit).__name__}.")
@@ -79,11 +78,20 @@ def check_edit(edit: Edit, model: Model, length: int) -> None:
         if given is not None:
             check_index(f"{what} in the {edit.stream} of {model.name}", given, count)
     if isinstance(edit, SetMask):
-        if edit.allowed.shape != (length, length):
-            shape = " × ".join(map(str, edit.allowed.shape))
-            raise ChoiceError(f"The mask is {shape}, but this text has {length} pieces: make it {length} × {length}.")
+        rows, columns = sizes[edit.stream]
+        if edit.allowed.shape != (rows, columns):
+            given = " × ".join(map(str, edit.allowed.shape))
+            raise ChoiceError(
+                f"The mask is {given}, but this text needs {rows} × {columns}: a row for each query, a column for each key."
+            )
         if not edit.allowed.any(axis=1).all():
             raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
+
+
+def _sizes(source: int, target: int | None) -> dict[str, tuple[int, int]]:
+    """How many queries and keys each stream has."""
+    own = source if target is None else target
+    return {"encoder": (source, source), "decoder": (own, own), "cross": (own, source)}
 
 
 class _Listener:
@@ -98,8 +106,9 @@ class _Listener:
         self._weights: dict[str, Any] = {}
 
     def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "embeddings":
-            self.embeddings = {name: _array(value) for name, value in values.items()}
+        if place == "embeddings":  # of an encoder-decoder, those of the encoder are called "source token" and so on
+            first = {f"source {name}": value for name, value in self.embeddings.items()}
+            self.embeddings = first | {name: _array(value) for name, value in values.items()}
         elif place == "hidden":
             self.hidden.setdefault(stream, []).append(_array(values["x"]))
         elif self.layers is None or layer in self.layers:

@@ -219,7 +219,7 @@ def test_a_model_in_training_mode_is_refused(bert: OwnModel) -> None:
         (lambda: ex.SilenceHead("encoder", layer=2), "0 to 1"),
         (lambda: ex.SilenceHead("encoder", layer=-1), "0 to 1"),
         (lambda: ex.SilenceHead("encoder", head=4), "0 to 3"),
-        (lambda: ex.SetMask("encoder", np.ones((3, 3))), "3 × 3, but this text has 16"),
+        (lambda: ex.SetMask("encoder", np.ones((3, 3))), "3 × 3, but this text needs 16 × 16"),
         (lambda: ex.SetMask("encoder", np.zeros((16, 16))), "allows nothing"),
         (lambda: "SilenceHead", "must be one of the Edit records"),
     ],

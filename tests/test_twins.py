@@ -10,6 +10,8 @@ import pytest
 import torch
 from conftest import sample
 from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
     BertConfig,
     BertForMaskedLM,
     BertForPreTraining,
@@ -17,17 +19,22 @@ from transformers import (
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
+    MarianConfig,
+    MarianMTModel,
     OpenAIGPTConfig,
     OpenAIGPTLMHeadModel,
     PreTrainedTokenizerFast,
-)  # fmt: skip
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 import explorer as ex
 from explorer.model import OwnModel
 from explorer.text.tokenizers import Tokenizer
 
 CASES = sample(40, 8)
-CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM}
+CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM,
+           "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel}  # fmt: skip
 LIMIT = 1e-4
 
 
@@ -38,6 +45,8 @@ def random_shape(number: int, preset: str) -> dict[str, int]:
              "hidden": int(chance.integers(3, 90)), "length": int(chance.integers(24, 60))}  # fmt: skip
     if preset == "gpt":
         found["hidden"] = 4 * found["dim"]
+    if preset in ("t5", "bart", "transformer"):
+        found |= {"encoder_layers": int(chance.integers(1, 4)), "start": int(chance.integers(0, 9))}
     return found | ({"kv_heads": int(chance.choice([1, heads]))} if preset == "llama" else {})
 
 
@@ -45,7 +54,9 @@ def shaken(module: torch.nn.Module, number: int) -> torch.nn.Module:
     """Every weight random, norms and biases too, so that a swapped or forgotten one shows."""
     chance = torch.Generator().manual_seed(number)
     with torch.no_grad():
-        for weight in module.parameters():
+        for name, weight in module.named_parameters():
+            if name.endswith("embed_positions.weight") and "Sinusoidal" in type(module.get_submodule(name[:-7])).__name__:
+                continue  # a formula, not a weight
             weight.copy_(torch.randn(weight.shape, generator=chance) * 0.3 + (0.5 if weight.dim() == 1 else 0))
     return module.eval()
 
@@ -56,15 +67,25 @@ def rows(model: OwnModel, number: int) -> list[list[int]]:
     return [chance.integers(0, model.config.vocab, size=n).tolist() for n in (longest, int(chance.integers(1, longest)), 1)]
 
 
-def theirs(twin: torch.nn.Module, texts: list[list[int]]) -> list[dict[str, np.ndarray]]:
-    """What the Hugging Face class says to a padded batch, row by row."""
+def padded(texts: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     longest = max(map(len, texts))
     ids = torch.tensor([t + [0] * (longest - len(t)) for t in texts])
-    mask = torch.tensor([[1] * len(t) + [0] * (longest - len(t)) for t in texts])
+    return ids, torch.tensor([[1] * len(t) + [0] * (longest - len(t)) for t in texts])
+
+
+def theirs(
+    twin: torch.nn.Module, texts: list[list[int]], targets: list[list[int]] | None = None
+) -> list[dict[str, np.ndarray]]:
+    """What the Hugging Face class says to a padded batch, row by row."""
+    ids, mask = padded(texts)
+    reads = {}
+    if targets is not None:
+        start = twin.config.decoder_start_token_id
+        reads["decoder_input_ids"] = padded([[start, *target[:-1]] for target in targets])[0]
     with torch.no_grad():
-        out = twin(input_ids=ids, attention_mask=mask)
+        out = twin(input_ids=ids, attention_mask=mask, **reads)
     lm = out.prediction_logits if "prediction_logits" in out else out.logits
-    found = [{"lm": lm[n, : len(t)].numpy()} for n, t in enumerate(texts)]
+    found = [{"lm": lm[n, : len(t)].numpy()} for n, t in enumerate(texts if targets is None else targets)]
     for n, row in enumerate(found):
         if "seq_relationship_logits" in out:
             row["nsp"] = out.seq_relationship_logits[n].numpy()
@@ -73,9 +94,13 @@ def theirs(twin: torch.nn.Module, texts: list[list[int]]) -> list[dict[str, np.n
 
 def gap(model: OwnModel, twin: torch.nn.Module, number: int) -> float:
     texts = rows(model, number)
-    ours, hf = model.outputs_many(texts), theirs(twin, texts)
+    targets = rows(model, number + 1000)[::-1] if model.family == "encoder-decoder" else None  # long sources, short targets
+    ours, hf = model.outputs_many(texts, targets), theirs(twin, texts, targets)
     assert [sorted(a) for a in ours] == [sorted(b) for b in hf]
-    return max(float(np.abs(a[name] - b[name]).max()) for a, b in zip(ours, hf, strict=True) for name in a)
+    assert all(a[name].shape == b[name].shape for a, b in zip(ours, hf, strict=True) for name in a)
+    differences = [np.abs(a[name] - b[name]) for a, b in zip(ours, hf, strict=True) for name in a]
+    assert all(np.isfinite(d).all() for d in differences) and any(a["lm"].std() > 1e-3 for a in ours)
+    return max(float(d.max()) for d in differences)
 
 
 def exported(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> float:
@@ -85,6 +110,26 @@ def exported(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> fl
     twin, report = CLASSES[preset].from_pretrained(ex.export(model, folder), output_loading_info=True)
     assert not report["missing_keys"] and not report["unexpected_keys"]
     return gap(model, twin.eval(), number)
+
+
+def seq2seq(s: dict[str, int], vocab: int) -> dict[str, int]:
+    """The settings of BART and Marian."""
+    return {"vocab_size": vocab, "d_model": s["dim"], "encoder_layers": s["encoder_layers"], "decoder_layers": s["layers"],
+            "encoder_attention_heads": s["heads"], "decoder_attention_heads": s["heads"], "encoder_ffn_dim": s["hidden"],
+            "decoder_ffn_dim": s["hidden"], "max_position_embeddings": s["length"], "decoder_start_token_id": s["start"],
+            "pad_token_id": s["start"], "bos_token_id": 0, "eos_token_id": 1, "forced_eos_token_id": None}  # fmt: skip
+
+
+def test_the_comparison_notices_one_wrong_weight(gpt2: OwnModel, bert: OwnModel, tmp_path: Path) -> None:
+    for preset, architecture in CLASSES.items():
+        tokenizer = bert.tokenizer if preset == "bert" else gpt2.tokenizer
+        model = ex.build(preset, tokenizer=tokenizer, device="cpu", **random_shape(1, preset))
+        shaken(model.module, 1)
+        twin = architecture.from_pretrained(ex.export(model, tmp_path / preset)).eval()
+        assert gap(model, twin, 1) <= LIMIT
+        with torch.no_grad():
+            model.module.layers[-1].attention.value.weight[0, 0] += 0.5
+        assert gap(model, twin, 1) > LIMIT, preset
 
 
 def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> float:
@@ -99,6 +144,11 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
         "llama": lambda: LlamaConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
                                      num_key_value_heads=s["kv_heads"], intermediate_size=s["hidden"],
                                      max_position_embeddings=s["length"], tie_word_embeddings=bool(number % 2)),
+        "t5": lambda: T5Config(vocab_size=v, d_model=s["dim"], d_kv=s["dim"] // s["heads"], d_ff=s["hidden"],
+                               num_layers=s["encoder_layers"], num_decoder_layers=s["layers"], num_heads=s["heads"], decoder_start_token_id=s["start"],
+                               feed_forward_proj=["relu", "gated-gelu"][number % 2], tie_word_embeddings=bool(number // 2 % 2)),
+        "bart": lambda: BartConfig(**seq2seq(s, v), activation_function="gelu"),
+        "transformer": lambda: MarianConfig(**seq2seq(s, v), scale_embedding=True, activation_function="relu"),
     }  # fmt: skip
     twin = shaken(CLASSES[preset](configs[preset]()), number)
     twin.save_pretrained(folder)

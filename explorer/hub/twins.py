@@ -22,17 +22,23 @@ class Name:
     theirs: str
     ours: tuple[str, ...]
     turned: bool = False  # theirs is stored input × output
+    row: bool = False  # theirs is a matrix of one row
+    spare: int = 0  # theirs begins with so many rows that are never used
 
     def export(self, mine: Weights, layer: int) -> Tensor:
         """Their tensor from ours."""
         parts = [mine[name.format(layer)] for name in self.ours]
         whole = torch.cat(parts, dim=0) if len(parts) > 1 else parts[0]
+        if self.row:
+            return whole[None]
+        if self.spare:
+            return torch.cat([torch.zeros(self.spare, whole.shape[1]), whole])
         return whole.T.contiguous() if self.turned else whole
 
     def adopt(self, theirs: Weights, layer: int) -> Iterator[tuple[str, Tensor]]:
         """Our tensors from theirs."""
-        whole = theirs[self.theirs.format(layer)]
-        whole = whole.T if self.turned else whole
+        whole = theirs[self.theirs.format(layer)][self.spare :]
+        whole = whole[0] if self.row else whole.T if self.turned else whole
         for name, part in zip(self.ours, whole.chunk(len(self.ours), dim=0), strict=True):
             yield name.format(layer), part.contiguous()
 
@@ -49,6 +55,7 @@ class Twin:
     to_ours: Callable[[Mapping[str, Any]], Config]
     names: Callable[[Config], tuple[Name, ...]]
     clean: Callable[[Weights], Weights] = lambda weights: weights
+    ready: Callable[[Config, Weights], Weights] = lambda config, weights: weights
 
     def config(self, config: Config) -> dict[str, Any]:
         """The contents of their config.json."""
@@ -60,6 +67,7 @@ class Twin:
 
     def export(self, config: Config, weights: Weights) -> Weights:
         """Their weights from ours."""
+        weights = self.ready(config, weights)
         return {name.theirs.format(i): name.export(weights, i) for name, i in self._each(config)}
 
     def adopt(self, config: Config, weights: Weights) -> Weights:

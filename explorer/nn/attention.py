@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from explorer import tap
 from explorer.errors import ChoiceError
+from explorer.nn.cache import Cache
 from explorer.nn.config import Config
-from explorer.nn.positions import Position
+from explorer.nn.positions import NOWHERE, POSITIONS, Position
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What the attention of one stack has before it.
+
+    `real` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last
+    states, which cross-attention looks at; `cache` holds what earlier steps computed.
+    """
+
+    position: Position
+    real: Tensor | None = None
+    memory: Tensor | None = None
+    memory_real: Tensor | None = None
+    cache: Cache | None = None
 
 
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
@@ -22,80 +40,114 @@ def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Ten
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention. Its name is (stream, layer), so that what it hands out can be told apart."""
+    """Multi-head attention. Its name is (stream, layer), so that what it hands out can be told apart.
 
-    def __init__(self, config: Config, name: tuple[str, int], *, terms: int = 1) -> None:
+    In the encoder every position sees every other; in the decoder it sees what stands before it; in the cross stream a
+    position of the decoder sees the whole source.
+    """
+
+    def __init__(self, config: Config, name: tuple[str, int]) -> None:
         super().__init__()
         dim, width = config.dim, config.dim // config.heads
         self.query, self.output = (nn.Linear(dim, dim, bias=config.bias) for _ in range(2))
         self.key, self.value = (nn.Linear(dim, width * config.groups, bias=config.bias) for _ in range(2))
-        self.heads, self.groups, self.causal, self.dropout = config.heads, config.groups, config.causal, config.dropout
+        self.heads, self.groups, self.dropout = config.heads, config.groups, config.dropout
+        self.name, self.stream = name, name[0]
+        terms = 1 if self.stream == "cross" else POSITIONS[config.positions].terms
         self.scale = (terms * width) ** -0.5 if config.scaled else 1.0
-        self.stream, self.layer = name
 
-    def forward(self, x: Tensor, position: Position, real: Tensor | None) -> Tensor:
-        """From [batch, position, dim] to the same shape. `real` [batch, key] is False at padding; None means no padding."""
-        where = torch.arange(x.shape[1], device=x.device)
-        q = position.turn(self._queries(x), where)  # [batch, head, query, dim]
-        k = position.turn(self._keys(x), where)
-        v = self.value(x).unflatten(-1, (self.groups, -1)).transpose(1, 2)
-        parts = [position.bias(where, where), position.score(q, k, self._queries, self._keys)]
-        bias = next(
-            (part for part in parts if part is not None), None
-        )  # a scheme fills one slot  [batch or 1, head, query, key]
+    def forward(self, x: Tensor, sight: Sight) -> Tensor:
+        """From [batch, position, dim] to the same shape."""
+        crossing = self.stream == "cross"
+        position, real = (NOWHERE, sight.memory_real) if crossing else (sight.position, sight.real)
+        begin = 0 if crossing or sight.cache is None else _length(sight.cache, self.name)
+        q_at = torch.arange(begin, begin + x.shape[1], device=x.device)
+        q = position.turn(self._queries(x), q_at)  # [batch, head, query, dim]
+        k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
+        k_at = torch.arange(k.shape[2], device=x.device)
+        bias = position.bias(q_at, k_at)  # a scheme fills one slot: bias or score  [batch or 1, head, query, key]
+        if bias is None:
+            bias = position.score(q, self._shared(k), (self._queries, self._keys), (q_at, k_at))
         context = (self._openly if tap.watched() else self._fast)(q, k, v, bias, real)
         out = self.output(context.transpose(1, 2).flatten(2))  # heads side by side, then W_O  [batch, position, dim]
-        tap.tap("attention out", self.stream, self.layer, output=out)
+        tap.tap("attention out", *self.name, output=out)
         return out
 
     def _queries(self, x: Tensor) -> Tensor:
-        return self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [batch, head, position, dim]
+        return self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
     def _keys(self, x: Tensor) -> Tensor:
         return self.key(x).unflatten(-1, (self.groups, -1)).transpose(1, 2)
+
+    def _values(self, x: Tensor) -> Tensor:
+        return self.value(x).unflatten(-1, (self.groups, -1)).transpose(1, 2)
+
+    def _keys_and_values(self, x: Tensor, where: Tensor, position: Position, sight: Sight) -> tuple[Tensor, Tensor]:
+        """Those of the text (with the earlier ones from the cache), or in the cross stream those of the source."""
+        if self.stream != "cross":
+            k, v = position.turn(self._keys(x), where), self._values(x)
+            return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
+        if sight.cache is not None and self.name in sight.cache.kept:
+            return sight.cache.kept[self.name]
+        assert sight.memory is not None, "cross-attention needs the encoder's states"
+        k, v = self._keys(sight.memory), self._values(sight.memory)
+        return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
 
     def _shared(self, x: Tensor) -> Tensor:
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
     def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
-        """All six steps at once, when nobody watches."""
-        drop = self.dropout if self.training else 0.0
+        """All six steps at once, when nobody watches. Padding stands at the end, where no causal row looks."""
+        causal = self.stream == "decoder" and q.shape[2] > 1
         mask: Tensor | None = None
-        if bias is not None or (real is not None and not self.causal):
-            mask = self._allowed(q, real)
-            if bias is not None:
-                mask = bias.masked_fill(~mask, -torch.inf)
-        causal = self.causal and mask is None
+        if bias is not None or (causal and q.shape[2] != k.shape[2]) or (real is not None and self.stream != "decoder"):
+            mask = self._allowed(q, k, real)
+            mask = mask if bias is None else bias.masked_fill(~mask, -torch.inf)
+        drop = self.dropout if self.training else 0.0
         return functional.scaled_dot_product_attention(
-            q, self._shared(k), self._shared(v), attn_mask=mask, dropout_p=drop, is_causal=causal, scale=self.scale
+            q,
+            self._shared(k),
+            self._shared(v),
+            attn_mask=mask,
+            dropout_p=drop,
+            is_causal=causal and mask is None,
+            scale=self.scale,
         )
 
     def _openly(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
         """The six steps one by one, handing each out and letting edits in."""
-        name = (self.stream, self.layer)
-        scale = tap.edited("scale", *name, self.scale)
-        allowed = self._edited_mask(self._allowed(q, real))
-        weights = tap.edited("weights", *name, attend(q, self._shared(k), scale, bias, allowed))  # [batch, head, query, key]
-        context = tap.edited("context", *name, weights @ self._shared(v))  # 6  the values, weighed   [batch, head, query, dim]
-        tap.tap("attention", *name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
+        scale = tap.edited("scale", *self.name, self.scale)
+        allowed = self._edited_mask(self._allowed(q, k, real))
+        weights = tap.edited(
+            "weights", *self.name, attend(q, self._shared(k), scale, bias, allowed)
+        )  # [batch, head, query, key]
+        context = tap.edited(
+            "context", *self.name, weights @ self._shared(v)
+        )  # 6  the values, weighed  [batch, head, query, dim]
+        tap.tap("attention", *self.name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
         return context
 
-    def _allowed(self, q: Tensor, real: Tensor | None) -> Tensor:
+    def _allowed(self, q: Tensor, k: Tensor, real: Tensor | None) -> Tensor:
         """Who may see whom: [batch or 1, 1, query, key]. The one difference between an encoder and a decoder."""
-        n = q.shape[2]
-        allowed = torch.ones(n, n, dtype=torch.bool, device=q.device)
-        if self.causal:
-            allowed = allowed.tril()
+        queries, keys = q.shape[2], k.shape[2]
+        allowed = torch.ones(queries, keys, dtype=torch.bool, device=q.device)
+        if self.stream == "decoder":
+            allowed = allowed.tril(diagonal=keys - queries)
         return allowed[None, None] if real is None else allowed & real[:, None, None, :]
 
     def _edited_mask(self, allowed: Tensor) -> Tensor:
         shape = allowed.shape
-        allowed = torch.as_tensor(tap.edited("allowed", self.stream, self.layer, allowed), device=allowed.device)
+        allowed = torch.as_tensor(tap.edited("allowed", *self.name, allowed), device=allowed.device)
         if allowed.shape[-2:] != shape[-2:]:
+            given, needed = (" × ".join(map(str, s[-2:])) for s in (allowed.shape, shape))
             raise ChoiceError(
-                f"The mask is {tuple(allowed.shape)}, but this text needs {shape}: one row and one column for each piece."
+                f"The mask is {given}, but this text needs {needed}: a row for each query, a column for each key."
             )
         if not bool(allowed.any(dim=-1).all()):
             raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
         return allowed.expand(*shape)
+
+
+def _length(cache: Cache, name: tuple[str, int]) -> int:
+    return cache.kept[name][0].shape[2] if name in cache.kept else 0

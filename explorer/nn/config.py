@@ -8,12 +8,12 @@ from explorer.errors import ChoiceError, unknown
 from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
 from explorer.nn.positions import POSITIONS
 
-FAMILIES = ("encoder", "decoder")
+FAMILIES = ("encoder", "decoder", "encoder-decoder")
 
 
 @dataclass(frozen=True)
 class Config:
-    """Every choice that fixes an architecture. An encoder and a decoder differ by `family`: by their mask."""
+    """Every choice that fixes an architecture. The families differ by their mask and by cross-attention."""
 
     family: str
     vocab: int
@@ -22,6 +22,7 @@ class Config:
     heads: int = 4
     hidden: int = 256
     length: int = 128
+    encoder_layers: int = 0  # of an encoder-decoder; 0 means as many as the decoder has
     kv_heads: int = 0  # fewer key/value heads than query heads, shared by groups; 0 means as many
     positions: str = "learned"
     norm: str = "layer"
@@ -38,6 +39,8 @@ class Config:
     head_transform: bool = False
     head_bias: bool = False
     next_sentence: bool = False
+    scaled_head: bool = False  # whether the last states are multiplied by 1/√d before the vocabulary (T5)
+    start: int = 0  # the piece that an encoder-decoder begins every target with
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
@@ -61,6 +64,8 @@ class Config:
             raise ChoiceError(f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that does.")
         if self.positions.startswith("sinusoidal") and self.dim % 2:
             raise ChoiceError(f"Sinusoidal positions come in pairs of sine and cosine: the width {self.dim} must be even.")
+        if not 0 <= self.start < self.vocab:
+            raise ChoiceError(f"start={self.start} is not a piece: the vocabulary has the ids 0 to {self.vocab - 1}.")
         if self.positions == "rope" and (self.dim // self.heads) % 2:
             raise ChoiceError(f"RoPE turns pairs of features: the width of a head, {self.dim // self.heads}, must be even.")
 
@@ -70,6 +75,14 @@ class Config:
         return self.kv_heads or self.heads
 
     @property
-    def causal(self) -> bool:
-        """Whether a position sees only itself and what stands before it."""
-        return self.family == "decoder"
+    def encoder_depth(self) -> int:
+        """How many layers the encoder has."""
+        return self.encoder_layers or self.layers
+
+    @property
+    def streams(self) -> dict[str, tuple[int, int]]:
+        """The number of layers and heads in each stream of attention."""
+        if self.family != "encoder-decoder":
+            return {self.family: (self.layers, self.heads)}
+        decoder = (self.layers, self.heads)
+        return {"encoder": (self.encoder_depth, self.heads), "decoder": decoder, "cross": decoder}

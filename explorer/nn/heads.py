@@ -15,6 +15,7 @@ class Head(nn.Module):
     def __init__(self, config: Config, tokens: nn.Embedding) -> None:
         super().__init__()
         self.project = nn.Linear(config.dim, config.vocab, bias=False)
+        self.scale = config.dim**-0.5 if config.scaled_head else 1.0
         if config.tied:
             self.project.weight = tokens.weight
         self.bias = nn.Parameter(torch.zeros(config.vocab)) if config.head_bias else None
@@ -22,7 +23,8 @@ class Head(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """From [..., dim] to [..., vocab]."""
-        scores = self.project(hidden if self.transform is None else self.transform(hidden))
+        hidden = hidden if self.transform is None else self.transform(hidden)
+        scores = self.project(hidden * self.scale)
         return scores if self.bias is None else scores + self.bias
 
 

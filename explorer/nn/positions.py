@@ -49,8 +49,11 @@ class Position(nn.Module):
         """What is added to the scores between the places `query` and `key`: [1, head, query, key], or None."""
         return None
 
-    def score(self, q: Tensor, k: Tensor, as_query: Project, as_key: Project) -> Tensor | None:
-        """What is added to the scores and depends on the words: [batch, head, query, key], or None."""
+    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> Tensor | None:
+        """What is added to the scores and depends on the words: [batch, head, query, key], or None.
+
+        `project` makes queries and keys of any vectors; `at` are the places of the queries and of the keys.
+        """
         return None
 
 
@@ -163,17 +166,21 @@ class Disentangled(Position):
         self.table = nn.Embedding(2 * self.span, room.dim)
         self.norm = nn.LayerNorm(room.dim)
 
-    def score(self, q: Tensor, k: Tensor, as_query: Project, as_key: Project) -> Tensor:
+    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> Tensor:
         """Word to distance plus distance to word; the same W_Q and W_K read words and distances."""
+        as_query, as_key = project
         table = self.norm(self.table.weight)[None]  # [1, 2 · span, dim]
-        ahead = torch.arange(q.shape[2], device=q.device)[:, None] - torch.arange(k.shape[2], device=q.device)
+        ahead = at[0][:, None] - at[1][None, :]
         row = (ahead + self.span).clamp(0, 2 * self.span - 1).expand(*q.shape[:2], -1, -1)  # [batch, head, query, key]
         scale = (self.terms * q.shape[-1]) ** -0.5
-        to_place = (q @ as_key(table).transpose(-1, -2)).gather(-1, row)
-        from_place = (k @ as_query(table).transpose(-1, -2)).gather(-1, row.transpose(-1, -2)).transpose(-1, -2)
+        keys, queries = as_key(table), as_query(table)
+        keys = keys.repeat_interleave(q.shape[1] // keys.shape[1], dim=1)  # grouped heads share a key
+        to_place = (q @ keys.transpose(-1, -2)).gather(-1, row)
+        from_place = (k @ queries.transpose(-1, -2)).gather(-1, row.transpose(-1, -2)).transpose(-1, -2)
         return (to_place + from_place) * scale
 
 
+NOWHERE = Position(Room(0, 0, 0, False))  # what cross-attention uses: source and target share no places
 POSITIONS: dict[str, type[Position]] = {
     "none": Position,
     "learned": Learned,

@@ -62,7 +62,33 @@ LLAMA = Preset(
     objective="causal",
 )  # fmt: skip
 
-PRESETS = {preset.name: preset for preset in (BERT, GPT, GPT2, LLAMA)}
+TRANSFORMER = Preset(
+    "transformer",
+    {"family": "encoder-decoder", "positions": "sinusoidal", "norm_place": "post", "norm_epsilon": 1e-5,
+     "embedding_norm": False, "embedding_scale": True, "activation": "relu", "head_bias": True},
+    {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(512, 6, 8, 512)},
+    tokenizer="bpe",
+    objective="translation",
+)  # fmt: skip
+
+BART = Preset(
+    "bart",
+    {"family": "encoder-decoder", "positions": "learned", "norm_place": "post", "norm_epsilon": 1e-5, "head_bias": True},
+    {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(768, 6, 12, 1024)},
+    tokenizer="byte-bpe",
+    objective="denoising",
+)
+
+T5 = Preset(
+    "t5",
+    {"family": "encoder-decoder", "positions": "t5", "norm": "rms", "norm_place": "pre", "norm_epsilon": 1e-6, "embedding_norm": False,
+     "final_norm": True, "activation": "relu", "bias": False, "scaled": False, "scaled_head": True},
+    {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(768, 12, 12, 512)},
+    tokenizer="unigram",
+    objective="span-to-text",
+)  # fmt: skip
+
+PRESETS = {preset.name: preset for preset in (TRANSFORMER, BERT, GPT, GPT2, LLAMA, BART, T5)}
 
 
 def preset(name: str) -> Preset:

@@ -1,4 +1,8 @@
-"""One Transformer for every family. An encoder and a decoder are the same stack under a different mask."""
+"""One Transformer for every family.
+
+An encoder and a decoder are the same stack under a different mask. An encoder-decoder is a decoder that also looks at
+the last states of an encoder: each of its layers has a cross-attention block between the two others.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer import tap
-from explorer.nn.attention import Attention
+from explorer.nn.attention import Attention, Sight
+from explorer.nn.cache import Cache
 from explorer.nn.config import Config
 from explorer.nn.heads import Head, NextSentence
 from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
@@ -21,67 +26,102 @@ def norm_of(config: Config) -> Norm:
 class Embeddings(nn.Module):
     """The input as a sum: token + position + segment, then (in some models) a norm."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, stream: str, tokens: nn.Embedding | None = None) -> None:
         super().__init__()
-        self.tokens = nn.Embedding(config.vocab, config.dim)
-        self.position = POSITIONS[config.positions](Room(config.dim, config.heads, config.length, config.causal))
+        self.stream = stream
+        self.tokens = nn.Embedding(config.vocab, config.dim) if tokens is None else tokens
+        self.position = POSITIONS[config.positions](Room(config.dim, config.heads, config.length, stream == "decoder"))
         self.segments = nn.Embedding(config.segments, config.dim) if config.segments else None
         self.norm = norm_of(config) if config.embedding_norm else None
         self.scale = config.dim**0.5 if config.embedding_scale else 1.0
         self.drop = nn.Dropout(config.dropout)
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
-        """From ids [batch, position] to vectors [batch, position, dim]."""
+    def forward(self, ids: Tensor, segments: Tensor | None = None, begin: int = 0) -> Tensor:
+        """From ids [batch, position], the first of which stands at place `begin`, to vectors [batch, position, dim]."""
         parts = {"token": self.tokens(ids) * self.scale}
-        where = self.position.add(torch.arange(ids.shape[1], device=ids.device))
+        where = self.position.add(torch.arange(begin, begin + ids.shape[1], device=ids.device))
         if where is not None:
             parts["position"] = where.expand_as(parts["token"])
         if self.segments is not None:
             parts["segment"] = self.segments(torch.zeros_like(ids) if segments is None else segments)
         total = sum(parts.values(), torch.zeros(()).to(parts["token"]))
-        tap.tap("embeddings", **parts, sum=total)
+        tap.tap("embeddings", self.stream, **parts, sum=total)
         return self.drop(total if self.norm is None else self.norm(total))
 
 
 class Layer(nn.Module):
-    """Attention, add & norm, feed-forward, add & norm."""
+    """Attention, add & norm; in an encoder-decoder cross-attention, add & norm; feed-forward, add & norm."""
 
     def __init__(self, config: Config, stream: str, layer: int) -> None:
         super().__init__()
         self.name = (stream, layer)
-        self.attention = Attention(config, self.name, terms=POSITIONS[config.positions].terms)
+        self.attention = Attention(config, self.name)
+        self.after_attention = self._add_norm(config)
+        self.cross, self.after_cross = None, None
+        if stream == "decoder" and config.family == "encoder-decoder":
+            self.cross, self.after_cross = Attention(config, ("cross", layer)), self._add_norm(config)
         self.feed_forward = FeedForward(config.dim, config.hidden, config.activation, bias=config.bias)
-        self.after_attention, self.after_feed_forward = (
-            AddNorm(norm_of(config), config.norm_place, config.dropout) for _ in range(2)
-        )
+        self.after_feed_forward = self._add_norm(config)
 
-    def forward(self, x: Tensor, embeddings: Embeddings, real: Tensor | None) -> Tensor:
+    @staticmethod
+    def _add_norm(config: Config) -> AddNorm:
+        return AddNorm(norm_of(config), config.norm_place, config.dropout)
+
+    def forward(self, x: Tensor, sight: Sight) -> Tensor:
         """From [batch, position, dim] to the same shape."""
-        x = self.after_attention(x, lambda y: self.attention(y, embeddings.position, real), (*self.name, "attention"))
+        attention, cross = self.attention, self.cross
+        x = self.after_attention(x, lambda y: attention(y, sight), (*self.name, "attention"))
+        if cross is not None and self.after_cross is not None:
+            x = self.after_cross(x, lambda y: cross(y, sight), (*self.name, "cross-attention"))
         x = self.after_feed_forward(x, self.feed_forward, (*self.name, "feed-forward"))
         tap.tap("hidden", *self.name, x=x)
         return x
 
 
-class Transformer(nn.Module):
-    """Embeddings, a stack of layers, and one head for each thing that it predicts."""
+class Stack(nn.Module):
+    """Embeddings and layers, and (in some models) a last norm."""
+
+    def __init__(self, config: Config, stream: str, tokens: nn.Embedding | None = None) -> None:
+        super().__init__()
+        self.config, self.stream = config, stream
+        self.embeddings = Embeddings(config, stream, tokens)
+        count = config.encoder_depth if stream == "encoder" else config.layers
+        self.layers = nn.ModuleList(Layer(config, stream, i) for i in range(count))
+        self.norm = norm_of(config) if config.final_norm else None
+
+    def run(self, ids: Tensor, segments: Tensor | None, sight: Sight) -> Tensor:
+        """The last hidden states [batch, position, dim] of `ids` [batch, position]."""
+        begin = 0 if sight.cache is None else sight.cache.length
+        x = self.embeddings(ids, segments, begin)
+        tap.tap("hidden", self.stream, -1, x=x)
+        for layer in self.layers:
+            x = layer(x, sight)
+        return x if self.norm is None else self.norm(x)
+
+
+class Transformer(Stack):
+    """A stack with one head for each thing that it predicts; as an encoder-decoder, with an encoder beside it."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.config = config
-        self.embeddings = Embeddings(config)
-        self.layers = nn.ModuleList(Layer(config, config.family, i) for i in range(config.layers))
-        self.norm = norm_of(config) if config.final_norm else None
+        super().__init__(config, "encoder" if config.family == "encoder" else "decoder")
+        self.encoder = Stack(config, "encoder", self.embeddings.tokens) if config.family == "encoder-decoder" else None
         self.head = Head(config, self.embeddings.tokens)
         self.next_sentence = NextSentence(config.dim) if config.next_sentence else None
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
-        """The last hidden states [batch, position, dim] of `ids` [batch, position]; `real` is False at padding (the right end)."""
-        x = self.embeddings(ids, segments)
-        tap.tap("hidden", self.config.family, -1, x=x)
-        for layer in self.layers:
-            x = layer(x, self.embeddings, real)
-        return x if self.norm is None else self.norm(x)
+    def forward(
+        self, ids: Tensor, segments: Tensor | None = None, real: Tensor | None = None, cache: Cache | None = None
+    ) -> Tensor:
+        """The last hidden states [batch, position, dim] of one stack; `real` is False at padding (at the right end)."""
+        return self.run(ids, segments, Sight(self.embeddings.position, real, cache=cache))
+
+    def encode(self, source: Tensor, real: Tensor | None = None) -> Tensor:
+        """What the encoder of an encoder-decoder makes of the source: [batch, key, dim]. Once for a whole decoding."""
+        assert self.encoder is not None, "only an encoder-decoder encodes"
+        return self.encoder.run(source, None, Sight(self.encoder.embeddings.position, real))
+
+    def decode(self, memory: Tensor, target: Tensor, real: Tensor | None = None, cache: Cache | None = None) -> Tensor:
+        """The decoder's last states for `target` (which begins with the start piece), looking at `memory`."""
+        return self.run(target, None, Sight(self.embeddings.position, memory=memory, memory_real=real, cache=cache))
 
     def outputs(self, hidden: Tensor) -> dict[str, Tensor]:
         """Everything that this model predicts from its last hidden states: raw scores by name."""

@@ -1,0 +1,127 @@
+"""BartForConditionalGeneration and MarianMTModel: the same names, other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import torch
+
+from explorer.errors import ChoiceError
+from explorer.hub.bert import ACTIVATIONS
+from explorer.hub.twins import Name, Twin, Weights, both
+from explorer.nn.config import Config
+
+SHARED: dict[str, Any] = {
+    "family": "encoder-decoder", "norm": "layer", "norm_place": "post", "norm_epsilon": 1e-5, "final_norm": False, "bias": True,
+    "scaled": True, "tied": True, "head_transform": False, "head_bias": True, "scaled_head": False, "segments": 0,
+    "next_sentence": False,
+}  # fmt: skip
+BART_ONLY: dict[str, Any] = {"positions": "learned", "embedding_norm": True}
+MARIAN_ONLY: dict[str, Any] = {"embedding_norm": False}
+SPARE = 2  # BART's position tables begin with two rows that are never used
+
+
+def fits(fixed: dict[str, Any], config: Config) -> bool:
+    """Whether this is one of them."""
+    same = config.groups == config.heads and all(getattr(config, name) == value for name, value in (SHARED | fixed).items())
+    return same and ("positions" in fixed or config.positions.startswith("sinusoidal"))
+
+
+def to_theirs(config: Config) -> dict[str, Any]:
+    """Our settings under their names."""
+    return {
+        "vocab_size": config.vocab,
+        "d_model": config.dim,
+        "encoder_layers": config.encoder_depth,
+        "decoder_layers": config.layers,
+        "encoder_attention_heads": config.heads,
+        "decoder_attention_heads": config.heads,
+        "encoder_ffn_dim": config.hidden,
+        "decoder_ffn_dim": config.hidden,
+        "max_position_embeddings": config.length,
+        "activation_function": next(theirs for theirs, ours in ACTIVATIONS.items() if ours == config.activation),
+        "scale_embedding": config.embedding_scale,
+        "dropout": config.dropout,
+        "decoder_start_token_id": config.start,
+        "pad_token_id": config.start,
+        "tie_word_embeddings": True,
+    }
+
+
+def to_ours(fixed: dict[str, Any], theirs: Mapping[str, Any]) -> Config:
+    """Their settings under our names."""
+    for name in ("attention_heads", "ffn_dim"):
+        if theirs[f"encoder_{name}"] != theirs[f"decoder_{name}"]:
+            raise ChoiceError(f"Its encoder and decoder have different {name}; it has no twin here.")
+    if theirs.get("activation_function", "gelu") not in ACTIVATIONS:
+        raise ChoiceError(f"Its activation {theirs['activation_function']!r} is not known here; it has no twin.")
+    return Config(
+        vocab=theirs["vocab_size"],
+        dim=theirs["d_model"],
+        layers=theirs["decoder_layers"],
+        encoder_layers=theirs["encoder_layers"],
+        heads=theirs["decoder_attention_heads"],
+        hidden=theirs["decoder_ffn_dim"],
+        length=theirs["max_position_embeddings"],
+        activation=ACTIVATIONS[theirs.get("activation_function", "gelu")],
+        embedding_scale=theirs.get("scale_embedding", False),
+        start=theirs.get("decoder_start_token_id", 0),
+        **{"positions": "sinusoidal-halves", **SHARED, **fixed},
+    )
+
+
+def names(tables: bool, config: Config) -> tuple[Name, ...]:
+    """Every weight under both names; `tables` says whether position tables are stored."""
+    found = [Name("model.shared.weight", ("embeddings.tokens.weight",)), Name("final_logits_bias", ("head.bias",), row=True)]
+    for theirs, ours in (("model.encoder", "encoder."), ("model.decoder", "")):
+        depth = config.encoder_depth if ours else config.layers
+        if tables:
+            found.append(Name(f"{theirs}.embed_positions.weight", (f"{ours}embeddings.position.table.weight",), spare=SPARE))
+            found += both(f"{theirs}.layernorm_embedding", f"{ours}embeddings.norm")
+        for layer in range(depth):
+            found += _layer(f"{theirs}.layers.{layer}", f"{ours}layers.{layer}", cross=not ours)
+    return tuple(found)
+
+
+def _layer(theirs: str, ours: str, *, cross: bool) -> list[Name]:
+    found = _attention(f"{theirs}.self_attn", f"{ours}.attention")
+    found += both(f"{theirs}.self_attn_layer_norm", f"{ours}.after_attention.norm")
+    if cross:
+        found += _attention(f"{theirs}.encoder_attn", f"{ours}.cross")
+        found += both(f"{theirs}.encoder_attn_layer_norm", f"{ours}.after_cross.norm")
+    found += both(f"{theirs}.fc1", f"{ours}.feed_forward.widen")
+    found += both(f"{theirs}.fc2", f"{ours}.feed_forward.narrow")
+    return [*found, *both(f"{theirs}.final_layer_norm", f"{ours}.after_feed_forward.norm")]
+
+
+def _attention(theirs: str, ours: str) -> list[Name]:
+    parts = (("q_proj", "query"), ("k_proj", "key"), ("v_proj", "value"), ("out_proj", "output"))
+    return [name for mine, our in parts for name in both(f"{theirs}.{mine}", f"{ours}.{our}")]
+
+
+def in_halves(config: Config, weights: Weights) -> Weights:
+    """Weights of a model whose sinusoids are interleaved, with the features put in Marian's order: sines first, then cosines.
+
+    The order of features means nothing to a Transformer as long as all that reads or writes them agrees.
+    """
+    if config.positions != "sinusoidal":
+        return weights
+    order = torch.cat([torch.arange(0, config.dim, 2), torch.arange(1, config.dim, 2)])
+    rows = ("output.weight", "output.bias", "narrow.weight", "narrow.bias", "norm.weight", "norm.bias")  # they write features
+    columns = ("tokens.weight", "query.weight", "key.weight", "value.weight", "widen.weight")  # they read features
+    return {
+        name: value[order] if name.endswith(rows) else value[:, order] if name.endswith(columns) else value
+        for name, value in weights.items()
+    }
+
+
+def twin(kind: str, preset: str, architecture: str, fixed: dict[str, Any], tables: bool) -> Twin:
+    """One of the two."""
+    ways = (partial(fits, fixed), to_theirs, partial(to_ours, fixed), partial(names, tables))
+    return Twin(kind, preset, (architecture,), *ways, ready=in_halves)
+
+
+BART = twin("bart", "bart", "BartForConditionalGeneration", BART_ONLY, tables=True)
+MARIAN = twin("marian", "transformer", "MarianMTModel", MARIAN_ONLY, tables=False)
