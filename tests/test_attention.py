@@ -10,18 +10,19 @@ from conftest import sample
 import explorer as ex
 from explorer import tap
 from explorer.nn.attention import attend
+from explorer.nn.cache import Cache
 from explorer.nn.config import Config
 from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
 from explorer.nn.positions import POSITIONS, Room
 from explorer.nn.transformer import Transformer, initialise
 
 
-def random_model(number: int, **fixed: object) -> Transformer:
+def random_model(number: int, deviation: float = 0.4, **fixed: object) -> Transformer:
     """A random small architecture with large random weights, so that attention is far from uniform."""
     chance = np.random.default_rng(number)
     heads = int(chance.choice([1, 2, 4]))
     config = {
-        "family": str(chance.choice(["encoder", "decoder"])),
+        "family": str(chance.choice(["encoder", "decoder"])),  # the third family reads two texts: see seq2seq
         "vocab": 50,
         "heads": heads,
         "kv_heads": int(chance.choice([0, 1])),
@@ -42,12 +43,64 @@ def random_model(number: int, **fixed: object) -> Transformer:
         "tied": bool(chance.integers(2)),
         **fixed,
     }
-    return initialise(Transformer(Config(**config)), number, deviation=0.4).eval()  # type: ignore[arg-type, return-value]
+    return initialise(Transformer(Config(**config)), number, deviation).eval()  # type: ignore[arg-type, return-value]
 
 
 def watched(module: Transformer, *arguments: torch.Tensor | None) -> torch.Tensor:
     with tap.listening(lambda *heard: None):
         return module(*arguments)
+
+
+def seq2seq(number: int, **fixed: object) -> Transformer:
+    """A random encoder-decoder."""
+    return random_model(number, 0.15, family="encoder-decoder", encoder_layers=1 + number % 3, segments=0, **fixed)
+
+
+@pytest.mark.parametrize("number", sample(40, 10))
+def test_an_encoder_decoder_takes_both_paths_alike(number: int) -> None:
+    module = seq2seq(number)
+    chance = torch.Generator().manual_seed(number)
+    source, target = (torch.randint(0, 50, (2, n), generator=chance) for n in (11, 6))
+    real = torch.arange(11) < torch.tensor([[11], [4]])
+    with torch.no_grad():
+        fast = module.decode(module.encode(source, real), target, real)
+        with tap.listening(lambda *heard: None):
+            explicit = module.decode(module.encode(source, real), target, real)
+        assert (fast - explicit).abs().max() <= 1e-5 * max(1, float(fast.abs().max()))
+        changed = source.clone()
+        changed[1, 4:] = (changed[1, 4:] + 1) % 50
+        assert torch.equal(module.decode(module.encode(changed, real), target, real)[0], fast[0])
+        assert (module.decode(module.encode(changed, real), target, real)[1] - fast[1]).abs().max() <= 1e-5 * float(
+            fast.abs().max()
+        )
+
+
+@pytest.mark.parametrize("number", sample(60, 12))
+def test_a_cache_changes_nothing(number: int) -> None:
+    """One piece at a time, or three at once after four, with what is kept: the same states as all at once without."""
+    crossing = number % 2 == 1
+    module = seq2seq(number) if crossing else random_model(number, 0.15, family="decoder", segments=0)
+    chance = torch.Generator().manual_seed(number)
+    ids, source = (torch.randint(0, 50, (2, n), generator=chance) for n in (9, 7))
+    real = torch.arange(7) < torch.tensor([[7], [5]])
+    with torch.no_grad():
+        memory = module.encode(source, real) if crossing else None
+
+        def run(part: torch.Tensor, cache: Cache | None) -> torch.Tensor:
+            return module.decode(memory, part, real, cache) if crossing else module(part, cache=cache)
+
+        whole = run(ids, None)
+        for cuts in ([1] * 9, [4, 3, 2]):
+            cache = Cache()
+            found = torch.cat([run(part, cache) for part in ids.split(cuts, dim=1)], dim=1)
+            assert cache.length == 9
+            assert (found - whole).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))
+        turned = Cache()
+        run(ids[:, :5], turned)
+        turned.reorder(torch.tensor([1, 0]))
+        if not crossing:
+            swapped = run(ids[[1, 0], 5:], turned)
+            assert (swapped - whole[[1, 0], 5:]).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))
 
 
 def test_attend_is_the_formula() -> None:

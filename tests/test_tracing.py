@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SENTENCE, sample
-from test_attention import random_model
+from test_attention import random_model, seq2seq
 
 import explorer as ex
 from explorer.model import OwnModel
@@ -33,6 +33,32 @@ def test_the_stages_re_derive_the_weights(number: int, bert: OwnModel) -> None:
     assert record.residual <= 1e-6 * max(1, largest / 8), (
         "float32 keeps seven digits of a score, and exp turns them into shares"
     )
+
+
+@pytest.mark.parametrize("number", sample(20, 6))
+def test_an_encoder_decoder_is_traced_in_three_streams(number: int, gpt2: OwnModel) -> None:
+    module = initialise(seq2seq(number, vocab=gpt2.config.vocab), number, deviation=0.2)
+    model = OwnModel("random", module, gpt2.tokenizer, "bart")
+    source, target = "The dog was tired.", [7, 8, 9, 10, 11]
+    record = ex.trace(model, source, target=target)
+    config = module.config
+    assert [a.stream for a in record.attention] == ["encoder"] * config.encoder_depth + ["decoder", "cross"] * config.layers
+    assert record.target.ids.tolist() == [config.start, 7, 8, 9, 10], "what the decoder reads is the target, shifted right"
+    for attention in record.attention:
+        rows, columns = record.axes(attention.stream)
+        assert attention.allowed.shape == (len(rows), len(columns))
+        assert attention.allowed.all() == (attention.stream != "decoder")
+    largest = max(float(np.abs(a.stage("biased", h)).max()) for a in record.attention for h in range(a.heads))
+    assert record.residual <= 1e-6 * max(1, largest / 8)
+    np.testing.assert_allclose(record.outputs["lm"], model.logits(source, target), rtol=1e-4, atol=1e-4)
+    assert model.logits(source).shape == (1, config.vocab), "without a target: the row after the start piece"
+    np.testing.assert_allclose(model.logits(source)[0], model.logits(source, target)[0], rtol=1e-4, atol=1e-4)
+    blind = np.ones((5, len(record.source)), bool)
+    blind[:, 1:] = False
+    edited = ex.trace(model, source, target=target, edits=[ex.SetMask("cross", blind), ex.SilenceHead("encoder", head=0)])
+    assert all((a.weights[:, :, 0] == 1).all() for a in edited.attention if a.stream == "cross")
+    with pytest.raises(ex.ExplorerError, match="needs 5 × "):
+        ex.trace(model, source, target=target, edits=[ex.SetMask("cross", np.ones((2, 2)))])
 
 
 def test_the_stages_of_the_shipped_models_re_derive_the_weights(shipped: OwnModel) -> None:
