@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -116,6 +118,9 @@ def doctor(as_json: Json = False) -> None:
 
 def main() -> None:
     """Run the command line; what goes wrong on purpose is one calm line, not a stack trace."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console without these letters shows a mark in their place
     try:
         cli()
     except ExplorerError as error:
@@ -133,7 +138,7 @@ def _home(name: str) -> Path:
 
 
 def _become(module: str, *arguments: str) -> None:
-    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+    sys.exit(subprocess.call([sys.executable, "-m", module, *arguments]))
 
 
 def _shares(logp: Any) -> Any:

@@ -67,12 +67,12 @@ def write(model: OwnModel, folder: str | Path, *, card: str = "", half: bool = F
         folder.mkdir(parents=True, exist_ok=True)
         write_weights(folder / WEIGHTS, state(model.module, half=half))
         model.tokenizer.save(folder / PIECES)
-        if model.tokenizer.seen is not None:
-            model.tokenizer.seen.save(folder / SEEN)
+        write_seen(model.tokenizer, folder)
+        (folder / CARD).unlink(missing_ok=True)  # a card of an earlier model would not be this one's
         if card:
             (folder / CARD).write_text(card, "utf-8")
         (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")  # last: with it the folder is a model
-    except (OSError, SafetensorError) as error:
+    except OSError as error:
         raise FileError(
             f"Could not write the model into {folder} ({error}). Choose a folder with space that you may write."
         ) from error
@@ -86,8 +86,8 @@ def read(folder: Path, name: str) -> OwnModel:
         raise FileError(f"{folder / CONFIG} does not describe a model of this package.")
     try:
         module = Transformer(Config(**config["architecture"]))
-        preset = config["preset"]
-    except (TypeError, KeyError, ExplorerError) as error:
+        preset = str(config["preset"])
+    except (TypeError, KeyError, ValueError, RuntimeError, ExplorerError) as error:
         raise FileError(f"{folder / CONFIG} does not describe a model that this version can build ({error}).") from error
     fill(module, read_weights(folder / WEIGHTS), folder / WEIGHTS)
     return OwnModel(name, module.eval(), read_tokenizer(folder), preset)
@@ -126,10 +126,20 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         raise FileError(f"{path} is broken or cut short ({error}). Copy or write it again.") from error
 
 
+def write_seen(tokenizer: tokenizers.Tokenizer, folder: Path) -> None:
+    """Write what was met in training; where nobody knows, leave no older list behind."""
+    (folder / SEEN).unlink(missing_ok=True)
+    if tokenizer.seen is not None:
+        tokenizer.seen.save(folder / SEEN)
+
+
 def write_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
     """Write weights so that a reader never sees half a file."""
     part = path.with_suffix(".part")
-    save_file({name: value.contiguous() for name, value in weights.items()}, part, metadata={"format": "pt"})
+    try:
+        save_file({name: value.contiguous() for name, value in weights.items()}, part, metadata={"format": "pt"})
+    except SafetensorError as error:
+        raise OSError(str(error)) from error
     part.chmod(0o644)  # the library makes it private to its writer; a class shares it
     os.replace(part, path)
 

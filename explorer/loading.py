@@ -17,10 +17,11 @@ from explorer.nn.presets import configure, preset
 from explorer.nn.transformer import Transformer, initialise
 from explorer.text.tokenizers import Tokenizer
 
+PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
-def load(what: str | Path, *, device: str = "auto") -> OwnModel:
+def load(what: str | Path, *, device: str = "auto", precision: str = "auto") -> OwnModel:
     """Open a model: by its name on the shelf (`ex.models()`), or by the path of a folder (it has a separator or begins with a dot)."""
     if not isinstance(what, (str, Path)):
         raise ChoiceError(f"load takes a name or a path; this is {type(what).__name__}.")
@@ -28,27 +29,40 @@ def load(what: str | Path, *, device: str = "auto") -> OwnModel:
     if text in library.models():
         model = library.open_by_name(text)
     elif isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
-        model = _from_folder(Path(what).expanduser())
+        model = _from_folder(Path(os.path.expanduser(text)))
     else:
         raise unknown("model", text, library.models())
-    model.module.to(pick_device(device))
+    model.module.to(pick_device(device), pick_precision(precision))
     return model
 
 
-def build(
-    name: str, *, size: str = "tiny", tokenizer: Tokenizer, seed: int = 0, device: str = "auto", **fields: Any
+def build(  # noqa: PLR0913  the public contract fixes these names
+    name: str,
+    *,
+    size: str = "tiny",
+    tokenizer: Tokenizer,
+    seed: int = 0,
+    device: str = "auto",
+    precision: str = "auto",
+    **fields: Any,
 ) -> OwnModel:
     """An untrained model by its preset and size; every field of the preset can be overridden by keyword."""
+    if not hasattr(seed, "__index__"):
+        raise ChoiceError(f"seed={seed!r} must be a whole number.")
     if not isinstance(tokenizer, Tokenizer):
         raise ChoiceError(f"tokenizer must be one of ours (ex.tokenizer(…)); this is {type(tokenizer).__name__}.")
     config = configure(name, size, **{"vocab": tokenizer.vocabulary.size, **fields})
     module = Transformer(config)
     initialise(module, seed)
-    return OwnModel(name, module.eval().to(pick_device(device)), tokenizer, preset(name).name)
+    return OwnModel(name, module.eval().to(pick_device(device), pick_precision(precision)), tokenizer, preset(name).name)
 
 
 def export(model: OwnModel, folder: str | Path) -> Path:
     """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs."""
+    if not isinstance(model, OwnModel):
+        raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
+    if not isinstance(folder, (str, Path)):
+        raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
     twin = next((twin for twin in TWINS.values() if twin.fits(model.config)), None)
     if twin is None:
         known = ", ".join(twin.architectures[0] for twin in TWINS.values())
@@ -76,6 +90,13 @@ def pick_device(device: str) -> torch.device:
     return torch.device(device)
 
 
+def pick_precision(precision: str) -> torch.dtype:
+    """The numbers meant: "auto" is float32, in which everything that a lesson shows is computed."""
+    if not isinstance(precision, str) or precision not in PRECISIONS:
+        raise unknown("precision", precision, PRECISIONS)
+    return PRECISIONS[precision]
+
+
 def _from_folder(folder: Path) -> OwnModel:
     if not folder.is_dir():
         raise FileError(
@@ -85,7 +106,7 @@ def _from_folder(folder: Path) -> OwnModel:
     name = folder.resolve().name
     if "explorer" in config:
         return library.read(folder, name)
-    twin = TWINS.get(config.get("model_type", ""))
+    twin = TWINS.get(str(config.get("model_type", "")))
     if twin is None:
         raise unknown("twin here for a Hugging Face model of type", config.get("model_type", "(none)"), TWINS)
     return _from_twin(twin, config, folder, name)
@@ -94,11 +115,11 @@ def _from_folder(folder: Path) -> OwnModel:
 def _from_twin(twin: Twin, theirs: dict[str, Any], folder: Path, name: str) -> OwnModel:
     try:
         config = twin.to_ours(theirs)
-    except (KeyError, TypeError) as error:
+        module = Transformer(config)
+    except (KeyError, TypeError, ValueError, RuntimeError, StopIteration) as error:
         raise FileError(f"{folder / library.CONFIG} does not describe a {twin.architectures[0]} ({error!r}).") from error
     except ExplorerError as error:
         raise FileError(f"{folder} cannot be opened as ours: {error}") from error
-    module = Transformer(config)
     library.fill(module, twin.adopt(config, library.read_weights(folder / library.WEIGHTS)), folder / library.WEIGHTS)
     return OwnModel(name, module.eval(), library.read_tokenizer(folder), twin.preset)
 
@@ -115,5 +136,4 @@ def _write_tokenizer(tokenizer: Tokenizer, folder: Path, length: int) -> None:
     named = {theirs: tokenizer.core.id_to_token(i) for theirs, i in held.items() if i is not None}
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **named}
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-    if tokenizer.seen is not None:
-        tokenizer.seen.save(folder / library.SEEN)
+    library.write_seen(tokenizer, folder)

@@ -69,6 +69,12 @@ class OwnModel:
             raise TextError(
                 f"The text has {len(tokens)} pieces, but {self.name} reads at most {self.longest}. Shorten the text."
             )
+        if int(tokens.ids.min()) < 0:
+            raise ChoiceError("Ids must be 0 or more.")
+        if 0 < self.config.segments <= max(tokens.segments):
+            raise TextError(
+                f"{self.name} was made for {self.config.segments} segment, so it cannot read a pair. Give one text."
+            )
         if int(tokens.ids.max()) >= self.config.vocab:
             raise ChoiceError(
                 f"There is no piece {int(tokens.ids.max())}: {self.name} knows the ids 0 to {self.config.vocab - 1}."
@@ -98,6 +104,8 @@ class OwnModel:
 
     def outputs_many(self, texts: Sequence[Text], targets: Sequence[Text | None] | None = None) -> list[dict[str, np.ndarray]]:
         """The same for several texts in one padded batch."""
+        if isinstance(texts, (str, Tokens)):
+            raise TextError("outputs_many takes a list of texts; this is one. Use outputs, or put it into a list.")
         many = [self.tokens(text) for text in texts]
         if not many:
             return []
@@ -138,6 +146,8 @@ def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
         tokens = text
     elif isinstance(text, str):
         tokens = tokenizer.encode(_not_blank(text))
+        if len(tokens) == len(tokenizer.encode("")):
+            raise TextError("Nothing in this text is a piece for this tokenizer. Give at least one word.")
     elif isinstance(text, tuple) and len(text) == 2 and all(isinstance(part, str) for part in text):
         tokens = tokenizer.encode(_not_blank(text[0]), _not_blank(text[1]))
     elif isinstance(text, (list, tuple, np.ndarray)):

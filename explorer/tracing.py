@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -24,7 +24,7 @@ def trace(
     *,
     target: Text | None = None,
     layers: Iterable[int] | None = None,
-    edits: Sequence[Edit] = (),
+    edits: Edit | Iterable[Edit] = (),
     blocks: bool = False,
 ) -> Trace:
     """Run `model` once over `text` and return the record of it.
@@ -33,13 +33,16 @@ def trace(
     row i predicts piece i of the target. `layers` keeps the attention of these layers only; `edits` change the run (the
     model itself stays as it is); `blocks` keeps the residual sums, norms and feed-forward layers as well.
     """
+    if not hasattr(model, "run"):
+        raise ChoiceError(f"trace takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     reads, tokens = model.reads(target), model.tokens(text)
+    edits = _as_edits(edits)
     if len(tokens) > LIMIT:
         raise ChoiceError(f"The text has {len(tokens)} pieces; a trace holds every pair of them and stops at {LIMIT}.")
     kept = _checked_layers(model, layers)
     for edit in edits:
         check_edit(edit, model, _sizes(len(tokens), None if reads is None else len(reads)))
-    heard = _Listener(kept, tuple(edits), blocks)
+    heard = _Listener(kept, edits, blocks)
     with tap.listening(heard), tap.editing(edits):
         outputs = {name: _array(scores) for name, scores in model.run(tokens, reads).items()}
     return Trace(
@@ -53,7 +56,7 @@ def trace(
         blocks=tuple(heard.blocks),
         top=best(outputs["lm"], model) if "lm" in outputs else None,
         outputs=outputs,
-        edits=tuple(edits),
+        edits=edits,
     )
 
 
@@ -134,9 +137,21 @@ def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:
     return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], **held)
 
 
+def _as_edits(edits: Any) -> tuple[Edit, ...]:
+    if edits is None or isinstance(edits, Edit):
+        return () if edits is None else (edits,)
+    if not isinstance(edits, Iterable) or isinstance(edits, str):
+        raise ChoiceError(
+            f"edits must be a list of Edit records, for example [ex.NoScale('encoder')]; this is {type(edits).__name__}."
+        )
+    return tuple(edits)
+
+
 def _checked_layers(model: Model, layers: Iterable[int] | None) -> frozenset[int] | None:
     if layers is None:
         return None
+    if not isinstance(layers, Iterable):
+        raise ChoiceError(f"layers must be a list of layers, for example [0]; this is {layers!r}.")
     deepest = max(count for count, _ in model.streams.values())
     return frozenset(check_index(f"layer in {model.name}", layer, deepest) for layer in layers)
 

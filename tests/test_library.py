@@ -42,6 +42,12 @@ def test_a_model_is_written_and_read_back_to_the_bit(bert: OwnModel, folder: Pat
     ]
 
 
+def test_what_another_model_met_is_not_left_behind(bert: OwnModel, folder: Path) -> None:
+    unknown = OwnModel("mine", bert.module, type(bert.tokenizer)(bert.tokenizer.core), "bert")
+    assert ex.load(library.write(unknown, folder)).tokenizer.seen is None
+    assert not (folder / "CARD.md").exists()
+
+
 def test_your_own_model_opens_by_name(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
     library.write(bert, tmp_path / "models" / "ours")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
@@ -17,8 +19,8 @@ def same(a: object, b: object) -> bool:
         return isinstance(b, np.ndarray) and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, tuple):
         return isinstance(b, tuple) and len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict):
-        return isinstance(b, dict) and list(a) == list(b) and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, Mapping):
+        return isinstance(b, Mapping) and list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     return a == b
 
 
@@ -39,6 +41,8 @@ def test_records_cannot_be_changed(trace: Trace) -> None:
         trace.attention[0].weights[0, 0, 0] = 1
     with pytest.raises(ValueError, match="read-only"):
         trace.source.ids[0] = 1
+    with pytest.raises(TypeError):
+        trace.hidden["encoder"] = None  # type: ignore[index]
 
 
 def test_a_record_owns_its_arrays() -> None:
@@ -59,6 +63,15 @@ def test_a_broken_file_says_so(trace: Trace, tmp_path: Path) -> None:
         Attention.read(trace.write(tmp_path / "trace.npz"))
     with pytest.raises(ex.ExplorerError, match="Could not write"):
         trace.write(tmp_path / "no folder" / "trace.npz")
+
+
+def test_one_wrong_byte_is_found_or_harmless(trace: Trace, tmp_path: Path) -> None:
+    path = trace.write(tmp_path / "trace.npz")
+    whole = path.read_bytes()
+    for place in np.random.default_rng(0).integers(0, len(whole), 60):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        with contextlib.suppress(ex.ExplorerError):
+            assert isinstance(Trace.read(path), Trace)
 
 
 def test_nothing_in_a_file_is_executed(tmp_path: Path) -> None:

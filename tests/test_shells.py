@@ -77,6 +77,27 @@ def test_what_cannot_be_saved_is_refused(trace: Trace, tmp_path: Path) -> None:
         ex.save(figure, tmp_path / "x.html", mode="dusk")
 
 
+def test_a_figure_of_another_maker_is_saved_or_refused_calmly(tmp_path: Path) -> None:
+    line, heat = go.Figure(go.Scatter(x=[1, 2], y=[3, 4])), go.Figure(go.Heatmap(z=[[1.0, 2.0], [3.0, 4.0]]))
+    assert ex.save(line, tmp_path / "line.html").is_file()
+    with pytest.raises(ex.ExplorerError, match="Only heat maps"):
+        ex.save(line, tmp_path / "line.csv")
+    assert ex.save(heat, tmp_path / "heat.csv").read_text().splitlines()[-1] == ",1,1,1,1,4.0"
+    assert ex.save(heat, tmp_path / "heat.html").is_file()
+    for path in (None, 3):
+        with pytest.raises(ex.ExplorerError, match="writes to a path"):
+            ex.save(line, path)  # type: ignore[arg-type]
+    with pytest.raises(ex.ExplorerError, match="Could not write"):
+        ex.save(line, "x\x00.html")
+
+
+def test_every_mark_of_the_page_is_filled(trace: Trace, tmp_path: Path) -> None:
+    shown = ex.show("attention", trace)
+    page = ex.save(shown, tmp_path / "x.html").read_text("utf-8")
+    assert not re.search("@(TITLE|CAPTION|TABLE|DATA|PLOTLY)@", page) and "You may conclude" in page
+    assert 'aria-label="encoder layer 0, head 0: weights' in page
+
+
 def test_saving_leaves_the_figure_as_it_was(trace: Trace, tmp_path: Path) -> None:
     figure = VIEWS["attention"](trace)
     before = figure.to_json()
@@ -118,6 +139,11 @@ def test_unknown_views_and_choices_are_named(trace: Trace) -> None:
         ex.show("attention", trace, head=9)
     with pytest.raises(ex.ExplorerError, match="no mode"):
         ex.show("attention", trace, mode="dusk")
+    for what in (object(), trace.attention[0], None):
+        with pytest.raises(ex.ExplorerError, match="does not fit: it draws a trace"):
+            ex.show("attention", what)
+    with pytest.raises(ex.ExplorerError, match="no view 5"):
+        ex.show(5, trace)  # type: ignore[arg-type]
     with pytest.raises(ex.ExplorerError, match="no view 'x'"):
         _ = ex.views["x"]
 
@@ -139,6 +165,15 @@ def test_the_command_line_answers_in_text_and_json(tmp_path: Path) -> None:
     assert json.loads(command("doctor", "--json").stdout)["torch"].startswith("2.")
     for name in ("app", "lab", "models", "trace", "export", "doctor"):
         assert "--help" in command(name, "--help").stdout
+
+
+def test_the_command_line_survives_a_console_without_its_letters() -> None:
+    import os
+
+    for encoding in ("ascii", "cp1252"):
+        env = {**os.environ, "PYTHONIOENCODING": encoding}
+        run = subprocess.run([sys.executable, "-m", "explorer", "trace", "gpt2", "café 日本"], capture_output=True, env=env)
+        assert run.returncode == 0 and b"Traceback" not in run.stderr
 
 
 def test_the_command_line_says_what_is_wrong_in_one_line() -> None:

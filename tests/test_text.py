@@ -16,7 +16,7 @@ import explorer as ex
 from explorer.model import OwnModel
 from explorer.text import tokenizers
 from explorer.text.seedling import HELD_OUT, SCRIPTS, stories
-from explorer.text.tokenizers import Seen, sentence_numbers
+from explorer.text.tokenizers import Seen
 
 SCRIPT_TEXT = "Hello wörld! Привет, мир. 你好 世界。 مرحبا بالعالم 😀👩‍👩‍👧 नमस्ते"
 
@@ -98,14 +98,25 @@ def test_the_shipped_tokenizers_met_exactly_their_corpus(shipped: OwnModel) -> N
         assert not any(shipped.tokenizer.encode(" ".join(story)).unseen or (True,)), story
 
 
-def test_sentences_are_counted_at_full_stops() -> None:
-    def numbers(*pieces: str) -> tuple[int, ...]:
-        return sentence_numbers(pieces, [p.startswith("[") for p in pieces])
+def test_sentences_are_counted_at_full_stops(bert: OwnModel, gpt2: OwnModel) -> None:
+    def sentences(text: str, pair: str | None = None, tokenizer: tokenizers.Tokenizer = bert.tokenizer) -> str:
+        return " ".join("-" if n < 0 else str(n) for n in tokenizer.encode(text, pair).sentences)
 
-    assert numbers("[CLS]", "a", ".", "b", "[SEP]") == (-1, 0, 0, 1, -1)
-    assert numbers("[CLS]", "a", ".", '"', "b", "[SEP]") == (-1, 0, 0, 0, 1, -1)
-    assert numbers("[CLS]", "a", "[SEP]", "b", "[SEP]") == (-1, 0, -1, 1, -1)
-    assert numbers("a", "?", "!", "b", ".") == (0, 0, 0, 1, 1)
+    assert sentences("a. b") == "- 0 0 1 -"
+    assert sentences("a b [MASK] a.") == "- 0 0 - 0 0 -", "a mask is no end"
+    assert sentences('"a," b. "a b." a') == "- 0 0 0 0 0 0 1 1 1 1 1 2 -", "an opening quote goes with what follows"
+    assert sentences("a 3.14 b. a") == "- 0 0 0 0 0 0 0 1 -"
+    assert bert.tokenizer.encode("mr. a b. a").sentences[-2] == 1, "a short form is no end"
+    assert sentences("a", "b") == "- 0 - 1 -"
+    assert sorted(set(gpt2.tokenizer.encode("It ran?! It slept.").sentences)) == [0, 1]
+    assert gpt2.tokenizer.encode('"I ran." He slept').sentences[-1] == 1
+    assert sorted(set(gpt2.tokenizer.encode("The dog ran. It slept.").sentences)) == [0, 1]
+
+
+def test_a_word_of_split_letters_is_met_when_it_was_met() -> None:
+    text = "a café in 日本 ok"
+    tokens = ex.tokenizer("byte-bpe", [text], size=257).encode(text)
+    assert any("‹" in piece for piece in tokens.texts) and not any(tokens.unseen or (True,))
 
 
 def test_learning_is_the_same_every_time() -> None:

@@ -148,6 +148,19 @@ def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str,
     assert marked == list(odd.unseen or ()) and any(marked) and not all(marked)
 
 
+def test_a_picture_of_an_edited_run_says_so(records: dict[str, Trace]) -> None:
+    title = VIEWS["attention"](records["edited"], stage="scaled").layout.title.text
+    assert "not divided by √d" in title and "head 1 of every layer silenced" in title and "q·k × 1" in title
+    assert "edited" not in VIEWS["attention"](records["encoder"], stage="scaled").layout.title.text
+    assert "edited" in VIEWS["heads"](records["edited"]).layout.title.text
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_picture_explains_its_dagger(name: str, records: dict[str, Trace]) -> None:
+    assert "never met in training" in VIEWS[name](records["odd characters"]).layout.title.text
+    assert "never met" not in VIEWS[name](records["encoder"]).layout.title.text
+
+
 def test_labels_are_plain_and_short() -> None:
     assert theme.label("<b>") == "&lt;b&gt;"
     assert theme.label("a\x00b\nc") == "a�b␣c"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from explorer.errors import ChoiceError, unknown
 from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
@@ -44,6 +44,7 @@ class Config:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        self._check_types()
         for what, given, known in (
             ("family", self.family, FAMILIES),
             ("position scheme", self.positions, POSITIONS),
@@ -68,6 +69,19 @@ class Config:
             raise ChoiceError(f"start={self.start} is not a piece: the vocabulary has the ids 0 to {self.vocab - 1}.")
         if self.positions == "rope" and (self.dim // self.heads) % 2:
             raise ChoiceError(f"RoPE turns pairs of features: the width of a head, {self.dim // self.heads}, must be even.")
+
+    def _check_types(self) -> None:
+        """Each field is of the type it says, and no number is negative."""
+        kinds: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}
+        for field in fields(self):
+            given, expected = getattr(self, field.name), str(field.type)
+            right = isinstance(given, kinds[expected]) and (expected == "bool" or not isinstance(given, bool))
+            if not right or (expected in ("int", "float") and not 0 <= given < 2**31):
+                raise ChoiceError(
+                    f"{field.name}={given!r} must be a {expected}{' of 0 or more' if expected in ('int', 'float') else ''}."
+                )
+        if self.dropout >= 1:
+            raise ChoiceError(f"dropout={self.dropout!r} must be below 1: it is the share that is left out.")
 
     @property
     def groups(self) -> int:

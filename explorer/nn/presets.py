@@ -93,7 +93,7 @@ PRESETS = {preset.name: preset for preset in (TRANSFORMER, BERT, GPT, GPT2, LLAM
 
 def preset(name: str) -> Preset:
     """The preset of that name."""
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise unknown("preset", name, PRESETS)
     return PRESETS[name]
 
@@ -101,7 +101,7 @@ def preset(name: str) -> Preset:
 def configure(name: str, size: str, vocab: int, **overrides: Any) -> Config:
     """The architecture of a preset at a size, with any field overridden by keyword."""
     system = preset(name)
-    if size not in system.sizes:
+    if not isinstance(size, str) or size not in system.sizes:
         raise unknown(f"size of {name}", size, system.sizes)
     known = {field.name for field in fields(Config)}
     for field in overrides:

@@ -34,8 +34,8 @@ def formula(chosen: dict[str, Any]) -> None:
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     st.markdown(
         f"Here $d_k = {width}$, so the scores are multiplied by $1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. "
-        f"The picture is computed again from the model's own $q$, $k$ and mask: the largest gap to the weights that the "
-        f"model itself used, over all layers and heads, is **{record.residual:.0e}**."
+        f"The weights are the model's own. Every other stage is computed again from its $q$, $k$ and mask, and so are the "
+        f"weights, as a check: over all layers and heads the largest gap is **{record.residual:.0e}**."
     )
 
 
@@ -56,7 +56,7 @@ except ExplorerError as error:
     st.stop()
 
 if note := theme.unseen_note(record.source):
-    st.info(note)
+    st.info(f"{note}. What the model does with these pieces says nothing about language.")
 code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r})"
 web.show(VIEWS["attention"], record, code=code, steps="stage", beside=formula)
 

@@ -96,4 +96,5 @@ class Attention(Record):
         """The largest gap between the re-derived weights and the model's own; NaN where they cannot be derived."""
         if self.q is None or self.k is None:
             return float("nan")
-        return max(float(np.abs(self.derived(h) - self.weights[h]).max()) for h in range(self.heads))
+        worst = np.max([np.abs(self.derived(h) - self.weights[h]).max() for h in range(self.heads)])
+        return float("inf") if np.isnan(worst) else float(worst)  # a model that computes NaN is not re-derived

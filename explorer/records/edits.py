@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.errors import ChoiceError
 from explorer.records.record import Record
 
 
@@ -92,7 +93,10 @@ class SetMask(Edit):
     allowed: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "allowed", np.asarray(self.allowed, dtype=bool))
+        try:
+            object.__setattr__(self, "allowed", np.asarray(self.allowed, dtype=bool))
+        except (ValueError, TypeError) as error:
+            raise ChoiceError("A mask needs rows of equal length, one for each query, of true and false.") from error
         super().__post_init__()
 
     def on_allowed(self, value: Any) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -47,7 +48,7 @@ class Record:
             record = _unpack(json.loads(arrays.pop("record").tobytes().decode("utf-8")), arrays)
         except FileNotFoundError as error:
             raise FileError(f"There is no file {path}.") from error
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        except Exception as error:  # a damaged archive fails in many ways
             raise FileError(f"{path} is not a whole {cls.__name__} file ({error}). Write it again.") from error
         if not isinstance(record, cls):
             raise FileError(f"{path} holds a {type(record).__name__}, not a {cls.__name__}.")
@@ -63,8 +64,8 @@ def settle(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return tuple(settle(item) for item in value)
-    if isinstance(value, dict):
-        return {key: settle(item) for key, item in value.items()}
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: settle(item) for key, item in value.items()})
     return value
 
 
@@ -79,7 +80,7 @@ def _pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         return {"array": f"a{len(arrays) - 1}"}
     if isinstance(value, tuple):
         return [_pack(item, arrays) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {"mapping": [[key, _pack(item, arrays)] for key, item in value.items()]}
     return value.item() if isinstance(value, np.generic) else value
 

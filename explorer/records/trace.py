@@ -89,5 +89,5 @@ class Trace(Record):
 
     @property
     def residual(self) -> float:
-        """The largest gap between re-derived and own weights in the whole trace."""
-        return max((a.residual for a in self.attention), default=float("nan"))
+        """The largest gap between re-derived and own weights in the whole trace; NaN where one cannot be derived."""
+        return float(np.max([a.residual for a in self.attention])) if self.attention else float("nan")

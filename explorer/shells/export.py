@@ -31,7 +31,8 @@ WIDTH = 1100
 
 def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = "") -> Path:
     """Write a figure (or what `show` gave back) to a .html, .png, .svg or .csv file and return its path."""
-    figure, path = figure_of(shown), Path(path)
+    figure, path = figure_of(shown), _path(path)
+    caption = caption or getattr(getattr(shown, "view", None), "caption", "")
     kind = path.suffix.lower().lstrip(".")
     if kind not in KINDS:
         raise unknown("file ending", path.suffix, [f".{known}" for known in KINDS])
@@ -40,9 +41,16 @@ def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = ""
     content = KINDS[kind](figure, mode=mode, caption=caption)
     try:
         path.write_bytes(content)
-    except OSError as error:
-        raise FileError(f"Could not write {path}: {error.strerror}. Choose a folder that exists and has space.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"Could not write {path}: {reason}. Choose a folder that exists and has space.") from error
     return path
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, (str, Path)):
+        raise ChoiceError(f"save writes to a path, for example 'x.html'; this is {type(path).__name__}.")
+    return Path(path)
 
 
 def figure_of(shown: Any) -> go.Figure:
@@ -70,10 +78,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
         "DATA": json.dumps(held, ensure_ascii=False).replace("<", "\\u003c"),
         "PLOTLY": _packed_plotly(),
     }
-    page = PAGE
-    for name, value in parts.items():
-        page = page.replace(f"@{name}@", value, 1)
-    return page.encode("utf-8", "replace")
+    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE).encode("utf-8", "replace")
 
 
 def numbers(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
@@ -89,7 +94,7 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
     """Every number of every heat map: its trace, its row and column, and its value."""
     for trace in figure.data:
         if trace.type != "heatmap":
-            raise ChoiceError(f"The numbers of a {trace.type} cannot be written yet.")
+            raise ChoiceError(f"Only heat maps can be written as numbers; this figure holds a {trace.type}. Save it as .html.")
         rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
         for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):
             yield trace.name or "", i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
@@ -142,19 +147,21 @@ def _bare(figure: go.Figure) -> go.Figure:
 
 
 def _names(figure: go.Figure, axis: str) -> list[str]:
-    texts = figure.layout[axis[0] + "axis" + axis[1:]].ticktext or ()
+    texts = figure.layout[axis[0] + "axis" + axis[1:]].ticktext
+    if texts is None:  # a figure that is not ours: its places have numbers instead of names
+        texts = [str(n) for n in range(max(np.asarray(t.z).shape[axis[0] == "x"] for t in figure.data if t.type == "heatmap"))]
     return [unescape(text.replace("<i>", "").replace("</i>", "")) for text in texts]
 
 
 def _table(figure: go.Figure) -> str:
     """Every heat map as an HTML table, for a screen reader."""
     tables = []
-    for trace in figure.data:
+    for trace in (trace for trace in figure.data if trace.type == "heatmap"):
         rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
         head = "".join(f"<th scope=col>{escape(name)}</th>" for name in columns)
         body = "".join(
             f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{_short(v)}</td>' for v in line)}</tr>"
-            for name, line in zip(rows, np.asarray(trace.z, np.float64), strict=True)
+            for name, line in zip(rows, np.asarray(trace.z, np.float64), strict=False)
         )
         tables.append(f"<table><caption>{escape(trace.name or '')}</caption><tr><th></th>{head}</tr>{body}</table>")
     return "".join(tables)

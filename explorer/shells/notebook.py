@@ -58,6 +58,8 @@ def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) 
         if view not in VIEWS:
             raise unknown("view", view, VIEWS)
         view = VIEWS[view]
+    if not isinstance(view, View):
+        raise unknown("view", view, VIEWS)
     if mode not in theme.MODES:
         raise unknown("mode", mode, theme.MODES)
     return Shown(view, record, mode, choices)

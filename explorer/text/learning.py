@@ -9,16 +9,20 @@ import tokenizers as library
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from explorer.errors import ChoiceError, TextError, unknown
-from explorer.text.tokenizers import Seen, Tokenizer
+from explorer.text.tokenizers import Seen, Tokenizer, check_text, spans
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def tokenizer(kind: str, texts: Iterable[str], *, size: int) -> Tokenizer:
     """A tokenizer of this kind with at most `size` pieces, which remembers what it met in `texts`."""
-    if kind not in TOKENIZERS:
+    if not isinstance(kind, str) or kind not in TOKENIZERS:
         raise unknown("tokenizer", kind, TOKENIZERS)
-    held = list(texts)
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise TextError("A tokenizer is made from a list of texts. Put the text into a list.")
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise ChoiceError(f"size={size!r} must be a whole number: how many pieces there may be.")
+    held = [check_text(text) for text in texts]
     if not any(text.strip() for text in held):
         raise TextError("There is no text to make a tokenizer from.")
     made = Tokenizer(TOKENIZERS[kind](held, size))
@@ -32,10 +36,8 @@ def met(tokenizer: Tokenizer, texts: Iterable[str]) -> Seen:
     for text in texts:
         tokens = tokenizer.encode(text)
         pieces.update(tokens.ids.tolist())
-        spans: dict[int, tuple[int, int]] = {}
-        for word, (start, end) in zip(tokens.words, tokens.offsets, strict=True):
-            spans[word] = (min(start, spans.get(word, (start, end))[0]), end)
-        words.update(tokenizer.word_of(text[a:b]) for a, b in spans.values())
+        found = spans(tokens.words, [text] * len(tokens), tokens.offsets)
+        words.update(tokenizer.word_of(word) for number, word in found.items() if number >= 0)
     return Seen(frozenset(words - {""}), frozenset(pieces))
 
 

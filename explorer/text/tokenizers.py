@@ -28,6 +28,8 @@ NAMES = {
     "unknown": ("[UNK]", "<unk>"),
 }
 ENDING = frozenset(".!?。！？؟")
+SPACELESS = frozenset("。！？")
+SHORT = frozenset(("mr", "mrs", "ms", "dr", "st"))
 CLOSING = frozenset("\"')]»”’")
 
 
@@ -75,11 +77,11 @@ class Tokenizer:
             ids=np.array(coded.ids, dtype=np.int64),
             texts=texts,
             words=words,
-            sentences=sentence_numbers(texts, flags),
+            sentences=sentence_numbers(texts, flags, self._breaks(coded.ids), spaced(sources, coded.offsets)),
             segments=tuple(coded.type_ids),
             offsets=tuple(coded.offsets),
             special=flags,
-            unseen=self._unseen(coded.ids, words, flags, [s[a:b] for s, (a, b) in zip(sources, coded.offsets, strict=True)]),
+            unseen=self._unseen(coded.ids, words, spans(words, sources, coded.offsets)),
         )
 
     def tokens(self, ids: Sequence[int]) -> Tokens:
@@ -97,11 +99,13 @@ class Tokenizer:
             ids=np.array(numbers, dtype=np.int64),
             texts=texts,
             words=words,
-            sentences=sentence_numbers(texts, flags),
+            sentences=sentence_numbers(
+                texts, flags, self._breaks(numbers), [not set(t.strip("·")) <= ENDING | CLOSING for t in texts]
+            ),
             segments=(0,) * len(numbers),
             offsets=nowhere,
             special=flags,
-            unseen=self._unseen(numbers, words, flags, plain),
+            unseen=self._unseen(numbers, words, joined(words, plain)),
         )
 
     def _word_numbers(self, pieces: Sequence[str], flags: Sequence[bool]) -> tuple[int, ...]:
@@ -116,11 +120,16 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int], special: bool = False) -> str:
         """The text of these ids, without special pieces unless asked for."""
+        if not isinstance(ids, Iterable):
+            raise TextError(f"decode takes a list of ids; this is {type(ids).__name__}.")
         return self.core.decode(check_ids(list(ids), self.vocabulary.size), skip_special_tokens=not special)
 
     def save(self, path: str | Path) -> Path:
         """Write tokenizer.json, which the `tokenizers` and `transformers` libraries read as it is."""
-        self.core.save(str(path))
+        try:
+            self.core.save(str(path))
+        except Exception as error:  # the library raises plain Exception
+            raise FileError(f"Could not write {path} ({error}). Choose a folder that exists and has space.") from error
         return Path(path)
 
     def word_of(self, text: str) -> str:
@@ -140,16 +149,42 @@ class Tokenizer:
         except UnicodeDecodeError:
             return f"{source.strip()}‹{raw.hex(' ')}›"
 
-    def _unseen(
-        self, ids: Sequence[int], words: Sequence[int], flags: Sequence[bool], spans: Sequence[str]
-    ) -> tuple[bool, ...] | None:
+    def _breaks(self, ids: Sequence[int]) -> list[bool]:
+        """Which pieces stand between two texts: separators and the ends of documents, not a mask."""
+        v = self.vocabulary
+        return [i in (v.sep, v.begin, v.end) for i in ids]
+
+    def _unseen(self, ids: Sequence[int], words: Sequence[int], whole: dict[int, str]) -> tuple[bool, ...] | None:
+        """Which pieces, or the words that they belong to (`whole` holds them by number), were never met in training."""
         if self.seen is None:
             return None
-        whole: dict[int, str] = {}
-        for word, span in zip(words, spans, strict=True):
-            whole[word] = whole.get(word, "") + span
         strange = {w for w, text in whole.items() if self.word_of(text) not in self.seen.words}
-        return tuple(not f and (w in strange or i not in self.seen.pieces) for i, w, f in zip(ids, words, flags, strict=True))
+        return tuple(w >= 0 and (w in strange or i not in self.seen.pieces) for i, w in zip(ids, words, strict=True))
+
+
+def spans(words: Sequence[int], sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> dict[int, str]:
+    """Each word by its number, cut from its text from its first letter to its last (a letter may be several pieces)."""
+    found: dict[int, tuple[str, int, int]] = {}
+    for word, source, (start, end) in zip(words, sources, offsets, strict=True):
+        _, first, last = found.get(word, (source, start, end))
+        found[word] = source, min(first, start), max(last, end)
+    return {word: source[first:last] for word, (source, first, last) in found.items()}
+
+
+def joined(words: Sequence[int], pieces: Sequence[str]) -> dict[int, str]:
+    """Each word by its number, put together from its pieces, where there is no text behind them."""
+    found: dict[int, str] = {}
+    for word, piece in zip(words, pieces, strict=True):
+        found[word] = found.get(word, "") + piece
+    return found
+
+
+def spaced(sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> list[bool]:
+    """Whether a piece stands at the beginning of its text or after a space (which may be part of it)."""
+    return [
+        a == 0 or source[a - 1 : a].isspace() or source[a:b][:1].isspace()
+        for source, (a, b) in zip(sources, offsets, strict=True)
+    ]
 
 
 def read(path: str | Path, seen: Seen | None = None) -> Tokenizer:
@@ -191,19 +226,32 @@ def number_words(marks: Sequence[object]) -> tuple[int, ...]:
     return tuple(-1 if mark is None else order.setdefault(mark, len(order)) for mark in marks)
 
 
-def sentence_numbers(texts: Sequence[str], special: Sequence[bool]) -> tuple[int, ...]:
-    """The sentence each piece belongs to: a new one after a full stop (and its closing quotes) or a special piece; −1 for those."""
+def sentence_numbers(
+    texts: Sequence[str], special: Sequence[bool], breaks: Sequence[bool], free: Sequence[bool]
+) -> tuple[int, ...]:
+    """The sentence each piece belongs to; −1 for special pieces.
+
+    A new one begins after a separator, or after a full stop where a space follows (`free` says which pieces stand after
+    one); closing quotes stay with the old one. Scripts that write no space begin after their own full stop.
+    """
     numbers: list[int] = []
-    current, started, ended = 0, False, False
-    for text, flag in zip(texts, special, strict=True):
+    current, started, stopped, forced, last = 0, False, False, False, ""
+    for text, flag, separates, after_space in zip(texts, special, breaks, free, strict=True):
         letters = set(text.strip("·"))
+        mark = bool(letters) and letters <= ENDING | CLOSING
         if flag:
-            ended = ended or started
-        elif ended and not letters <= ENDING | CLOSING:
-            current, ended = current + 1, False
-        started = started or not flag
-        ended = ended or bool(letters & ENDING and letters <= ENDING | CLOSING)
-        numbers.append(-1 if flag else current)
+            forced = forced or (separates and started)
+            numbers.append(-1)
+            continue
+        if forced or (stopped and not (mark and not after_space)):
+            current += int(forced or after_space)
+            stopped = forced = False
+        started = True
+        if mark and letters & ENDING and last not in SHORT:
+            stopped, forced = True, bool(letters & SPACELESS)
+        bare = text.strip("·#").lower()
+        last = bare if after_space else last + bare  # the word so far
+        numbers.append(current)
     return tuple(numbers)
 
 

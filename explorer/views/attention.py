@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -37,6 +37,7 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
     values = attention.stage(stage, head)
     shown = np.where(np.isfinite(values) & attention.allowed, values, np.nan) if stage in ("masked", "weights") else values
     signed = stage != "weights"
+    notes = (f"{_what(attention, stage)} · each row looks at the columns", *remarks(attention, rows, columns))
     figure = go.Figure(
         go.Heatmap(
             z=shown.astype(np.float32),
@@ -50,11 +51,11 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
         )
     )
     figure.update_layout(
-        title=theme.title(f"{layer}, head {head}: {stage}", f"{TITLES[stage]} · each row looks at the columns"),
+        title=theme.title(f"{layer}, head {head}: {stage}", *notes),
         xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
         **theme.colours(shown, signed),
-        **frame(len(rows), columns),
+        **frame(len(rows), columns, notes),
     )
     return figure
 
@@ -83,16 +84,34 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
     quiet = {"showticklabels": False, "automargin": False, "ticks": ""}
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
-    title = theme.title(f"{layer}: all {attention.heads} heads", "each row looks at the columns")
-    size = {"height": 150 + 250 * down, "margin": {"l": 10, "r": 10, "t": 100, "b": 60}}
-    figure.update_layout(title=title, **theme.colours(attention.weights, signed=False), **size)
+    notes = ("each row looks at the columns", *remarks(attention, rows, columns))
+    above = theme.space_above(*notes) + 20
+    size = {"height": 60 + above + 250 * down, "margin": {"l": 10, "r": 10, "t": above, "b": 60}}
+    figure.update_layout(
+        title=theme.title(f"{layer}: all {attention.heads} heads", *notes),
+        **theme.colours(attention.weights, signed=False),
+        **size,
+    )
     return figure
 
 
-def frame(rows: int, columns: Tokens) -> dict[str, object]:
+def frame(rows: int, columns: Tokens, notes: Sequence[str]) -> dict[str, object]:
     """The height and the margins of a token-by-token picture: title on top, then the slanted names of the columns."""
-    names = 7 * max(len(theme.label(text)) for text in columns.texts)
-    return {"height": int(min(1100, 160 + names + 27 * max(rows, 8))), "margin": {"l": 10, "r": 36, "t": 88 + names, "b": 60}}
+    names = 7 * max(len(theme.label(text)) for text in columns.texts) + theme.space_above(*notes)
+    return {"height": int(min(1200, 76 + names + 27 * max(rows, 8))), "margin": {"l": 10, "r": 36, "t": names + 4, "b": 60}}
+
+
+def remarks(attention: Attention, rows: Tokens, columns: Tokens) -> tuple[str, str]:
+    """What a reader of the picture must know: what was edited, and what the model never met."""
+    edited = "; ".join(edit.label for edit in attention.edited)
+    return f"edited: {edited}" if edited else "", theme.unseen_note(rows) or theme.unseen_note(columns)
+
+
+def _what(attention: Attention, stage: str) -> str:
+    """A stage in a few words; the factor is the one that was used."""
+    width = 0 if attention.q is None else attention.q.shape[-1]
+    divided = width and abs(attention.scale - width**-0.5) < 1e-6
+    return f"q·k × {attention.scale:.3g}" if stage == "scaled" and not divided else TITLES[stage]
 
 
 def place(attention: Attention) -> str:
@@ -119,6 +138,8 @@ def choices(trace: Trace) -> Mapping[str, Control]:
 
 def has_attention(trace: Trace) -> str:
     """Empty where there is attention to draw, otherwise the reason."""
+    if not isinstance(trace, Trace):
+        return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
     return "" if trace.attention else "this trace holds no attention. Trace with the layers that you want to see."
 
 

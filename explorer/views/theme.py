@@ -93,9 +93,14 @@ def token_axis(tokens: Tokens) -> dict[str, object]:
     }
 
 
-def title(first: str, second: str) -> dict[str, object]:
-    """A title of two lines, the second one smaller."""
-    return {"text": f"{first}<br><span style='font-size:14px'>{second}</span>"}
+def title(first: str, *notes: str) -> dict[str, object]:
+    """A title, with smaller lines below it for the notes that are not empty."""
+    return {"text": first + "".join(f"<br><span style='font-size:14px'>{note}</span>" for note in notes if note)}
+
+
+def space_above(*notes: str) -> int:
+    """The pixels that a title with these notes needs."""
+    return 64 + 20 * sum(bool(note) for note in notes)
 
 
 def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
@@ -110,7 +115,7 @@ def unseen_note(tokens: Tokens) -> str:
     if tokens.unseen is None or not any(tokens.unseen):
         return ""
     count, text = sum(tokens.unseen), len(tokens) - sum(tokens.special)
-    return f"{UNSEEN} never met in training: {count} of {text} pieces ({tokens.unseen_share:.0%}). What the model does with them is noise."
+    return f"{UNSEEN} never met in training: {count} of {text} pieces ({tokens.unseen_share:.0%}), so noise"
 
 
 def _scale(colours: tuple[str, ...]) -> list[list[object]]:
