@@ -81,7 +81,7 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
         hover = f"head {head}: <b>%{{y}}</b> → <b>%{{x}}</b><br><b>%{{z:.4g}}</b><extra></extra>"
         heat = go.Heatmap(z=shown, coloraxis="coloraxis", hovertemplate=hover, hoverongaps=False, name=f"head {head}")
         figure.add_trace(heat, row=head // across + 1, col=head % across + 1)
-    quiet = {"showticklabels": False, "automargin": False, "ticks": ""}
+    quiet = {"showticklabels": False, "automargin": False, "ticks": "", "showline": True, "mirror": True}
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
     notes = ("each row looks at the columns", *remarks(attention, rows, columns))

@@ -37,6 +37,7 @@ def template(mode: str) -> go.layout.Template:
     axis = {
         "color": ink,
         "gridcolor": NOWHERE[mode],
+        "linecolor": NOWHERE[mode],
         "zeroline": False,
         "tickfont": {"size": 15},
         "title": {"font": {"size": 15}},
