@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
-    from explorer.records import NoScale, SetMask, SilenceHead
+    from explorer.records import (
+        MovePositions,
+        NoPositions,
+        NoScale,
+        PatchHidden,
+        ReplaceRow,
+        SetMask,
+        SilenceHead,
+        SilenceLayer,
+        Uniform,
+    )
     from explorer.shells.export import save
     from explorer.shells.notebook import show
     from explorer.text.learning import tokenizer
@@ -22,6 +32,12 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ExplorerError": "errors:ExplorerError",
+    "MovePositions": "records:MovePositions",
+    "NoPositions": "records:NoPositions",
+    "PatchHidden": "records:PatchHidden",
+    "ReplaceRow": "records:ReplaceRow",
+    "SilenceLayer": "records:SilenceLayer",
+    "Uniform": "records:Uniform",
     "NoScale": "records:NoScale",
     "SetMask": "records:SetMask",
     "SilenceHead": "records:SilenceHead",
@@ -39,6 +55,12 @@ _HOMES = {
 
 __all__ = [
     "ExplorerError",
+    "MovePositions",
+    "NoPositions",
+    "PatchHidden",
+    "ReplaceRow",
+    "SilenceLayer",
+    "Uniform",
     "NoScale",
     "SetMask",
     "SilenceHead",

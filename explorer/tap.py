@@ -40,10 +40,10 @@ def tap(place: str, stream: str = "", layer: int = -1, **values: Any) -> None:
         hear(place, stream, layer, values)
 
 
-def edited(place: str, stream: str, layer: int, value: Any) -> Any:
-    """The value at `place`, as the edits in force leave it."""
+def edited(place: str, stream: str, layer: int, value: Any, *known: Any) -> Any:
+    """The value at `place`, as the edits in force leave it; `known` is what they are told besides."""
     for edit in edits_on(stream, layer):
-        value = getattr(edit, f"on_{place}")(value)
+        value = getattr(edit, f"on_{place}")(value, *known)
     return value
 
 

@@ -12,7 +12,19 @@ from torch import Tensor
 from explorer import tap
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.model import Model, Text
-from explorer.records import Attention, Block, Edit, Prediction, SetMask, Trace
+from explorer.records import (
+    PARTS,
+    Attention,
+    Block,
+    Edit,
+    MovePositions,
+    PatchHidden,
+    Prediction,
+    ReplaceRow,
+    SetMask,
+    SilenceLayer,
+    Trace,
+)
 
 LIMIT = 512
 BEST = 10
@@ -80,6 +92,9 @@ def check_edit(edit: Edit, model: Model, sizes: dict[str, tuple[int, int]]) -> N
         given = getattr(edit, what, None)
         if given is not None:
             check_index(f"{what} in the {edit.stream} of {model.name}", given, count)
+    if isinstance(edit, SilenceLayer) and edit.part not in (None, *PARTS):
+        raise unknown("part of a layer", edit.part, PARTS)
+    _check_lengths(edit, *sizes[edit.stream])
     if isinstance(edit, SetMask):
         rows, columns = sizes[edit.stream]
         if edit.allowed.shape != (rows, columns):
@@ -89,6 +104,21 @@ def check_edit(edit: Edit, model: Model, sizes: dict[str, tuple[int, int]]) -> N
             )
         if not edit.allowed.any(axis=1).all():
             raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
+
+
+def _check_lengths(edit: Edit, rows: int, columns: int) -> None:
+    """Refuse an edit that names positions which this text does not have."""
+    if isinstance(edit, ReplaceRow):
+        check_index("row", edit.query, rows)
+        if len(edit.row) != columns:
+            raise ChoiceError(f"The row has {len(edit.row)} shares, but there are {columns} keys.")
+    if isinstance(edit, MovePositions) and sorted(np.asarray(edit.order).tolist()) != list(range(rows)):
+        raise ChoiceError(f"The order must hold each place from 0 to {rows - 1} once.")
+    if isinstance(edit, PatchHidden):
+        check_index("position", edit.position, rows)
+        if not isinstance(edit.trace, Trace) or edit.stream not in edit.trace.hidden:
+            raise ChoiceError(f"PatchHidden takes a trace that holds the states of the {edit.stream}.")
+        check_index("position of the other trace", edit.position, edit.trace.hidden[edit.stream].shape[1])
 
 
 def _sizes(source: int, target: int | None) -> dict[str, tuple[int, int]]:

@@ -154,6 +154,57 @@ def test_a_mask_set_by_hand_is_the_mask(bert: OwnModel, gpt2: OwnModel) -> None:
     assert np.array_equal(own.outputs["lm"], same.outputs["lm"])
 
 
+def test_a_silenced_sub_layer_adds_nothing(gpt2: OwnModel) -> None:
+    edited = ex.trace(gpt2, SENTENCE, edits=[ex.SilenceLayer("decoder", layer=1, part="feed-forward")], blocks=True)
+    twin = ex.load("gpt2", device="cpu")
+    with torch.no_grad():
+        for weight in twin.module.layers[1].feed_forward.narrow.parameters():
+            weight.zero_()
+    np.testing.assert_allclose(edited.outputs["lm"], twin.logits(SENTENCE), atol=1e-4)
+    assert not edited.blocks[3].out.any() and edited.blocks[2].out.any()
+    none = ex.trace(gpt2, SENTENCE, edits=[ex.SilenceLayer("decoder")])
+    np.testing.assert_allclose(none.hidden["decoder"][-1], none.hidden["decoder"][0], atol=1e-6)
+
+
+def test_a_row_written_by_hand_and_even_rows_are_what_the_model_uses(shipped: OwnModel) -> None:
+    stream, n = shipped.family, len(shipped.tokenizer.encode(SENTENCE))
+    row = np.eye(n)[0]
+    edited = ex.trace(shipped, SENTENCE, edits=[ex.ReplaceRow(stream, 0, 2, 3, row)])
+    attention = edited.attention[0]
+    np.testing.assert_array_equal(attention.weights[2, 3], row.astype(np.float32))
+    np.testing.assert_allclose(attention.stage("context", 2)[3], attention.v[2, 0], atol=1e-6)
+    assert edited.residual <= 1e-6 and "written by hand" in edited.edits[0].label
+    even = ex.trace(shipped, SENTENCE, edits=[ex.Uniform(stream, layer=0, head=1)]).attention[0]
+    wanted = even.allowed / even.allowed.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(even.weights[1], wanted, atol=1e-6)
+    assert even.residual <= 1e-6 and np.abs(even.weights[0] - wanted).max() > 0.01
+
+
+@pytest.mark.parametrize("scheme", ["learned", "sinusoidal", "rope", "alibi", "t5", "disentangled"])
+def test_without_positions_an_encoder_is_order_blind_and_moved_places_are_moved_words(scheme: str, bert: OwnModel) -> None:
+    fields = {"family": "encoder", "vocab": bert.config.vocab, "positions": scheme, "segments": 0, "heads": 2, "dim": 16}
+    model = OwnModel("random", initialise(random_model(3, **fields), 3, 0.3), bert.tokenizer, "bert")
+    ids = np.array([7, 9, 11, 13, 15, 17])
+    order = np.array([3, 0, 5, 1, 4, 2])
+    nowhere = [ex.NoPositions("encoder")]
+    blind, turned = (ex.trace(model, part.tolist(), edits=nowhere).hidden["encoder"][-1] for part in (ids, ids[order]))
+    np.testing.assert_allclose(blind[order], turned, rtol=1e-4, atol=1e-4)
+    plain, moved = (ex.trace(model, part.tolist()).hidden["encoder"][-1] for part in (ids, ids[order]))
+    assert np.abs(plain[order] - moved).max() > 1e-3
+    told = ex.trace(model, ids[order].tolist(), edits=[ex.MovePositions("encoder", order)]).hidden["encoder"][-1]
+    np.testing.assert_allclose(told, plain[order], rtol=1e-4, atol=1e-4)
+
+
+def test_a_patched_state_is_the_other_text_s(gpt2: OwnModel) -> None:
+    one, other = ex.trace(gpt2, "The dog was tired."), ex.trace(gpt2, "The cow was hungry.")
+    assert len(one.source) == len(other.source)
+    last = len(one.source) - 1
+    edited = ex.trace(gpt2, one.source, edits=[ex.PatchHidden("decoder", 1, last, other)])
+    np.testing.assert_allclose(edited.outputs["lm"][last], other.outputs["lm"][last], atol=1e-4)
+    np.testing.assert_allclose(edited.outputs["lm"][:last], one.outputs["lm"][:last], atol=1e-5)
+    np.testing.assert_array_equal(edited.hidden["decoder"][2][last], other.hidden["decoder"][2][last])
+
+
 def test_no_edits_change_nothing(shipped: OwnModel) -> None:
     assert np.array_equal(ex.trace(shipped, SENTENCE).outputs["lm"], ex.trace(shipped, SENTENCE, edits=[]).outputs["lm"])
 
@@ -308,6 +359,13 @@ def test_a_model_in_training_mode_is_refused(bert: OwnModel) -> None:
         (lambda: ex.SetMask("encoder", np.ones((3, 3))), "3 × 3, but this text needs 16 × 16"),
         (lambda: ex.SetMask("encoder", np.zeros((16, 16))), "allows nothing"),
         (lambda: "SilenceHead", "must be one of the Edit records"),
+        (lambda: ex.SilenceLayer("encoder", part="wing"), "no part of a layer 'wing'"),
+        (lambda: ex.ReplaceRow("encoder", 0, 0, 99, np.eye(16)[0]), "no row 99"),
+        (lambda: ex.ReplaceRow("encoder", 0, 0, 1, [1.0]), "1 shares, but there are 16 keys"),
+        (lambda: ex.ReplaceRow("encoder", 0, 0, 1, [0.5] * 16), "sum to 1"),
+        (lambda: ex.MovePositions("encoder", [0, 1]), "each place from 0 to 15 once"),
+        (lambda: ex.PatchHidden("encoder", 0, 99, None), "no position 99"),
+        (lambda: ex.PatchHidden("encoder", 0, 0, None), "takes a trace"),
     ],
 )
 def test_edits_that_name_what_is_not_there_are_refused(bert: OwnModel, edit: object, message: str) -> None:

@@ -62,9 +62,10 @@ class Attention(nn.Module):
         position, real = (NOWHERE, sight.memory_real) if crossing else (sight.position, sight.real)
         begin = 0 if crossing or sight.cache is None else _length(sight.cache, self.name)
         q_at = torch.arange(begin, begin + x.shape[1], device=x.device)
+        position, q_at = self._placed(position, q_at)
         q = position.turn(self._queries(x), q_at)  # [batch, head, query, dim]
         k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
-        k_at = torch.arange(k.shape[2], device=x.device)
+        _, k_at = self._placed(position, torch.arange(k.shape[2], device=x.device))
         bias = position.bias(q_at, k_at)  # a scheme fills one slot: bias or score  [batch or 1, head, query, key]
         if bias is None:
             bias = position.score(q, self._shared(k), (self._queries, self._keys), (q_at, k_at))
@@ -72,6 +73,11 @@ class Attention(nn.Module):
         out = self.output(context.transpose(1, 2).flatten(2))  # heads side by side, then W_O  [batch, position, dim]
         tap.tap("attention out", *self.name, output=out)
         return out
+
+    def _placed(self, position: Position, where: Tensor) -> tuple[Position, Tensor]:
+        """The scheme and the places, as edits leave them: told nowhere, words are served by the scheme that does nothing."""
+        places = tap.edited("places", *self.name, where)
+        return (NOWHERE, where) if places is None else (position, places)
 
     def _queries(self, x: Tensor) -> Tensor:
         return self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
@@ -119,9 +125,8 @@ class Attention(nn.Module):
         """The six steps one by one, handing each out and letting edits in."""
         scale = tap.edited("scale", *self.name, self.scale)
         allowed = self._edited_mask(self._allowed(q, k, real))
-        weights = tap.edited(
-            "weights", *self.name, attend(q, self._shared(k), scale, bias, allowed)
-        )  # [batch, head, query, key]
+        weights = attend(q, self._shared(k), scale, bias, allowed)  # [batch, head, query, key]
+        weights = tap.edited("weights", *self.name, weights, allowed)
         context = tap.edited(
             "context", *self.name, weights @ self._shared(v)
         )  # 6  the values, weighed  [batch, head, query, dim]

@@ -98,18 +98,23 @@ class AddNorm(nn.Module):
         """Run `sublayer` on x, add x, and normalise where this model does so. `name` is (stream, layer, part)."""
         entering = x
         if self.place == "pre":
-            out = self.drop(sublayer(normed := self.norm(x)))
+            out = self._edited(name, self.drop(sublayer(normed := self.norm(x))))
             result = total = x + out
         elif self.place == "inside":
-            out = normed = self.drop(self.norm(entering := sublayer(x)))
+            out = normed = self._edited(name, self.drop(self.norm(entering := sublayer(x))))
             result = total = x + out
         else:
-            out = self.drop(sublayer(x))
+            out = self._edited(name, self.drop(sublayer(x)))
             entering = total = x + out
             result = normed = self.norm(total)
         if tap.watched():
             self._hand_out(name, {"given": x, "out": out, "total": total, "norm_input": entering, "normed": normed})
         return result
+
+    @staticmethod
+    def _edited(name: tuple[str, int, str], out: Tensor) -> Tensor:
+        stream, layer, part = name
+        return tap.edited("out", stream, layer, out, part)
 
     def _hand_out(self, name: tuple[str, int, str], values: dict[str, Tensor]) -> None:
         stream, layer, part = name

@@ -39,9 +39,10 @@ class Embeddings(nn.Module):
     def forward(self, ids: Tensor, segments: Tensor | None = None, begin: int = 0) -> Tensor:
         """From ids [batch, position], the first of which stands at place `begin`, to vectors [batch, position, dim]."""
         parts = {"token": self.tokens(ids) * self.scale}
-        where = self.position.add(torch.arange(begin, begin + ids.shape[1], device=ids.device))
-        if where is not None:
-            parts["position"] = where.expand_as(parts["token"])
+        where = tap.edited("places", self.stream, -1, torch.arange(begin, begin + ids.shape[1], device=ids.device))
+        added = None if where is None else self.position.add(where)
+        if added is not None:
+            parts["position"] = added.expand_as(parts["token"])
         if self.segments is not None:
             parts["segment"] = self.segments(torch.zeros_like(ids) if segments is None else segments)
         total = sum(parts.values(), torch.zeros(()).to(parts["token"]))
@@ -74,6 +75,7 @@ class Layer(nn.Module):
         if cross is not None and self.after_cross is not None:
             x = self.after_cross(x, lambda y: cross(y, sight), (*self.name, "cross-attention"))
         x = self.after_feed_forward(x, self.feed_forward, (*self.name, "feed-forward"))
+        x = tap.edited("hidden", *self.name, x)
         tap.tap("hidden", *self.name, x=x)
         return x
 
@@ -93,6 +95,7 @@ class Stack(nn.Module):
         """The last hidden states [batch, position, dim] of `ids` [batch, position]."""
         begin = 0 if sight.cache is None else sight.cache.length
         x = self.embeddings(ids, segments, begin)
+        x = tap.edited("hidden", self.stream, -1, x)
         tap.tap("hidden", self.stream, -1, x=x)
         for layer in self.layers:
             x = layer(x, sight)

@@ -1,14 +1,33 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
 from explorer.records.attention import STAGES, Attention
-from explorer.records.edits import Edit, NoScale, SetMask, SilenceHead
+from explorer.records.edits import (
+    PARTS,
+    Edit,
+    MovePositions,
+    NoPositions,
+    NoScale,
+    PatchHidden,
+    ReplaceRow,
+    SetMask,
+    SilenceHead,
+    SilenceLayer,
+    Uniform,
+)
 from explorer.records.record import Record
 from explorer.records.tokens import Tokens, Vocabulary
 from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
 from explorer.records.training import TrainingStep
 
 __all__ = [
+    "PARTS",
     "STAGES",
+    "MovePositions",
+    "NoPositions",
+    "PatchHidden",
+    "ReplaceRow",
+    "SilenceLayer",
+    "Uniform",
     "STREAMS",
     "Attention",
     "Block",

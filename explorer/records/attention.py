@@ -88,7 +88,7 @@ class Attention(Record):
         weights = (powers / powers.sum(axis=1, keepdims=True))[:, : self.allowed.shape[1]]
         every = np.broadcast_to(weights, (self.heads, *weights.shape))
         for edit in self.edited:
-            every = edit.on_weights(every)
+            every = edit.on_weights(every, self.allowed)
         return every[head]
 
     @property

@@ -1,9 +1,9 @@
 """What a student may change inside a model, as data.
 
-An edit is asked at four places of attention, `on_scale` (a number), `on_allowed` [query, key], `on_weights`
-[head, query, key] and `on_context` [head, query, dim], and answers with the value it was given or another.
-It uses only arithmetic that NumPy arrays and tensors share, so the same edit changes the running model
-and re-derives the record.
+An edit is asked at seven places and answers with the value it was given or another: in attention `on_scale` (a number),
+`on_allowed` [query, key], `on_weights` [head, query, key] and `on_context` [head, query, dim]; around it `on_places` (where
+the words stand), `on_out` (what a sub-layer adds) and `on_hidden` (the states after a layer). It uses only what NumPy arrays
+and tensors share, so the same edit changes the running model and re-derives the record.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records.record import Record
+
+PARTS = ("attention", "cross-attention", "feed-forward")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +38,40 @@ class Edit(Record):
         """Who may see whom."""
         return value
 
-    def on_weights(self, value: Any) -> Any:
-        """The attention weights, after the softmax."""
+    def on_weights(self, value: Any, allowed: Any) -> Any:
+        """The attention weights, after the softmax; `allowed` says who may see whom."""
         return value
 
     def on_context(self, value: Any) -> Any:
         """What each head hands on: its weights times the values."""
         return value
 
+    def on_places(self, value: Any) -> Any:
+        """Where the words stand: a number for each position, or None for nowhere."""
+        return value
+
+    def on_out(self, value: Any, part: str) -> Any:
+        """What a sub-layer adds to the residual stream."""
+        return value
+
+    def on_hidden(self, value: Any) -> Any:
+        """The states after a layer: [position, dim]."""
+        return value
+
     @property
     def label(self) -> str:
         """The edit in a few words, for captions."""
         return f"{type(self).__name__}({self.stream})"
+
+    @property
+    def _where(self) -> str:
+        layer = getattr(self, "layer", None)
+        return "every layer" if layer is None else f"layer {layer}"
+
+    @property
+    def _head(self) -> str:
+        head = getattr(self, "head", None)
+        return "every head" if head is None else f"head {head}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +91,7 @@ class SilenceHead(Edit):
     @property
     def label(self) -> str:
         """The edit in a few words, for captions."""
-        head = "every head" if self.head is None else f"head {self.head}"
-        layer = "every layer" if self.layer is None else f"layer {self.layer}"
-        return f"{head} of {layer} silenced"
+        return f"{self._head} of {self._where} silenced"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +129,126 @@ class SetMask(Edit):
     def label(self) -> str:
         """The edit in a few words, for captions."""
         return "mask set by hand"
+
+
+@dataclass(frozen=True, eq=False)
+class SilenceLayer(Edit):
+    """Switch a sub-layer off: it adds nothing to the residual stream. `part` None means every sub-layer."""
+
+    layer: int | None = None
+    part: str | None = None
+
+    def on_out(self, value: Any, part: str) -> Any:
+        """Zeros where the part is meant."""
+        return value * 0 if self.part in (None, part) else value
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return f"{self.part or 'every part'} of {self._where} silenced"
+
+
+@dataclass(frozen=True, eq=False)
+class ReplaceRow(Edit):
+    """Write one row of attention by hand: what the position `query` looks at, as shares that sum to one."""
+
+    layer: int | None
+    head: int | None
+    query: int
+    row: np.ndarray
+
+    def __post_init__(self) -> None:
+        row = np.asarray(self.row, dtype=np.float64)
+        if row.ndim != 1 or not np.isfinite(row).all() or (row < 0).any() or abs(row.sum() - 1) > 1e-3:
+            raise ChoiceError("A row of attention holds shares from 0 to 1 that sum to 1, one for each key.")
+        object.__setattr__(self, "row", row)
+        super().__post_init__()
+
+    def on_weights(self, value: Any, allowed: Any) -> Any:
+        """The weights with this row in the head (or in all of them)."""
+        changed = value + 0
+        heads = slice(None) if self.head is None else self.head
+        changed[..., heads, self.query, :] = like(value, self.row)
+        return changed
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return f"row {self.query} of {self._head} of {self._where} written by hand"
+
+
+@dataclass(frozen=True, eq=False)
+class Uniform(Edit):
+    """Every position looks at all that it may see with equal weight: what is left of a head without its choice."""
+
+    layer: int | None = None
+    head: int | None = None
+
+    def on_weights(self, value: Any, allowed: Any) -> Any:
+        """Equal shares for the head (or for all of them)."""
+        even = (value * 0 + 1) * allowed
+        even = even / even.sum(-1, keepdims=True)
+        changed = value + 0
+        heads = slice(None) if self.head is None else self.head
+        changed[..., heads, :, :] = even[..., heads, :, :]
+        return changed
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return f"{self._head} of {self._where} looks everywhere alike"
+
+
+@dataclass(frozen=True, eq=False)
+class MovePositions(Edit):
+    """The words stay, their places move: position i is told that it stands at `order[i]`."""
+
+    order: np.ndarray
+
+    def on_places(self, value: Any) -> Any:
+        """The places that the words are told."""
+        return None if value is None else like(value, self.order)[value]
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return "places moved"
+
+
+@dataclass(frozen=True, eq=False)
+class NoPositions(Edit):
+    """No word is told where it stands."""
+
+    def on_places(self, value: Any) -> Any:
+        """Nowhere."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return "without positions"
+
+
+@dataclass(frozen=True, eq=False)
+class PatchHidden(Edit):
+    """Put the state of another run into this one: what layer `layer` made at `position`, taken from `trace`."""
+
+    layer: int
+    position: int
+    trace: Any
+
+    def on_hidden(self, value: Any) -> Any:
+        """The states with that one replaced; the trace's first states are those before layer 0."""
+        changed = value + 0
+        changed[..., self.position, :] = like(value, self.trace.hidden[self.stream][self.layer + 1][self.position])
+        return changed
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return f"state {self.position} after {self._where} taken from another text"
+
+
+def like(value: Any, array: np.ndarray) -> Any:
+    """The array as the same kind of thing as `value`: a tensor on its device, or a NumPy array."""
+    return value.new_tensor(array.tolist()) if hasattr(value, "new_tensor") else np.asarray(array, dtype=value.dtype)
