@@ -84,7 +84,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
     expect(page.locator(".gtitle").first).to_contain_text("decoder layer 0")
     page.get_by_label("Your sentence").fill("The zebra was tired.")
     page.get_by_label("Your sentence").press("Enter")
-    expect(page.get_by_text("never met in training")).to_be_visible()
+    expect(page.get_by_text("never met in training").first).to_be_visible()
     page.get_by_role("heading", name="Who looks at whom?").click()  # the arrow keys step when no text is being written
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".gtitle").first).to_contain_text("masked")
