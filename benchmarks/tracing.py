@@ -21,7 +21,7 @@ from explorer import tap
 from explorer.model import OwnModel
 
 CLASSES = {"bert": BertForPreTraining, "gpt2": GPT2LMHeadModel}
-SILENT = {"tap": lambda *a, **k: None, "watched": lambda: False, "edited": lambda place, stream, layer, value: value}
+SILENT = {"tap": lambda *a, **k: None, "watched": lambda: False, "edited": lambda place, stream, layer, value, *known: value}
 
 
 def ways(model: OwnModel, twin: torch.nn.Module, ids: torch.Tensor) -> dict[str, Callable[[], object]]:
