@@ -10,7 +10,7 @@ import torch
 
 from explorer.errors import ChoiceError
 from explorer.hub.bert import ACTIVATIONS
-from explorer.hub.twins import Name, Twin, Weights, both
+from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed, their_name
 from explorer.nn.config import Config
 
 SHARED: dict[str, Any] = {
@@ -23,28 +23,26 @@ MARIAN_ONLY: dict[str, Any] = {"embedding_norm": False}
 SPARE = 2  # BART's position tables begin with two rows that are never used
 
 
+SETTINGS = {
+    "vocab": "vocab_size", "dim": "d_model", "layers": "decoder_layers", "heads": "decoder_attention_heads", "hidden": "decoder_ffn_dim",
+    "length": "max_position_embeddings", "embedding_scale": "scale_embedding", "start": "decoder_start_token_id",
+}  # fmt: skip
+
+
 def fits(fixed: dict[str, Any], config: Config) -> bool:
     """Whether this is one of them."""
-    same = config.groups == config.heads and all(getattr(config, name) == value for name, value in (SHARED | fixed).items())
-    return same and ("positions" in fixed or config.positions.startswith("sinusoidal"))
+    places = "positions" in fixed or config.positions.startswith("sinusoidal")
+    return places and config.groups == config.heads and has(config, SHARED | fixed)
 
 
 def to_theirs(config: Config) -> dict[str, Any]:
     """Our settings under their names."""
-    return {
-        "vocab_size": config.vocab,
-        "d_model": config.dim,
+    return renamed(config, SETTINGS) | {
         "encoder_layers": config.encoder_depth,
-        "decoder_layers": config.layers,
         "encoder_attention_heads": config.heads,
-        "decoder_attention_heads": config.heads,
         "encoder_ffn_dim": config.hidden,
-        "decoder_ffn_dim": config.hidden,
-        "max_position_embeddings": config.length,
-        "activation_function": next(theirs for theirs, ours in ACTIVATIONS.items() if ours == config.activation),
-        "scale_embedding": config.embedding_scale,
+        "activation_function": their_name(ACTIVATIONS, config.activation),
         "dropout": config.dropout,
-        "decoder_start_token_id": config.start,
         "pad_token_id": config.start,
         "tie_word_embeddings": True,
     }
@@ -58,16 +56,9 @@ def to_ours(fixed: dict[str, Any], theirs: Mapping[str, Any]) -> Config:
     if theirs.get("activation_function", "gelu") not in ACTIVATIONS:
         raise ChoiceError(f"Its activation {theirs['activation_function']!r} is not known here; it has no twin.")
     return Config(
-        vocab=theirs["vocab_size"],
-        dim=theirs["d_model"],
-        layers=theirs["decoder_layers"],
+        **adopted(theirs, SETTINGS, embedding_scale=False, start=0),
         encoder_layers=theirs["encoder_layers"],
-        heads=theirs["decoder_attention_heads"],
-        hidden=theirs["decoder_ffn_dim"],
-        length=theirs["max_position_embeddings"],
         activation=ACTIVATIONS[theirs.get("activation_function", "gelu")],
-        embedding_scale=theirs.get("scale_embedding", False),
-        start=theirs.get("decoder_start_token_id", 0),
         **{"positions": "sinusoidal-halves", **SHARED, **fixed},
     )
 

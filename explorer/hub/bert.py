@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin, Weights, both
+from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed, their_name
 from explorer.nn.config import Config
 
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu", "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh"}
@@ -17,27 +17,22 @@ FIXED: dict[str, Any] = {
 }  # fmt: skip
 
 
+SETTINGS = {
+    "vocab": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads",
+    "hidden": "intermediate_size", "length": "max_position_embeddings", "segments": "type_vocab_size",
+    "norm_epsilon": "layer_norm_eps",
+}  # fmt: skip
+
+
 def fits(config: Config) -> bool:
     """Whether this is a BERT."""
-    return (
-        config.segments > 0
-        and config.groups == config.heads
-        and all(getattr(config, name) == value for name, value in FIXED.items())
-    )
+    return config.segments > 0 and config.groups == config.heads and has(config, FIXED)
 
 
 def to_theirs(config: Config) -> dict[str, Any]:
     """Our settings under their names."""
-    return {
-        "vocab_size": config.vocab,
-        "hidden_size": config.dim,
-        "num_hidden_layers": config.layers,
-        "num_attention_heads": config.heads,
-        "intermediate_size": config.hidden,
-        "max_position_embeddings": config.length,
-        "type_vocab_size": config.segments,
-        "hidden_act": next(theirs for theirs, ours in ACTIVATIONS.items() if ours == config.activation),
-        "layer_norm_eps": config.norm_epsilon,
+    return renamed(config, SETTINGS) | {
+        "hidden_act": their_name(ACTIVATIONS, config.activation),
         "hidden_dropout_prob": config.dropout,
         "attention_probs_dropout_prob": config.dropout,
         "tie_word_embeddings": True,
@@ -48,17 +43,11 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     """Their settings under our names."""
     if theirs.get("is_decoder") or theirs.get("position_embedding_type", "absolute") != "absolute":
         raise ChoiceError("This BERT is a decoder or has other positions than BERT's learned ones; it has no twin here.")
+    architecture = (theirs.get("architectures") or ["BertForPreTraining"])[0]
     return Config(
-        vocab=theirs["vocab_size"],
-        dim=theirs["hidden_size"],
-        layers=theirs["num_hidden_layers"],
-        heads=theirs["num_attention_heads"],
-        hidden=theirs["intermediate_size"],
-        length=theirs["max_position_embeddings"],
-        segments=theirs["type_vocab_size"],
+        **adopted(theirs, SETTINGS, norm_epsilon=1e-12, segments=2),
         activation=ACTIVATIONS[theirs.get("hidden_act", "gelu")],
-        norm_epsilon=theirs.get("layer_norm_eps", 1e-12),
-        next_sentence=(theirs.get("architectures") or ["BertForPreTraining"])[0] == "BertForPreTraining",
+        next_sentence=architecture == "BertForPreTraining",
         **FIXED,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin, both
+from explorer.hub.twins import Name, Twin, adopted, both, has, renamed
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = {
@@ -16,43 +16,32 @@ FIXED: dict[str, Any] = {
 }  # fmt: skip
 
 
+SETTINGS = {
+    "vocab": "vocab_size", "dim": "n_embd", "layers": "n_layer", "heads": "n_head", "length": "n_positions",
+    "norm_epsilon": "layer_norm_epsilon",
+}  # fmt: skip
+
+
 def fits(config: Config) -> bool:
     """Whether this is a GPT: its class fixes the feed-forward layer at four times the width."""
-    same = all(getattr(config, name) == value for name, value in FIXED.items())
-    return same and config.groups == config.heads and config.hidden == 4 * config.dim
+    return has(config, FIXED) and config.groups == config.heads and config.hidden == 4 * config.dim
 
 
 def to_theirs(config: Config) -> dict[str, Any]:
     """Our settings under their names."""
-    return {
-        "vocab_size": config.vocab,
-        "n_embd": config.dim,
-        "n_layer": config.layers,
-        "n_head": config.heads,
-        "n_positions": config.length,
-        "afn": "gelu",  # the tanh formula, under this name in their class
-        "layer_norm_epsilon": config.norm_epsilon,
-        "embd_pdrop": config.dropout,
-        "attn_pdrop": config.dropout,
-        "resid_pdrop": config.dropout,
-        "tie_word_embeddings": True,
-    }
+    return renamed(config, SETTINGS) | dropouts(config) | {"afn": "gelu"}  # the tanh formula, under this name in their class
+
+
+def dropouts(config: Config) -> dict[str, Any]:
+    """What both GPTs say of dropout and of their tied head."""
+    return dict.fromkeys(("embd_pdrop", "attn_pdrop", "resid_pdrop"), config.dropout) | {"tie_word_embeddings": True}
 
 
 def to_ours(theirs: Mapping[str, Any]) -> Config:
     """Their settings under our names."""
     if theirs.get("afn", "gelu") != "gelu":
         raise ChoiceError("This GPT has another activation than GPT's GELU; it has no twin here.")
-    return Config(
-        vocab=theirs["vocab_size"],
-        dim=theirs["n_embd"],
-        layers=theirs["n_layer"],
-        heads=theirs["n_head"],
-        hidden=4 * theirs["n_embd"],
-        length=theirs["n_positions"],
-        norm_epsilon=theirs.get("layer_norm_epsilon", 1e-5),
-        **FIXED,
-    )
+    return Config(**adopted(theirs, SETTINGS, norm_epsilon=1e-5), hidden=4 * theirs["n_embd"], **FIXED)
 
 
 def names(config: Config) -> tuple[Name, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.gpt import conv_layers
-from explorer.hub.twins import Name, Twin, Weights, both
+from explorer.hub.bert import ACTIVATIONS
+from explorer.hub.gpt import SETTINGS, conv_layers, dropouts
+from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed, their_name
 from explorer.nn.config import Config
 
-ACTIVATIONS = {"gelu_new": "gelu-tanh", "gelu": "gelu", "relu": "relu", "gelu_pytorch_tanh": "gelu-tanh"}
 FIXED: dict[str, Any] = {
     "family": "decoder", "positions": "learned", "norm_place": "pre", "embedding_norm": False, "final_norm": True,
     "head_transform": False, "head_bias": False, "segments": 0, "next_sentence": False, "tied": True,
@@ -20,27 +20,13 @@ FIXED: dict[str, Any] = {
 
 def fits(config: Config) -> bool:
     """Whether this is a GPT-2."""
-    return config.groups == config.heads and all(getattr(config, name) == value for name, value in FIXED.items())
+    return config.groups == config.heads and has(config, FIXED)
 
 
 def to_theirs(config: Config) -> dict[str, Any]:
     """Our settings under their names."""
-    return {
-        "vocab_size": config.vocab,
-        "n_embd": config.dim,
-        "n_layer": config.layers,
-        "n_head": config.heads,
-        "n_inner": config.hidden,
-        "n_positions": config.length,
-        "activation_function": next(theirs for theirs, ours in ACTIVATIONS.items() if ours == config.activation),
-        "layer_norm_epsilon": config.norm_epsilon,
-        "embd_pdrop": config.dropout,
-        "attn_pdrop": config.dropout,
-        "resid_pdrop": config.dropout,
-        "tie_word_embeddings": True,
-        "bos_token_id": None,
-        "eos_token_id": None,
-    }
+    own = {"n_inner": config.hidden, "activation_function": their_name(ACTIVATIONS, config.activation)}
+    return renamed(config, SETTINGS) | dropouts(config) | own | {"bos_token_id": None, "eos_token_id": None}
 
 
 def to_ours(theirs: Mapping[str, Any]) -> Config:
@@ -48,14 +34,9 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     if theirs.get("scale_attn_by_inverse_layer_idx") or not theirs.get("scale_attn_weights", True):
         raise ChoiceError("This GPT-2 scales its attention by layer or not at all; it has no twin here.")
     return Config(
-        vocab=theirs["vocab_size"],
-        dim=theirs["n_embd"],
-        layers=theirs["n_layer"],
-        heads=theirs["n_head"],
+        **adopted(theirs, SETTINGS, norm_epsilon=1e-5),
         hidden=theirs.get("n_inner") or 4 * theirs["n_embd"],
-        length=theirs["n_positions"],
         activation=ACTIVATIONS[theirs.get("activation_function", "gelu_new")],
-        norm_epsilon=theirs.get("layer_norm_epsilon", 1e-5),
         **FIXED,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin
+from explorer.hub.twins import Name, Twin, adopted, has, renamed
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = {
@@ -16,28 +16,21 @@ FIXED: dict[str, Any] = {
 }  # fmt: skip
 
 
+SETTINGS = {
+    "vocab": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads",
+    "hidden": "intermediate_size", "length": "max_position_embeddings", "norm_epsilon": "rms_norm_eps", "tied": "tie_word_embeddings",
+}  # fmt: skip
+
+
 def fits(config: Config) -> bool:
     """Whether this is a LLaMA."""
-    return all(getattr(config, name) == value for name, value in FIXED.items())
+    return has(config, FIXED)
 
 
 def to_theirs(config: Config) -> dict[str, Any]:
     """Our settings under their names."""
-    return {
-        "vocab_size": config.vocab,
-        "hidden_size": config.dim,
-        "num_hidden_layers": config.layers,
-        "num_attention_heads": config.heads,
-        "num_key_value_heads": config.groups,
-        "intermediate_size": config.hidden,
-        "max_position_embeddings": config.length,
-        "rms_norm_eps": config.norm_epsilon,
-        "hidden_act": "silu",
-        "attention_bias": False,
-        "mlp_bias": False,
-        "attention_dropout": config.dropout,
-        "tie_word_embeddings": config.tied,
-    }
+    own = {"num_key_value_heads": config.groups, "hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
+    return renamed(config, SETTINGS) | own | {"attention_dropout": config.dropout}
 
 
 def to_ours(theirs: Mapping[str, Any]) -> Config:
@@ -51,18 +44,8 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
         )
     if theirs.get("attention_bias") or theirs.get("mlp_bias") or theirs.get("hidden_act", "silu") != "silu":
         raise ChoiceError("This LLaMA has biases or another activation than LLaMA's SiLU; it has no twin here.")
-    return Config(
-        vocab=theirs["vocab_size"],
-        dim=theirs["hidden_size"],
-        layers=theirs["num_hidden_layers"],
-        heads=theirs["num_attention_heads"],
-        kv_heads=theirs.get("num_key_value_heads") or theirs["num_attention_heads"],
-        hidden=theirs["intermediate_size"],
-        length=theirs["max_position_embeddings"],
-        norm_epsilon=theirs.get("rms_norm_eps", 1e-6),
-        tied=theirs.get("tie_word_embeddings", False),
-        **FIXED,
-    )
+    groups = theirs.get("num_key_value_heads") or theirs["num_attention_heads"]
+    return Config(**adopted(theirs, SETTINGS, norm_epsilon=1e-6, tied=False), kv_heads=groups, **FIXED)
 
 
 def names(config: Config) -> tuple[Name, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin
+from explorer.hub.twins import Name, Twin, adopted, has, renamed, their_name
 from explorer.nn.config import Config
 from explorer.nn.positions import RelativeBuckets
 
@@ -18,29 +18,26 @@ FIXED: dict[str, Any] = {
 }  # fmt: skip
 
 
+SETTINGS = {
+    "vocab": "vocab_size", "dim": "d_model", "layers": "num_decoder_layers", "encoder_layers": "num_layers", "heads": "num_heads",
+    "hidden": "d_ff", "length": "n_positions", "norm_epsilon": "layer_norm_epsilon", "start": "decoder_start_token_id",
+}  # fmt: skip
+
+
 def fits(config: Config) -> bool:
     """Whether this is a T5: the class ties its head to the embeddings, and may or may not scale the last states."""
-    same = all(getattr(config, name) == value for name, value in FIXED.items())
-    return same and config.groups == config.heads and config.activation in FORWARD.values() and config.tied
+    return has(config, FIXED) and config.groups == config.heads and config.activation in FORWARD.values() and config.tied
 
 
 def to_theirs(config: Config) -> dict[str, Any]:
     """Our settings under their names."""
-    return {
-        "vocab_size": config.vocab,
-        "d_model": config.dim,
-        "d_kv": config.dim // config.heads,
-        "d_ff": config.hidden,
+    return renamed(config, SETTINGS) | {
         "num_layers": config.encoder_depth,
-        "num_decoder_layers": config.layers,
-        "num_heads": config.heads,
-        "n_positions": config.length,
-        "feed_forward_proj": next(theirs for theirs, ours in FORWARD.items() if ours == config.activation),
-        "layer_norm_epsilon": config.norm_epsilon,
+        "d_kv": config.dim // config.heads,
+        "feed_forward_proj": their_name(FORWARD, config.activation),
         "dropout_rate": config.dropout,
         "relative_attention_num_buckets": RelativeBuckets.buckets,
         "relative_attention_max_distance": RelativeBuckets.furthest,
-        "decoder_start_token_id": config.start,
         "pad_token_id": config.start,
         "tie_word_embeddings": config.scaled_head,  # read by the class as: scale the last states (the head is tied all the same)
     }
@@ -55,16 +52,8 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
         raise ChoiceError("This T5 has other distance buckets or another feed-forward layer than T5's; it has no twin here.")
     own_head = "scale_decoder_outputs" not in theirs and theirs.get("tie_word_embeddings") is False  # as T5 1.1 was published
     return Config(
-        vocab=theirs["vocab_size"],
-        dim=theirs["d_model"],
-        layers=theirs.get("num_decoder_layers") or theirs["num_layers"],
-        encoder_layers=theirs["num_layers"],
-        heads=theirs["num_heads"],
-        hidden=theirs["d_ff"],
-        length=theirs.get("n_positions", 512),
+        **adopted(theirs, SETTINGS, layers=theirs["num_layers"], length=512, norm_epsilon=1e-6, start=0),
         activation=FORWARD[theirs["feed_forward_proj"]],
-        norm_epsilon=theirs.get("layer_norm_epsilon", 1e-6),
-        start=theirs.get("decoder_start_token_id", 0),
         tied=not own_head,
         scaled_head=theirs.get("scale_decoder_outputs", not own_head),
         **FIXED,

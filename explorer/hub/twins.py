@@ -86,6 +86,28 @@ class Twin:
                 yield name, layer
 
 
+def renamed(config: Config, settings: Mapping[str, str]) -> dict[str, Any]:
+    """Our settings under their names."""
+    return {theirs: getattr(config, ours) for ours, theirs in settings.items()}
+
+
+def adopted(theirs: Mapping[str, Any], settings: Mapping[str, str], **otherwise: Any) -> dict[str, Any]:
+    """Their settings under our names; `otherwise` is what their class takes where the file is silent."""
+    return {
+        ours: theirs[name] if name in theirs or ours not in otherwise else otherwise[ours] for ours, name in settings.items()
+    }
+
+
+def has(config: Config, fixed: Mapping[str, Any]) -> bool:
+    """Whether a model has these settings."""
+    return all(getattr(config, name) == value for name, value in fixed.items())
+
+
+def their_name(activations: Mapping[str, str], ours: str) -> str:
+    """Their (first) name for an activation."""
+    return next(theirs for theirs, mine in activations.items() if mine == ours)
+
+
 def both(theirs: str, *ours: str, turned: bool = False) -> tuple[Name, Name]:
     """The weight and the bias of a layer."""
     return (
