@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from explorer import views
+    from explorer.comparing import compare
     from explorer.errors import ExplorerError
     from explorer.library import models
     from explorer.loading import build, export, load
@@ -42,6 +43,7 @@ _HOMES = {
     "SetMask": "records:SetMask",
     "SilenceHead": "records:SilenceHead",
     "build": "loading:build",
+    "compare": "comparing:compare",
     "export": "loading:export",
     "load": "loading:load",
     "models": "library:models",
@@ -65,6 +67,7 @@ __all__ = [
     "SetMask",
     "SilenceHead",
     "build",
+    "compare",
     "export",
     "load",
     "models",

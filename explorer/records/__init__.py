@@ -1,6 +1,7 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
 from explorer.records.attention import STAGES, Attention
+from explorer.records.comparison import Comparison
 from explorer.records.edits import (
     PARTS,
     Edit,
@@ -31,6 +32,7 @@ __all__ = [
     "STREAMS",
     "Attention",
     "Block",
+    "Comparison",
     "Edit",
     "Mix",
     "NoScale",
