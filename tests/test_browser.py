@@ -142,14 +142,18 @@ def run_all_cells(page: Page) -> None:
     """As a student does: choose a kernel where JupyterLab asks for one, then Run, Run All Cells; again if nothing came of it."""
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=60_000)
-    for _ in range(4):
+    page.wait_for_timeout(3_000)  # widgets register with the kernel after it first says idle
+    started = page.locator(".jp-CodeCell .jp-InputPrompt").first
+    for _ in range(6):
         with contextlib.suppress(Late):
             for dialog in page.locator(".jp-Dialog .jp-mod-accept").all():
                 dialog.click(timeout=5_000)
             page.locator(".lm-MenuBar-itemLabel", has_text=re.compile("^Run$")).click(timeout=5_000)
             page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click(timeout=5_000)
-            page.wait_for_selector(DRAWN, timeout=25_000)
-            return
+            with contextlib.suppress(AssertionError):  # a run that began is waited for; one that did not is asked for again
+                expect(started).to_have_text(re.compile(r"\[(\*|\d+)\]"), timeout=15_000)
+                page.wait_for_selector(DRAWN, timeout=45_000)
+                return
     raise AssertionError("the notebook drew nothing")
 
 
