@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +26,7 @@ def app(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8501,
     """Open the explorer in a browser."""
     home = _home("app.py")
     os.chdir(home.parent)
-    _become("streamlit", "run", str(home), "--server.port", str(port), "--server.headless", str(not open_browser).lower())
+    _start("streamlit", "run", str(home), "--server.port", str(port), "--server.headless", str(not open_browser).lower())
 
 
 @cli.command()
@@ -36,7 +35,7 @@ def lab(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888,
     quiet = f"--LabApp.app_settings_dir={_home('notebooks') / 'settings'}"  # no news, no updates: nothing from the network
     browser = [] if open_browser else ["--no-browser"]
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    _become("jupyterlab", "--port", str(port), "--notebook-dir", str(_home("notebooks")), quiet, *browser, *root)
+    _start("jupyterlab", "--port", str(port), "--notebook-dir", str(_home("notebooks")), quiet, *browser, *root)
 
 
 @cli.command()
@@ -60,6 +59,8 @@ def trace(
     as_json: Json = False,
 ) -> None:
     """Run a model over a text and say what it predicts at each place; keep the whole trace with --out."""
+    import numpy as np
+
     import explorer as ex
     from explorer.views import VIEWS
 
@@ -71,11 +72,11 @@ def trace(
             view = VIEWS["attention"]
             ex.save(view(record), out, caption=view.caption)
     assert record.top is not None
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"piece": piece, "predicts": dict(zip(texts[:3], (round(float(p), 4) for p in logp[:3]), strict=True))}
-        for piece, texts, logp in zip(record.source.texts, record.top.texts, _shares(record.top.logp), strict=True)
+        for piece, texts, logp in zip(record.source.texts, record.top.texts, np.exp(record.top.logp), strict=True)
     ]
-    lines = [f"{row['piece']:16} {'  '.join(f'{t} {p:.3f}' for t, p in _items(row['predicts']))}" for row in rows]
+    lines = [f"{row['piece']:16} {'  '.join(f'{t} {p:.3f}' for t, p in row['predicts'].items())}" for row in rows]
     note = f"Largest gap between re-derived attention weights and the model's own: {record.residual:.1e}"
     _say({"model": record.model, "rows": rows, "residual": record.residual}, as_json, "\n".join([*lines, note]))
 
@@ -137,18 +138,8 @@ def _home(name: str) -> Path:
     raise FileError(f"{name} is not beside the package. Install it again, or start from a checkout.")
 
 
-def _become(module: str, *arguments: str) -> None:
+def _start(module: str, *arguments: str) -> None:
     sys.exit(subprocess.call([sys.executable, "-m", module, *arguments]))
-
-
-def _shares(logp: Any) -> Any:
-    import numpy as np
-
-    return np.exp(logp)
-
-
-def _items(mapping: Any) -> Any:
-    return mapping.items() if isinstance(mapping, Mapping) else ()
 
 
 def _say(value: Any, as_json: bool, text: str) -> None:

@@ -26,7 +26,6 @@ ONLY = {
     "bertviz": ("shells/bertviz.py",),
     "kaleido": ("shells/export.py",),
 }
-# Doing the whole walk once and saying so: a seedling's card holds figures, so its recipe needs tokenizer to model.
 PACKAGES = {"explorer", "explorer.pages"}
 
 

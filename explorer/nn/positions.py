@@ -118,11 +118,6 @@ class Alibi(Position):
         distance = (key[None, :] - query[:, None]).abs()
         return -slopes(self.room.heads).to(key.device)[None, :, None, None] * distance
 
-    @property
-    def slopes(self) -> Tensor:
-        """One slope for each head."""
-        return slopes(self.room.heads)
-
 
 def slopes(heads: int) -> Tensor:
     """ALiBi's slopes: 2^(−8h/n) for n heads, n a power of two; otherwise every second one of the next power fills up."""

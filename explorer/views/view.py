@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
@@ -114,8 +114,3 @@ class View:
 def by_name(*views: View) -> dict[str, View]:
     """Views by their names."""
     return {view.name: view for view in views}
-
-
-def all_fitting(views: Mapping[str, View], record: Any) -> Sequence[View]:
-    """The views that make sense for this record."""
-    return [view for view in views.values() if not view.fits(record)]
