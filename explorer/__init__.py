@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
+    from explorer.placing import places, shuffle
     from explorer.records import (
         MovePositions,
         NoPositions,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         Uniform,
     )
     from explorer.shells.export import save
-    from explorer.shells.notebook import show
+    from explorer.shells.notebook import ask, show
     from explorer.text.learning import tokenizer
     from explorer.tracing import trace
 
@@ -42,13 +43,16 @@ _HOMES = {
     "NoScale": "records:NoScale",
     "SetMask": "records:SetMask",
     "SilenceHead": "records:SilenceHead",
+    "ask": "shells.notebook:ask",
     "build": "loading:build",
     "compare": "comparing:compare",
     "export": "loading:export",
     "load": "loading:load",
     "models": "library:models",
+    "places": "placing:places",
     "presets": "nn.presets:presets",
     "save": "shells.export:save",
+    "shuffle": "placing:shuffle",
     "show": "shells.notebook:show",
     "tokenizer": "text.learning:tokenizer",
     "trace": "tracing:trace",
@@ -66,14 +70,17 @@ __all__ = [
     "NoScale",
     "SetMask",
     "SilenceHead",
+    "ask",
     "build",
     "compare",
     "export",
     "load",
     "models",
+    "places",
     "presets",
     "save",
     "show",
+    "shuffle",
     "tokenizer",
     "trace",
     "views",

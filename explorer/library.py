@@ -16,6 +16,7 @@ from explorer.errors import ExplorerError, FileError, unknown
 from explorer.model import OwnModel
 from explorer.nn.config import Config
 from explorer.nn.transformer import Transformer
+from explorer.records import Curves
 from explorer.text import tokenizers
 
 WEIGHTS, CONFIG, PIECES, SEEN, CARD = "model.safetensors", "config.json", "tokenizer.json", "seen.json", "CARD.md"
@@ -166,3 +167,16 @@ def fill(module: Transformer, weights: dict[str, torch.Tensor], source: Path) ->
         module.load_state_dict(weights)
     except RuntimeError as error:
         raise FileError(f"The weights in {source} do not fit the model that its config.json describes ({error}).") from error
+
+
+def result(name: str) -> Curves:
+    """A recorded measurement that a lesson shows; its card says how to make it again."""
+    return Curves.read(data_folder() / "results" / name / "record.npz")
+
+
+def write_result(name: str, measured: Curves, card: str) -> None:
+    """Keep a measurement, with its card."""
+    folder = data_folder() / "results" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    measured.write(folder / "record.npz")
+    (folder / "CARD.md").write_text(card, "utf-8")

@@ -137,6 +137,7 @@ class _Listener:
         self.attention: list[Attention] = []
         self.blocks: list[Block] = []
         self._weights: dict[str, Any] = {}
+        self._units: Tensor | None = None
 
     def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
         if place == "embeddings":  # of an encoder-decoder, those of the encoder are called "source token" and so on
@@ -154,8 +155,11 @@ class _Listener:
             edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
             held = {**self._weights, "allowed": self._weights["allowed"][0]}  # the same for every head
             self.attention.append(Attention(stream, layer, output=_array(values["output"]), edited=edited, **held))
+        elif place == "units":
+            self._units = values["units"]
         elif place == "block" and self.wants_blocks:
-            self.blocks.append(_block(stream, layer, values))
+            units = {"units": self._units} if values["part"] == "feed-forward" else {}
+            self.blocks.append(_block(stream, layer, {**values, **units}))
 
 
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:

@@ -8,16 +8,20 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent / "explorer"
 ORDER = (
     ("errors",), ("records",), ("tap",), ("text",), ("corruption", "decoding", "comparing"), ("nn",), ("objectives",),
-    ("model",), ("tracing",),
-    ("library",), ("hub",), ("loading",), ("training",), ("tasks",), ("seedlings",),
+    ("model",), ("tracing",), ("placing",),
+    ("library",), ("hub",), ("loading",), ("training",), ("tasks",), ("seedlings",), ("experiments",),
 )  # fmt: skip
 RANK = {room: n for n, rooms in enumerate(ORDER) for room in rooms}
-BESIDE = {"views": {"errors", "records", "views"}, "shells": {"errors", "records", "views", "shells"}}
+BESIDE = {
+    "lessons": {"errors", "records", "lessons"},
+    "views": {"errors", "records", "views"},
+    "shells": {"errors", "records", "views", "shells"},
+}
 TOP = {"pages", "cli", "__main__", "__init__"}  # may import anything; nothing imports them
 NO_TORCH = {"errors", "records", "tap", "corruption", "decoding", "comparing", "views", "shells"}
 ONLY = {
     "plotly": ("views/", "shells/"),
-    "streamlit": ("shells/web.py", "pages/"),
+    "streamlit": ("shells/web.py", "shells/lesson.py", "pages/"),
     "ipywidgets": ("shells/notebook.py",),
     "anywidget": ("shells/notebook.py",),
     "transformers": ("hub/",),

@@ -14,31 +14,53 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
+from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
-from explorer.records import Attention, Trace
+from explorer.nn.positions import POSITIONS
+from explorer.records import Attention, Curve, Curves, Trace, spread
 from explorer.views import VIEWS, Choice, Range, theme
 
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
 
 @pytest.fixture(scope="module")
-def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Trace]:
-    plain = ex.trace(bert, SENTENCE)
+def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+    plain = ex.trace(bert, SENTENCE, blocks=True)
+    odd = ex.shuffle(gpt2, ODD)
     bare = Attention("encoder", 0, None, None, None, 1.0, plain.attention[0].allowed, plain.attention[0].weights)
     return {
         "encoder": plain,
-        "decoder": ex.trace(gpt2, SENTENCE),
+        "decoder": ex.trace(gpt2, SENTENCE, blocks=True),
         "pair": ex.trace(bert, ("The dog was tired.", "It slept.")),
         "one piece": ex.trace(gpt2, [5]),
-        "odd characters": ex.trace(bert, ODD),
-        "odd bytes": ex.trace(gpt2, ODD),
+        "odd characters": ex.trace(bert, ODD, blocks=True),
+        "odd bytes": ex.trace(gpt2, ODD, blocks=True),
         "edited": ex.trace(bert, SENTENCE, edits=[ex.NoScale("encoder"), ex.SilenceHead("encoder", head=1)]),
         "one layer": ex.trace(bert, SENTENCE, layers=[1]),
         "no attention": ex.trace(bert, SENTENCE, layers=[]),
         "weights only": Trace(
             "other", "encoder", plain.source, None, (bare,), {"encoder": np.zeros((1, len(plain.source), 2), np.float32)}
         ),
+        "both stacks": ex.trace(random_t5(bert), "The dog was tired.", target="It slept all day.", blocks=True),
+        "shuffled": ex.shuffle(bert, SENTENCE),
+        "shuffled odd": odd,
+        "saturation": saturation(draws=20),
+        "curves": Curves(
+            "A", "b", "c", (spread("<b>bold", np.arange(3.0), np.arange(6.0).reshape(2, 3)), Curve("d", *np.ones((2, 1))))
+        ),
+        **{f"places {scheme}": ex.places(scheme, count=9, dim=16) for scheme in POSITIONS},
+        "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
+        "trained places": ex.places(gpt2),
     }
+
+
+def random_t5(bert: OwnModel) -> OwnModel:
+    return ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
+
+
+def fitting(name: str, records: dict[str, Any], *, odd: bool = False) -> Any:
+    """A record that this view can draw; an odd one is a text with pieces that were never met."""
+    return next(record for label, record in records.items() if (not odd or "odd" in label) and not VIEWS[name].fits(record))
 
 
 def corners(view: Any, record: Any) -> Iterator[dict[str, Any]]:
@@ -54,7 +76,7 @@ def corners(view: Any, record: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, Trace]) -> None:
+def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, Any]) -> None:
     view, drawn = VIEWS[name], 0
     for label, record in records.items():
         if reason := view.fits(record):
@@ -65,33 +87,33 @@ def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, T
         for chosen in corners(view, record):
             figure = view(record, **chosen)
             assert isinstance(figure, go.Figure) and figure.data, (name, label, chosen)
-            text = figure.to_json()
-            assert "<script>" not in text.replace("\\u003c", "<") and "<b>bold" not in text, "a piece must not become markup"
+            text = figure.to_json().replace("\\u003c", "<").replace("\\u003e", ">")
+            assert "<script>" not in text and "<b>bold" not in text, "a piece must not become markup"
             assert json.loads(text)["layout"]["title"]["text"]
             drawn += 1
-    assert drawn >= 10
+    assert drawn
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_figure_has_no_colours_of_its_own(name: str, records: dict[str, Trace]) -> None:
-    held = json.loads(VIEWS[name](records["encoder"]).update_layout(template=None).to_json())
+def test_a_figure_has_no_colours_of_its_own(name: str, records: dict[str, Any]) -> None:
+    held = json.loads(VIEWS[name](fitting(name, records)).update_layout(template=None).to_json())
     assert not re.search(r'"#[0-9a-fA-F]{3,8}"|rgba?\(', json.dumps(held)), (
         "colours come from the theme: light and dark both work"
     )
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_wrong_choices_are_refused(name: str, records: dict[str, Trace]) -> None:
-    view, record = VIEWS[name], records["encoder"]
+def test_wrong_choices_are_refused(name: str, records: dict[str, Any]) -> None:
+    view, record = VIEWS[name], fitting(name, records)
     with pytest.raises(ex.ExplorerError, match="no choice in the view"):
         view(record, colour="red")
-    for control, wrong in (("layer", "encoder layer 9"), ("head", 99), ("head", "0"), ("stage", "softmaxed")):
-        if control in view.controls(record):
+    for control in view.controls(record):
+        for wrong in ("encoder layer 9", 99_999, -1, None, "softmaxed", [0]):
             with pytest.raises(ex.ExplorerError):
                 view(record, **{control: wrong})
 
 
-def test_the_matrix_shows_the_stage_it_names(records: dict[str, Trace]) -> None:
+def test_the_matrix_shows_the_stage_it_names(records: dict[str, Any]) -> None:
     for record in (records["encoder"], records["decoder"], records["edited"]):
         for attention, head in itertools.product(record.attention, range(4)):
             q, k = attention.q[head].astype(np.float64), attention.k[head].astype(np.float64)
@@ -108,7 +130,7 @@ def test_the_matrix_shows_the_stage_it_names(records: dict[str, Trace]) -> None:
                     assert np.array_equal(seen, attention.allowed), "what is forbidden is left out"
 
 
-def test_all_heads_show_the_model_s_own_weights(records: dict[str, Trace]) -> None:
+def test_all_heads_show_the_model_s_own_weights(records: dict[str, Any]) -> None:
     for record in (records["encoder"], records["decoder"], records["one piece"]):
         attention = record.attention[-1]
         figure = VIEWS["heads"](record, layer=f"{attention.stream} layer {attention.layer}")
@@ -117,7 +139,7 @@ def test_all_heads_show_the_model_s_own_weights(records: dict[str, Trace]) -> No
             np.testing.assert_array_equal(np.nan_to_num(np.asarray(heat.z)), weights)
 
 
-def test_the_hover_formula_has_its_operands(records: dict[str, Trace]) -> None:
+def test_the_hover_formula_has_its_operands(records: dict[str, Any]) -> None:
     attention = records["decoder"].attention[0]
     heat = VIEWS["attention"](records["decoder"], stage="weights").data[0]
     data, z = np.asarray(heat.customdata), np.asarray(heat.z)
@@ -130,7 +152,7 @@ def test_the_hover_formula_has_its_operands(records: dict[str, Trace]) -> None:
     assert f"{attention.scale:.4g}" in scaled.hovertemplate
 
 
-def test_repeated_pieces_stay_apart_and_signed_values_have_a_fixed_zero(records: dict[str, Trace]) -> None:
+def test_repeated_pieces_stay_apart_and_signed_values_have_a_fixed_zero(records: dict[str, Any]) -> None:
     figure = VIEWS["attention"](records["encoder"], stage="scores")
     names = figure.layout.xaxis.ticktext
     assert list(figure.layout.xaxis.tickvals) == list(range(len(records["encoder"].source)))
@@ -140,7 +162,7 @@ def test_repeated_pieces_stay_apart_and_signed_values_have_a_fixed_zero(records:
     assert VIEWS["attention"](records["encoder"], stage="weights").layout.coloraxis.cmin == 0
 
 
-def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str, Trace]) -> None:
+def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str, Any]) -> None:
     odd, plain = records["odd characters"].source, records["encoder"].source
     assert theme.unseen_note(plain) == ""
     assert f"{sum(odd.unseen or ())} of {len(odd) - 2} pieces" in theme.unseen_note(odd)
@@ -148,17 +170,19 @@ def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str,
     assert marked == list(odd.unseen or ()) and any(marked) and not all(marked)
 
 
-def test_a_picture_of_an_edited_run_says_so(records: dict[str, Trace]) -> None:
+def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
     title = VIEWS["attention"](records["edited"], stage="scaled").layout.title.text
     assert "not divided by √d" in title and "head 1 of every layer silenced" in title and "q·k × 1" in title
     assert "edited" not in VIEWS["attention"](records["encoder"], stage="scaled").layout.title.text
     assert "edited" in VIEWS["heads"](records["edited"]).layout.title.text
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_every_picture_explains_its_dagger(name: str, records: dict[str, Trace]) -> None:
-    assert "never met in training" in VIEWS[name](records["odd characters"]).layout.title.text
-    assert "never met" not in VIEWS[name](records["encoder"]).layout.title.text
+@pytest.mark.parametrize(
+    "name", [name for name in VIEWS if not name.startswith("place-") and name not in ("saturation", "curves")]
+)
+def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
+    assert "never met in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
+    assert "never met" not in VIEWS[name](fitting(name, records)).layout.title.text
 
 
 def test_labels_are_plain_and_short() -> None:

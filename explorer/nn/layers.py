@@ -32,11 +32,11 @@ class FeedForward(nn.Module):
         self.gate = nn.Linear(dim, hidden, bias=bias) if activation in GATED else None
         self.bend = ACTIVATIONS[activation]
 
-    def forward(self, x: Tensor) -> Tensor:
-        """From [batch, position, dim] to the same shape."""
-        if self.gate is None:
-            return self.narrow(self.bend(self.widen(x)))
-        return self.narrow(self.bend(self.gate(x)) * self.widen(x))
+    def forward(self, x: Tensor, name: tuple[str, int] = ("", -1)) -> Tensor:
+        """From [batch, position, dim] to the same shape. `name` is (stream, layer), for whoever listens."""
+        units = self.bend(self.widen(x)) if self.gate is None else self.bend(self.gate(x)) * self.widen(x)
+        tap.tap("units", *name, units=units)  # [batch, position, hidden]
+        return self.narrow(units)
 
 
 class Norm(nn.Module):

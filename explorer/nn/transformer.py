@@ -74,7 +74,7 @@ class Layer(nn.Module):
         x = self.after_attention(x, lambda y: attention(y, sight), (*self.name, "attention"))
         if cross is not None and self.after_cross is not None:
             x = self.after_cross(x, lambda y: cross(y, sight), (*self.name, "cross-attention"))
-        x = self.after_feed_forward(x, self.feed_forward, (*self.name, "feed-forward"))
+        x = self.after_feed_forward(x, lambda y: self.feed_forward(y, self.name), (*self.name, "feed-forward"))
         x = tap.edited("hidden", *self.name, x)
         tap.tap("hidden", *self.name, x=x)
         return x

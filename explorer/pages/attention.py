@@ -1,64 +1,78 @@
-"""Attention: one head of a shipped model, stage by stage, on the visitor's own sentence."""
+"""Lesson 4. Attention, step by step: from the words that enter a layer to the words that leave it."""
 
 from typing import Any
 
 import streamlit as st
 
-from explorer.errors import ExplorerError
-from explorer.library import models
+from explorer import library
+from explorer.lessons import attention as lesson
+from explorer.lessons.saturation import saturation
+from explorer.pages.parts.opening import asked, read, traced, warn_of_unseen
 from explorer.shells import web
-from explorer.views import VIEWS, theme
-
-SENTENCE = "The animal didn't cross the street because it was too tired."
-
-
-@st.cache_resource(max_entries=4, show_spinner="Opening the model …")
-def opened(name: str) -> Any:
-    """One model for every visitor."""
-    from explorer.loading import load
-
-    return load(name, device="cpu")
+from explorer.shells.lesson import deck, exercises, predict
+from explorer.views import VIEWS
+from explorer.views.steps import steps_of
 
 
-@st.cache_resource(max_entries=200, show_spinner="Reading the sentence …")
-def traced(name: str, text: str) -> Any:
-    """One trace for every visitor who asks the same; records are read-only, so sharing is safe."""
-    from explorer.tracing import trace
-
-    return trace(opened(name), text)
+@st.cache_resource(show_spinner="Drawing random queries …")
+def drawn() -> Any:
+    """Random queries and keys of eight widths; the same for every visitor."""
+    return saturation()
 
 
-def formula(chosen: dict[str, Any]) -> None:
-    """The lecture's formula with the numbers of this model, and how far the picture is from the model."""
+@st.cache_resource
+def measured() -> Any:
+    """Twelve trainings, recorded."""
+    return library.result("scale")
+
+
+def explained(chosen: dict[str, Any]) -> None:
+    """The formula of the step on the screen, and what happens in it."""
+    steps = steps_of(record)
+    number = [step.name for step in steps].index(chosen["step"])
+    st.progress((number + 1) / len(steps))
+    st.subheader(f"{number + 1}. {steps[number].title}", anchor=False)
+    st.latex(steps[number].latex)
+    st.markdown(steps[number].says)
     width = record.attention[0].q.shape[-1]
-    st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     st.markdown(
-        f"Here $d_k = {width}$, so the scores are multiplied by $1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. "
-        f"The weights are the model's own. Every other stage is computed again from its $q$, $k$ and mask, and so are the "
-        f"weights, as a check: over all layers and heads the largest gap is **{record.residual:.0e}**."
+        f"Here $d = {record.hidden[record.attention[0].stream].shape[-1]}$, {record.attention[0].heads} heads, $d_k = {width}$. "
+        f"Weights computed again from these steps differ from the model's own by at most **{record.residual:.0e}**."
     )
 
 
-st.title("Who looks at whom?")
+st.title("Attention, step by step")
 st.markdown(
-    "In attention, every word asks a question (its **query**), shows a label (its **key**) and carries a message (its **value**). "
-    "How well a query meets a key decides how much of that value it takes along."
+    "One layer takes in a vector for each word and hands on a new one. Nothing in between is hidden here: every number below was "
+    "computed by the model while it read your sentence. Step with the **arrow keys**, or move the slider."
 )
-names = list(models())
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    name = st.segmented_control("Model", names, default=names[0], required=True, key="model", bind="query-params")
-    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+name, text = asked()
+record = read(lambda: traced(name, text))
+warn_of_unseen(record.source)
+code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r}, blocks=True)"
 
-try:
-    record = traced(name, text)
-except ExplorerError as error:
-    st.warning(str(error))
-    st.stop()
+st.header("First, with nothing to learn", divider=True)
+web.show(VIEWS["simple"], record, code=code)
 
-if note := theme.unseen_note(record.source):
-    st.info(f"{note}. What the model does with these pieces says nothing about language.")
-code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r})"
-web.show(VIEWS["attention"], record, code=code, steps="stage", beside=formula)
+st.header("One layer, one step at a time", divider=True)
+web.show(VIEWS["walk"], record, code=code, steps="step", beside=explained)
 
-st.header("All heads of a layer", divider=True)
-web.show(VIEWS["heads"], record, code=code)
+st.header("Both masks", divider=True)
+web.show(VIEWS["masks"], record, code=code)
+
+st.header("Why divide by √d?", divider=True)
+made = "from explorer.lessons.saturation import saturation\ntrace = saturation()"
+predict(
+    lesson.scale_question(drawn()),
+    "guess.scale",
+    lambda: web.show(VIEWS["saturation"], drawn(), code=f"import explorer as ex\n{made}"),
+)
+kept = "from explorer import library\ntrace = library.result('scale')"
+predict(
+    lesson.training_question(measured()),
+    "guess.training",
+    lambda: web.show(VIEWS["curves"], measured(), code=f"import explorer as ex\n{kept}"),
+)
+
+exercises(lesson.exercises(record), "attention.exercise")
+deck(lesson.DECK, lesson.NOTATION)

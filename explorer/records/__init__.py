@@ -2,6 +2,7 @@
 
 from explorer.records.attention import STAGES, Attention
 from explorer.records.comparison import Comparison
+from explorer.records.curves import Curve, Curves, Saturation, spread
 from explorer.records.edits import (
     PARTS,
     Edit,
@@ -15,6 +16,8 @@ from explorer.records.edits import (
     SilenceLayer,
     Uniform,
 )
+from explorer.records.exercise import Exercise
+from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.tokens import Tokens, Vocabulary
 from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
@@ -33,12 +36,19 @@ __all__ = [
     "Attention",
     "Block",
     "Comparison",
+    "Curve",
+    "Curves",
+    "Exercise",
+    "Saturation",
+    "spread",
     "Edit",
     "Mix",
     "NoScale",
+    "Places",
     "Prediction",
     "Record",
     "SetMask",
+    "Shuffle",
     "SilenceHead",
     "Tokens",
     "TrainingStep",

@@ -30,7 +30,8 @@ class Block(Record):
     """One sub-layer ("attention" or "feed-forward") with its residual sum and its norm.
 
     `given` is the stream before, `out` what the sub-layer made, `total` their sum, and the norm's own input,
-    μ and σ per position, γ and β per feature, and result: all [position, dim] or [position].
+    μ and σ per position, γ and β per feature, and result: all [position, dim] or [position]. `units` are the hidden units
+    of a feed-forward layer, [position, hidden].
     """
 
     stream: str
@@ -46,6 +47,7 @@ class Block(Record):
     gain: np.ndarray
     shift: np.ndarray
     normed: np.ndarray
+    units: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,15 @@ class Trace(Record):
                 return attention
         held = ", ".join(f"{a.stream} {a.layer}" for a in self.attention) or "none"
         raise ChoiceError(f"This trace has no attention for {stream} layer {layer}. It holds: {held}.")
+
+    def block(self, stream: str, layer: int, part: str) -> Block:
+        """One sub-layer of one layer: "attention", "cross-attention" or "feed-forward"."""
+        for block in self.blocks:
+            if (block.stream, block.layer, block.part) == (stream, layer, part):
+                return block
+        raise ChoiceError(
+            f"This trace holds no {part} of {stream} layer {layer}. Make it with ex.trace(model, text, blocks=True)."
+        )
 
     @property
     def residual(self) -> float:

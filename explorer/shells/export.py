@@ -9,9 +9,10 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from html import escape, unescape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +64,12 @@ def figure_of(shown: Any) -> go.Figure:
 
 def themed(figure: go.Figure, mode: str) -> go.Figure:
     """The same figure in light or dark."""
-    return figure.update_layout(template=theme.template(mode))
+    return figure.update_layout(template=theme.look(figure, mode))
 
 
 def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     """One page that holds everything and asks the network for nothing. It follows the reader's light or dark setting."""
-    looks = {name: theme.template(name).to_plotly_json() for name in theme.MODES}
+    looks = {name: theme.look(figure, name).to_plotly_json() for name in theme.MODES}
     held = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": CONFIG}
     title = unescape(re.sub(r"<[^>]+>", " ", str(figure.layout.title.text or "Figure")))
     parts = {
@@ -91,13 +92,24 @@ def numbers(figure: go.Figure, *, mode: str = "light", caption: str = "") -> byt
 
 
 def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]:
-    """Every number of every heat map: its trace, its row and column, and its value."""
+    """Every number of a figure: its trace, its row and column, and its value. A line or a row of bars is one row."""
     for trace in figure.data:
-        if trace.type != "heatmap":
-            raise ChoiceError(f"Only heat maps can be written as numbers; this figure holds a {trace.type}. Save it as .html.")
-        rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
-        for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):
-            yield trace.name or "", i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
+        name = trace.name or ""
+        if trace.type == "heatmap":
+            rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
+            for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):
+                yield name, i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
+        elif trace.type in ("bar", "scatter"):
+            for j, (where, value) in enumerate(zip(_points(figure, trace), np.asarray(trace.y, np.float64), strict=True)):
+                yield name, 0, name, j, where, "" if np.isnan(value) else float(value)
+        else:
+            raise ChoiceError(f"The numbers of a {trace.type} cannot be written. Save the figure as .html.")
+
+
+def _points(figure: go.Figure, trace: Any) -> list[str]:
+    """The places of a line or of bars along x: the axis's names where it has some, otherwise the numbers."""
+    names = figure.layout[(trace.xaxis or "x").replace("x", "xaxis", 1)].ticktext
+    return list(_clean(names)) if names is not None and len(names) == len(trace.y) else [f"{x:g}" for x in np.asarray(trace.x)]
 
 
 def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
@@ -136,8 +148,9 @@ def svg(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
 
 
 def prose(caption: str) -> str:
-    """A caption as HTML: paragraphs, and *emphasis*."""
-    marked = re.sub(r"\*([^*]+)\*", r"<em>\1</em>", escape(caption))
+    """A caption as HTML: paragraphs, **strong** words and *emphasis*."""
+    strong = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escape(caption))
+    marked = re.sub(r"\*([^*]+)\*", r"<em>\1</em>", strong)
     return "".join(f"<p>{part}</p>" for part in marked.split("\n\n"))
 
 
@@ -150,25 +163,29 @@ def _names(figure: go.Figure, axis: str) -> list[str]:
     texts = figure.layout[axis[0] + "axis" + axis[1:]].ticktext
     if texts is None:  # a figure that is not ours: its places have numbers instead of names
         texts = [str(n) for n in range(max(np.asarray(t.z).shape[axis[0] == "x"] for t in figure.data if t.type == "heatmap"))]
+    return _clean(texts)
+
+
+def _clean(texts: Sequence[str]) -> list[str]:
     return [unescape(text.replace("<i>", "").replace("</i>", "")) for text in texts]
 
 
 def _table(figure: go.Figure) -> str:
-    """Every heat map as an HTML table, for a screen reader."""
+    """The numbers as HTML tables, one for each trace, for a screen reader."""
     tables = []
-    for trace in (trace for trace in figure.data if trace.type == "heatmap"):
-        rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
-        head = "".join(f"<th scope=col>{escape(name)}</th>" for name in columns)
+    for name, found in groupby(cells(figure), key=lambda cell: cell[0]):
+        lines = [list(line) for _, line in groupby(found, key=lambda cell: cell[1])]
+        head = "".join(f"<th scope=col>{escape(str(cell[4]))}</th>" for cell in lines[0])
         body = "".join(
-            f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{_short(v)}</td>' for v in line)}</tr>"
-            for name, line in zip(rows, np.asarray(trace.z, np.float64), strict=False)
+            f"<tr><th scope=row>{escape(line[0][2])}</th>{''.join(f'<td>{_short(cell[5])}</td>' for cell in line)}</tr>"
+            for line in lines
         )
-        tables.append(f"<table><caption>{escape(trace.name or '')}</caption><tr><th></th>{head}</tr>{body}</table>")
+        tables.append(f"<table><caption>{escape(name)}</caption><tr><th></th>{head}</tr>{body}</table>")
     return "".join(tables)
 
 
-def _short(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}"
+def _short(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else ""
 
 
 @lru_cache(maxsize=1)

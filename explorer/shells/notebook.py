@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.errors import unknown
+from explorer.errors import ChoiceError, unknown
+from explorer.records import Exercise
 from explorer.shells.export import prose, themed
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
 
@@ -36,8 +38,12 @@ class Shown(widgets.VBox):
     def _drawn(self) -> go.Figure:
         figure = themed(self.view(self.record, **self.choices), self.mode)
         for trace in figure.data:
-            if trace.type == "heatmap":  # a notebook's messages are JSON, which has no NaN; None is drawn as the same gap
-                trace.z = np.where(np.isnan(np.asarray(trace.z)), None, trace.z)
+            for name in (
+                ("z",) if trace.type == "heatmap" else ("y",)
+            ):  # messages are JSON, which has no NaN; None is the same gap
+                values = np.asarray(trace[name], np.float64)
+                if np.isnan(values).any():
+                    trace[name] = np.where(np.isnan(values), np.array(None), values.astype(object))
         return figure
 
     def _redraw(self, change: object) -> None:
@@ -65,8 +71,44 @@ def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) 
     return Shown(view, record, mode, choices)
 
 
+class Asked(widgets.VBox):
+    """One exercise on the screen of a notebook: its question, a place for the answer, and what the tool says to it."""
+
+    def __init__(self, item: Exercise) -> None:
+        self.item = item
+        self.verdict = widgets.HTML()
+        if item.options:
+            self.answer = widgets.RadioButtons(options=list(item.options), value=None, layout={"width": "auto"})
+        else:
+            self.answer = widgets.Text(placeholder="your number, then Enter", continuous_update=False)
+        self.answer.observe(self._judge, names="value")
+        super().__init__([widgets.HTML(prose(item.question)), self.answer, self.verdict])
+
+    def _judge(self, change: object) -> None:
+        item, given = self.item, self.answer.value
+        if given and item.right(given):
+            self.verdict.value = prose(f"✓ Right: {item.shown}. {item.why}")
+        elif given and item.options:
+            self.verdict.value = prose(f"It is: **{item.shown}**. {item.why}")
+        else:
+            self.verdict.value = prose("Not yet. Point at the cells of the picture: they hold the numbers.") if given else ""
+
+
+def ask(exercises: Exercise | Iterable[Exercise]) -> widgets.VBox:
+    """Exercises whose answers are checked against the numbers of the lesson."""
+    items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
+    wrong = next((item for item in items if not isinstance(item, Exercise)), None)
+    if wrong is not None or not items:
+        raise ChoiceError(
+            f"ask takes exercises, which a lesson makes; this is {type(wrong).__name__ if items else 'an empty list'}."
+        )
+    return widgets.VBox([Asked(item) for item in items])
+
+
 def _widget(control: Control, value: Any) -> widgets.Widget:
     wide: dict[str, Any] = {"style": {"description_width": "initial"}, "description": control.label, "value": value}
+    if isinstance(control, Choice) and control.ordered:
+        return widgets.SelectionSlider(options=list(control.options), layout={"width": "36em"}, **wide)
     if isinstance(control, Choice):
         return widgets.Dropdown(options=list(control.options), **wide)
     if isinstance(control, Range):

@@ -16,31 +16,36 @@ from explorer.views import Choice, Control, Range, View
 
 
 def show(
-    view: View, record: Any, *, code: str = "", steps: str = "", beside: Callable[[dict[str, Any]], None] | None = None
+    view: View,
+    record: Any,
+    *,
+    code: str = "",
+    steps: str = "",
+    key: str = "",
+    beside: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Show a view of a record on the page.
 
     `code` is the Python that makes the record; `steps` names the choice that the arrow keys move; `beside` writes
-    what the page has to say next to the picture, knowing what is chosen.
+    what the page has to say next to the picture, knowing what is chosen; `key` keeps apart what stands twice on a page.
     """
     reason = view.fits(record)
     if reason:
         st.info(f"**{view.title}** does not fit here: {reason}")
         return
-    chosen = _controls(view, record, steps)
+    name = f"{view.name}.{key}" if key else view.name
+    chosen = _controls(view, record, steps, name)
     figure = export.themed(view(record, **chosen), mode())
     picture, words = st.columns([3, 2], gap="large")
     with picture:
-        st.plotly_chart(
-            figure, theme=None, key=f"{view.name}.figure", config=export.CONFIG, alt=f"{view.title}. {view.caption}"
-        )
+        st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=f"{view.title}. {view.caption}")
     with words:
         if beside is not None:
             beside(chosen)
         st.markdown(view.caption)
         with st.expander("The numbers as a table"):
             st.dataframe(_table(figure), width="stretch")
-        _files(view, figure, chosen, code)
+        _files(view, figure, chosen, (name, code))
 
 
 def mode() -> str:
@@ -48,15 +53,15 @@ def mode() -> str:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def _controls(view: View, record: Any, steps: str) -> dict[str, Any]:
+def _controls(view: View, record: Any, steps: str, key: str) -> dict[str, Any]:
     offered = view.controls(record)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = {name: _widget(f"{view.name}.{name}", control) for name, control in offered.items()}
+        chosen = {name: _widget(f"{key}.{name}", control) for name, control in offered.items()}
         if steps in offered:
             for sign, arrow, move in (("Back", "Left", -1), ("Next", "Right", 1)):
-                step = partial(_step, f"{view.name}.{steps}", offered[steps], move)
+                step = partial(_step, f"{key}.{steps}", offered[steps], move)
                 help_ = f"{offered[steps].label}: one step. Key: {arrow} arrow"
-                st.button(sign, key=f"{view.name}.{arrow}", shortcut=arrow, on_click=step, help=help_)
+                st.button(sign, key=f"{key}.{arrow}", shortcut=arrow, on_click=step, help=help_)
     return chosen
 
 
@@ -72,6 +77,8 @@ def _widget(key: str, control: Control) -> Any:
     _forget_stranger(key, control)
     if isinstance(control, Choice):
         options, first = list(control.options), control.first
+        if control.ordered and len(options) > 1:
+            return st.select_slider(control.label, options, first, key=key, bind="query-params", width=420)
         if len(options) <= 6:
             return st.segmented_control(control.label, options, default=first, required=True, key=key, bind="query-params")
         return st.selectbox(control.label, options, index=options.index(first), key=key, bind="query-params", width=240)
@@ -95,8 +102,9 @@ def _table(figure: Any) -> pd.DataFrame:
     return pd.DataFrame(lines[1:], columns=lines[0])
 
 
-def _files(view: View, figure: Any, chosen: dict[str, Any], code: str) -> None:
-    """Files of this picture, and the two lines that make it in a notebook."""
+def _files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:
+    """Files of this picture, and the two lines that make it in a notebook. `named` is its key on the page and the code."""
+    name, code = named
     with st.expander("Take it with you"):
         drawn = export.browser() is not None
         with st.container(horizontal=True):
@@ -104,7 +112,7 @@ def _files(view: View, figure: Any, chosen: dict[str, Any], code: str) -> None:
                 make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
                 off = kind in ("png", "svg") and not drawn
                 st.download_button(
-                    kind.upper(), make, f"{view.name}.{kind}", key=f"{view.name}.{kind}", disabled=off, on_click="ignore"
+                    kind.upper(), make, f"{view.name}.{kind}", key=f"{name}.{kind}", disabled=off, on_click="ignore"
                 )
         if not drawn:
             st.caption(

@@ -42,8 +42,8 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
         go.Heatmap(
             z=shown.astype(np.float32),
             coloraxis="coloraxis2" if signed else "coloraxis",
-            customdata=_operands(attention, head, stage),
-            hovertemplate=_formula(attention, stage),
+            customdata=operands_of(attention, head, stage),
+            hovertemplate=formula_of(attention, stage),
             hoverongaps=False,
             xgap=1,
             ygap=1,
@@ -143,7 +143,7 @@ def has_attention(trace: Trace) -> str:
     return "" if trace.attention else "this trace holds no attention. Trace with the layers that you want to see."
 
 
-def _operands(attention: Attention, head: int, stage: str) -> np.ndarray:
+def operands_of(attention: Attention, head: int, stage: str) -> np.ndarray:
     """What the formula of a cell needs beside its value: the stage before and, for the weights, the sum of the row."""
     before = {"scaled": "scores", "capped": "scaled", "biased": "scaled", "masked": "biased", "weights": "masked"}.get(stage)
     if before is None or attention.q is None:
@@ -158,7 +158,8 @@ def _operands(attention: Attention, head: int, stage: str) -> np.ndarray:
     return np.stack([first, np.broadcast_to(total, first.shape)], axis=-1).astype(np.float32)
 
 
-def _formula(attention: Attention, stage: str) -> str:
+def formula_of(attention: Attention, stage: str) -> str:
+    """The hover text of a cell: its formula with its operands, as `operands_of` gives them."""
     pair = "<b>%{y}</b> → <b>%{x}</b><br>"
     value = "<b>%{z:.4g}</b><extra></extra>"
     if attention.q is None:

@@ -26,12 +26,27 @@ DIVERGING = {
 INK = {"light": "#1a1f27", "dark": "#e8ecf2"}
 PAPER = {"light": "#ffffff", "dark": "#11151c"}
 NOWHERE = {"light": "#d7d9dd", "dark": "#3a3f48"}
+LINES = {
+    "light": ("#0072b2", "#d55e00", "#00795a", "#b0488a", "#8a6100", "#4b4b9f", "#5b5b5b", "#2f8fbf"),
+    "dark": ("#6cc4f5", "#ff9d5c", "#4fd1a5", "#ef9fcb", "#f0d060", "#b3b3ff", "#c4c8d0", "#a5e0ff"),
+}
 MODES = ("light", "dark")
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 UNSEEN = "†"
 
 
-def template(mode: str) -> go.layout.Template:
+def look(figure: go.Figure, mode: str) -> go.layout.Template:
+    """The look of this figure in one mode. Only a heat map stands on grey, so that what a mask leaves out shows.
+
+    A trace takes the colour whose number is its `meta`, so that lines which belong together look alike.
+    """
+    made = template(mode, gaps=any(trace.type == "heatmap" for trace in figure.data))
+    numbers = [n if trace.meta is None else int(trace.meta) for n, trace in enumerate(figure.data)]
+    made.layout.colorway = [LINES[mode][number % len(LINES[mode])] for number in numbers] or LINES[mode]
+    return made
+
+
+def template(mode: str, gaps: bool = True) -> go.layout.Template:
     """The look in one mode, as a plotly template."""
     ink, paper = INK[mode], PAPER[mode]
     axis = {
@@ -39,6 +54,7 @@ def template(mode: str) -> go.layout.Template:
         "gridcolor": NOWHERE[mode],
         "linecolor": NOWHERE[mode],
         "zeroline": False,
+        "zerolinecolor": ink,
         "tickfont": {"size": 15},
         "title": {"font": {"size": 15}},
     }
@@ -50,11 +66,12 @@ def template(mode: str) -> go.layout.Template:
         layout={
             "font": {"family": FONT, "size": 15, "color": ink},
             "paper_bgcolor": paper,
-            "plot_bgcolor": NOWHERE[mode],  # what a mask forbids is left out and shows this grey
+            "plot_bgcolor": NOWHERE[mode] if gaps else paper,
+            "legend": {"font": {"size": 15}, "orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"},
             "title": {
                 "font": {"size": 18},
                 "x": 0.01,
-                "y": 1,
+                "y": 0.985,
                 "yref": "container",
                 "pad": {"t": 14},
                 "yanchor": "top",
@@ -74,10 +91,15 @@ def labels(tokens: Tokens) -> list[str]:
     return [label(text) + (f"<i>{UNSEEN}</i>" if strange else "") for text, strange in zip(tokens.texts, unseen, strict=True)]
 
 
+def plain(text: str) -> str:
+    """One piece without line breaks or invisible letters, and not longer than an axis can bear."""
+    shown = "".join(c if c.isprintable() else "␣" if c.isspace() else "�" for c in text) or "∅"
+    return shown if len(shown) <= 16 else shown[:15] + "…"
+
+
 def label(text: str) -> str:
-    """One piece, safe to print: no markup of its own, no line breaks, not longer than an axis can bear."""
-    plain = "".join(c if c.isprintable() else "␣" if c.isspace() else "�" for c in text) or "∅"
-    return escape(plain if len(plain) <= 16 else plain[:15] + "…", quote=False)
+    """One piece, safe to print in a figure: no markup of its own."""
+    return escape(plain(text), quote=False)
 
 
 def token_axis(tokens: Tokens) -> dict[str, object]:

@@ -14,11 +14,12 @@ from explorer.errors import ChoiceError, ExplorerError, unknown
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several named things."""
+    """One of several named things; `ordered` ones stand on a slider."""
 
     label: str
     options: tuple[Any, ...]
     start: Any = None
+    ordered: bool = False
 
     @property
     def first(self) -> Any:

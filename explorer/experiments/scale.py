@@ -1,0 +1,78 @@
+"""Does training need the division by √d? Twelve small decoders of the same width: narrow and wide heads, with and without it.
+
+`python -m explorer.experiments.scale` measures again (about twenty minutes) and writes `data/results/scale`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from explorer import library
+from explorer.loading import build, load
+from explorer.model import OwnModel
+from explorer.records import Curves, spread
+from explorer.text.batches import padded, plain_rows
+from explorer.text.seedling import stories
+from explorer.training import fit
+
+WIDTH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
+SETTINGS = {
+    "16 heads of width 16, ÷ √d": (16, True),
+    "16 heads of width 16, not divided": (16, False),
+    "one head of width 256, ÷ √d": (1, True),
+    "one head of width 256, not divided": (1, False),
+}
+
+
+def measure() -> Curves:
+    """Held-out loss while training, for every setting and seed."""
+    lines, x = [], np.arange(EVERY, STEPS + 1, EVERY)
+    for label, (heads, scaled) in SETTINGS.items():
+        runs = np.array([list(losses(heads, scaled, seed)) for seed in SEEDS])  # [run, step]
+        lines.append(spread(label, x, runs))
+        sys.stderr.write(f"{label}: {runs[:, -1].round(3).tolist()}\n")
+    note = f"decoders of width {WIDTH}, two layers, {len(SEEDS)} seeds each, on toy stories"
+    return Curves("Training with and without ÷ √d", "training step", "loss on new stories (nats per piece)", tuple(lines), note)
+
+
+def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
+    """The held-out loss of one run, every so many steps."""
+    pieces = load("gpt2", device="cpu").tokenizer
+    changes: dict[str, Any] = {"dim": WIDTH, "hidden": 4 * WIDTH, "heads": heads, "scaled": scaled}
+    model = build("gpt2", size="tiny", tokenizer=pieces, seed=seed, device="cpu", **changes)
+    fresh = list(stories(200, 2))
+    for step in fit(model, list(stories(20_000, 1)), steps=STEPS, seed=seed):
+        if step.step % EVERY == 0:
+            model.module.eval()
+            yield held_out(model, fresh)
+            model.module.train()
+
+
+@torch.no_grad()
+def held_out(model: OwnModel, fresh: list[list[str]]) -> float:
+    """The mean loss per piece on these stories."""
+    ids, _, real, _ = padded(plain_rows(fresh, model.tokenizer, model.longest), 0)
+    rows = torch.as_tensor(ids)
+    scores = model.module.outputs(model.module(rows))["lm"]
+    each = functional.cross_entropy(scores[:, :-1].flatten(0, 1), rows[:, 1:].flatten(), reduction="none")
+    return float(each[torch.as_tensor(real)[:, 1:].flatten()].mean())
+
+
+CARD = f"""# Training with and without ÷ √d
+
+Twelve decoders (preset `gpt2`, width {WIDTH}, two layers, {STEPS} steps of 32 stories), trained on the toy stories of
+`explorer/text/seedling.py` from seed 1 and measured on 200 stories of seed 2: sixteen heads of width 16 or one head of
+width 256, each with and without the division by √d, {len(SEEDS)} seeds each. The record holds the mean and the range of the seeds.
+
+Make it again: `python -m explorer.experiments.scale`. Another processor rounds differently, so last digits may differ.
+"""
+
+
+if __name__ == "__main__":
+    library.write_result("scale", measure(), CARD)

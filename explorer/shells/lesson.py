@@ -1,0 +1,62 @@
+"""What a lesson page has besides pictures: questions to guess, exercises that are checked, and a box about the slides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from explorer.records import Exercise
+
+
+def plain(text: str) -> str:
+    """A text that Markdown leaves as it is."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|$:<>~])", r"\\\1", text)
+
+
+def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
+    """Guess first, then see: `reveal` shows the picture once an answer stands."""
+    with st.container(border=True):
+        st.markdown(f"**◇ Predict, then reveal.** {question.question}")
+        given = st.radio("Your guess", question.options, index=None, key=key, horizontal=True, label_visibility="collapsed")
+        if given is None:
+            st.caption("Choose an answer to see what happens.")
+            return
+        if question.right(given):
+            st.success(f"Yes: {question.shown}. {question.why}")
+        else:
+            st.info(f"You said *{given}*. It is: **{question.shown}**. {question.why}")
+    reveal()
+
+
+def exercises(items: Sequence[Exercise], key: str) -> None:
+    """Exercises; each answer is checked against the numbers of this page."""
+    st.header("Exercises", divider=True)
+    for number, item in enumerate(items, 1):
+        st.markdown(f"**{number}.** {item.question}")
+        name = f"{key}.{number}"
+        if item.options:
+            given = st.radio("Answer", item.options, index=None, key=name, horizontal=True, label_visibility="collapsed")
+        else:
+            hint = f"a number, {item.digits} places after the point" if item.digits else "a whole number"
+            given = st.text_input(
+                f"Answer to exercise {number}", key=name, placeholder=hint, label_visibility="collapsed", width=320
+            )
+        if given:
+            _judge(item, given)
+
+
+def _judge(item: Exercise, given: str) -> None:
+    if item.right(given):
+        st.success(f"Right: {item.shown}. {item.why}")
+    else:
+        st.warning("Not yet. Look again at the picture: point at the cells, they hold the numbers.")
+
+
+def deck(rows: Sequence[tuple[str, str, str]], notation: str) -> None:
+    """In your deck: where the slides say it differently, and what to take instead."""
+    with st.expander("In your deck: notation, and where slides are loose"):
+        st.markdown(notation)
+        lines = "\n".join(f"| {where} | {says} | {right} |" for where, says, right in rows)
+        st.markdown(f"| slide | it says | take it as |\n|---|---|---|\n{lines}")

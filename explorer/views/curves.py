@@ -1,0 +1,114 @@
+"""Lines with their spread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import Curve, Curves, Saturation
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name
+
+
+def curves(record: Curves) -> go.Figure:
+    """Each line is the mean of several runs; the small bars reach from the lowest to the highest of them.
+
+    You may conclude that lines differ where their spreads stay apart. You may not conclude that the same holds for larger
+    models, other texts or longer training: this was measured on small ones.
+    """
+    figure = go.Figure([_line(line, number) for number, line in enumerate(record.lines)])
+    notes = (record.note,)
+    figure.update_layout(
+        title=theme.title(record.title, *notes),
+        xaxis={"title": {"text": record.across}, "type": "log" if record.log else "linear", "automargin": True},
+        yaxis={"title": {"text": record.up}, "automargin": True},
+        height=480 + theme.space_above(*notes),
+        margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 14, "b": 120},
+    )
+    return figure
+
+
+def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:
+    """One line; its spread as bars. `colour` is a number that the theme turns into one."""
+    name = escape(line.label, quote=False)
+    hover = f"{name}<br>%{{x:.4g}}: <b>%{{y:.4g}}</b><extra></extra>"
+    bars = {}
+    if line.low is not None and line.high is not None:
+        bars = {"error_y": {"array": line.high - line.y, "arrayminus": line.y - line.low, "thickness": 1.5, "width": 3}}
+    return go.Scatter(
+        x=line.x,
+        y=line.y,
+        mode="lines",
+        name=name,
+        line={"width": 3, "dash": dash},
+        hovertemplate=hover,
+        meta=colour,
+        **bars,
+    )
+
+
+def saturated(record: Saturation, *, width: int) -> go.Figure:
+    """Ten random keys meet one random query. Left: their weights for this width, with and without dividing by √d.
+
+    Right: over many queries, the mean of the largest weight, and how strongly the weights still answer to the scores
+    (the size of the softmax's gradient). Move the width: without the division a sum of more products grows, one key takes
+    all, and the gradient vanishes; with it nothing changes.
+
+    You may conclude what a softmax does to random vectors. You may not conclude that every model needs the division: trained
+    queries and keys are not random, and a model can learn to make them small.
+    """
+    place = list(record.widths).index(width)
+    figure = make_subplots(1, 2, subplot_titles=(f"weights at d = {width}", "all widths"), horizontal_spacing=0.09)
+    for number, (label, factor) in enumerate((("without ÷ √d", 1.0), ("with ÷ √d", width**-0.5))):
+        scores = record.scores[place] * factor
+        powers = np.exp(scores - scores.max())
+        hover = f"{label}, key %{{x}}: <b>%{{y:.3f}}</b><extra></extra>"
+        bar = go.Bar(x=np.arange(len(scores)), y=powers / powers.sum(), name=label, hovertemplate=hover, meta=number)
+        figure.add_trace(bar, row=1, col=1)
+        for values, what, dash in ((record.largest, "largest weight", "solid"), (record.slope, "gradient", "dot")):
+            line = Curve(f"{what} {label}", record.widths, values[:, number])
+            figure.add_trace(_line(line, number, dash), row=1, col=2)
+    low, high = record.largest[place, 0], record.slope[place, 0]
+    notes = (
+        f"without ÷ √d the largest of {record.scores.shape[1]} weights is {low:.2f} on average and the gradient {high:.2f}",
+        f"with it {record.largest[place, 1]:.2f} and {record.slope[place, 1]:.2f} ({record.draws:,} random queries each)",
+    )
+    figure.update_xaxes(title_text="key", row=1, col=1, automargin=True, dtick=1)
+    figure.update_xaxes(
+        title_text="d, the width of a head", type="log", tickvals=list(record.widths), row=1, col=2, automargin=True
+    )
+    figure.update_xaxes(range=np.log10(record.widths[[0, -1]]), row=1, col=2)
+    figure.update_yaxes(range=[0, 1.02], automargin=True)
+    above = theme.space_above(*notes) + 24
+    title = theme.title("Scores without and with ÷ √d", *notes)
+    figure.update_layout(title=title, height=400 + above, margin={"l": 10, "r": 20, "t": above, "b": 130})
+    return figure
+
+
+def is_curves(record: object) -> str:
+    """Empty for curves."""
+    return "" if isinstance(record, Curves) else f"it draws curves that were measured; this is a {type(record).__name__}."
+
+
+def is_saturation(record: object) -> str:
+    """Empty for what `saturation` measured."""
+    return (
+        ""
+        if isinstance(record, Saturation)
+        else f"it draws what lessons.saturation() measures; this is a {type(record).__name__}."
+    )
+
+
+def widths(record: Saturation) -> Mapping[str, Control]:
+    """How wide queries and keys are."""
+    return {"width": Choice("d, the width of a head", tuple(int(width) for width in record.widths), 64, ordered=True)}
+
+
+VIEWS = by_name(
+    View("curves", "Measured", curves, lambda record: {}, is_curves),
+    View("saturation", "What ÷ √d is for", saturated, widths, is_saturation),
+)

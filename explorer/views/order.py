@@ -1,0 +1,117 @@
+"""What a model notices when words change places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import Shuffle
+from explorer.views import theme
+from explorer.views.view import Choice, Control, Range, View, by_name
+
+WAYS = {"with": "with positions", "without": "without positions"}
+
+
+def order(record: Shuffle) -> go.Figure:
+    """One text, read again with its words shuffled. Each cell: how far the state of a word moved, in shares of its length.
+
+    Rows are layers, columns are words in the order of the text; what moved is sorted back first. Left with positions, right
+    without. An encoder without positions moves by nothing but rounding: it cannot know the order. For a decoder only the last
+    word can be compared (it stays in place and sees the same words, shuffled): without positions its state after the first
+    layer is the same, but not after the second, because by then the earlier words have each seen different words.
+
+    You may conclude whether this model could tell the two orders apart. You may not conclude that it uses the order well.
+    """
+    height = 60 + 34 * len(record.moved["with"])
+    figure = make_subplots(2, 1, subplot_titles=tuple(WAYS.values()), vertical_spacing=0.22, shared_xaxes=True)
+    top = max(float(np.nanmax(values)) for values in record.moved.values())
+    for number, (name, way) in enumerate(WAYS.items()):
+        values = record.moved[name]
+        heat = go.Heatmap(
+            z=values.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name=way,
+            hovertemplate="%{y}, <b>%{x}</b><br>moved by <b>%{z:.2g}</b> of its length<extra></extra>",
+        )  # fmt: skip
+        figure.add_trace(heat, row=number + 1, col=1)
+    states = ["words as they enter", *(f"after layer {n}" for n in range(len(record.moved["with"]) - 1))]
+    figure.update_xaxes(**theme.token_axis(record.tokens), tickangle=-60)
+    figure.update_yaxes(tickvals=list(range(len(states))), ticktext=states, range=[len(states) - 0.5, -0.5], automargin=True)
+    notes = (
+        f"largest move with positions {top:.2g}, without {np.nanmax(record.moved['without']):.1g}",
+        _new_order(record),
+        theme.unseen_note(record.tokens),
+    )
+    above, names = theme.space_above(*notes) + 20, 7 * max(len(theme.label(text)) for text in record.tokens.texts) + 20
+    plot = 2 * height + 40
+    figure.update_layout(
+        title=theme.title(f"The same words in another order: {record.model}, {record.family}", *notes),
+        coloraxis={"cmin": 0, "cmax": top, "colorbar": {"y": -names / plot}},
+        height=above + plot + names + 60, margin={"l": 10, "r": 20, "t": above, "b": names + 60},
+    )  # fmt: skip
+    return figure
+
+
+def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Figure:
+    """The attention of one head on the text as it stands (left) and shuffled (right), sorted back so that words line up.
+
+    Without positions the two pictures of an encoder are the same: attention follows the words wherever they go. With
+    positions they differ, because places have their say. A decoder's mask also changes who may see whom.
+
+    You may conclude how much this head goes by words and how much by places, in this text. You may not conclude it for
+    other texts from one shuffle.
+    """
+    kept = "with" if positions == WAYS["with"] else "without"
+    both = record.weights[kept][:, layer, head]
+    titles = ("as it stands", "shuffled, then sorted back")
+    figure = make_subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.02, shared_yaxes=True)
+    for number, weights in enumerate(both):
+        heat = go.Heatmap(
+            z=weights, coloraxis="coloraxis", xgap=1, ygap=1, name=titles[number],
+            hovertemplate="<b>%{y}</b> → <b>%{x}</b> <b>%{z:.4g}</b><extra></extra>",
+        )  # fmt: skip
+        figure.add_trace(heat, row=1, col=number + 1)
+    count = len(record.tokens)
+    figure.update_xaxes(**theme.token_axis(record.tokens), tickangle=-60)
+    figure.update_yaxes(**{**theme.token_axis(record.tokens), "range": [count - 0.5, -0.5]})
+    gap = float(np.abs(both[1] - both[0]).max())
+    notes = (f"layer {layer}, head {head} · largest difference {gap:.2g}", theme.unseen_note(record.tokens))
+    above, names = theme.space_above(*notes) + 20, 7 * max(len(theme.label(text)) for text in record.tokens.texts) + 20
+    plot = int(min(900, 27 * max(count, 10)))
+    figure.update_layout(
+        title=theme.title(f"Attention follows the words: {record.model} {positions}", *notes),
+        coloraxis={"cmin": 0, "cmax": float(both.max()), "colorbar": {"y": -names / plot}},
+        height=above + plot + names + 60, margin={"l": 10, "r": 10, "t": above, "b": names + 60},
+    )  # fmt: skip
+    return figure
+
+
+def _new_order(record: Shuffle) -> str:
+    words = " ".join(theme.label(record.tokens.texts[i]) for i in record.order[:14])
+    return f"read as: {words}{' …' if len(record.order) > 14 else ''}"
+
+
+def follow_choices(record: Shuffle) -> Mapping[str, Control]:
+    """With or without positions, which layer, which head."""
+    _, layers, heads, *_ = record.weights["with"].shape
+    return {
+        "positions": Choice("Positions", tuple(WAYS.values()), WAYS["without"]),
+        "layer": Range("Layer", 0, layers - 1),
+        "head": Range("Head", 0, heads - 1),
+    }
+
+
+def is_shuffle(record: object) -> str:
+    """Empty for a text that was read in two orders."""
+    return (
+        ""
+        if isinstance(record, Shuffle)
+        else f"it draws what ex.shuffle(model, text) makes; this is a {type(record).__name__}."
+    )
+
+
+VIEWS = by_name(
+    View("order", "The same words in another order", order, lambda record: {}, is_shuffle),
+    View("order-attention", "Attention follows the words", followed, follow_choices, is_shuffle),
+)

@@ -1,0 +1,148 @@
+"""Attention without anything to learn, and one head under both masks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import Trace
+from explorer.views import theme
+from explorer.views.attention import choices, frame, has_attention, place_number, remarks
+from explorer.views.view import Choice, Control, Toggle, View, by_name
+
+STAGES = {"x·x": "how alike two vectors are", "softmax": "shares of each row", "Σ α x": "the new vectors"}
+
+
+def simple(trace: Trace, *, stage: str, causal: bool) -> go.Figure:
+    """Attention as it is first explained, with no matrices: the words' own vectors are queries, keys and values at once.
+
+    The score of two words is the dot product of their vectors, a softmax turns each row into shares, and each word's new
+    vector is the sum of all vectors by these shares. With *look back only* a word sees itself and what stands before it.
+
+    You may conclude what attention does with vectors as they are: mostly, words look at themselves and at words like
+    them. You may not conclude what a trained head does: its W_Q and W_K let a word look for something unlike itself.
+    """
+    stream = next(iter(trace.hidden))
+    x = trace.hidden[stream][0].astype(np.float64)  # [position, dim]
+    tokens = trace.axes(stream)[0]
+    seen = np.tril(np.ones((len(x), len(x)), bool)) if causal else np.ones((len(x), len(x)), bool)
+    scores = np.where(seen, x @ x.T, np.nan)
+    weights = shares(scores)
+    drawn = {"x·x": scores, "softmax": weights, "Σ α x": np.nan_to_num(weights) @ x}[stage]
+    hover = {
+        "x·x": f"<b>%{{y}}</b> · <b>%{{x}}</b>, a sum of {x.shape[1]} products = ",
+        "softmax": "<b>%{y}</b> → <b>%{x}</b> exp(%{customdata:.4g}) / the sum of its row = ",
+        "Σ α x": "<b>%{y}</b>, feature %{x}, the shares times that feature of all words = ",
+    }[stage]
+    heat = go.Heatmap(
+        z=drawn.astype(np.float32), customdata=np.nan_to_num(scores).astype(np.float32) if stage == "softmax" else None,
+        coloraxis="coloraxis" if stage == "softmax" else "coloraxis2", hovertemplate=hover + "<b>%{z:.4g}</b><extra></extra>",
+        hoverongaps=False, xgap=1, ygap=1, name=stage,
+    )  # fmt: skip
+    notes = (f"{stage}: {STAGES[stage]}", theme.unseen_note(tokens))
+    figure = go.Figure(heat)
+    named = stage != "Σ α x"
+    features = {"title": {"text": "feature"}, "showgrid": False, "tickangle": 0, "side": "top"}
+    figure.update_layout(
+        title=theme.title("Attention with nothing to learn", *notes),
+        xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60} if named else features,
+        yaxis={**theme.token_axis(tokens), "range": [len(tokens) - 0.5, -0.5]},
+        **theme.colours(drawn, signed=stage != "softmax"),
+        **frame(len(tokens), tokens, notes),
+    )
+    return figure
+
+
+def shares(scores: np.ndarray) -> np.ndarray:
+    """Each row of scores as shares that sum to one; NaN is forbidden and stays NaN."""
+    powers = np.exp(scores - np.nanmax(scores, axis=1, keepdims=True))
+    return powers / np.nansum(powers, axis=1, keepdims=True)
+
+
+def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
+    """One head's queries and keys under both masks. Left: every word sees every word. Right: no word sees ahead.
+
+    The scores below the diagonal are the same numbers; the mask makes what is above it −∞ (grey). After the softmax the rows
+    differ, because the same shares are divided among fewer words; only the last row is the same.
+
+    You may conclude what the mask does to given queries and keys. You may not conclude that a model runs well under the other
+    mask: its queries and keys were learned under its own.
+    """
+    attention = trace.attention[place_number(trace, layer)]
+    rows, columns = trace.axes(attention.stream)
+    scaled = attention.stage("biased", head).astype(np.float64)
+    names = ("every word sees every word", "no word sees ahead")
+    figure = make_subplots(1, 2, subplot_titles=names, horizontal_spacing=0.02, shared_yaxes=True)
+    full = np.ones(scaled.shape, bool)
+    for number, seen in enumerate((full, np.tril(full))):
+        scores = np.where(seen, scaled, np.nan)
+        heat = go.Heatmap(
+            z=(scores if stage == "scores" else shares(scores)).astype(np.float32), text=_printed(seen),
+            texttemplate="%{text}" if len(rows) <= 9 else None, textfont={"size": 12},
+            coloraxis="coloraxis2" if stage == "scores" else "coloraxis", hoverongaps=False, xgap=1, ygap=1, name=names[number],
+            hovertemplate="<b>%{y}</b> → <b>%{x}</b><br>%{text}: <b>%{z:.4g}</b><extra></extra>",
+        )  # fmt: skip
+        figure.add_trace(heat, row=1, col=number + 1)
+    notes = (f"{layer}, head {head} · each row looks at the columns", *remarks(attention, rows, columns))
+    names_px = 7 * max(len(theme.label(text)) for text in columns.texts) + 20
+    rows_px = int(min(900, 27 * max(len(rows), 10)))
+    figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
+    figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]})
+    above = theme.space_above(*notes) + 20
+    figure.update_layout(
+        title=theme.title("The same queries and keys under both masks", *notes),
+        **_below(theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores"), names_px, rows_px),
+        height=above + rows_px + names_px + 60,
+        margin={"l": 10, "r": 10, "t": above, "b": names_px + 60},
+    )
+    return figure
+
+
+def _below(colours: dict[str, Any], names: int, rows: int) -> dict[str, Any]:
+    """The colour bar below the slanted names of the columns."""
+    return {axis: {**held, "colorbar": {"y": -names / rows}} for axis, held in colours.items()}
+
+
+def _printed(seen: np.ndarray) -> np.ndarray:
+    """The cells as the lecture prints them: q₂·k₁, or −∞."""
+    cells = [
+        [f"q<sub>{i + 1}</sub>·k<sub>{j + 1}</sub>" if ok else "−∞" for j, ok in enumerate(line)] for i, line in enumerate(seen)
+    ]
+    return np.array(cells)
+
+
+def simple_choices(trace: Trace) -> Mapping[str, Control]:
+    """Which stage, and whether words may look ahead."""
+    causal = trace.family == "decoder"
+    return {"stage": Choice("Stage", tuple(STAGES)), "causal": Toggle("Look back only", causal)}
+
+
+def mask_choices(trace: Trace) -> Mapping[str, Control]:
+    """Which layer and head, and which stage."""
+    held = choices(trace)
+    layers = tuple(name for name in held["layer"].options if not name.startswith("cross"))  # type: ignore[union-attr]
+    return {"stage": Choice("Stage", ("scores", "weights")), "layer": Choice("Layer", layers), "head": held["head"]}
+
+
+def has_states(trace: Trace) -> str:
+    """Empty where the vectors that enter the first layer are known."""
+    if not isinstance(trace, Trace):
+        return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
+    return "" if trace.hidden else "this trace holds no states."
+
+
+def has_scores(trace: Trace) -> str:
+    """Empty where queries and keys are known."""
+    if reason := has_attention(trace):
+        return reason
+    return "" if trace.attention[0].q is not None else "this model hands out only its weights, not its queries and keys."
+
+
+VIEWS = by_name(
+    View("simple", "Attention with nothing to learn", simple, simple_choices, has_states),
+    View("masks", "One head under both masks", masks, mask_choices, has_scores),
+)

@@ -1,0 +1,176 @@
+"""The walk through a layer: every step against the model's own weights and the formula, for every norm place and family."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import SENTENCE
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.nn.layers import ACTIVATIONS, PLACES
+from explorer.records import Trace
+from explorer.views import VIEWS
+from explorer.views.steps import steps_of
+
+WALK = VIEWS["walk"]
+
+
+def weight(model: OwnModel, name: str) -> np.ndarray:
+    return model.module.state_dict()[name].numpy().astype(np.float64)
+
+
+def linear(model: OwnModel, name: str, x: np.ndarray) -> np.ndarray:
+    bias = model.module.state_dict().get(f"{name}.bias")
+    return x @ weight(model, f"{name}.weight").T + (0.0 if bias is None else bias.numpy())
+
+
+def shown(trace: Trace, step: str, **given: object) -> np.ndarray:
+    data = WALK(trace, step=step, **given).data[0]
+    return np.asarray(data.z if data.type == "heatmap" else data.y, np.float64)
+
+
+def close(one: np.ndarray, other: np.ndarray) -> None:
+    np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-5)
+
+
+def norm(model: OwnModel, name: str, x: np.ndarray) -> np.ndarray:
+    centred = x - x.mean(-1, keepdims=True)
+    deviation = np.sqrt((centred**2).mean(-1, keepdims=True) + model.config.norm_epsilon)
+    return centred / deviation * weight(model, f"{name}.norm.weight") + weight(model, f"{name}.norm.bias")
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def model(request: pytest.FixtureRequest, bert: OwnModel) -> OwnModel:
+    return ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=request.param, dim=32)
+
+
+def test_every_step_is_the_formula_on_the_model_s_weights(model: OwnModel) -> None:
+    trace, head, width = ex.trace(model, SENTENCE, blocks=True), 1, 8
+    place, part = model.config.norm_place, slice(head * width, (head + 1) * width)
+    x = trace.hidden["encoder"][0].astype(np.float64)
+    first, second = "layers.0.after_attention", "layers.0.after_feed_forward"
+    reads = norm(model, first, x) if place == "pre" else x
+    q, k, v = (linear(model, f"layers.0.attention.{name}", reads) for name in ("query", "key", "value"))
+    scores = q[:, part] @ k[:, part].T / np.sqrt(width)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    every = []
+    for h in range(4):
+        own = slice(h * width, (h + 1) * width)
+        powers = np.exp(q[:, own] @ k[:, own].T / np.sqrt(width))
+        every.append(powers / powers.sum(axis=1, keepdims=True) @ v[:, own])
+    out = linear(model, "layers.0.attention.output", np.concatenate(every, axis=1))
+    for step, wanted in {
+        "x": x, "q": q[:, part], "k": k[:, part], "v": v[:, part], "q·k": scores * np.sqrt(width), "÷ √d": scores,
+        "mask": scores, "softmax": weights, "Σ α v": weights @ v[:, part], "heads": np.concatenate(every, axis=1), "W_O": out,
+    }.items():  # fmt: skip
+        close(shown(trace, step, head=head), wanted)
+    word = "3 didn"
+    close(shown(trace, "q ⊙ k", head=head, word=word), q[3, part] * k[:, part])
+    close(shown(trace, "α · v", head=head, word=word), weights[3][:, None] * v[:, part])
+    above = x + (norm(model, first, out) if place == "inside" else out)
+    entering = norm(model, first, above) if place == "post" else above
+    read = norm(model, second, entering) if place == "pre" else entering
+    units = ACTIVATIONS["gelu"](model.module.layers[0].feed_forward.widen.weight.new_tensor(  # type: ignore[union-attr, operator]
+        linear(model, "layers.0.feed_forward.widen", read))).double().numpy()  # fmt: skip
+    made = linear(model, "layers.0.feed_forward.narrow", units)
+    total = entering + (norm(model, second, made) if place == "inside" else made)
+    close(shown(trace, "+ x"), above)
+    close(shown(trace, "units"), units)
+    close(shown(trace, "feed-forward"), made)
+    close(shown(trace, "+ x again"), total)
+    leaving = norm(model, second, total) if place == "post" else total
+    close(trace.hidden["encoder"][1], leaving)
+    close(shown(trace, "norm again" if place == "post" else "+ x again"), leaving)
+
+
+def test_the_steps_stand_in_the_order_of_the_model(model: OwnModel) -> None:
+    names = [step.name for step in steps_of(ex.trace(model, SENTENCE, blocks=True))]
+    order = {
+        "post": ["x", "q", "W_O", "+ x", "norm", "units", "feed-forward", "+ x again", "norm again"],
+        "pre": ["x", "norm", "q", "W_O", "+ x", "norm again", "units", "feed-forward", "+ x again"],
+        "inside": ["x", "q", "W_O", "norm", "+ x", "units", "feed-forward", "norm again", "+ x again"],
+    }[model.config.norm_place]
+    assert [name for name in names if name in order] == order
+
+
+def test_hidden_units_are_handed_out_for_every_kind_of_feed_forward_layer(bert: OwnModel) -> None:
+    for activation in ACTIVATIONS:
+        model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", activation=activation)
+        block = ex.trace(model, "A dog.", blocks=True).block("encoder", 1, "feed-forward")
+        assert block.units is not None
+        close(linear(model, "layers.1.feed_forward.narrow", block.units), block.out)
+
+
+def test_one_word_is_a_row_of_the_whole(trace: Trace) -> None:
+    words = WALK.controls(trace)["word"].options
+    for step, place in itertools.product(steps_of(trace), (0, 7, len(words) - 1)):
+        whole, row = shown(trace, step.name), shown(trace, step.name, one=True, word=words[place])
+        if row.ndim == 1:
+            np.testing.assert_array_equal(row, whole[place])
+        else:
+            assert step.name in ("k", "v", "q ⊙ k", "α · v"), step.name
+
+
+def test_the_hovers_hold_their_operands(trace: Trace) -> None:
+    def operands(step: str) -> tuple[np.ndarray, np.ndarray]:
+        data = WALK(trace, step=step, word="4 '").data[0]
+        return np.asarray(data.customdata, np.float64), np.asarray(data.z, np.float64)
+
+    parts, total = operands("+ x")
+    close(parts.sum(-1), total)
+    (x, mean, deviation, gain, shift), normed = np.moveaxis(operands("norm")[0], -1, 0), operands("norm")[1]
+    close((x - mean) / deviation * gain + shift, normed)
+    for step in ("q ⊙ k", "α · v"):
+        parts, product = operands(step)
+        close(parts[..., 0] * parts[..., 1], product)
+    attention = trace.attention[0]
+    close(operands("q ⊙ k")[1].sum(axis=1), attention.stage("scores", 0)[4])
+    close(operands("α · v")[1].sum(axis=0), attention.stage("context", 0)[4])
+
+
+def test_source_and_target_each_have_their_own_walk(bert: OwnModel) -> None:
+    model = ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu")
+    trace = ex.trace(model, "The dog slept because it was tired.", target="It slept.", blocks=True)
+    assert "+ bias" in [step.name for step in steps_of(trace)]
+    for where, rows, columns in (("encoder", trace.source, trace.source), ("decoder", trace.target, trace.target),
+                                 ("cross", trace.target, trace.source)):  # fmt: skip
+        assert rows is not None and columns is not None
+        assert shown(trace, "softmax", layer=f"{where} layer 1").shape == (len(rows), len(columns))
+        assert len(shown(trace, "k", layer=f"{where} layer 1")) == len(columns)
+        assert len(shown(trace, "units", layer=f"{where} layer 1")) == len(rows)
+
+
+def test_a_trace_without_blocks_says_how_to_make_one(bert: OwnModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="blocks=True"):
+        WALK(ex.trace(bert, SENTENCE))
+    with pytest.raises(ex.ExplorerError, match="blocks=True"):
+        ex.trace(bert, SENTENCE).block("encoder", 0, "attention")
+
+
+def test_attention_with_nothing_to_learn_is_softmax_of_x_x(trace: Trace) -> None:
+    x = trace.hidden["encoder"][0].astype(np.float64)
+    for causal in (False, True):
+        seen = np.tril(np.ones((len(x), len(x)))) if causal else np.ones((len(x), len(x)))
+        powers = np.exp(x @ x.T) * seen
+        weights = powers / powers.sum(axis=1, keepdims=True)
+        for stage, wanted in {"x·x": x @ x.T, "softmax": weights, "Σ α x": weights @ x}.items():
+            drawn = np.asarray(VIEWS["simple"](trace, stage=stage, causal=causal).data[0].z)
+            if stage != "Σ α x":
+                assert np.array_equal(np.isfinite(drawn), seen.astype(bool))
+                drawn, wanted = np.nan_to_num(drawn), wanted * seen
+            close(drawn, wanted)
+
+
+def test_both_masks_show_the_same_scores_and_rows_that_sum_to_one(trace: Trace) -> None:
+    full, back = VIEWS["masks"](trace, stage="scores").data
+    close(np.asarray(full.z), trace.attention[0].stage("scaled", 0))
+    lower = np.tril(np.ones_like(full.z)).astype(bool)
+    np.testing.assert_array_equal(np.isfinite(back.z), lower)
+    np.testing.assert_array_equal(np.asarray(back.z)[lower], np.asarray(full.z)[lower])
+    full, back = VIEWS["masks"](trace, stage="weights").data
+    close(np.asarray(full.z), trace.attention[0].weights[0])
+    close(np.nansum(back.z, axis=1), np.ones(len(lower)))
+    assert back.text[0][1] == "−∞" and back.text[1][0] == "q<sub>2</sub>·k<sub>1</sub>"
