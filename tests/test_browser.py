@@ -11,16 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import ALL, SENTENCE
 from offline import ROOT, Watch, chromium, free_port, server
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as Late
 
 import explorer as ex
+from explorer import library
+from explorer.lessons.saturation import saturation
 from explorer.records import Trace
 from explorer.views import VIEWS
 
 pytestmark = pytest.mark.browser
-DRAWN = ".js-plotly-plot .hm image"  # a heat map is drawn as one image
+DRAWN = ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path"  # a heat map is one image
+LESSONS = {"Attention, step by step": "Attention with nothing to learn", "Positions": "Vectors of the places"}
 CUT_OFF = """plot => {
   const frame = plot.getBoundingClientRect();
   const outside = box => box.left < frame.left - 1 || box.right > frame.right + 1 || box.width === 0;
@@ -56,7 +60,7 @@ def opened(browser: Browser, watch: Watch, address: str, mode: str = "light", wi
 def test_the_first_picture_comes_within_ten_seconds(browser: Browser, app: tuple[str, Path]) -> None:
     watch, start = Watch(), time.perf_counter()
     page = opened(browser, watch, app[0])
-    page.wait_for_selector(DRAWN, timeout=60_000)
+    page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
     alone = "PYTEST_XDIST_WORKER" not in os.environ  # beside other tests on two cores it takes twice as long
     assert time.perf_counter() - start < (10 if alone else 30)
     assert watch.faults == [] and app[1].read_text() == ""
@@ -69,7 +73,7 @@ def test_the_page_works_in_light_and_dark_wide_and_narrow(
 ) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0], mode, width)
-    page.wait_for_selector(DRAWN)
+    page.wait_for_selector(DRAWN, state="attached")
     paper = page.locator(".js-plotly-plot .main-svg").first.evaluate("e => getComputedStyle(e).backgroundColor")
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 21, 28)"}[mode]
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
@@ -81,7 +85,7 @@ def test_the_page_works_in_light_and_dark_wide_and_narrow(
 def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0])
-    page.wait_for_selector(DRAWN)
+    page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("radio", name="gpt2").click()
     expect(page.locator(".gtitle").first).to_contain_text("decoder layer 0")
     page.get_by_label("Your sentence").fill("The zebra was tired.")
@@ -116,7 +120,7 @@ def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], q
 def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tmp_path: Path) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0])
-    page.wait_for_selector(DRAWN)
+    page.wait_for_selector(DRAWN, state="attached")
     page.get_by_text("Take it with you").first.click()
     for kind in ("HTML", "CSV", "PNG", "SVG"):
         with page.expect_download(timeout=60_000) as waiting:
@@ -128,16 +132,94 @@ def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tm
 
 
 def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace, tmp_path: Path) -> None:
-    for name, view in VIEWS.items():
-        path = ex.save(view(trace), tmp_path / f"{name}.html", caption=view.caption)
-        for mode, width in SCREENS:
+    records = [
+        trace,
+        ex.places("sinusoidal"),
+        ex.shuffle(ex.load("bert", device="cpu"), SENTENCE),
+        saturation(),
+        library.result("scale"),
+    ]
+    for number, (name, view) in enumerate(VIEWS.items()):
+        path = ex.save(
+            view(next(record for record in records if not view.fits(record))), tmp_path / f"{name}.html", caption=view.caption
+        )
+        for mode, width in SCREENS if ALL else [SCREENS[number % 4]]:
             watch = Watch()
             page = opened(browser, watch, path.as_uri(), mode, width)
             page.wait_for_selector("body[data-drawn=yes]")
-            page.wait_for_selector(DRAWN)
+            page.wait_for_selector(DRAWN, state="attached")
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert watch.faults == []
             page.context.close()
+
+
+@pytest.mark.parametrize(("mode", "width"), SCREENS)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_fits_every_screen(browser: Browser, app: tuple[str, Path], lesson: str, mode: str, width: int) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0], mode, width)
+    page.wait_for_selector(DRAWN, state="attached")
+    if width < 600:
+        page.get_by_test_id("stExpandSidebarButton").or_(page.get_by_test_id("stTopNavSection")).first.click()
+    page.get_by_role("link", name=lesson).first.click()
+    expect(page.locator(".gtitle").first).to_contain_text(LESSONS[lesson], timeout=20_000)
+    page.wait_for_timeout(1000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
+    for plot in page.locator(".js-plotly-plot").all():
+        assert plot.evaluate(CUT_OFF) == [], "no label is cut off or left out"
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the thing with this name has the keyboard."""
+    says = "e => [e.innerText, e.ariaLabel, e.labels && e.labels[0] && e.labels[0].innerText].join(' ').slice(0, 80)"
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if name in page.evaluate(f"({says})(document.activeElement)"):
+            return
+    raise AssertionError(f"no way to {name!r} with the Tab key")
+
+
+def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0])
+    page.wait_for_selector(DRAWN, state="attached")
+    tab_to(page, "Attention, step by step")
+    page.keyboard.press("Enter")
+    title = page.locator(".gtitle", has_text="Step 1 of 19")
+    expect(title).to_be_visible(timeout=20_000)
+    page.evaluate("document.activeElement.blur()")
+    for step in range(2, 20):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".gtitle", has_text=f"Step {step} of 19")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".gtitle", has_text="Step 18 of 19")).to_be_visible()
+    tab_to(page, "it stays as it is")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".gtitle", has_text="Scores without and with")).to_be_visible()
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_positions_are_explored_with_the_keyboard_alone(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0])
+    page.wait_for_selector(DRAWN, state="attached")
+    tab_to(page, "Positions")
+    page.keyboard.press("Enter")
+    expect(page.locator(".gtitle").first).to_contain_text("Vectors of the places", timeout=20_000)
+    tab_to(page, "Vectors of the places")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".gtitle").first).to_contain_text("Features over places")
+    tab_to(page, "no state changes")
+    page.keyboard.press("Space")
+    expect(page.locator(".gtitle", has_text="Another order: bert")).to_be_visible()
+    expect(page.get_by_text("a bag of words", exact=False).last).to_be_visible()
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
 
 
 def run_all_cells(page: Page) -> None:
@@ -154,7 +236,7 @@ def run_all_cells(page: Page) -> None:
             page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click(timeout=5_000)
             with contextlib.suppress(AssertionError):  # a run that began is waited for; one that did not is asked for again
                 expect(started).to_have_text(re.compile(r"\[(\*|\d+)\]"), timeout=15_000)
-                page.wait_for_selector(DRAWN, timeout=45_000)
+                page.wait_for_selector(DRAWN, state="attached", timeout=45_000)
                 return
     raise AssertionError("the notebook drew nothing")
 
@@ -172,11 +254,13 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
         watch = Watch()
         page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{notebook}", height=5000)  # all of it is drawn
         run_all_cells(page)
-        page.wait_for_selector(".widget-dropdown select, .widget-hslider", timeout=30_000)
+        page.wait_for_selector(".widget-dropdown select", timeout=30_000)
         expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]:"), timeout=90_000)
         assert page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-        stage = page.get_by_label("Stage").first
-        stage.select_option("scores")
-        expect(page.locator(".gtitle").first).to_contain_text("scores")
+        before = page.locator(".js-plotly-plot").all_inner_texts()
+        choice = page.locator(".widget-dropdown select").first
+        choice.select_option(index=0 if choice.evaluate("e => e.selectedIndex") else 1)
+        page.wait_for_timeout(1500)
+        assert page.locator(".js-plotly-plot").all_inner_texts() != before, "a control moves a picture"
         assert watch.faults == [] and outside.read_text() == ""
         page.context.close()

@@ -80,8 +80,11 @@ def test_what_cannot_be_saved_is_refused(trace: Trace, tmp_path: Path) -> None:
 def test_a_figure_of_another_maker_is_saved_or_refused_calmly(tmp_path: Path) -> None:
     line, heat = go.Figure(go.Scatter(x=[1, 2], y=[3, 4])), go.Figure(go.Heatmap(z=[[1.0, 2.0], [3.0, 4.0]]))
     assert ex.save(line, tmp_path / "line.html").is_file()
-    with pytest.raises(ex.ExplorerError, match="Only heat maps"):
-        ex.save(line, tmp_path / "line.csv")
+    with pytest.raises(ex.ExplorerError, match="pie"):
+        ex.save(go.Figure(go.Pie(labels=["a"], values=[1])), tmp_path / "pie.csv")
+    assert (ex.save(line, tmp_path / "line.csv")).read_text().splitlines()[1:] == [",0,,0,1,3.0", ",0,,1,2,4.0"]
+    bars = go.Figure([go.Bar(x=["May", "June"], y=[1, float("nan")], name="b"), go.Scatter(y=[7])])
+    assert ex.save(bars, tmp_path / "b.csv").read_text().splitlines()[1:] == ["b,0,b,0,May,1.0", "b,0,b,1,June,", ",0,,0,0,7.0"]
     assert ex.save(heat, tmp_path / "heat.csv").read_text().splitlines()[-1] == ",1,1,1,1,4.0"
     assert ex.save(heat, tmp_path / "heat.html").is_file()
     for path in (None, 3):

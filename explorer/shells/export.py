@@ -109,7 +109,11 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
 def _points(figure: go.Figure, trace: Any) -> list[str]:
     """The places of a line or of bars along x: the axis's names where it has some, otherwise the numbers."""
     names = figure.layout[(trace.xaxis or "x").replace("x", "xaxis", 1)].ticktext
-    return list(_clean(names)) if names is not None and len(names) == len(trace.y) else [f"{x:g}" for x in np.asarray(trace.x)]
+    return (
+        list(_clean(names))
+        if names is not None and len(names) == len(trace.y)
+        else [f"{x:g}" if isinstance(x, (int, float, np.number)) else str(x) for x in _across(trace)]
+    )
 
 
 def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
@@ -157,6 +161,11 @@ def prose(caption: str) -> str:
 def _bare(figure: go.Figure) -> go.Figure:
     """The figure without a look."""
     return go.Figure(figure).update_layout(template=None)
+
+
+def _across(trace: Any) -> list[Any]:
+    """Where the points of a line or of bars stand; plotly counts them where nothing is said."""
+    return list(range(len(trace.y))) if trace.x is None else list(trace.x)
 
 
 def _names(figure: go.Figure, axis: str) -> list[str]:

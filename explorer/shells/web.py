@@ -54,15 +54,20 @@ def mode() -> str:
 
 
 def _controls(view: View, record: Any, steps: str, key: str) -> dict[str, Any]:
-    offered = view.controls(record)
+    offered, chosen = view.controls(record), {}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = {name: _widget(f"{key}.{name}", control) for name, control in offered.items()}
-        if steps in offered:
-            for sign, arrow, move in (("Back", "Left", -1), ("Next", "Right", 1)):
-                step = partial(_step, f"{key}.{steps}", offered[steps], move)
-                help_ = f"{offered[steps].label}: one step. Key: {arrow} arrow"
-                st.button(sign, key=f"{key}.{arrow}", shortcut=arrow, on_click=step, help=help_)
+        for name, control in offered.items():
+            chosen[name] = _widget(f"{key}.{name}", control)
+            if name == steps:
+                _arrows(f"{key}.{name}", control)
     return chosen
+
+
+def _arrows(key: str, control: Control) -> None:
+    """Buttons, and the arrow keys, that move a choice one place."""
+    for sign, arrow, move in (("Back", "Left", -1), ("Next", "Right", 1)):
+        step, help_ = partial(_step, key, control, move), f"{control.label}: one step. Key: {arrow} arrow"
+        st.button(sign, key=f"{key}.{arrow}", shortcut=arrow, on_click=step, help=help_)
 
 
 def _step(key: str, control: Control, move: int) -> None:

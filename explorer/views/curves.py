@@ -85,7 +85,7 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     figure.update_yaxes(range=[0, 1.02], automargin=True)
     above = theme.space_above(*notes) + 24
     title = theme.title("Scores without and with ÷ √d", *notes)
-    figure.update_layout(title=title, height=400 + above, margin={"l": 10, "r": 20, "t": above, "b": 130})
+    figure.update_layout(title=title, height=400 + above, margin={"l": 10, "r": 20, "t": above, "b": 190})
     return figure
 
 

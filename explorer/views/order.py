@@ -32,6 +32,7 @@ def order(record: Shuffle) -> go.Figure:
         values = record.moved[name]
         heat = go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name=way,
+            texttemplate="%{z:.1g}" if len(record.tokens) <= 16 else None, textfont={"size": 12},
             hovertemplate="%{y}, <b>%{x}</b><br>moved by <b>%{z:.2g}</b> of its length<extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=number + 1, col=1)
@@ -39,14 +40,14 @@ def order(record: Shuffle) -> go.Figure:
     figure.update_xaxes(**theme.token_axis(record.tokens), tickangle=-60)
     figure.update_yaxes(tickvals=list(range(len(states))), ticktext=states, range=[len(states) - 0.5, -0.5], automargin=True)
     notes = (
-        f"largest move with positions {top:.2g}, without {np.nanmax(record.moved['without']):.1g}",
+        f"largest move: {top:.2g} with positions, {np.nanmax(record.moved['without']):.1g} without",
         _new_order(record),
         theme.unseen_note(record.tokens),
     )
     above, names = theme.space_above(*notes) + 20, 7 * max(len(theme.label(text)) for text in record.tokens.texts) + 20
     plot = 2 * height + 40
     figure.update_layout(
-        title=theme.title(f"The same words in another order: {record.model}, {record.family}", *notes),
+        title=theme.title(f"Another order: {record.model}, {record.family}", *notes),
         coloraxis={"cmin": 0, "cmax": top, "colorbar": {"y": -names / plot}},
         height=above + plot + names + 60, margin={"l": 10, "r": 20, "t": above, "b": names + 60},
     )  # fmt: skip
@@ -64,7 +65,7 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
     """
     kept = "with" if positions == WAYS["with"] else "without"
     both = record.weights[kept][:, layer, head]
-    titles = ("as it stands", "shuffled, then sorted back")
+    titles = ("as it stands", "shuffled, sorted back")
     figure = make_subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.02, shared_yaxes=True)
     for number, weights in enumerate(both):
         heat = go.Heatmap(
@@ -80,7 +81,7 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
     above, names = theme.space_above(*notes) + 20, 7 * max(len(theme.label(text)) for text in record.tokens.texts) + 20
     plot = int(min(900, 27 * max(count, 10)))
     figure.update_layout(
-        title=theme.title(f"Attention follows the words: {record.model} {positions}", *notes),
+        title=theme.title(f"Attention of {record.model} {positions}", *notes),
         coloraxis={"cmin": 0, "cmax": float(both.max()), "colorbar": {"y": -names / plot}},
         height=above + plot + names + 60, margin={"l": 10, "r": 10, "t": above, "b": names + 60},
     )  # fmt: skip

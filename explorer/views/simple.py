@@ -75,7 +75,7 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
     attention = trace.attention[place_number(trace, layer)]
     rows, columns = trace.axes(attention.stream)
     scaled = attention.stage("biased", head).astype(np.float64)
-    names = ("every word sees every word", "no word sees ahead")
+    names = ("all see all", "none sees ahead")
     figure = make_subplots(1, 2, subplot_titles=names, horizontal_spacing=0.02, shared_yaxes=True)
     full = np.ones(scaled.shape, bool)
     for number, seen in enumerate((full, np.tril(full))):
@@ -94,7 +94,7 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
     figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]})
     above = theme.space_above(*notes) + 20
     figure.update_layout(
-        title=theme.title("The same queries and keys under both masks", *notes),
+        title=theme.title("The same q and k under both masks", *notes),
         **_below(theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores"), names_px, rows_px),
         height=above + rows_px + names_px + 60,
         margin={"l": 10, "r": 10, "t": above, "b": names_px + 60},

@@ -7,7 +7,9 @@ signed values, with zero in the middle.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
+from textwrap import wrap
 
 import numpy as np
 import plotly.graph_objects as go
@@ -67,7 +69,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
             "font": {"family": FONT, "size": 15, "color": ink},
             "paper_bgcolor": paper,
             "plot_bgcolor": NOWHERE[mode] if gaps else paper,
-            "legend": {"font": {"size": 15}, "orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"},
+            "legend": {"font": {"size": 15}, "orientation": "h", "x": 0, "y": -0.3, "yanchor": "top"},
             "title": {
                 "font": {"size": 18},
                 "x": 0.01,
@@ -118,12 +120,17 @@ def token_axis(tokens: Tokens) -> dict[str, object]:
 
 def title(first: str, *notes: str) -> dict[str, object]:
     """A title, with smaller lines below it for the notes that are not empty."""
-    return {"text": first + "".join(f"<br><span style='font-size:14px'>{note}</span>" for note in notes if note)}
+    return {"text": first + "".join(f"<br><span style='font-size:14px'>{line}</span>" for line in lines(notes))}
+
+
+def lines(notes: Iterable[str]) -> list[str]:
+    """Notes in lines that fit on a telephone."""
+    return [line for note in notes for line in wrap(note, 50, break_long_words=False, break_on_hyphens=False)]
 
 
 def space_above(*notes: str) -> int:
     """The pixels that a title with these notes needs."""
-    return 64 + 20 * sum(bool(note) for note in notes)
+    return 64 + 20 * len(lines(notes))
 
 
 def colours(values: np.ndarray, signed: bool) -> dict[str, object]:

@@ -29,9 +29,9 @@ def walk(trace: Trace, *, layer: str, head: int, step: str, word: str, one: bool
     steps = steps_of(trace)
     number = [known.name for known in steps].index(step)
     panel = steps[number].panel(held)
-    heading = f"Step {number + 1} of {len(steps)}: {steps[number].title}"
+    heading = f"Step {number + 1} of {len(steps)}: {step}"
     rows, columns = trace.axes(held.attention.stream)
-    notes = (_where(held, steps[number], one), *remarks(held.attention, rows, columns))
+    notes = (steps[number].title, _where(held, steps[number], one), *remarks(held.attention, rows, columns))
     return _bars(held, panel, heading, notes) if one and panel.mine else _cells(panel, heading, notes)
 
 
