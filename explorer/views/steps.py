@@ -127,7 +127,7 @@ WEIGHED = Step(
     "α · v",
     "every value times its share",
     r"\alpha_{ij}\,v_j",
-    "The values of all words, each as strong as its weight. What is pale is not taken along.",
+    "The values of all words, each as strong as its weight. What is faint is not taken along.",
     panels.weighed,
     whole=False,
 )
