@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from explorer.shells.export import save
     from explorer.shells.notebook import ask, show
-    from explorer.text.learning import tokenizer
+    from explorer.text.learning import learn, tokenizer
     from explorer.tracing import trace
 
 __version__ = "0.1.0"
@@ -47,6 +47,7 @@ _HOMES = {
     "build": "loading:build",
     "compare": "comparing:compare",
     "export": "loading:export",
+    "learn": "text.learning:learn",
     "load": "loading:load",
     "models": "library:models",
     "places": "placing:places",
@@ -74,6 +75,7 @@ __all__ = [
     "build",
     "compare",
     "export",
+    "learn",
     "load",
     "models",
     "places",

@@ -17,6 +17,7 @@ from explorer.records.edits import (
     Uniform,
 )
 from explorer.records.exercise import Exercise
+from explorer.records.merges import Join, Match, Merge
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.tokens import Tokens, Vocabulary
@@ -42,6 +43,9 @@ __all__ = [
     "Saturation",
     "spread",
     "Edit",
+    "Join",
+    "Match",
+    "Merge",
     "Mix",
     "NoScale",
     "Places",
