@@ -31,7 +31,7 @@ FIVE = [
     "Животное не перешло улицу, потому что оно слишком устало. 😀😀 👩‍👩‍👧 नमस्ते नमस्ते",
 ]
 EXAMPLES = 1500 if ALL else 120
-SMALL = st.lists(st.text(alphabet="ab c", max_size=24), min_size=1, max_size=8)  # ties, and one piece spelled in two ways
+SMALL = st.lists(st.text(alphabet="ab c", max_size=24), min_size=1, max_size=8)  # many ties, and runs of one letter
 WILD = st.lists(st.text(max_size=30), min_size=1, max_size=6)
 
 

@@ -62,7 +62,7 @@ class Learner:
             )
 
     def add(self, pair: Pair) -> int:
-        """The id of the piece that this pair makes; a new one unless the piece is there already, spelled otherwise."""
+        """The id of the piece that this pair makes; a new one unless a special piece is written the same."""
         first, second = (self.names[part] for part in pair)
         name = first + (second.removeprefix(INSIDE) if self.split is word_letters else second)
         self.merges.append((first, second))
@@ -70,12 +70,6 @@ class Learner:
             self.pieces[name] = len(self.names)
             self.names.append(name)
         return self.pieces[name]
-
-    @property
-    def ranked(self) -> list[tuple[str, str]]:
-        """Every merge once, in the order in which a word replays them (a pair that came twice counts from its last time)."""
-        last = {pair: rank for rank, pair in enumerate(self.merges)}
-        return sorted(last, key=last.__getitem__)
 
 
 def word_letters(word: str) -> list[str]:

@@ -158,7 +158,7 @@ def merged(order: Order) -> tuple[dict[str, int], list[tuple[str, str]]]:
     steps = learner(order)
     for _ in steps.run(size, (), str):
         pass
-    return steps.pieces, steps.ranked
+    return steps.pieces, steps.merges
 
 
 def merged_by_library(order: Order, size: int) -> tuple[dict[str, int], list[tuple[str, str]]]:

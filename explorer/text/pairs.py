@@ -71,10 +71,9 @@ def joined(word: Sequence[int], pair: Pair, piece: int) -> tuple[list[int], list
 
 
 class ByCount:
-    """The pair that stands side by side most often; among equals the one with the smaller piece numbers.
+    """The pair that stands side by side most often; among equals the one with the smaller piece numbers, as in the library.
 
-    This keeps its books exactly as the `tokenizers` library does, also where those are odd: the count of a pair is not
-    set back after it was joined, so a pair that comes up again (its piece was spelled in two ways) counts from there.
+    A pair that was joined never comes up again: between the same two ends the same letters are always joined the same way.
     """
 
     def __init__(self, found: Iterable[Change], often: Mapping[int, int]) -> None:
