@@ -96,7 +96,7 @@ def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Seque
     names = check_specials(specials, SPECIALS[kind], kind != "byte-bpe")
     held = [check_text(text) for text in texts]
     words = count_words(CUTS[kind](), held)
-    if not words:
+    if not words or not any(text.strip() for text in held):
         raise TextError("There is no text to make a tokenizer from.")
     return Order(kind, held, words, size, by, names, marks)
 
@@ -106,7 +106,6 @@ def count_words(core: library.Tokenizer, texts: Iterable[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(words_of(core, text))
-    counts.pop("▁", None)  # a space at the end of a text is no word
     return counts
 
 
