@@ -2,6 +2,7 @@
 
 from explorer.records.attention import STAGES, Attention
 from explorer.records.comparison import Comparison
+from explorer.records.corpora import Prepared
 from explorer.records.curves import Curve, Curves, Saturation, spread
 from explorer.records.edits import (
     PARTS,
@@ -50,6 +51,7 @@ __all__ = [
     "NoScale",
     "Places",
     "Prediction",
+    "Prepared",
     "Record",
     "SetMask",
     "Shuffle",
