@@ -19,6 +19,7 @@ from explorer.records.edits import (
 )
 from explorer.records.exercise import Exercise
 from explorer.records.merges import Join, Match, Merge
+from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.tokens import Tokens, Vocabulary
@@ -44,6 +45,7 @@ __all__ = [
     "Saturation",
     "spread",
     "Edit",
+    "Fertility",
     "Join",
     "Match",
     "Merge",
@@ -54,10 +56,13 @@ __all__ = [
     "Prepared",
     "Record",
     "SetMask",
+    "SideBySide",
     "Shuffle",
     "SilenceHead",
     "Tokens",
     "TrainingStep",
     "Trace",
     "Vocabulary",
+    "WAYS",
+    "WordLabels",
 ]

@@ -216,8 +216,9 @@ def sentence_starts(text: str, ends: Sequence[int]) -> np.ndarray:
     places = [0]
     for stop in STOP.finditer(text):
         marks, space = stop.groups()
-        word = re.split(r"\W", text[max(0, stop.start() - 4) : stop.start()])[-1]
-        if (space or set(marks) & SPACELESS) and word.lower() not in SHORT:
+        word = re.split(r"\s", text[max(0, stop.start() - 4) : stop.start()])[-1]
+        short = word.lower() in SHORT and sum(mark in ENDING for mark in marks) == 1
+        if (space or set(marks) & SPACELESS) and not short:
             places.append(stop.end(1))  # the space goes with what follows
     found = np.searchsorted(np.asarray(ends), places, side="right")
     return np.unique(found).astype(np.int64)

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from explorer.errors import unknown
-from explorer.views import attention, curves, order, positions, simple, walk
+from explorer.views import attention, curves, merges, order, pieces, positions, simple, walk, words
 from explorer.views.view import Choice, Control, Range, Toggle, View
 
-VIEWS: dict[str, View] = {**attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS}
+VIEWS: dict[str, View] = {
+    **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
+    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS,
+}  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
 

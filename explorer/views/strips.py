@@ -1,0 +1,104 @@
+"""Pieces as boxes in a row, each as wide as its letters: the drawing that all pictures of tokens share."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.views import theme
+
+WIDE = 40  # letters in a line
+FIRST, SECOND, NEW, PLAIN = 0.34, 0.55, -0.6, 0.0  # places on the signed colour scale: two blues, orange, paper
+
+
+@dataclass(frozen=True)
+class Box:
+    """One piece: what is written on it, its colour, and what is said when one points at it."""
+
+    text: str
+    tone: float
+    hover: str
+    place: float | None = None  # where it begins; directly after the one before unless given
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row of boxes and its name."""
+
+    name: str
+    boxes: tuple[Box, ...]
+
+
+def letters(text: str) -> float:
+    """How wide a text is, in letters: wide scripts take two, marks on a letter none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def width(text: str) -> float:
+    """How wide the box of a piece is."""
+    return max(letters(theme.plain(text)), 1) + 0.9
+
+
+def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
+    """One long row as several lines; the name stands at the first."""
+    lines: list[list[Box]] = [[]]
+    used = 0.0
+    for box in boxes:
+        if used + width(box.text) > wide and lines[-1]:
+            lines.append([])
+            used = 0.0
+        lines[-1].append(box)
+        used += width(box.text)
+    return [Strip(name if n == 0 else "", tuple(line)) for n, line in enumerate(lines)]
+
+
+def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figure:
+    """The rows from top to bottom under a title."""
+    starts: list[float] = []
+    widths: list[float] = []
+    rows: list[int] = []
+    boxes = [box for strip in strips for box in strip.boxes]
+    for row, strip in enumerate(strips):
+        place = 0.0
+        for box in strip.boxes:
+            place = place if box.place is None else box.place
+            starts.append(place + 0.06)
+            widths.append(width(box.text) - 0.12 if box.place is None else letters(box.text) - 0.12)
+            place += widths[-1] + 0.12
+            rows.append(row)
+    bars = go.Bar(
+        base=np.array(starts),
+        x=np.array(widths),
+        y=np.array(rows),
+        text=[theme.label(box.text) for box in boxes],
+        hovertext=[box.hover for box in boxes],
+        hovertemplate="%{hovertext}<extra></extra>",
+        marker={"color": [box.tone for box in boxes], "coloraxis": "coloraxis2", "line": {"width": 1}},
+        orientation="h",
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        textfont={"size": 16},
+        constraintext="inside",
+        width=0.82,
+        name="pieces",
+    )
+    figure = go.Figure(bars)
+    wide = max([WIDE / 2, *(start + size for start, size in zip(starts, widths, strict=True))])
+    above = theme.space_above(*notes) + 6
+    names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
+    figure.update_layout(
+        title=theme.title(title, *notes),
+        xaxis={"visible": False, "range": [0, wide + 0.2], "fixedrange": True},
+        yaxis={**names, "range": [len(strips) - 0.5, -0.5], "automargin": True, "showgrid": False, "fixedrange": True},
+        coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
+        showlegend=False,
+        bargap=0,
+        height=int(above + 34 * max(len(strips), 3) + 20),
+        margin={"l": 10, "r": 10, "t": above, "b": 14},
+    )
+    return figure
