@@ -56,7 +56,7 @@ def test_a_corpus_holds_the_pieces_of_its_documents(tokenizer: Tokenizer, tmp_pa
 
 
 @settings(max_examples=2000 if ALL else 200, deadline=None)
-@given(text=st.text(alphabet="ab .!?\"') Mr\n", min_size=1, max_size=40))
+@given(text=st.text(alphabet="ab .!?\"')\n", min_size=1, max_size=40))
 def test_sentences_are_those_of_the_tokenizer(text: str) -> None:
     for tokenizer in (LETTERS["wordpiece"], LETTERS["byte-bpe"]):  # no piece holds a mark and a letter
         tokens = tokenizer.encode(text, special=False)

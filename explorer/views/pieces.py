@@ -100,14 +100,18 @@ def segments(parts: Sequence[Tokens]) -> go.Figure:
     text = np.array([len(part) for part in parts]) - special
     for name, values in (("pieces of the text", text), ("special pieces", special)):
         hover = f"segment %{{x}}: <b>%{{y}}</b> {name}<extra></extra>"
-        figure.add_trace(go.Bar(x=np.arange(len(parts)), y=values, name=name, text=values, hovertemplate=hover))
+        shown = values if name == "pieces of the text" else [f"+{n}" for n in values]
+        bars = go.Bar(
+            x=np.arange(len(parts)), y=values, name=name, text=shown, textangle=0, hovertemplate=hover, cliponaxis=False
+        )
+        figure.add_trace(bars)
     notes = (f"{text.sum():,} pieces of text, {special.sum():,} special pieces, {len(parts)} segments",)
     longest = max(len(part) for part in parts)
     figure.update_layout(
         barmode="stack",
         title=theme.title(f"Segments of at most {longest} pieces", *notes),
         xaxis={"title": {"text": "segment"}, "dtick": max(1, len(parts) // 12), "automargin": True},
-        yaxis={"title": {"text": "pieces"}, "automargin": True},
+        yaxis={"title": {"text": "pieces"}, "range": [0, 1.1 * longest], "automargin": True},
         height=420,
         margin={"l": 10, "r": 10, "t": theme.space_above(*notes) + 10, "b": 110},
     )

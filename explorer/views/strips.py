@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from explorer.views import theme
 
 WIDE = 40  # letters in a line
+GAP = 0.12
 FIRST, SECOND, NEW, PLAIN = 0.34, 0.55, -0.6, 0.0  # places on the signed colour scale: two blues, orange, paper
 
 
@@ -58,21 +59,37 @@ def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
 
 def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figure:
     """The rows from top to bottom under a title."""
-    starts: list[float] = []
-    widths: list[float] = []
-    rows: list[int] = []
+    bars = boxes_of(strips)
+    wide = max(WIDE / 2, float((bars.base + bars.x).max())) if len(bars.x) else WIDE / 2
+    above = theme.space_above(*notes) + 6
+    names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
+    return go.Figure(bars).update_layout(
+        title=theme.title(title, *notes),
+        xaxis={"visible": False, "range": [0, wide + 0.2], "fixedrange": True},
+        yaxis={**names, "range": [len(strips) - 0.5, -0.5], "automargin": True, "showgrid": False, "fixedrange": True},
+        coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
+        showlegend=False,
+        bargap=0,
+        height=int(above + 34 * max(len(strips), 3) + 20),
+        margin={"l": 10, "r": 10, "t": above, "b": 14},
+    )
+
+
+def boxes_of(strips: Sequence[Strip]) -> go.Bar:
+    """All boxes as bars that lie in rows."""
     boxes = [box for strip in strips for box in strip.boxes]
+    starts, widths, rows = [], [], []
     for row, strip in enumerate(strips):
         place = 0.0
         for box in strip.boxes:
-            place = place if box.place is None else box.place
-            starts.append(place + 0.06)
-            widths.append(width(box.text) - 0.12 if box.place is None else letters(box.text) - 0.12)
-            place += widths[-1] + 0.12
+            free = box.place is None
+            starts.append(place if free else box.place)
+            widths.append(width(box.text) if free else letters(box.text))
             rows.append(row)
-    bars = go.Bar(
-        base=np.array(starts),
-        x=np.array(widths),
+            place = starts[-1] + widths[-1]
+    return go.Bar(
+        base=np.array(starts) + GAP / 2,
+        x=np.array(widths) - GAP,
         y=np.array(rows),
         text=[theme.label(box.text) for box in boxes],
         hovertext=[box.hover for box in boxes],
@@ -87,18 +104,3 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
         width=0.82,
         name="pieces",
     )
-    figure = go.Figure(bars)
-    wide = max([WIDE / 2, *(start + size for start, size in zip(starts, widths, strict=True))])
-    above = theme.space_above(*notes) + 6
-    names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
-    figure.update_layout(
-        title=theme.title(title, *notes),
-        xaxis={"visible": False, "range": [0, wide + 0.2], "fixedrange": True},
-        yaxis={**names, "range": [len(strips) - 0.5, -0.5], "automargin": True, "showgrid": False, "fixedrange": True},
-        coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
-        showlegend=False,
-        bargap=0,
-        height=int(above + 34 * max(len(strips), 3) + 20),
-        margin={"l": 10, "r": 10, "t": above, "b": 14},
-    )
-    return figure

@@ -19,7 +19,8 @@ def fertility(record: Fertility, *, count: str) -> go.Figure:
     """What the same sentence costs in five languages, one row for each tokenizer.
 
     A tokenizer that has met only English spells Finnish in small pieces, has no letters for Arabic or Chinese, and calls
-    whole words [UNK]. Bytes never fail, but a letter of another script takes two to four of them.
+    whole words, or a whole run of letters, one [UNK]: then a low number is no good sign. Bytes never fail, but a letter of
+    another script takes two to four of them.
 
     You may conclude what a speaker pays with these vocabularies. You may not conclude that a language is hard: learned from
     other texts, the same algorithm turns the table round.

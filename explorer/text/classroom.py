@@ -1,0 +1,35 @@
+"""What the lesson on tokens is made from: toy stories, and a tokenizer of every kind learned from them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from explorer.records import Merge
+from explorer.text.learning import learn, tokenizer
+from explorer.text.seedling import stories
+from explorer.text.sidebyside import LANGUAGES, sentence
+from explorer.text.tokenizers import Tokenizer
+
+STORIES, SEED, SIZE = 600, 1, 400
+
+
+@lru_cache(maxsize=1)
+def toys() -> list[str]:
+    """The stories that everything is learned from."""
+    return [" ".join(story) for story in stories(STORIES, SEED)]
+
+
+@lru_cache(maxsize=32)
+def learned(kind: str, by: str, watch: tuple[str, ...] = ()) -> tuple[Merge, ...]:
+    """Every merge of one way of learning."""
+    return tuple(learn(kind, toys(), size=SIZE, by=by, watch=watch))
+
+
+@lru_cache(maxsize=1)
+def shelf() -> dict[str, Tokenizer]:
+    """A tokenizer of every kind, all learned from the stories, and one that has met five languages."""
+    made = {
+        kind: tokenizer(kind, toys(), size=SIZE, sentinels=0) for kind in ("words", "wordpiece", "bpe", "byte-bpe", "unigram")
+    }
+    several = [sentence(language) for language in LANGUAGES] * 20
+    return {**made, "byte-bpe, 5 languages": tokenizer("byte-bpe", toys()[:60] + several, size=2 * SIZE)}
