@@ -61,7 +61,8 @@ def exercises(
     """Questions whose answers stand in the pictures; `unknown` says which words become [UNK], `pieces` how long the long text is."""
     bytes_row = cost.names.index("byte-bpe")
     arabic, english = (int(cost.pieces[bytes_row, cost.languages.index(name)]) for name in ("Arabic", "English"))
-    first, last = by_score[0], by_count[-1]
+    first = next(merge for merge in by_score if merge.pair[0] != merge.pair[1] and merge.step < 50)
+    last = by_count[-1]
     lost = next(word for word, gone in unknown.items() if gone)
     return (
         Exercise(
@@ -69,8 +70,9 @@ def exercises(
             "The special pieces, and every letter twice: at the beginning of a word and, with ##, inside.", digits=0,
         ),
         Exercise(
-            f"`{first.pair[0]}` occurs {first.parts[0]:,} times, `{first.pair[1]}` {first.parts[1]:,} times, and {first.count:,} times "
-            "side by side. What is the lecture's score of the pair?", first.score, "count / (freq(a) · freq(b)).", digits=4,
+            f"At merge {first.step} by the score, `{first.pair[0]}` occurs {first.parts[0]:,} times, `{first.pair[1]}` "
+            f"{first.parts[1]:,} times, and {first.count:,} times they stand side by side. "
+            "What is the lecture's score of the pair?", first.score, "count / (freq(a) · freq(b)).", digits=4,
         ),
         Exercise(
             f"By count, how many pieces does a word have on average when the vocabulary has {last.size:,} pieces?", last.fertility,

@@ -7,7 +7,7 @@ from functools import lru_cache
 from explorer.records import Merge
 from explorer.text.learning import learn, tokenizer
 from explorer.text.seedling import stories
-from explorer.text.sidebyside import LANGUAGES, sentence
+from explorer.text.sidebyside import OTHERS
 from explorer.text.tokenizers import Tokenizer
 
 STORIES, SEED, SIZE = 600, 1, 400
@@ -27,9 +27,9 @@ def learned(kind: str, by: str, watch: tuple[str, ...] = ()) -> tuple[Merge, ...
 
 @lru_cache(maxsize=1)
 def shelf() -> dict[str, Tokenizer]:
-    """A tokenizer of every kind, all learned from the stories, and one that has met five languages."""
+    """A tokenizer of every kind, all learned from the stories, and a byte BPE that has met five languages."""
     made = {
         kind: tokenizer(kind, toys(), size=SIZE, sentinels=0) for kind in ("words", "wordpiece", "bpe", "byte-bpe", "unigram")
     }
-    several = [sentence(language) for language in LANGUAGES] * 20
-    return {**made, "byte-bpe, 5 languages": tokenizer("byte-bpe", toys()[:60] + several, size=2 * SIZE)}
+    several = [text for texts in OTHERS.values() for text in texts] * 5
+    return {**made, "five languages": tokenizer("byte-bpe", toys()[:60] + several, size=2 * SIZE)}

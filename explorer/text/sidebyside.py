@@ -19,6 +19,26 @@ LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "Emoji": ("", ("🐶", "🚫", "🚶", "🚦", "😴")),
 }
 
+# Other sentences in these languages, to learn from: the sentence above is in none of them.
+OTHERS: dict[str, tuple[str, ...]] = {
+    "Finnish": (
+        "Koira oli väsynyt, koska katu oli liian pitkä.", "Eläin nukkui puutarhassa, koska se oli liian väsynyt.",
+        "Lapsi ei ylittänyt tietä, koska se oli liian leveä.", "Hevonen ei ollut väsynyt.",
+        "Kissa ylitti kadun ja meni kotiin.", "Katua ei voinut ylittää, koska se oli liian leveä.",
+        "Se oli vanha eläin, ja se oli nälkäinen.", "Opettaja ei löytänyt kirjaa, koska oli pimeä.",
+    ),
+    "Arabic": (
+        "كان الكلب متعبا لأن الشارع كان طويلا جدا.", "نام الحيوان في الحديقة لأنه كان متعبا.",
+        "لم يعبر الطفل الطريق لأنه كان واسعا جدا.", "لم يكن الحصان متعبا.", "عبرت القطة الشارع وذهبت إلى البيت.",
+        "كان الحيوان كبيرا وكان جائعا جدا.", "لم يجد المعلم الكتاب لأن الغرفة كانت مظلمة.", "الشارع واسع والحيوان صغير.",
+    ),
+    "Chinese": (
+        "狗很累，因为马路太长了。", "动物在花园里睡觉，因为它太累了。", "孩子没有过马路，因为路太宽了。", "那匹马不累。",
+        "猫过了马路，然后回家了。", "它是一只老动物，它很饿。", "老师没有找到书，因为太暗了。", "马路很宽，动物很小。",
+    ),
+    "Emoji": ("🐶😴🏠", "🐱🚶🚦🏠", "🐴🚫😴", "🐶🚫🍎", "🚶🚦🚶", "😴🌙", "🐱🚫🚶😴", "🐶🚶🌳"),
+}  # fmt: skip
+
 
 def sentence(language: str) -> str:
     """The sentence in this language as it is written."""

@@ -74,11 +74,12 @@ def growth(steps: Sequence[Merge]) -> go.Figure:
         figure.add_trace(line)
     notes = (f"measured on the {len(steps):,} merges of this page",)
     figure.update_layout(
-        title=theme.title("Pieces per word while the vocabulary grows", *notes),
+        title=theme.title("Pieces per word as the vocabulary grows", *notes),
         xaxis={"title": {"text": "pieces in the vocabulary"}, "automargin": True},
         yaxis={"title": {"text": "pieces per word"}, "rangemode": "tozero", "automargin": True},
+        legend={"y": 1.02, "yanchor": "bottom"},
         height=440,
-        margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 10, "b": 110},
+        margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 40, "b": 60},
     )
     return figure
 

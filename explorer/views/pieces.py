@@ -28,9 +28,12 @@ def matches(steps: Sequence[Match], *, step: int) -> go.Figure:
     rows = [Strip(f"try {n}", (_try(match),)) for n, match in enumerate(shown, 1)][-MOST:]
     last = shown[-1]
     found = "   ".join(theme.label(piece) for piece in last.pieces) or "nothing yet"
-    notes = (f"found so far: <b>{found}</b>", f"still to cut: {theme.label(last.rest) if last.rest else 'nothing'}")
-    verdict = "is in the vocabulary" if last.found else "is not in the vocabulary"
-    figure = drawn(rows, f"{theme.label(last.word)}: {theme.label(last.candidate)} {verdict}", notes)
+    notes = (
+        f"of {theme.label(last.word)}, found so far: <b>{found}</b>",
+        f"still to cut: {theme.label(last.rest) if last.rest else 'nothing'}",
+    )
+    verdict = "is there" if last.found else "is not there"
+    figure = drawn(rows, f"try {step}: {theme.label(last.candidate)} {verdict}", notes)
     return figure.update_layout(xaxis={"range": [0, max(12.0, letters(last.word) + 2.2)]})
 
 
@@ -75,9 +78,9 @@ def pieces(record: SideBySide) -> go.Figure:
     rows = []
     for name, tokens, unknown in zip(record.names, record.tokens, record.unknown, strict=True):
         boxes = [_piece(tokens, n, unknown) for n in range(len(tokens))]
-        rows += wrapped(f"{theme.label(name)} ({len(tokens)})", boxes)
+        rows += wrapped(f"{theme.label(name)}: {len(tokens)} pieces", boxes)
     words = len(record.text.split())
-    return drawn(rows, "One text, several tokenizers", (f"{words} words between spaces; in brackets the number of pieces",))
+    return drawn(rows, "One text, several tokenizers", (f"{words} word{'s' * (words != 1)} between spaces",))
 
 
 def _piece(tokens: Tokens, n: int, unknown: int) -> Box:
@@ -112,8 +115,9 @@ def segments(parts: Sequence[Tokens]) -> go.Figure:
         title=theme.title(f"Segments of at most {longest} pieces", *notes),
         xaxis={"title": {"text": "segment"}, "dtick": max(1, len(parts) // 12), "automargin": True},
         yaxis={"title": {"text": "pieces"}, "range": [0, 1.1 * longest], "automargin": True},
+        legend={"y": 1.02, "yanchor": "bottom"},
         height=420,
-        margin={"l": 10, "r": 10, "t": theme.space_above(*notes) + 10, "b": 110},
+        margin={"l": 10, "r": 10, "t": theme.space_above(*notes) + 40, "b": 60},
     )
     return figure
 

@@ -28,10 +28,10 @@ class Box:
 
 @dataclass(frozen=True)
 class Strip:
-    """One row of boxes and its name."""
+    """One row of boxes and its name; a row without boxes is a heading."""
 
     name: str
-    boxes: tuple[Box, ...]
+    boxes: tuple[Box, ...] = ()
 
 
 def letters(text: str) -> float:
@@ -45,7 +45,7 @@ def width(text: str) -> float:
 
 
 def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
-    """One long row as several lines; the name stands at the first."""
+    """One long row as several lines under a heading."""
     lines: list[list[Box]] = [[]]
     used = 0.0
     for box in boxes:
@@ -54,7 +54,7 @@ def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
             used = 0.0
         lines[-1].append(box)
         used += width(box.text)
-    return [Strip(name if n == 0 else "", tuple(line)) for n, line in enumerate(lines)]
+    return [Strip(name), *(Strip(name, tuple(line)) for line in lines)]
 
 
 def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figure:
@@ -63,10 +63,19 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
     wide = max(WIDE / 2, float((bars.base + bars.x).max())) if len(bars.x) else WIDE / 2
     above = theme.space_above(*notes) + 6
     names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
+    headings = [_heading(row, strip.name) for row, strip in enumerate(strips) if not strip.boxes]
     return go.Figure(bars).update_layout(
+        annotations=headings,
         title=theme.title(title, *notes),
         xaxis={"visible": False, "range": [0, wide + 0.2], "fixedrange": True},
-        yaxis={**names, "range": [len(strips) - 0.5, -0.5], "automargin": True, "showgrid": False, "fixedrange": True},
+        yaxis={
+            **names,
+            "range": [len(strips) - 0.5, -0.5],
+            "automargin": True,
+            "showgrid": False,
+            "fixedrange": True,
+            "showticklabels": not headings,
+        },
         coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
         showlegend=False,
         bargap=0,
@@ -75,16 +84,21 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
     )
 
 
+def _heading(row: int, name: str) -> dict[str, object]:
+    return {"x": 0, "y": row + 0.1, "text": f"<b>{name}</b>", "showarrow": False, "xanchor": "left", "font": {"size": 15}}
+
+
 def boxes_of(strips: Sequence[Strip]) -> go.Bar:
     """All boxes as bars that lie in rows."""
     boxes = [box for strip in strips for box in strip.boxes]
-    starts, widths, rows = [], [], []
+    starts: list[float] = []
+    widths: list[float] = []
+    rows: list[int] = []
     for row, strip in enumerate(strips):
         place = 0.0
         for box in strip.boxes:
-            free = box.place is None
-            starts.append(place if free else box.place)
-            widths.append(width(box.text) if free else letters(box.text))
+            starts.append(place if box.place is None else box.place)
+            widths.append(width(box.text) if box.place is None else letters(box.text))
             rows.append(row)
             place = starts[-1] + widths[-1]
     return go.Bar(

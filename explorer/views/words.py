@@ -42,9 +42,9 @@ def fertility(record: Fertility, *, count: str) -> go.Figure:
         name=count,
     )
     figure = go.Figure(heat)
-    notes = (f"words by hand: {', '.join(f'{w} {n}' for w, n in zip(record.languages, record.words, strict=True))}",)
+    notes = ("one sentence, five languages", f"words, counted by hand: {', '.join(map(str, record.words))}")
     figure.update_layout(
-        title=theme.title(f"The same sentence in five languages: {count}", *notes),
+        title=theme.title(count[0].upper() + count[1:], *notes),
         xaxis={**_axis(record.languages), "side": "top"},
         yaxis={**_axis(record.names), "range": [len(record.names) - 0.5, -0.5]},
         height=theme.space_above(*notes) + 90 + 48 * len(record.names),
@@ -60,7 +60,7 @@ def _axis(names: tuple[str, ...]) -> dict[str, object]:
 
 
 def word_labels(record: WordLabels, *, way: str) -> go.Figure:
-    """Left: what a tagger says of each piece by itself. Right: what is made of it for each word. ✓ is the right label.
+    """Above: what a tagger says of each piece by itself. Below: what is made of it for each word. ✓ is the right label.
 
     A tagger labels pieces, and people want labels of words. Taking the first piece is the simplest way; one can also use
     what all pieces of the word say.
@@ -69,36 +69,41 @@ def word_labels(record: WordLabels, *, way: str) -> go.Figure:
     same for BERT: there the first piece has already seen the rest of its word through attention.
     """
     together = record.together(way)
-    figure = make_subplots(1, 2, subplot_titles=("each piece", f"each word: {way}"), horizontal_spacing=0.16)
+    sizes = [len(record.tokens), len(record.words)]
+    figure = make_subplots(
+        2, 1, subplot_titles=("each piece", f"each word: {way}"), row_heights=sizes, vertical_spacing=2.6 / (sum(sizes) + 4)
+    )
     gold = np.array([record.labels.index(label) for label in record.gold])
     marks = [["✓" if label == right else "" for label in range(len(record.labels))] for right in gold]
-    panels = ((record.shares, record.tokens.texts, None), (together, record.words, marks))
-    for column, (values, names, texts) in enumerate(panels, 1):
-        hover = "<b>%{y}</b>, %{x}: <b>%{z:.3f}</b><extra></extra>"
-        heat = go.Heatmap(
-            z=values.astype(np.float32),
-            coloraxis="coloraxis",
-            hovertemplate=hover,
-            xgap=1,
-            ygap=1,
-            text=texts,
-            texttemplate="%{text}" if texts else None,
-            name=("pieces", "words")[column - 1],
-        )
-        figure.add_trace(heat, row=1, col=column)
-        figure.update_xaxes(**{**_axis(record.labels), "tickangle": -50}, row=1, col=column)
-        figure.update_yaxes(**{**_axis(tuple(names)), "range": [len(names) - 0.5, -0.5]}, row=1, col=column)
+    panels = (("pieces", record.shares, record.tokens.texts, None), ("words", together, record.words, marks))
+    for row, (name, values, names, texts) in enumerate(panels, 1):
+        figure.add_trace(_shares(name, values, texts), row=row, col=1)
+        figure.update_xaxes(**_axis(record.labels), showticklabels=row == 2, row=row, col=1)
+        figure.update_yaxes(**{**_axis(tuple(names)), "range": [len(names) - 0.5, -0.5]}, row=row, col=1)
     hits = int((together.argmax(axis=1) == gold).sum())
-    scores = "; ".join(f"{name} {share:.0%}" for name, share in record.right.items())
+    scores = ", ".join(f"{name.split(' ')[0]} {share:.0%}" for name, share in record.right.items())
     notes = (f"here {hits} of {len(gold)} words are right", f"on {record.tried:,} words of new texts: {scores}")
     above = theme.space_above(*notes) + 24
     figure.update_layout(
-        title=theme.title("Labels of words from labels of pieces", *notes),
-        height=above + 120 + 24 * max(len(record.words), len(record.tokens)),
-        margin={"l": 10, "r": 10, "t": above, "b": 20},
+        title=theme.title("Labels of words from those of pieces", *notes),
+        height=above + 130 + 25 * sum(sizes),
+        margin={"l": 10, "r": 10, "t": above, "b": 70},
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False},
     )
     return figure
+
+
+def _shares(name: str, values: np.ndarray, texts: list[list[str]] | None) -> go.Heatmap:
+    return go.Heatmap(
+        z=values.astype(np.float32),
+        coloraxis="coloraxis",
+        hovertemplate="<b>%{y}</b>, %{x}: <b>%{z:.3f}</b><extra></extra>",
+        xgap=1,
+        ygap=1,
+        text=texts,
+        texttemplate="%{text}" if texts else None,
+        name=name,
+    )
 
 
 def is_fertility(record: object) -> str:
