@@ -18,7 +18,11 @@ from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
 from explorer.records import Attention, Curve, Curves, Trace, spread
-from explorer.views import VIEWS, Choice, Range, theme
+from explorer.text import classroom
+from explorer.text.labels import word_labels
+from explorer.text.matching import matches, replay
+from explorer.text.sidebyside import fertility, segments, side_by_side
+from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, words
 
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
@@ -51,6 +55,28 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **{f"places {scheme}": ex.places(scheme, count=9, dim=16) for scheme in POSITIONS},
         "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
         "trained places": ex.places(gpt2),
+        **of_tokens(),
+    }
+
+
+def of_tokens() -> dict[str, Any]:
+    texts, shelf = classroom.toys()[:40], classroom.shelf()
+    by_count, by_score = (
+        tuple(ex.learn("wordpiece", [*texts, ODD], size=300, by=by, watch=["animal", ODD])) for by in ("count", "score")
+    )
+    return {
+        "merges": by_count,
+        "byte merges": tuple(ex.learn("byte-bpe", [*texts, ODD], size=300, watch=["animal", ODD])),
+        "both ways": by_count + by_score,
+        "matches": tuple(matches("breadbasket", shelf["wordpiece"].core.get_vocab())),
+        "unknown word": tuple(matches("<b>bold</b>你", {"<": 0, "##b": 1})),
+        "joins": tuple(replay("▁breadbasket", [("b", "r"), ("br", "e"), ("s", "k")])),
+        "nothing to join": tuple(replay("<b>bold</b>", [])),
+        "side by side": side_by_side(ODD, shelf),
+        "languages": fertility(shelf),
+        "word labels": word_labels(ODD, shelf["wordpiece"], texts, texts),
+        "segments": segments(" ".join(texts), shelf["wordpiece"], longest=64),
+        "one segment": segments("A dog.", shelf["byte-bpe"]),
     }
 
 
@@ -178,9 +204,10 @@ def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
     assert "edited" in VIEWS["heads"](records["edited"]).layout.title.text
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in VIEWS if not name.startswith("place-") and name not in ("saturation", "curves")]
-)
+NO_TEXT = ("saturation", "curves", *merges.VIEWS, *pieces.VIEWS, *words.VIEWS)  # nothing that a model reads
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if not name.startswith("place-") and name not in NO_TEXT])
 def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
     assert "never met in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
     assert "never met" not in VIEWS[name](fitting(name, records)).layout.title.text

@@ -86,7 +86,7 @@ def two_readings() -> None:
     """Longest match, and the merges done again."""
     start = f"{IMPORT}from explorer.text.matching import matches, replay\n"
     known = "classroom.shelf()['wordpiece'].core.get_vocab()"
-    web.show(VIEWS["matches"], tries, code=f"{start}trace = tuple(matches({word!r}, {known}))", steps="step")
+    web.show(VIEWS["matches"], tries, code=f"{start}trace = tuple(matches({word!r}, {known}))")
     again = "[tuple(step.pair) for step in classroom.learned('bpe', 'count')]"
     fixed = f"merges = [tuple(part.replace('·', '▁') for part in pair) for pair in {again}]"
     web.show(VIEWS["joins"], joined, code=f"{start}{fixed}\ntrace = tuple(replay({'▁' + word!r}, merges))")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -73,26 +74,36 @@ def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
 
 def segments(text: str, tokenizer: Tokenizer, *, longest: int = 512) -> tuple[Tokens, ...]:
     """A long text as segments of at most `longest` pieces, special pieces included. No word is cut in two."""
-    around = len(tokenizer.encode(""))
-    whole = tokenizer.encode(text, special=False)
-    if longest <= around:
-        raise ChoiceError(f"longest={longest} leaves no room: the special pieces alone are {around}.")
-    room, begin, held = longest - around, 0, 0
-    found: list[Tokens] = []
-    for length, start in words(whole):
-        if length > room:
-            raise ChoiceError(f"A word of {length} pieces does not fit into segments of {longest}. Allow longer ones.")
-        if held + length > room:
-            found.append(tokenizer.encode(text[begin:start]))
-            begin, held = start, 0
-        held += length
-    return (*found, tokenizer.encode(text[begin:]))
+    whole, frame = tokenizer.encode(text, special=False), tokenizer.encode("a")
+    room = longest - sum(frame.special)
+    if room < 1:
+        raise ChoiceError(f"longest={longest} leaves no room: the special pieces alone are {sum(frame.special)}.")
+    cuts, last = [0], 0
+    for begin in (*(n for n in range(1, len(whole)) if whole.words[n] != whole.words[n - 1]), len(whole)):
+        if begin - last > room:
+            raise ChoiceError(f"A word of {begin - last} pieces does not fit into segments of {longest}. Allow longer ones.")
+        if begin - cuts[-1] > room:
+            cuts.append(last)
+        last = begin
+    return tuple(_segment(whole, slice(low, high), frame) for low, high in zip(cuts, [*cuts[1:], len(whole)], strict=True))
 
 
-def words(tokens: Tokens) -> list[tuple[int, int]]:
-    """How many pieces each word has, and where in the text it begins."""
-    found: dict[int, tuple[int, int]] = {}
-    for word, (start, _) in zip(tokens.words, tokens.offsets, strict=True):
-        length, first = found.get(word, (0, start))
-        found[word] = length + 1, first
-    return list(found.values())
+def _segment(whole: Tokens, part: slice, frame: Tokens) -> Tokens:
+    """Some pieces of a text between the special pieces that stand around a text."""
+    before = frame.special.index(False)
+    after = len(frame) - frame.special[::-1].index(False)
+
+    def around(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[Any, ...]:
+        return (*theirs[:before], *ours[part], *theirs[after:])
+
+    first = min(whole.words[part], default=0)
+    return Tokens(
+        ids=np.array(around(whole.ids.tolist(), frame.ids.tolist()), dtype=np.int64),
+        texts=around(whole.texts, frame.texts),
+        words=around([word - first for word in whole.words], frame.words),
+        sentences=around(whole.sentences, frame.sentences),
+        segments=around(whole.segments, frame.segments),
+        offsets=around(whole.offsets, frame.offsets),
+        special=around(whole.special, frame.special),
+        unseen=None if whole.unseen is None or frame.unseen is None else around(whole.unseen, frame.unseen),
+    )

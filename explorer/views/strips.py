@@ -70,7 +70,7 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
         xaxis={"visible": False, "range": [0, wide + 0.2], "fixedrange": True},
         yaxis={
             **names,
-            "range": [len(strips) - 0.5, -0.5],
+            "range": [max(len(strips), 3) - 0.5, -0.5],
             "automargin": True,
             "showgrid": False,
             "fixedrange": True,
