@@ -15,6 +15,7 @@ from conftest import ALL, SENTENCE
 from offline import ROOT, Watch, chromium, free_port, server
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as Late
+from test_views import of_tokens
 
 import explorer as ex
 from explorer import library
@@ -24,7 +25,11 @@ from explorer.views import VIEWS
 
 pytestmark = pytest.mark.browser
 DRAWN = ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path"  # a heat map is one image
-LESSONS = {"Attention, step by step": "Attention with nothing to learn", "Positions": "Vectors of the places"}
+LESSONS = {
+    "Tokens": "merge 1",
+    "Attention, step by step": "Attention with nothing to learn",
+    "Positions": "Vectors of the places",
+}
 CUT_OFF = """plot => {
   const frame = plot.getBoundingClientRect();
   const outside = box => box.left < frame.left - 1 || box.right > frame.right + 1 || box.width === 0;
@@ -138,6 +143,7 @@ def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace,
         ex.shuffle(ex.load("bert", device="cpu"), SENTENCE),
         saturation(),
         library.result("scale"),
+        *of_tokens().values(),
     ]
     for number, (name, view) in enumerate(VIEWS.items()):
         path = ex.save(

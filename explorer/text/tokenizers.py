@@ -250,9 +250,9 @@ def _sentinels(core: library.Tokenizer) -> tuple[int, ...]:
 def _style(core: library.Tokenizer) -> str:
     """How pieces are written: as bytes, with ▁ for the space before a word, with ## inside a word, or as whole words."""
     held: dict[str, Any] = json.loads(core.to_str())
-    around = json.dumps([held.get("pre_tokenizer"), held.get("decoder")])
+    around = json.dumps([held.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
     if '"ByteLevel"' in around:
         return "bytes"
-    if '"Metaspace"' in around:
+    if "▁" in around:  # Metaspace, or a normalizer that writes it
         return "spaces"
     return "inside" if held["model"]["type"] == "WordPiece" else "whole"

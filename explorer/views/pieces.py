@@ -27,9 +27,9 @@ def matches(steps: Sequence[Match], *, step: int) -> go.Figure:
     shown = steps[:step]
     rows = [Strip(f"try {n}", (_try(match),)) for n, match in enumerate(shown, 1)][-MOST:]
     last = shown[-1]
-    found = "   ".join(theme.label(piece) for piece in last.pieces) or "nothing yet"
+    found = " | ".join(theme.label(piece) for piece in last.pieces) or "nothing yet"
     notes = (
-        f"of {theme.label(last.word)}, found so far: <b>{found}</b>",
+        f"of {theme.label(last.word)}, found so far: {found}",
         f"still to cut: {theme.label(last.rest) if last.rest else 'nothing'}",
     )
     verdict = "is there" if last.found else "is not there"
