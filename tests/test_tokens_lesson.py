@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,34 @@ def test_side_by_side_shows_every_piece() -> None:
         assert heading == f"{name}: {len(tokens)} pieces" and texts == [
             t[:15] + "…" if len(t) > 16 else t for t in tokens.texts
         ]
+
+
+def test_special_pieces_are_shown_with_their_segments() -> None:
+    record = side_by_side("A dog.", classroom.systems(), pair="It slept.", special=True)
+    special = {
+        name: [text for text, flag in zip(tokens.texts, tokens.special, strict=True) if flag]
+        for name, tokens in zip(record.names, record.tokens, strict=True)
+    }
+    published = {
+        "BERT": ["[CLS]", "[SEP]", "[SEP]"],
+        "BART, RoBERTa": ["<s>", "</s>", "</s>", "</s>"],
+        "T5": ["</s>", "</s>"],
+        "GPT-2": [],
+    }
+    assert special == published
+    assert set(record.tokens[0].segments) == {0, 1} and record.tokens[0].segments[0] == 0
+    with pytest.raises(ex.ExplorerError, match="empty"):
+        side_by_side("", classroom.systems(), special=True)
+
+
+def test_records_are_written_and_read_back(tmp_path: Path, ways: Any) -> None:
+    record = word_labels("A dog.", classroom.shelf()["bpe"], classroom.toys()[:9], classroom.toys()[:9])
+    tries = tuple(matches("dog", {"d", "##o"}))
+    for held in (ways[0][7], record, tries[-1], next(replay("dog", [])), fertility(classroom.shelf())):
+        again = type(held).read(held.write(tmp_path / "x.npz"))
+        assert type(again) is type(held)
+        for name, value in vars(held).items():
+            np.testing.assert_equal(vars(again)[name], value) if not hasattr(value, "ids") else None
 
 
 def test_what_a_language_costs_is_counted_right() -> None:
@@ -188,7 +217,7 @@ def test_the_code_on_the_page_makes_its_pictures() -> None:
         radio.set_value(radio.options[0])
     at.run()
     lines = [block.value for block in at.code if "ex.show" in block.value]
-    assert len(lines) == 8
+    assert len(lines) == 9
     for code in lines:
         *first, last = code.splitlines()
         shown: dict[str, Any] = {}

@@ -95,10 +95,24 @@ def two_readings() -> None:
 predict(lesson.longest_question(tries), f"guess.{word}", two_readings)
 
 st.header("One text, several tokenizers", divider=True)
+st.markdown(
+    f"All have read the same toy stories and have at most {classroom.SIZE} pieces; *five languages* is a byte BPE twice as large that "
+    "has also read some Finnish, Arabic, Chinese and emoji."
+)
 text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
 cut: SideBySide = read(lambda: side_by_side(text, shelf))
 from_text = f"{IMPORT}from explorer.text.sidebyside import fertility, segments, side_by_side\n"
 web.show(VIEWS["pieces"], cut, code=f"{from_text}trace = side_by_side({text!r}, classroom.shelf())")
+
+st.header("Special pieces and segments", divider=True)
+st.markdown(
+    "A model is given more than the text: marks for where it begins and ends, and for BERT a *segment* that tells the first text (0) "
+    "from the second (1). GPT-2 puts nothing around a text; it has one piece, `<|endoftext|>`, between documents."
+)
+first, second = "The dog was tired.", "It slept."
+framed = side_by_side(first, classroom.systems(), pair=second, special=True)
+asked = f"side_by_side({first!r}, classroom.systems(), pair={second!r}, special=True)"
+web.show(VIEWS["pieces"], framed, code=f"{from_text}trace = {asked}", key="special")
 
 st.header("What a language costs", divider=True)
 cost = fertility(shelf)

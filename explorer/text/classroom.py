@@ -33,3 +33,11 @@ def shelf() -> dict[str, Tokenizer]:
     }
     several = [text for texts in OTHERS.values() for text in texts] * 5
     return {**made, "five languages": tokenizer("byte-bpe", toys()[:60] + several, size=2 * SIZE)}
+
+
+@lru_cache(maxsize=1)
+def systems() -> dict[str, Tokenizer]:
+    """The same stories as four systems cut them, each with the special pieces that it puts around a text."""
+    bart = tokenizer("byte-bpe", toys(), size=SIZE, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
+    held = shelf()
+    return {"BERT": held["wordpiece"], "BART, RoBERTa": bart, "T5": held["unigram"], "GPT-2": held["byte-bpe"]}

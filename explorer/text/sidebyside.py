@@ -48,13 +48,15 @@ def sentence(language: str) -> str:
     return text.replace(" .", ".").replace(" ,", ",")
 
 
-def side_by_side(text: str, tokenizers: Mapping[str, Tokenizer]) -> SideBySide:
-    """The same text as each of these tokenizers cuts it, without special pieces around it."""
-    tokens = tuple(tokenizer.encode(text, special=False) for tokenizer in tokenizers.values())
-    if not any(len(cut) for cut in tokens):
+def side_by_side(
+    text: str, tokenizers: Mapping[str, Tokenizer], *, pair: str | None = None, special: bool = False
+) -> SideBySide:
+    """The same text, or pair of texts, as each of these tokenizers cuts it; with `special`, what it puts around them too."""
+    tokens = tuple(tokenizer.encode(text, pair, special=special) for tokenizer in tokenizers.values())
+    if not any(len(cut) > sum(cut.special) for cut in tokens):
         raise ChoiceError("The text is empty. Write a word.")
     unknown = tuple(-1 if t.vocabulary.unknown is None else t.vocabulary.unknown for t in tokenizers.values())
-    return SideBySide(text, tuple(tokenizers), tokens, unknown)
+    return SideBySide(text if pair is None else f"{text} {pair}", tuple(tokenizers), tokens, unknown)
 
 
 def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:

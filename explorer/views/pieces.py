@@ -70,7 +70,8 @@ def pieces(record: SideBySide) -> go.Figure:
     """The same text under several tokenizers. Each box is a piece; the two blues change from word to word; orange is [UNK].
 
     A dot · is the space before a word, ## says that a piece goes on inside a word, and ‹…› shows the bytes of half a
-    letter. Point at a box for its number and its word.
+    letter. Special pieces, which no text is cut into, have no colour. Point at a box for its number, its word and whether
+    it belongs to the first or the second text.
 
     You may conclude how these vocabularies cut this text. You may not conclude that one is better: they were learned from
     other texts or have other sizes, and what counts is the model that reads them.
@@ -87,7 +88,7 @@ def _piece(tokens: Tokens, n: int, unknown: int) -> Box:
     text, word = tokens.texts[n], tokens.words[n]
     tone = NEW if tokens.ids[n] == unknown else PLAIN if tokens.special[n] else (FIRST, SECOND)[word % 2]
     place = "special piece" if word < 0 else f"word {word}"
-    return Box(text, tone, f"<b>{theme.label(text)}</b><br>number {tokens.ids[n]}, {place}")
+    return Box(text, tone, f"<b>{theme.label(text)}</b><br>number {tokens.ids[n]}, {place}, segment {tokens.segments[n]}")
 
 
 def segments(parts: Sequence[Tokens]) -> go.Figure:
