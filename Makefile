@@ -41,6 +41,7 @@ fix: env-dev      ## what the linter can mend by itself
 
 bench: env-dev    ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/tracing.py
+	$(BIN)/python benchmarks/pieces.py
 
 models: env       ## train the shipped models again
 	$(BIN)/python -m explorer.seedlings
