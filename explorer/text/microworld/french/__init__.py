@@ -1,0 +1,12 @@
+"""English sentences with their French translation and the words that translate each other, made from one tree.
+
+A tree says what is meant; English and French each know how to say it (`english.py`, `french.py`). Because both come from the
+same tree, agreement, word order and alignment are known and never guessed. `pairs` draws trees, `translate` says a given one.
+
+A word is what spaces, punctuation and apostrophes leave: *l'*, *du*, *'s* and *?* are words. *you* is *vous* unless the
+sentence speaks to somebody by first name; where English hides whether a person is a man or a woman, French is masculine.
+"""
+
+from explorer.text.microworld.french.pairs import Pair, combinations, pairs, translate, words
+
+__all__ = ["Pair", "combinations", "pairs", "translate", "words"]
