@@ -2,7 +2,7 @@
 
 ADJECTIVE_LINES = """
 big | grand grande | before | thing building room holder outdoors part clothes
-small | petit petite | before | thing building room animal person holder outdoors clothes vehicle fruit
+small | petit petite | before | thing building room animal young human holder outdoors clothes vehicle fruit
 old | vieux vieille | before | thing person animal building vehicle clothes
 new | nouveau nouvelle | before | thing building vehicle clothes film job
 young | jeune | before | person animal

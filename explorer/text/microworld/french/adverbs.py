@@ -83,7 +83,13 @@ FROM_LANDS = tuple(
 AT_HOME, GO_HOME = Adverb("at home", "à la maison"), Adverb("home", "à la maison")
 BY = tuple(
     Adverb(f"by {en}", f"{fr}")
-    for en, fr in (("car", "en voiture"), ("bus", "en bus"), ("train", "en train"), ("plane", "en avion"), ("bicycle", "à vélo"))
+    for en, fr in (
+        ("car", "en voiture"),
+        ("bus", "en bus"),
+        ("train", "en train"),
+        ("plane", "en avion"),
+        ("bicycle", "à vélo"),
+    )
 )
 
 NAMES = tuple(
@@ -95,12 +101,22 @@ TITLES = (Adverb("sir", "monsieur"), Adverb("madam", "madame"))
 
 INSIDE, ON, UNDER = Prep("in", "dans"), Prep("on", "sur"), Prep("under", "sous")
 AT, TO, FROM, WITH = Prep("at", "à"), Prep("to", "à"), Prep("from", "de"), Prep("with", "avec")
-FOR, WITHOUT, ALONG, THROUGH = Prep("for", "pour"), Prep("without", "sans"), Prep("along", "le long de"), Prep("through", "à travers")
+FOR, WITHOUT, ALONG, THROUGH = (
+    Prep("for", "pour"),
+    Prep("without", "sans"),
+    Prep("along", "le long de"),
+    Prep("through", "à travers"),
+)
 NEARBY = (
     Prep("near", "près de"), Prep("behind", "derrière"), Prep("in front of", "devant"),
     Prep("next to", "à côté de"), Prep("far from", "loin de"), Prep("opposite", "en face de"),
 )  # fmt: skip
 
-BECAUSE, BUT, AND, SO = Link("because", "parce que"), Link("but", "mais", True), Link("and", "et", True), Link("so", "donc", True)
+BECAUSE, BUT, AND, SO = (
+    Link("because", "parce que"),
+    Link("but", "mais", True),
+    Link("and", "et", True),
+    Link("so", "donc", True),
+)
 WHEN, WHEN_FIRST, IF_FIRST = Link("when", "quand"), Link("when", "quand", first=True), Link("if", "si", first=True)
 WHILE, ALSO, THEN = Link("while", "pendant que"), Link("and", "et"), Link("and then", "et puis")

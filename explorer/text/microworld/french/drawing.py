@@ -29,7 +29,8 @@ def nouns(*kinds: str) -> tuple[Noun, ...]:
 @cache
 def adjectives(kinds: tuple[str, ...]) -> tuple[Adjective, ...]:
     """Every adjective that is said of one of these kinds."""
-    return tuple(a for a in ADJECTIVES if set(kinds) & set(a.kinds))
+    aged = {"young", "elder"} & set(kinds)
+    return tuple(a for a in ADJECTIVES if set(kinds) & set(a.kinds) and not (aged and a.en in ("old", "young")))
 
 
 @cache
@@ -103,7 +104,7 @@ class Draw:
             return ()
         if self.maybe(0.15):
             first, second = self.adjective(noun, before=True), self.adjective(noun, before=False)
-            return (first, second) if first and second else ()
+            return (first, second) if first and second and first.en != "bad" else ()
         one = self.adjective(noun)
         return (one,) if one else ()
 
@@ -130,13 +131,15 @@ class Draw:
         """A person who is no name: *my old uncle*, *the farmers*."""
         noun = self.pick(nouns("person"))
         plural = self.maybe(0.25)
-        if "kin" in noun.kinds and self.maybe(0.75):
+        if "kin" in noun.kinds and self.maybe(0.5 if "elder" in noun.kinds else 1.0):
             owner = Pronoun(*self.pick(((1, False), (1, False), (1, True), (3, False, "m"), (3, False, "f"))))
             kind = self.adjective(noun, before=True) if self.maybe(share) else None
             return Phrase(noun, plural=plural and "elder" not in noun.kinds, adjectives=(kind,) if kind else (), owner=owner)
         if "elder" in noun.kinds:
             return Phrase(noun, owner=self.name())
-        determiner = self.pick(("the", "the", "the", "these", "two", "several")) if plural else self.pick(("the",) * 5 + ("a", "this"))
+        determiner = (
+            self.pick(("the", "the", "the", "these", "two", "several")) if plural else self.pick(("the",) * 5 + ("a", "this"))
+        )
         return Phrase(noun, "this" if determiner == "these" else determiner, plural, self.described(noun, share))
 
     def animal(self) -> Phrase:
@@ -198,6 +201,10 @@ class Draw:
         word = "" if denied else self.pick(("", "", "", "very", "too", "so", "quite"))
         return "very" if word == "too" and said.en not in EXCESS else word
 
+    def relation(self, said: Adjective) -> str:
+        """More, less or as: English says *less* of long adjectives only."""
+        return self.pick(("more", "more", "less", "as") if said.more.startswith("more") else ("more", "more", "as"))
+
     def time(self, tense: str, share: float = 0.3) -> tuple[Adverb, ...]:
         """A time that goes with the tense, or nothing."""
         sort = SORT.get(tense)
@@ -220,7 +227,8 @@ class Draw:
         if self.maybe(0.5):
             name = self.name()
             return name if name != subject else Pronoun(1, True)
-        return self.person(0.1)
+        person = self.person(0.1)
+        return person._replace(determiner="the") if person.plural else person
 
 
 OTHERS = (
@@ -244,4 +252,3 @@ def stands_for(node: NP) -> Pronoun:
     if isinstance(node, Pronoun):
         return node
     return Pronoun(3, features.plural, features.gender, thing="person" not in _kinds(node))
-

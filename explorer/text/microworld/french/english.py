@@ -21,6 +21,7 @@ from explorer.text.microworld.french.tree import (
     Word,
     agreement,
     ending,
+    spread,
 )
 
 PRESENT = {"present", "arriving"}
@@ -99,7 +100,11 @@ def objects(clause: Clause, at: str) -> list[Word]:
     person = phrase(clause.recipient, at + "r", 1)
     if isinstance(clause.recipient, Pronoun) and not isinstance(clause.object, Pronoun):
         return person + thing
-    return [*thing, Word("to", (at + "r.to", *person[0].marks) if isinstance(clause.recipient, Pronoun) else (at + "r.to",)), *person]
+    return [
+        *thing,
+        Word("to", (at + "r.to", *person[0].marks) if isinstance(clause.recipient, Pronoun) else (at + "r.to",)),
+        *person,
+    ]
 
 
 def say_clause(clause: Clause, at: str = "", asks: bool = False) -> list[Word]:
@@ -112,24 +117,17 @@ def say_clause(clause: Clause, at: str = "", asks: bool = False) -> list[Word]:
     if clause.there:
         words += marked("there", at + "y")
     if clause.manner:
-        words += _spread(clause.manner.en, clause.manner.fr, at + "m")
+        words += spread(clause.manner.en, clause.manner, at + "m")
     features = agreement(clause.subject)
     for n, item in enumerate(clause.tail):
         words += say_tail(item, f"{at}{n}.", features)
     return words
 
 
-def _spread(text: str, other: str, at: str) -> list[Word]:
-    """The words of a fixed expression: one by one if the other language has as many, else all together."""
-    words = text.split()
-    alike = len(words) == len(other.replace("'", "' ").split())
-    return [Word(word, (f"{at}{n}" if alike else at,)) for n, word in enumerate(words)]
-
-
 def say_tail(item: object, at: str, features: Features) -> list[Word]:
     """What comes after the verb and its objects."""
     if isinstance(item, Adverb):
-        return _spread(item.en, item.fr, at + "m")
+        return spread(item.en, item, at + "m")
     if isinstance(item, Complement):
         return [*marked("that", at + "q"), *say_clause(item.clause, at)]
     return complement(item, at, features)
@@ -172,9 +170,9 @@ def say(node: Sentence, at: str = "") -> list[Word]:
         case Asked():
             return _asked(node, at)
         case Fronted():
-            return [*_spread(node.adverb.en, node.adverb.fr, at + "f"), Word(",", (at + ",",)), *say(node.sentence, at)]
+            return [*spread(node.adverb.en, node.adverb, at + "f"), Word(",", (at + ",",)), *say(node.sentence, at)]
         case Addressed():
-            to = _spread(node.to.en, node.to.fr, at + "z") if not hasattr(node.to, "text") else marked(node.to.text, at + "z0")
+            to = spread(node.to.en, node.to, at + "z") if not hasattr(node.to, "text") else marked(node.to.text, at + "z0")
             return [*say(node.sentence, at), Word(",", (at + ",",)), *to]
         case Joined():
             return _joined(node, at)

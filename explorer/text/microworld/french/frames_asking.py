@@ -5,9 +5,33 @@ from __future__ import annotations
 from explorer.text.microworld.french.adverbs import NAMES, TITLES
 from explorer.text.microworld.french.drawing import Draw, nouns, transitive, verbs
 from explorer.text.microworld.french.frames_describing import is_so, is_there, knows_how, may
-from explorer.text.microworld.french.frames_people import acts, does, goes, has, lives, meets, needs, place, plays, somewhere, stays
+from explorer.text.microworld.french.frames_people import (
+    acts,
+    does,
+    goes,
+    has,
+    lives,
+    meets,
+    needs,
+    place,
+    plays,
+    somewhere,
+    stays,
+)
 from explorer.text.microworld.french.frames_things import exists
-from explorer.text.microworld.french.tree import NP, Addressed, Adverb, Asked, Clause, Exists, Features, Gap, Name, Phrase, Pronoun
+from explorer.text.microworld.french.tree import (
+    NP,
+    Addressed,
+    Adverb,
+    Asked,
+    Clause,
+    Exists,
+    Features,
+    Gap,
+    Name,
+    Phrase,
+    Pronoun,
+)
 
 DOING = (does, does, meets, acts, goes, has, needs, plays, somewhere, is_so, is_there, may, knows_how)
 WHERE = (somewhere, acts, does, lives)
@@ -17,7 +41,9 @@ def unspoken(draw: Draw, frame: object, who: NP) -> Clause:
     """A clause that can be asked: no negation, nothing said of how often."""
     while True:
         clause: Clause = frame(draw, who)  # type: ignore[operator]
-        if clause.tense != "used" and not (isinstance(clause.object, Phrase) and clause.object.determiner in ("some", "no", "any")):
+        if clause.tense != "used" and not (
+            isinstance(clause.object, Phrase) and clause.object.determiner in ("some", "no", "any")
+        ):
             return clause._replace(negation="", adverb=None)
 
 
@@ -44,7 +70,11 @@ def spoken(draw: Draw, sentence: Asked | Clause) -> Addressed:
     """The sentence said to a friend by name or to a stranger."""
     clause = sentence.clause if isinstance(sentence, Asked) else sentence
     to: Name | Adverb = draw.pick(NAMES) if draw.maybe(0.65) else draw.pick(TITLES)
-    you = Pronoun(2, False, to.gender, polite=False) if isinstance(to, Name) else Pronoun(2, False, "m" if to.en == "sir" else "f")
+    you = (
+        Pronoun(2, False, to.gender, polite=False)
+        if isinstance(to, Name)
+        else Pronoun(2, False, "m" if to.en == "sir" else "f")
+    )
     assert isinstance(clause, Clause)
     clause = clause._replace(subject=you)
     thing = clause.object
@@ -93,7 +123,10 @@ def asks_who(draw: Draw) -> Asked:
 def asks_how_many(draw: Draw) -> Asked:
     """*How many books has Anna read?*: combien de livres est-ce qu'Anna a lus."""
     doing = draw.pick([v for v in verbs("act") + verbs("once") if v.objects and not v.fr_link and "gives" not in v.flags])
-    noun = draw.pick([n for n in nouns(*doing.objects) if not {"person", "mass", "plural", "known", "idea"} & set(n.kinds)] or nouns("clothes"))
+    noun = draw.pick(
+        [n for n in nouns(*doing.objects) if not {"person", "mass", "plural", "known", "idea"} & set(n.kinds)]
+        or nouns("clothes")
+    )
     counted = Phrase(noun, "how many", True)
     tense = draw.pick(("past", "past", "perfect", "will", "going"))
     if set(doing.objects) <= {"person", "elder", "known"}:
@@ -105,7 +138,13 @@ def orders(draw: Draw) -> Addressed:
     """*Close the door, Anna!* *Do not eat the soup, sir!*"""
     negation = "not" if draw.maybe(0.3) else ""
     if draw.maybe(0.15):
-        clause = Clause(Pronoun(2), draw.pick(tuple(v for v in verbs("somewhere") if "alone" in v.flags)), "order", negation, tail=(place(draw),))
+        clause = Clause(
+            Pronoun(2),
+            draw.pick(tuple(v for v in verbs("somewhere") if "alone" in v.flags)),
+            "order",
+            negation,
+            tail=(place(draw),),
+        )
         return spoken(draw, clause)
     doing = draw.pick([v for v in verbs("act") if v.objects and not {"self", "game", "music"} & set(v.flags)])
     noun = draw.pick([n for n in nouns(*doing.objects) if "person" not in n.kinds] or nouns("small"))

@@ -23,7 +23,8 @@ MOODS = tuple(a for a in HUMAN if a.en in ("tired", "happy", "sad", "angry", "si
 ANIMAL = tuple(a for a in ADJECTIVES if "animal" in a.kinds and a.en not in ("wild", "white", "black", "brown", "grey"))
 CAN, MUST, WOULD = verb("can", "pouvoir"), verb("must", "devoir"), verb("would", "voudrait")
 THINK, KNOW, BELIEVE, HOPE, SAY = (
-    verb(en, fr) for en, fr in (("think", "penser"), ("know", "savoir"), ("believe", "croire"), ("hope", "espérer"), ("say", "dire"))
+    verb(en, fr)
+    for en, fr in (("think", "penser"), ("know", "savoir"), ("believe", "croire"), ("hope", "espérer"), ("say", "dire"))
 )
 WILLING = tuple(v for v in VERBS if "willing" in v.flags)
 ABLE = next(v for v in VERBS if "able" in v.flags)
@@ -52,7 +53,9 @@ def is_so(draw: Draw, who: NP) -> Clause:
 def too_much(draw: Draw, who: NP) -> Clause:
     """*He is too tired to work*, *they are ready to dance*."""
     quality = adjective(draw.pick(("tired", "sick", "old", "young", "shy", "proud", "lazy")))
-    doing = verb(*draw.pick((("work", "travailler"), ("dance", "danser"), ("travel", "voyager"), ("sing", "chanter"), ("run", "courir"))))
+    doing = verb(
+        *draw.pick((("work", "travailler"), ("dance", "danser"), ("travel", "voyager"), ("sing", "chanter"), ("run", "courir")))
+    )
     return Clause(who, tense=draw.pick(("present", "past")), tail=(Predicate(quality, "too", doing),))
 
 
@@ -71,10 +74,16 @@ def is_one(draw: Draw, who: NP) -> Clause:
 
 def compares(draw: Draw, who: NP) -> Clause:
     """*Anna is taller than her brother*, *he is as strong as me*."""
-    quality = draw.pick(tuple(a for a in qualities(who) if a.en not in ("tired", "sick", "ready", "French", "English", "Italian")))
-    relation = draw.pick(("more", "more", "more", "less", "as"))
+    quality = draw.pick(
+        tuple(a for a in qualities(who) if a.en not in ("tired", "sick", "ready", "French", "English", "Italian"))
+    )
     tense = draw.pick(("present", "present", "past"))
-    return Clause(who, tense=tense, negation="not" if draw.maybe(0.1) else "", tail=(Compared(quality, relation, draw.whom(who)),))
+    return Clause(
+        who,
+        tense=tense,
+        negation="not" if draw.maybe(0.1) else "",
+        tail=(Compared(quality, draw.relation(quality), draw.whom(who)),),
+    )
 
 
 def is_there(draw: Draw, who: NP) -> Clause:
@@ -142,5 +151,6 @@ def thinks(draw: Draw, who: NP) -> Clause:
 
 def ambiguous(who: NP) -> bool:
     """Whether English leaves open if the subject is a man or a woman (*the singer*)."""
-    return isinstance(who, Phrase) and who.noun in nouns("job") + tuple(n for n in nouns("kin") if n.en in ("friend", "neighbour"))
-
+    return isinstance(who, Phrase) and who.noun in nouns("job") + tuple(
+        n for n in nouns("kin") if n.en in ("friend", "neighbour")
+    )

@@ -26,8 +26,12 @@ FIT = next(v for v in VERBS if v.en[0] == "fit")
 TOO_ALIVE = tuple(adjective(en) for en in ("tired", "old", "young", "shy", "sick", "lazy", "fat"))
 TOO_FLAT = tuple(adjective(en) for en in ("wide", "narrow", "dangerous", "long"))
 INTO = Prep("in", "dans")
-GETTING = tuple(v for v in VERBS if v.en[0] in ("buy", "find", "choose", "lose", "clean", "wash", "repair", "draw", "open", "take"))
-THEN_DOING = tuple(v for v in VERBS if v.en[0] in ("sell", "lose", "hide", "forget", "find", "buy", "clean", "wash", "break", "wear"))
+GETTING = tuple(
+    v for v in VERBS if v.en[0] in ("buy", "find", "choose", "lose", "clean", "wash", "repair", "draw", "open", "take")
+)
+THEN_DOING = tuple(
+    v for v in VERBS if v.en[0] in ("sell", "lose", "hide", "forget", "find", "buy", "clean", "wash", "break", "wear")
+)
 
 
 def crosses(draw: Draw) -> Joined:
@@ -79,7 +83,9 @@ def bought(draw: Draw) -> Joined:
     plural = "pair" in noun.kinds or draw.maybe(0.2)
     determiner = "some" if plural else draw.pick(("a", "a", "the", "this"))
     one = Phrase(noun, determiner, plural, draw.described(noun))
-    after = draw.pick([v for v in THEN_DOING if v is not doing and set(v.objects) & set(noun.kinds)] or [verb("lose", "perdre")])
+    after = draw.pick(
+        [v for v in THEN_DOING if v is not doing and set(v.objects) & set(noun.kinds)] or [verb("lose", "perdre")]
+    )
     tense, then = draw.pick((("past", "past"), ("past", "will"), ("past", "past"), ("will", "will"), ("perfect", "will")))
     receives = draw.maybe(0.2)
     last = Clause(there_of(who), after, then, "not" if draw.maybe(0.1) else "", object=stands_for(one))
@@ -93,11 +99,14 @@ def it_because(draw: Draw) -> Joined:
     who = draw.who()
     doing = draw.pick([v for v in VERBS if v.en[0] in ("buy", "choose", "take", "wear", "sell", "like", "love", "want")])
     doing = doing if "alone" not in doing.flags and "willing" not in doing.flags else verb("buy", "acheter")
-    noun = draw.pick([n for n in nouns("clothes", "vehicle", "readable", "thing", "pair") if set(n.kinds) & set(doing.objects)] or nouns("clothes"))
+    noun = draw.pick(
+        [n for n in nouns("clothes", "vehicle", "readable", "thing", "pair") if set(n.kinds) & set(doing.objects)]
+        or nouns("clothes")
+    )
     plural = "pair" in noun.kinds
     one = Phrase(noun, draw.pick(("the", "this")), plural)
     tense = draw.pick(("present", "past")) if "state" in doing.flags else draw.pick(("past", "will"))
-    said = Predicate(quality(draw, one), draw.pick(("", "very", "so")))
+    said = Predicate(quality(draw, one), draw.pick(("", "very")))
     negation = "not" if draw.maybe(0.2) else ""
     return Joined(
         Clause(who, doing, tense, negation, object=one), BECAUSE,
@@ -110,9 +119,15 @@ def she_because(draw: Draw) -> Joined:
     first, second = draw.name(), draw.name()
     while first.gender == second.gender:
         second = draw.name()
-    doing = draw.pick([v for v in VERBS if v.en[0] in ("help", "phone", "visit", "thank", "invite", "follow", "wait") and "person" in v.objects])
+    doing = draw.pick(
+        [
+            v
+            for v in VERBS
+            if v.en[0] in ("help", "phone", "visit", "thank", "invite", "follow", "wait") and "person" in v.objects
+        ]
+    )
     tense = draw.pick(("present", "past", "past", "will"))
-    said = Predicate(draw.pick(HUMAN), draw.pick(("", "very", "so")))
+    said = Predicate(draw.pick(HUMAN), draw.pick(("", "very")))
     who = stands_for(draw.pick((first, second)))
     last = Clause(who, tense="past" if tense == "past" else "present", tail=(said,))
     return Joined(Clause(first, doing, tense, object=second), BECAUSE, last)
@@ -123,7 +138,9 @@ def revealed(draw: Draw) -> Clause | Joined:
     one = draw.pick(tuple(FEMININES.values()))
     she = Phrase(one, adjectives=draw.described(one, 0.2))
     if draw.maybe(0.5):
-        doing = draw.pick([v for v in verbs("once") + verbs("act") if {"small", "clothes"} & set(v.objects) and "gives" not in v.flags])
+        doing = draw.pick(
+            [v for v in verbs("once") + verbs("act") if {"small", "clothes"} & set(v.objects) and "gives" not in v.flags]
+        )
         owned = draw.pick([n for n in nouns(*doing.objects) if {"thing", "clothes"} & set(n.kinds)])
         tense = draw.pick(("past", "perfect", "will", "past"))
         thing_ = Phrase(owned, adjectives=draw.described(owned), owner=Pronoun(3, False, "f"))
@@ -139,12 +156,14 @@ def because(draw: Draw) -> Joined:
     who = draw.who()
     tense = draw.pick(("present", "past"))
     mood = draw.pick(MOODS)
-    first = Clause(who, tense=tense, tail=(Predicate(mood, draw.pick(("", "very", "so"))),))
+    first = Clause(who, tense=tense, tail=(Predicate(mood, draw.pick(("", "very"))),))
     if draw.maybe(0.5):
         second = Clause(there_of(who), draw.pick(verbs("alone", "person", "idiom")), tense, "not" if draw.maybe(0.15) else "")
     else:
         second = does(draw, there_of(who))
-        while second.tense not in (("past", "perfect") if tense == "past" else ("present", "progressive", "past", "perfect", "will")):
+        while second.tense not in (
+            ("past", "perfect") if tense == "past" else ("present", "progressive", "past", "perfect", "will")
+        ):
             second = does(draw, there_of(who))
     return Joined(first, BECAUSE, second)
 
@@ -163,7 +182,12 @@ def both_do(draw: Draw) -> Joined:
 def _in_tense(draw: Draw, who: NP, tense: str, owner: NP | None = None) -> Clause:
     while True:
         clause = draw.pick((does, does, goes, acts))(draw, owner or who)
-        if clause.tense == tense and not clause.negation and "self" not in clause.verb.flags and "generic" not in clause.verb.flags:
+        if (
+            clause.tense == tense
+            and not clause.negation
+            and "self" not in clause.verb.flags
+            and "generic" not in clause.verb.flags
+        ):
             return clause._replace(subject=who, adverb=None, tail=clause.tail[:1])
 
 
@@ -266,4 +290,3 @@ def that_was_done(draw: Draw, who: NP | None = None) -> Clause:
     inner = Clause(teller, doing, tense, object=gap(head))
     said = quality(draw, head)
     return Clause(Relative(head, inner), tense=draw.pick(("present", "past")), tail=(Predicate(said, draw.degree(said)),))
-

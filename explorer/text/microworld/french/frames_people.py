@@ -123,7 +123,9 @@ def needs(draw: Draw, who: NP) -> Clause:
     negation = "not" if draw.maybe(0.15) else ""
     noun = draw.pick(nouns(*NEED.objects))
     plural = "pair" in noun.kinds or ("mass" not in noun.kinds and draw.maybe(0.25))
-    determiner = draw.pick(("the", "this", "") if plural else ("the", "this", "") if "mass" in noun.kinds else ("a", "a", "the", "this"))
+    determiner = draw.pick(
+        ("the", "this", "") if plural else ("the", "this", "") if "mass" in noun.kinds else ("a", "a", "the", "this")
+    )
     thing = Phrase(noun, determiner, plural, draw.described(noun, 0.2))
     return Clause(who, NEED, draw.tense(NEED), negation, object=thing)
 
@@ -143,8 +145,12 @@ def has(draw: Draw, who: NP) -> Clause:
         no = doing is HAVE and draw.maybe(0.4)
         determiner = "no" if no else "any" if plural or "mass" in noun.kinds else "a"
         return Clause(who, doing, tense, "no" if no else "not", object=Phrase(noun, determiner, plural, described))
-    determiner = draw.pick(("some", "")) if "mass" in noun.kinds else draw.pick(("two", "three", "some", "many", "several", "too many"))
-    return Clause(who, doing, tense, object=Phrase(noun, determiner if plural or "mass" in noun.kinds else "a", plural, described))
+    determiner = (
+        draw.pick(("some", "")) if "mass" in noun.kinds else draw.pick(("two", "three", "some", "many", "several", "too many"))
+    )
+    return Clause(
+        who, doing, tense, object=Phrase(noun, determiner if plural or "mass" in noun.kinds else "a", plural, described)
+    )
 
 
 def misses(draw: Draw, who: NP) -> Clause:
@@ -160,12 +166,25 @@ def acts(draw: Draw, who: NP) -> Clause:
     tense = draw.tense(doing)
     negation = draw.negation(tense)
     manner = None
-    if doing.en[0] in SKILLS and "self" not in doing.flags and tense not in ("progressive", "perfect", "used") and draw.maybe(0.35):
+    if (
+        doing.en[0] in SKILLS
+        and "self" not in doing.flags
+        and tense not in ("progressive", "perfect", "used")
+        and draw.maybe(0.35)
+    ):
         manner = draw.pick(manners("skill"))
     elif doing.en[0] in ("run", "walk") and draw.maybe(0.3):
         manner = draw.pick(manners("pace"))
     often = None if manner else draw.often(tense, negation)
-    return Clause(who, doing, tense, negation, manner=manner, adverb=often, tail=() if often or negation == "never" else draw.time(tense, 0.45))
+    return Clause(
+        who,
+        doing,
+        tense,
+        negation,
+        manner=manner,
+        adverb=often,
+        tail=() if often or negation == "never" else draw.time(tense, 0.45),
+    )
 
 
 def _kind(who: NP) -> str:
@@ -208,7 +227,11 @@ def returns(draw: Draw, who: NP) -> Clause:
 def lives(draw: Draw, who: NP) -> Clause:
     """*They live near the church.*"""
     tense = draw.pick(("present", "present", "past", "used"))
-    where = draw.pick(IN_LANDS) if draw.maybe(0.5) else Place(draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "stream", "way"))))
+    where = (
+        draw.pick(IN_LANDS)
+        if draw.maybe(0.5)
+        else Place(draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "stream", "way"))))
+    )
     return Clause(who, LIVE, tense, draw.negation(tense), tail=(where,))
 
 

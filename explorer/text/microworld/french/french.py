@@ -26,6 +26,7 @@ from explorer.text.microworld.french.tree import (
     Word,
     agreement,
     ending,
+    spread,
 )
 
 BEING, HAVING, GOING = conjugate("être"), conjugate("avoir"), conjugate("aller")
@@ -146,20 +147,14 @@ SHORT = ("bien", "mal")
 
 def _short(clause: Clause, at: str) -> list[Word]:
     """*bien* and *mal* stand before the participle."""
-    return _spread(clause.manner.fr, clause.manner.en, at + "m") if clause.manner and clause.manner.fr in SHORT else []
-
-
-def _spread(text: str, other: str, at: str) -> list[Word]:
-    words = text.replace("'", "' ").split() if text != "aujourd'hui" else [text]
-    alike = len(words) == len(other.split())
-    return [Word(word, (f"{at}{n}" if alike else at,)) for n, word in enumerate(words)]
+    return spread(clause.manner.fr, clause.manner, at + "m") if clause.manner and clause.manner.fr in SHORT else []
 
 
 def manner(clause: Clause, at: str) -> list[Word]:
     """How it is done, straight after the verb, unless it has been said before the participle."""
     if not clause.manner or (tense_of(clause, clause.verb) == "composed" and _short(clause, at) and not clause.helper):
         return []
-    return _spread(clause.manner.fr, clause.manner.en, at + "m")
+    return spread(clause.manner.fr, clause.manner, at + "m")
 
 
 def objects(clause: Clause, cast: Roles, at: str) -> list[Word]:
@@ -192,7 +187,7 @@ def say_clause(clause: Clause, at: str = "") -> list[Word]:
 def say_tail(item: object, at: str, features: Features) -> list[Word]:
     """What comes after the verb and its objects."""
     if isinstance(item, Adverb):
-        return _spread(item.fr, item.en, at + "m")
+        return spread(item.fr, item, at + "m")
     if isinstance(item, Complement):
         return [Word("que", (at + "q",)), *say_clause(item.clause, at)]
     return complement(item, at, features)
@@ -202,7 +197,12 @@ def say_exists(node: Exists, at: str) -> list[Word]:
     """*il y a* …, in French."""
     form = {"present": "a", "past": "avait", "will": "aura"}[node.tense]
     no = bool(node.negation)
-    words = [Word("il", (at + "x",)), *([Word("ne", (at + "n",))] if no else []), Word("y", (at + "x",)), Word(form, (at + "v",))]
+    words = [
+        Word("il", (at + "x",)),
+        *([Word("ne", (at + "n",))] if no else []),
+        Word("y", (at + "x",)),
+        Word(form, (at + "v",)),
+    ]
     words += [Word("pas", (at + "n",))] if no else []
     words += phrase(node.thing, at + "o", "no" if no else "")
     for n, item in enumerate(node.tail):
@@ -232,7 +232,7 @@ def say(node: Sentence, at: str = "") -> list[Word]:
         case Asked():
             return _asked(node, at)
         case Fronted():
-            return [*_spread(node.adverb.fr, node.adverb.en, at + "f"), Word(",", (at + ",",)), *say(node.sentence, at)]
+            return [*spread(node.adverb.fr, node.adverb, at + "f"), Word(",", (at + ",",)), *say(node.sentence, at)]
         case Addressed():
             return [*say(node.sentence, at), Word(",", (at + ",",)), *_addressee(node, at)]
         case Joined():
@@ -241,7 +241,7 @@ def say(node: Sentence, at: str = "") -> list[Word]:
 
 def _addressee(node: Addressed, at: str) -> list[Word]:
     if isinstance(node.to, Adverb):
-        return _spread(node.to.fr, node.to.en, at + "z")
+        return spread(node.to.fr, node.to, at + "z")
     return [Word(node.to.text, (at + "z0",))]
 
 

@@ -90,7 +90,9 @@ def _pair(tree: Sentence, said: list[Word], frame: str = "", unmet: tuple[str, .
     other = french(tree)
     first, second = [w.text for w in said], [w.text for w in other]
     first[0], second[0] = first[0][0].upper() + first[0][1:], second[0][0].upper() + second[0][1:]
-    return Pair(_written(said, "english"), _written(other, "french"), tuple(first), tuple(second), _aligned(said, other), frame, unmet)
+    return Pair(
+        _written(said, "english"), _written(other, "french"), tuple(first), tuple(second), _aligned(said, other), frame, unmet
+    )
 
 
 def _home(text: str, unmet: tuple[str, ...]) -> str:

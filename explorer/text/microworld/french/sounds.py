@@ -8,7 +8,18 @@ from explorer.text.microworld.french.tree import Word
 
 VOWELS = "aàâeéèêëiîïoôœuùûh"
 ASPIRATED = ("hibou", "haut", "huit", "héros", "onze")
-ELIDED = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'", "je": "j'", "me": "m'", "te": "t'", "se": "s'", "ce": "c'"}
+ELIDED = {
+    "le": "l'",
+    "la": "l'",
+    "de": "d'",
+    "ne": "n'",
+    "que": "qu'",
+    "je": "j'",
+    "me": "m'",
+    "te": "t'",
+    "se": "s'",
+    "ce": "c'",
+}
 
 
 @cache

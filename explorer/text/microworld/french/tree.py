@@ -244,6 +244,17 @@ def is_thing(node: NP) -> bool:
     return isinstance(node, Phrase) and "person" not in node.noun.kinds
 
 
+def _words(text: str) -> list[str]:
+    return [text] if text == "aujourd'hui" else text.replace("'", "' ").split()
+
+
+def spread(text: str, adverb: Adverb, at: str) -> list[Word]:
+    """The words of an adverb, in one language, marked one by one if the other language has as many, else all together."""
+    found = _words(text)
+    alike = len(_words(adverb.en)) == len(_words(adverb.fr))
+    return [Word(word, (f"{at}{n}" if alike else at,)) for n, word in enumerate(found)]
+
+
 def ending(node: Sentence) -> str:
     """The mark that closes the sentence."""
     match node:

@@ -124,7 +124,7 @@ say said said | dire | person | | clause say
 hope | espérer | person | | state clause
 have had had | avoir | person | pet clothes thing vehicle fruit food | state own
 want | vouloir | person | small clothes vehicle fruit food drink toy baked | state wants
-miss | manquer + à | person | person | act swap
+miss | manquer + à | person | person | state swap
 fit fit fit | rentrer | packed | | fits state
 put put put | mettre | person | small clothes | puts
 rain | pleuvoir | | | weather
