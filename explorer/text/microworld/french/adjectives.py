@@ -46,8 +46,8 @@ polite | poli polie | after | person
 proud | fier fière | after | human
 dangerous | dangereux dangereuse | after | animal way
 interesting | intéressant intéressante | after | idea film readable
-difficult | difficile | after | idea taught
-easy | facile | after | idea taught
+difficult | difficile | after | taught explained asked
+easy | facile | after | taught explained asked
 important | important importante | after | idea readable
 boring | ennuyeux ennuyeuse | after | film readable
 useful | utile | after | idea thing machine

@@ -92,11 +92,9 @@ BY = tuple(
     )
 )
 
-NAMES = tuple(
-    Name(text, gender)
-    for gender, texts in (("f", "Anna Clara Emma Lucie Marie Nina Rose Sara Zoé Julie"), ("m", "Adam David Léo Marc Max Oscar Paul Pierre Tom Louis"))
-    for text in texts.split()
-)  # fmt: skip
+WOMEN = "Anna Clara Emma Lucie Marie Nina Rose Sara Zoé Julie"
+MEN = "Adam David Léo Marc Max Oscar Paul Pierre Tom Louis"
+NAMES = tuple(Name(text, gender) for gender, texts in (("f", WOMEN), ("m", MEN)) for text in texts.split())
 TITLES = (Adverb("sir", "monsieur"), Adverb("madam", "madame"))
 
 INSIDE, ON, UNDER = Prep("in", "dans"), Prep("on", "sur"), Prep("under", "sous")

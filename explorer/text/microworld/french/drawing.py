@@ -14,10 +14,28 @@ from explorer.text.microworld.french.tree import NP, Adverb, Both, Features, Gap
 T = TypeVar("T")
 BORROWED = ("plural", "plural-game")
 OWNED = {"thing", "clothes", "pair", "vehicle", "holder", "home", "pet", "baked", "readable", "room", "idea"}
-EXCESS = (
-    "big small old long heavy expensive dirty wide narrow dangerous difficult easy hot cold boring sad tired young shy lazy proud "
-    "serious short fat sick angry quiet empty modern light"
-).split()
+EXCESS = frozenset(
+    ("big", "small", "old", "long", "heavy", "expensive", "dirty", "wide", "narrow", "dangerous", "difficult", "easy", "hot", "cold")
+    + ("boring", "sad", "tired", "young", "shy", "lazy", "proud", "serious", "fat", "sick", "angry", "quiet", "modern", "light")
+)  # fmt: skip
+PLAIN = frozenset(
+    (
+        "red",
+        "blue",
+        "green",
+        "white",
+        "black",
+        "yellow",
+        "grey",
+        "brown",
+        "empty",
+        "French",
+        "English",
+        "Italian",
+        "bad",
+        "wild",
+    )
+)
 
 
 @cache
@@ -94,6 +112,8 @@ class Draw:
     def adjective(self, noun: Noun, *, before: bool | None = None) -> Adjective | None:
         """An adjective that can be said of the noun, if there is one."""
         found = adjectives(noun.kinds)
+        if noun.gender == "m" and "person" in noun.kinds:
+            found = tuple(a for a in found if a.en not in ("beautiful", "pretty"))
         if before is not None:
             found = tuple(a for a in found if a.before is before)
         return self.pick(found) if found else None
@@ -114,7 +134,7 @@ class Draw:
 
     def pronoun(self) -> Pronoun:
         """A pronoun as subject, of a person."""
-        return Pronoun(*self.pick(((1, False), (1, True), (2, False), (3, False, "m"), (3, False, "f"), (3, True))))
+        return self.pick(PEOPLE)
 
     def who(self) -> NP:
         """Somebody, as the subject of a sentence."""
@@ -132,8 +152,8 @@ class Draw:
         noun = self.pick(nouns("person"))
         plural = self.maybe(0.25)
         if "kin" in noun.kinds and self.maybe(0.5 if "elder" in noun.kinds else 1.0):
-            owner = Pronoun(*self.pick(((1, False), (1, False), (1, True), (3, False, "m"), (3, False, "f"))))
-            kind = self.adjective(noun, before=True) if self.maybe(share) else None
+            owner = self.pick(OWNERS)
+            kind = self.adjective(noun, before=True) if "elder" not in noun.kinds and self.maybe(share) else None
             return Phrase(noun, plural=plural and "elder" not in noun.kinds, adjectives=(kind,) if kind else (), owner=owner)
         if "elder" in noun.kinds:
             return Phrase(noun, owner=self.name())
@@ -156,7 +176,7 @@ class Draw:
             return subject if self.maybe(0.7) else Pronoun(1, subject.person == 1)
         features = agreement(subject)
         if self.maybe(0.2):
-            return Pronoun(*self.pick(((1, False), (1, True), (2, False))))
+            return self.pick(PEOPLE[:3])
         return Pronoun(3, features.plural, features.gender, thing="person" not in _kinds(subject))
 
     def thing(self, noun: Noun, subject: NP, denied: bool = False, asked: bool = False) -> Phrase:
@@ -198,7 +218,7 @@ class Draw:
 
     def degree(self, said: Adjective, denied: bool = False) -> str:
         """Mostly nothing; else *very*, *so*, *quite*, or *too* where there can be too much of it."""
-        word = "" if denied else self.pick(("", "", "", "very", "too", "so", "quite"))
+        word = "" if denied or said.en in PLAIN else self.pick(("", "", "", "very", "too", "so", "quite"))
         return "very" if word == "too" and said.en not in EXCESS else word
 
     def relation(self, said: Adjective) -> str:
@@ -231,10 +251,12 @@ class Draw:
         return person._replace(determiner="the") if person.plural else person
 
 
-OTHERS = (
-    Pronoun(1), Pronoun(2), Pronoun(1, True), Pronoun(3, False, "m"), Pronoun(3, False, "f"), Pronoun(3, True),
-    Pronoun(3, False, "m"), Pronoun(3, False, "f"), Pronoun(3, True),
+ME, WE, YOU, HE, SHE, THEY = (
+    Pronoun(1), Pronoun(1, True), Pronoun(2), Pronoun(3, False, "m"), Pronoun(3, False, "f"), Pronoun(3, True),
 )  # fmt: skip
+PEOPLE = (ME, WE, YOU, HE, SHE, THEY)
+OWNERS = (ME, ME, WE, HE, SHE)
+OTHERS = (ME, YOU, WE, HE, SHE, THEY, HE, SHE, THEY)
 
 
 def _kinds(node: NP) -> tuple[str, ...]:

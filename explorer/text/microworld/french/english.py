@@ -86,7 +86,7 @@ def _denied(clause: Clause, at: str, head: list[Word], rest: list[Word]) -> list
         head[0] = Word("cannot", (*head[0].marks, at + "n"))
         return rest
     denial = [] if clause.negation in ("", "no") else marked(clause.negation, at + "n")
-    often = marked(clause.adverb.en, at + "a") if clause.adverb else []
+    often = spread(clause.adverb.en, clause.adverb, at + "a") if clause.adverb else []
     return [*denial, *often, *rest]
 
 
@@ -172,7 +172,7 @@ def say(node: Sentence, at: str = "") -> list[Word]:
         case Fronted():
             return [*spread(node.adverb.en, node.adverb, at + "f"), Word(",", (at + ",",)), *say(node.sentence, at)]
         case Addressed():
-            to = spread(node.to.en, node.to, at + "z") if not hasattr(node.to, "text") else marked(node.to.text, at + "z0")
+            to = spread(node.to.en, node.to, at + "z") if isinstance(node.to, Adverb) else marked(node.to.text, at + "z0")
             return [*say(node.sentence, at), Word(",", (at + ",",)), *to]
         case Joined():
             return _joined(node, at)
@@ -190,7 +190,7 @@ def article(words: Iterable[Word]) -> list[Word]:
     """*a* becomes *an* before a vowel that is heard."""
     found = list(words)
     for n, (word, after) in enumerate(zip(found, found[1:], strict=False)):
-        if word.text == "a" and after.text[0] in "aeiou" and not after.text.startswith("us"):
+        if word.text == "a" and after.text[0] in "aeiouEI" and not after.text.startswith("us"):
             found[n] = Word("an", word.marks)
     return found
 

@@ -11,7 +11,7 @@ from explorer.text.microworld.french import frames_linked as linked
 from explorer.text.microworld.french import frames_people as people
 from explorer.text.microworld.french import frames_things as things
 from explorer.text.microworld.french.drawing import Draw
-from explorer.text.microworld.french.tree import Fronted, Sentence
+from explorer.text.microworld.french.tree import Adverb, Fronted, Sentence
 
 SUBJECTS: dict[str, tuple[float, Callable]] = {
     "does": (10, people.does), "meets": (5, people.meets), "gives": (7, people.gives), "plays": (3, people.plays),
@@ -60,6 +60,6 @@ def made(name: str, draw: Draw) -> Sentence:
         return FRAMES[name][1](draw)
     clause = FRAMES[name][1](draw, draw.animal() if name in ANIMALS else draw.who())
     last = clause.tail[-1] if clause.tail else None
-    if getattr(last, "tenses", "") and draw.maybe(0.3):
+    if isinstance(last, Adverb) and last.tenses and draw.maybe(0.3):
         return Fronted(last, clause._replace(tail=clause.tail[:-1]))
     return clause

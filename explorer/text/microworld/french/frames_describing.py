@@ -138,7 +138,7 @@ def thinks(draw: Draw, who: NP) -> Clause:
     doing = draw.pick((THINK, KNOW, BELIEVE, HOPE, SAY))
     tense = draw.pick(("present", "present", "past"))
     inner = draw.pick((is_so, is_there, acts, goes, does))
-    other = draw.name() if draw.maybe(0.5) else draw.person(0)
+    other: NP = draw.name() if draw.maybe(0.5) else draw.person(0)
     if draw.maybe(0.3) and not ambiguous(who):
         other = there_of(who)
     clause = inner(draw, other)

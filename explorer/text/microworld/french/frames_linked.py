@@ -70,7 +70,7 @@ def it_but(draw: Draw) -> Joined:
     if draw.maybe(0.6):
         second = Clause(stands_for(one), verb("work", "fonctionner"), tense, draw.pick(("", "", "not")))
     else:
-        other = quality(draw, one._replace(adjectives=(said,)))
+        other = draw.pick([a for a in graded(one.noun.kinds) if a != said and a.en != "new"])
         second = Clause(stands_for(one), tense=tense, tail=(Predicate(other, draw.degree(other)),))
     return Joined(first, draw.pick((BUT, AND)), second)
 
@@ -193,7 +193,8 @@ def _in_tense(draw: Draw, who: NP, tense: str, owner: NP | None = None) -> Claus
 
 def while_(draw: Draw) -> Joined:
     """*Paul was reading while Anna was sleeping.*"""
-    first, second = draw.two((draw.name(), draw.pronoun(), draw.person(), draw.name()))
+    people: tuple[NP, ...] = (draw.name(), draw.pronoun(), draw.person(), draw.name())
+    first, second = draw.two(people)
     if isinstance(first, Name) and first == second:
         second = Pronoun(1, True)
     tense = draw.pick(("was", "was", "progressive"))
@@ -254,7 +255,8 @@ def rainy(draw: Draw) -> Joined:
 
 def contrast(draw: Draw) -> Joined:
     """*Anna is tall, but her brother is small*; *Paul is here, but she is not there*."""
-    who, other = draw.two((draw.name(), draw.person(0), draw.pronoun(), draw.name()))
+    people: tuple[NP, ...] = (draw.name(), draw.person(0), draw.pronoun(), draw.name())
+    who, other = draw.two(people)
     if isinstance(who, Name) and who == other:
         other = Pronoun(1)
     if draw.maybe(0.5):

@@ -200,7 +200,7 @@ def somewhere(draw: Draw, who: NP) -> Clause:
 
 def together(draw: Draw, who: NP) -> Clause:
     """*Anna works with him*, *she sings for them*."""
-    doing = draw.pick(verbs("alone", "person", "act"))
+    doing = draw.pick(tuple(v for v in verbs("alone", "person", "act") if v.en[0] not in ("sleep", "rest", "cry", "hurry")))
     tense = draw.tense(doing)
     prep = FOR if doing.en[0] in ("work", "sing", "dance") and draw.maybe(0.4) else WITH
     return Clause(who, doing, tense, draw.negation(tense), tail=(Place(prep, draw.whom(who)), *draw.time(tense, 0.15)))
@@ -254,7 +254,7 @@ def spot(draw: Draw) -> Place:
     """Where a small thing may lie."""
     if draw.maybe(0.4):
         return Place(draw.pick((ON, ON, UNDER)), Phrase(draw.pick(nouns("surface", "seat"))))
-    return Place(INSIDE, Phrase(draw.pick(nouns("holder", "room", "vehicle"))))
+    return Place(INSIDE, Phrase(draw.pick(nouns("holder", "room", "driven"))))
 
 
 def timeless(tail: tuple[Tail, ...]) -> tuple[Tail, ...]:

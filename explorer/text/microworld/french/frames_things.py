@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from explorer.text.microworld.french.adverbs import ALONG, INSIDE, NEARBY, ON
-from explorer.text.microworld.french.drawing import Draw, adjectives, nouns, verbs
+from explorer.text.microworld.french.adverbs import ALONG, INSIDE, NAMES, NEARBY, ON
+from explorer.text.microworld.french.drawing import OWNERS, PLAIN, Draw, adjectives, nouns, verbs
 from explorer.text.microworld.french.frames_people import spot
 from explorer.text.microworld.french.lexicon import VERBS, Adjective, adjective, noun, verb
 from explorer.text.microworld.french.tree import NP, Clause, Compared, Exists, Of, Phrase, Place, Predicate, Pronoun
 
 WORKS = verb("work", "fonctionner")
 SKY = tuple(v for v in VERBS if "weather" in v.flags)
-SHORE = noun("rive")
+SHORE, SHOP = noun("rive"), noun("magasin")
+MEN = tuple(name for name in NAMES if name.gender == "m")
 THINGS = ("thing", "clothes", "vehicle", "building", "food", "drink", "opening", "way", "idea", "film", "room", "readable")
 
 
@@ -21,16 +22,14 @@ def thing(draw: Draw, *kinds: str) -> Phrase:
     plural = "pair" in one.kinds or ("mass" not in one.kinds and draw.maybe(0.25))
     own = {"thing", "clothes", "vehicle", "pair"} & set(one.kinds)
     if own and kind < 0.3:
-        owner: NP = (
-            draw.name() if draw.maybe(0.4) else Pronoun(*draw.pick(((1, False), (1, True), (3, False, "m"), (3, False, "f"))))
-        )
+        owner: NP = draw.name() if draw.maybe(0.4) else draw.pick(OWNERS)
         return Phrase(one, plural=plural, adjectives=draw.described(one, 0.15), owner=owner)
     return Phrase(one, "this" if kind > 0.8 else "the", plural, draw.described(one, 0.15))
 
 
 def quality(draw: Draw, of: Phrase) -> Adjective:
     """An adjective to say of the thing: not the one it has already."""
-    found = [a for a in adjectives(of.noun.kinds) if a not in of.adjectives]
+    found = [a for a in adjectives(of.noun.kinds) if a not in of.adjectives and a.en != "new"]
     return draw.pick(found or [adjective("useful")])
 
 
@@ -56,27 +55,9 @@ def thing_compared(draw: Draw, _: NP | None = None) -> Clause:
     return Clause(one, tense=draw.pick(("present", "past")), tail=(Compared(said, draw.relation(said), other),))
 
 
-UNGRADED = (
-    "red",
-    "blue",
-    "green",
-    "white",
-    "black",
-    "yellow",
-    "grey",
-    "brown",
-    "empty",
-    "French",
-    "English",
-    "Italian",
-    "bad",
-    "wild",
-)
-
-
 def graded(kinds: tuple[str, ...]) -> list[Adjective]:
     """The adjectives of which there is a more and a less."""
-    return [a for a in adjectives(kinds) if a.en not in UNGRADED] or [adjective("useful")]
+    return [a for a in adjectives(kinds) if a.en not in PLAIN] or [adjective("useful")]
 
 
 def best(draw: Draw, _: NP | None = None) -> Clause:
@@ -85,14 +66,10 @@ def best(draw: Draw, _: NP | None = None) -> Clause:
     noun_ = draw.pick(nouns(kind))
     found = [a for a in graded(noun_.kinds) if a.en not in ("new",)]
     most = Phrase(noun_, "most", adjectives=(draw.pick(found),))
-    where = Phrase(draw.pick(nouns("town") if kind != "clothes" else tuple(n for n in nouns("building") if n.fr == "magasin")))
+    where = Phrase(SHOP if kind == "clothes" else draw.pick(nouns("town")))
     who: NP = Phrase(noun_, "this")
     if kind == "job":
-        who = (
-            Pronoun(3, False, "m")
-            if draw.maybe(0.5)
-            else draw.pick(tuple(n for n in (draw.name(), draw.name()) if n.gender == "m") or (Pronoun(3),))
-        )
+        who = Pronoun(3) if draw.maybe(0.5) else draw.pick(MEN)
     return Clause(who, tense=draw.pick(("present", "past")), tail=(Of(most, where, "in"),))
 
 
@@ -157,10 +134,8 @@ def exists(draw: Draw, _: NP | None = None) -> Exists:
     mass = "mass" in one.kinds
     plural = not mass and draw.maybe(0.4)
     negation = "not" if draw.maybe(0.25) else ""
-    if negation:
-        determiner = "no"
-    else:
-        determiner = "some" if mass else draw.pick(("two", "three", "some", "many", "several")) if plural else "a"
+    few = draw.pick(("two", "three", "some", "many", "several")) if plural else "a"
+    determiner = "no" if negation else "some" if mass else few
     tense = draw.pick(("present", "present", "present", "past", "will"))
     return Exists(Phrase(one, determiner, plural, draw.described(one, 0.25)), tense, negation, (site(draw, kind),))
 
@@ -178,9 +153,7 @@ def site(draw: Draw, kind: str) -> Place:
 
 def on_the_shore(draw: Draw, who: NP) -> Clause:
     """*Paul walked along the bank of the river*: la rive, not la banque."""
-    doing = verb(
-        *draw.pick((("walk", "marcher"), ("run", "courir"), ("wait", "attendre"), ("sleep", "dormir"), ("sing", "chanter")))
-    )
+    doing = draw.pick(tuple(v for v in verbs("alone", "person", "act") if v.en[0] in ("walk", "run", "wait", "sleep", "sing")))
     tense = draw.tense(doing)
     stream = Phrase(draw.pick(nouns("stream")))
     prep = ALONG if doing.en[0] in ("walk", "run") else ON

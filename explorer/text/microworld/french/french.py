@@ -127,7 +127,7 @@ def group(clause: Clause, cast: Roles, at: str) -> list[Word]:
     ne = [Word("ne", (at + "n",))] if clause.negation else []
     if clause.negation:
         pas = [Word(NEGATIONS[clause.negation], (at + "n",))]
-    often = [*pas, *[Word(word, (at + "a",)) for word in (clause.adverb.fr if clause.adverb else "").split()]]
+    often = [*pas, *(spread(clause.adverb.fr, clause.adverb, at + "a") if clause.adverb else [])]
     verb = Word(finite(first, tense, subject), (t,) if tense in ("composed", "near") else (t, h))
     end = [Word(clause.verb.fr.infinitive, (v,))]
     if clause.helper:

@@ -106,6 +106,6 @@ def adjective(en: str, of: str = "") -> Adjective:
     return next(a for a in ADJECTIVES if a.en == en and (not of or of in a.kinds))
 
 
-def verb(en: str, fr: str) -> Verb:
-    """The verb with this English base form and this French infinitive, as *know* and *savoir*."""
-    return next(v for v in VERBS if v.en[0] == en and v.fr.infinitive == fr)
+def verb(en: str, fr: str, flag: str = "") -> Verb:
+    """The verb with this English base form and this French infinitive, as *know* and *savoir*, and where needed a flag."""
+    return next(v for v in VERBS if v.en[0] == en and v.fr.infinitive == fr and (not flag or flag in v.flags))

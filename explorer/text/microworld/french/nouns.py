@@ -217,9 +217,9 @@ question | question | f | idea asked
 song | chanson | f | song known
 film | film | m | film
 game | jeu | m | idea taught
-exercise | exercice | m | idea taught exercise
+exercise | exercice | m | idea explained exercise
 secret | secret | m | known
-problem | problème | m | idea taught
+problem | problème | m | idea explained
 football | football | m | sport
 tennis | tennis | m | sport
 cards/cards | cartes/cartes | f | sport plural-game

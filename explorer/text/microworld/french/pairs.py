@@ -21,6 +21,14 @@ ENGLISH_WORD = re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]")
 FRENCH_WORD = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
 CLOSE = {"english": (",", ".", "?", "!", "'s"), "french": (",", ".")}
 HIDDEN = 14  # one combination in so many is never met in training
+LECTURE = frozenset(  # what the lectures show must be new to a model that trained here
+    (
+        "The animal did not cross the street because it was too tired.",
+        "The animal did not cross the street because it was too wide.",
+        "The trophy did not fit in the suitcase because it was too big.",
+        "The trophy did not fit in the suitcase because it was too small.",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def combinations(tree: object) -> Iterator[str]:
 
 @cache
 def hidden(combination: str) -> bool:
-    """Whether a combination is kept out of training: a fixed one in fourteen, and what the lecture's example combines."""
+    """Whether a combination is kept out of training: a fixed one in fourteen."""
     return crc32(combination.encode()) % HIDDEN == 0
 
 
@@ -97,6 +105,8 @@ def _pair(tree: Sentence, said: list[Word], frame: str = "", unmet: tuple[str, .
 
 def _home(text: str, unmet: tuple[str, ...]) -> str:
     """Which split a sentence belongs to: by its text, and never train where it holds a hidden combination."""
+    if text in LECTURE:
+        return "test"
     number = crc32(text.encode())
     if unmet:
         return SPLITS[1 + number % 2]

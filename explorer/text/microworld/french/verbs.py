@@ -76,7 +76,7 @@ show showed shown | montrer | person | thing clothes gift toy pet | act gives
 lend lent lent | prêter | person | thing vehicle clothes | act gives
 sell sold sold | vendre | person | vehicle thing fruit home | act gives
 offer | offrir | person | gift drink baked | act gives
-explain | expliquer | person | taught idea film | act gives
+explain | expliquer | person | taught explained film | act gives
 read read read | lire | person | readable | act gives
 sleep slept slept | dormir | person animal | | alone somewhere act
 work | travailler | person | | alone somewhere act
