@@ -106,6 +106,10 @@ REFERENCES = [
     (Asked(do(ANNA, "live", "habiter"), "where"), "Where does Anna live?", "Où est-ce qu'Anna habite ?"),
     (Asked(do(Gap(Features(2, False, "m")), "eat", "manger", "past", object=the("gâteau")), "who"),
      "Who ate the cake?", "Qui a mangé le gâteau ?"),
+    (Asked(do(HE, "meet", "rencontrer", "past", object=Gap(Features(5, True, "f"))), "", the("fille", plural=True, det="how many")),
+     "How many girls did he meet?", "Combien de filles est-ce qu'il a rencontrées ?"),
+    (do(HE, "explain", "expliquer", "past", object=the("leçon"), recipient=SHE),
+     "He explained the lesson to her.", "Il lui a expliqué la leçon."),
     (Asked(do(HE, "read", "lire", "progressive", object=Gap(Features(2, False, "m"))), "what"),
      "What is he reading?", "Qu'est-ce qu'il lit ?"),
     (do(PAUL, "love", "aimer", object=the("sœur", of=HE)), "Paul loves his sister.", "Paul aime sa sœur."),
@@ -366,6 +370,16 @@ def test_participles_with_avoir_agree_with_an_object_before_them_only() -> None:
             continue
         assert not re.search(r"\b(a|ai|as|avons|avez|ont) (pas |jamais |déjà )?\w+(ée|ées|és)\b", pair.french), pair.french
     assert before > 100
+
+
+def test_how_many_agrees_with_what_is_counted() -> None:
+    checked = 0
+    for pair in drawn(count=12000):
+        found = re.search(r"^Combien d['e] ?(\w+) est-ce que? ?.* (?:a|ai|ont|avez|avons) \w+?(e?s)\b ?", pair.french)
+        if found and found[1].removesuffix("s") in FEMININE | MASCULINE:
+            checked += 1
+            assert (found[2] == "es") == (found[1].removesuffix("s") in FEMININE), pair.french
+    assert checked > 5
 
 
 def test_negation_has_both_halves() -> None:

@@ -248,7 +248,7 @@ class Draw:
             name = self.name()
             return name if name != subject else Pronoun(1, True)
         person = self.person(0.1)
-        return person._replace(determiner="the") if person.plural else person
+        return person._replace(determiner="the") if person.plural or person.determiner == "a" else person
 
 
 ME, WE, YOU, HE, SHE, THEY = (

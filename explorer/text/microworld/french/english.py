@@ -98,7 +98,7 @@ def objects(clause: Clause, at: str) -> list[Word]:
     if clause.recipient is None:
         return thing
     person = phrase(clause.recipient, at + "r", 1)
-    if isinstance(clause.recipient, Pronoun) and not isinstance(clause.object, Pronoun):
+    if isinstance(clause.recipient, Pronoun) and not isinstance(clause.object, Pronoun) and "to" not in clause.verb.flags:
         return person + thing
     return [
         *thing,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.text.microworld.french.adverbs import NAMES, TITLES
-from explorer.text.microworld.french.drawing import Draw, nouns, transitive, verbs
+from explorer.text.microworld.french.drawing import ME, SHE, Draw, nouns, transitive, verbs
 from explorer.text.microworld.french.frames_describing import is_so, is_there, knows_how, may
 from explorer.text.microworld.french.frames_people import (
     acts,
@@ -31,6 +31,7 @@ from explorer.text.microworld.french.tree import (
     Name,
     Phrase,
     Pronoun,
+    agreement,
 )
 
 DOING = (does, does, meets, acts, goes, has, needs, plays, somewhere, is_so, is_there, may, knows_how)
@@ -47,9 +48,15 @@ def unspoken(draw: Draw, frame: object, who: NP) -> Clause:
             return clause._replace(negation="", adverb=None)
 
 
+def somebody(draw: Draw) -> NP:
+    """A subject to ask about: anybody but oneself."""
+    who = draw.who()
+    return SHE if who == ME else who
+
+
 def asks(draw: Draw) -> Asked:
     """*Does Anna have a dog?*"""
-    return Asked(unspoken(draw, draw.pick(DOING), draw.who()))
+    return Asked(unspoken(draw, draw.pick(DOING), somebody(draw)))
 
 
 def asks_if_there(draw: Draw) -> Asked:
@@ -85,7 +92,7 @@ def spoken(draw: Draw, sentence: Asked | Clause) -> Addressed:
 
 def asks_where(draw: Draw) -> Asked:
     """*Where does Anna live?*"""
-    clause = unspoken(draw, draw.pick(WHERE), draw.who())
+    clause = unspoken(draw, draw.pick(WHERE), somebody(draw))
     return Asked(clause._replace(tail=(), manner=None), "where")
 
 
@@ -103,7 +110,7 @@ def _timeless(clause: Clause) -> Clause:
 
 def asks_why(draw: Draw) -> Asked:
     """*Why is Paul sad?*"""
-    return Asked(_timeless(unspoken(draw, draw.pick((is_so, is_so, does, acts, meets, goes, stays)), draw.who())), "why")
+    return Asked(_timeless(unspoken(draw, draw.pick((is_so, is_so, does, acts, meets, goes, stays)), somebody(draw))), "why")
 
 
 def asks_what(draw: Draw) -> Asked:
@@ -131,7 +138,7 @@ def asks_how_many(draw: Draw) -> Asked:
     tense = draw.pick(("past", "past", "perfect", "will", "going"))
     if set(doing.objects) <= {"person", "elder", "known"}:
         counted = Phrase(draw.pick(tuple(n for n in nouns("job"))), "how many", True)
-    return Asked(Clause(draw.who(), doing, tense, object=Gap(Features(5, True, noun.gender))), "", counted)
+    return Asked(Clause(draw.who(), doing, tense, object=Gap(agreement(counted))), "", counted)
 
 
 def orders(draw: Draw) -> Addressed:

@@ -46,6 +46,7 @@ def is_so(draw: Draw, who: NP) -> Clause:
     quality = draw.pick(qualities(who))
     often = draw.often(tense, "") if quality.en in ("happy", "sad", "tired", "polite", "angry", "sick", "lazy") else None
     negation = "" if often else denial(draw, tense)
+    negation = "not" if negation == "never" and quality not in MOODS else negation
     degree = draw.degree(quality, bool(negation or often))
     return Clause(who, tense=tense, negation=negation, adverb=often, tail=(Predicate(quality, degree),))
 
@@ -69,7 +70,7 @@ def is_one(draw: Draw, who: NP) -> Clause:
     if agreement(who).form in (1, 4):
         who = Pronoun(3, False, draw.pick(("m", "f")))
     tense = draw.pick(("present", "present", "past"))
-    return Clause(who, tense=tense, negation=denial(draw, tense), tail=(Profession(noun),))
+    return Clause(who, tense=tense, negation="not" if draw.maybe(0.15) else "", tail=(Profession(noun),))
 
 
 def compares(draw: Draw, who: NP) -> Clause:
@@ -141,8 +142,13 @@ def thinks(draw: Draw, who: NP) -> Clause:
     other: NP = draw.name() if draw.maybe(0.5) else draw.person(0)
     if draw.maybe(0.3) and not ambiguous(who):
         other = there_of(who)
+    if tense == "past":  # a past event would need a third past in French
+        state = draw.pick((is_so, is_there))(draw, other)
+        return Clause(
+            who, doing, tense, tail=(Complement(state._replace(tense="past", adverb=None, tail=timeless(state.tail))),)
+        )
     clause = inner(draw, other)
-    while clause.tense in ("progressive", "arriving", "going") or (tense == "past" and clause.tense not in ("past", "was")):
+    while clause.tense in ("progressive", "arriving", "going"):
         clause = inner(draw, other)
     if doing is HOPE and clause.tense == "present" and "state" not in clause.verb.flags:
         clause = clause._replace(tense="will", tail=timeless(clause.tail))

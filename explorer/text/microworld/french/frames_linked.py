@@ -146,7 +146,7 @@ def revealed(draw: Draw) -> Clause | Joined:
         thing_ = Phrase(owned, adjectives=draw.described(owned), owner=Pronoun(3, False, "f"))
         return Clause(she, doing, tense, object=thing_, tail=draw.time(tense, 0.2))
     tense = draw.pick(("present", "past"))
-    first = Clause(she, tense=tense, tail=(Predicate(draw.pick(HUMAN)),))
+    first = Clause(she, tense=tense, tail=(Predicate(draw.pick(MOODS)),))
     second = Clause(Pronoun(3, False, "f"), draw.pick(verbs("alone", "person", "idiom")), tense)
     return Joined(first, BECAUSE, second)
 
@@ -160,11 +160,7 @@ def because(draw: Draw) -> Joined:
     if draw.maybe(0.5):
         second = Clause(there_of(who), draw.pick(verbs("alone", "person", "idiom")), tense, "not" if draw.maybe(0.15) else "")
     else:
-        second = does(draw, there_of(who))
-        while second.tense not in (
-            ("past", "perfect") if tense == "past" else ("present", "progressive", "past", "perfect", "will")
-        ):
-            second = does(draw, there_of(who))
+        second = _plain(draw, there_of(who), "was") if tense == "past" else _in_tense(draw, there_of(who), "past")
     return Joined(first, BECAUSE, second)
 
 
@@ -229,7 +225,8 @@ def _free(draw: Draw, who: NP, tense: str) -> Clause:
     while True:
         clause = draw.pick((does, goes, acts, somewhere))(draw, who)
         if clause.tense == tense:
-            return clause._replace(adverb=None, tail=timeless(clause.tail))
+            denied = "" if clause.negation in ("never", "no longer") else clause.negation
+            return clause._replace(adverb=None, negation=denied, tail=timeless(clause.tail))
 
 
 def if_(draw: Draw) -> Joined:

@@ -37,9 +37,7 @@ def thing_is(draw: Draw, _: NP | None = None) -> Clause:
     """*The soup is cold.*"""
     one = thing(draw)
     tense = draw.pick(("present", "present", "past", "past", "will"))
-    negation = draw.pick(("not", "not", "never", "not")) if draw.maybe(0.15) else ""
-    if negation == "never" and tense == "will":
-        negation = "not"
+    negation = "not" if draw.maybe(0.15) else ""
     said = quality(draw, one)
     return Clause(one, tense=tense, negation=negation, tail=(Predicate(said, draw.degree(said, bool(negation))),))
 

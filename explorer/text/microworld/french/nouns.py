@@ -175,7 +175,7 @@ shop | magasin | m | building
 farm | ferme | f | building home
 market | marché | m | goal shopping
 airport | aéroport | m | goal shopping
-beach | plage | f | goal outdoors
+beach | plage | f | goal
 bank | rive | f | shore
 garden | jardin | m | outdoors
 park | parc | m | outdoors

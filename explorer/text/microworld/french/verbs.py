@@ -53,7 +53,7 @@ fill | remplir | person | holder | act
 drive drove driven | conduire | person | driven | act
 take took taken | prendre | person | transport small | act
 leave left left | quitter | person | building town room | once
-leave left left | laisser | person | small clothes plural | once
+leave left left | laisser | person | small clothes plural | puts
 cross | traverser | person animal | way | act
 turn + off | éteindre | person | switch | act
 turn + on | allumer | person | switch | act
@@ -76,7 +76,7 @@ show showed shown | montrer | person | thing clothes gift toy pet | act gives
 lend lent lent | prêter | person | thing vehicle clothes | act gives
 sell sold sold | vendre | person | vehicle thing fruit home | act gives
 offer | offrir | person | gift drink baked | act gives
-explain | expliquer | person | taught explained film | act gives
+explain | expliquer | person | taught explained film | act gives to
 read read read | lire | person | readable | act gives
 sleep slept slept | dormir | person animal | | alone somewhere act
 work | travailler | person | | alone somewhere act
