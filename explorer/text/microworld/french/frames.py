@@ -18,7 +18,7 @@ SUBJECTS: dict[str, tuple[float, Callable]] = {
     "needs": (2, people.needs), "has": (5, people.has), "misses": (2, people.misses), "acts": (4, people.acts),
     "somewhere": (3, people.somewhere), "together": (2, people.together), "goes": (4, people.goes),
     "returns": (1, people.returns), "lives": (1.5, people.lives), "stays": (1.5, people.stays), "puts": (3, people.puts),
-    "is_so": (3, describing.is_so), "too_much": (1, describing.too_much), "is_one": (2, describing.is_one),
+    "is_so": (3, describing.is_so), "too_much": (1, describing.too_much), "aged": (1, describing.aged), "is_one": (2, describing.is_one),
     "compares": (3, describing.compares), "is_there": (2, describing.is_there), "helped": (4, describing.helped),
     "may": (4, describing.may), "knows_how": (1.5, describing.knows_how), "thinks": (4, describing.thinks),
     "on_the_shore": (1, things.on_the_shore), "drinks_a_cup": (1.5, things.drinks_a_cup),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from explorer.text.microworld.french.drawing import Draw, nouns, verbs
 from explorer.text.microworld.french.frames_people import acts, does, goes, meets, place, somewhere, there_of, timeless
-from explorer.text.microworld.french.lexicon import ADJECTIVES, VERBS, Adjective, adjective, verb
+from explorer.text.microworld.french.lexicon import ADJECTIVES, BE, HAVE, VERBS, Adjective, Verb, adjective, noun, verb
 from explorer.text.microworld.french.tree import (
     NP,
+    Adverb,
     Both,
     Clause,
     Compared,
@@ -22,6 +23,7 @@ HUMAN = tuple(a for a in ADJECTIVES if {"person", "human"} & set(a.kinds) and a.
 MOODS = tuple(a for a in HUMAN if a.en in ("tired", "happy", "sad", "angry", "sick", "proud"))
 ANIMAL = tuple(a for a in ADJECTIVES if "animal" in a.kinds and a.en not in ("wild", "white", "black", "brown", "grey"))
 CAN, MUST, WOULD = verb("can", "pouvoir"), verb("must", "devoir"), verb("would", "voudrait")
+AGED, YEAR, OLD = Verb(BE.en, HAVE.fr, flags=("state",)), noun("an"), Adverb("old", "")
 THINK, KNOW, BELIEVE, HOPE, SAY = (
     verb(en, fr)
     for en, fr in (("think", "penser"), ("know", "savoir"), ("believe", "croire"), ("hope", "espérer"), ("say", "dire"))
@@ -60,17 +62,24 @@ def too_much(draw: Draw, who: NP) -> Clause:
     return Clause(who, tense=draw.pick(("present", "past")), tail=(Predicate(quality, "too", doing),))
 
 
+def aged(draw: Draw, who: NP) -> Clause:
+    """*Anna is ten years old*: elle a dix ans."""
+    years = Phrase(YEAR, draw.pick(("two", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty")), True)
+    tense = draw.pick(("present", "present", "past", "will"))
+    return Clause(who, AGED, tense, "not" if draw.maybe(0.12) else "", object=years, tail=(OLD,))
+
+
 def is_one(draw: Draw, who: NP) -> Clause:
     """*She is a singer*: French has no article and a word for women."""
-    noun = draw.pick(nouns("job"))
-    if isinstance(who, Phrase) and (who.determiner == "a" or "young" in who.noun.kinds or who.noun == noun):
+    job = draw.pick(nouns("job"))
+    if isinstance(who, Phrase) and (who.determiner == "a" or "young" in who.noun.kinds or who.noun == job):
         who = draw.name()
     if isinstance(who, Both):
         who = draw.name()
     if agreement(who).form in (1, 4):
         who = Pronoun(3, False, draw.pick(("m", "f")))
     tense = draw.pick(("present", "present", "past"))
-    return Clause(who, tense=tense, negation="not" if draw.maybe(0.15) else "", tail=(Profession(noun),))
+    return Clause(who, tense=tense, negation="not" if draw.maybe(0.15) else "", tail=(Profession(job),))
 
 
 def compares(draw: Draw, who: NP) -> Clause:

@@ -210,6 +210,7 @@ window | fenêtre | f | opening
 wall | mur | m | part built
 roof | toit | m | part roof
 light | lumière | f | light switch
+year | an | m | age
 answer | réponse | f | idea known
 lesson | leçon | f | idea taught
 idea | idée | f | idea
