@@ -115,7 +115,9 @@ def asks_why(draw: Draw) -> Asked:
 
 def asks_what(draw: Draw) -> Asked:
     """*What is he reading?*"""
-    doing = draw.pick([v for v in transitive("person") if not v.fr_link and "generic" not in v.flags])
+    doing = draw.pick(
+        [v for v in transitive("person") if not v.fr_link and "generic" not in v.flags and "person" not in v.objects[:1]]
+    )
     tense = draw.tense(doing)
     tense = "past" if tense == "used" else tense
     return Asked(Clause(draw.who(), doing, tense, object=Gap(Features(2, False, "m")), tail=draw.time(tense, 0.3)), "what")

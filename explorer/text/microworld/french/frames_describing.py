@@ -23,6 +23,8 @@ HUMAN = tuple(a for a in ADJECTIVES if {"person", "human"} & set(a.kinds) and a.
 MOODS = tuple(a for a in HUMAN if a.en in ("tired", "happy", "sad", "angry", "sick", "proud"))
 ANIMAL = tuple(a for a in ADJECTIVES if "animal" in a.kinds and a.en not in ("wild", "white", "black", "brown", "grey"))
 CAN, MUST, WOULD = verb("can", "pouvoir"), verb("must", "devoir"), verb("would", "voudrait")
+GLAD = tuple(a for a in MOODS if a.en in ("happy", "proud"))
+SORRY = tuple(a for a in MOODS if a.en in ("sad", "angry", "tired"))
 AGED, YEAR, OLD = Verb(BE.en, HAVE.fr, flags=("state",)), noun("an"), Adverb("old", "")
 THINK, KNOW, BELIEVE, HOPE, SAY = (
     verb(en, fr)
@@ -66,6 +68,7 @@ def aged(draw: Draw, who: NP) -> Clause:
     """*Anna is ten years old*: elle a dix ans."""
     years = Phrase(YEAR, draw.pick(("two", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty")), True)
     tense = draw.pick(("present", "present", "past", "will"))
+    who = draw.name() if isinstance(who, Phrase) and "elder" in who.noun.kinds else who
     return Clause(who, AGED, tense, "not" if draw.maybe(0.12) else "", object=years, tail=(OLD,))
 
 
@@ -159,7 +162,7 @@ def thinks(draw: Draw, who: NP) -> Clause:
     clause = inner(draw, other)
     while clause.tense in ("progressive", "arriving", "going"):
         clause = inner(draw, other)
-    if doing is HOPE and clause.tense == "present" and "state" not in clause.verb.flags:
+    if doing is HOPE:
         clause = clause._replace(tense="will", tail=timeless(clause.tail))
     return Clause(who, doing, tense, tail=(Complement(clause._replace(adverb=None)),))
 

@@ -15,10 +15,10 @@ from explorer.text.microworld.french.adverbs import (
     WHILE,
 )
 from explorer.text.microworld.french.drawing import Draw, gap, nouns, stands_for, verbs
-from explorer.text.microworld.french.frames_describing import HUMAN, MOODS, is_so, is_there
+from explorer.text.microworld.french.frames_describing import GLAD, HUMAN, MOODS, SORRY, is_so, is_there
 from explorer.text.microworld.french.frames_people import acts, does, goes, has, needs, somewhere, there_of, timeless
 from explorer.text.microworld.french.frames_things import graded, quality, thing, weather
-from explorer.text.microworld.french.lexicon import FEMININES, VERBS, adjective, verb
+from explorer.text.microworld.french.lexicon import FEMININES, VERBS, Adjective, Verb, adjective, verb
 from explorer.text.microworld.french.tree import NP, Clause, Joined, Name, Phrase, Place, Predicate, Prep, Pronoun, Relative
 
 CROSS = verb("cross", "traverser")
@@ -146,9 +146,14 @@ def revealed(draw: Draw) -> Clause | Joined:
         thing_ = Phrase(owned, adjectives=draw.described(owned), owner=Pronoun(3, False, "f"))
         return Clause(she, doing, tense, object=thing_, tail=draw.time(tense, 0.2))
     tense = draw.pick(("present", "past"))
-    first = Clause(she, tense=tense, tail=(Predicate(draw.pick(MOODS)),))
-    second = Clause(Pronoun(3, False, "f"), draw.pick(verbs("alone", "person", "idiom")), tense)
-    return Joined(first, BECAUSE, second)
+    state = draw.pick(verbs("alone", "person", "idiom"))
+    first = Clause(she, tense=tense, tail=(Predicate(draw.pick(moods(state))),))
+    return Joined(first, BECAUSE, Clause(Pronoun(3, False, "f"), state, tense))
+
+
+def moods(state: Verb) -> tuple[Adjective, ...]:
+    """How somebody feels who is right, or hungry, cold, afraid …"""
+    return GLAD if state.en_after == "right" else SORRY
 
 
 def because(draw: Draw) -> Joined:
@@ -156,11 +161,12 @@ def because(draw: Draw) -> Joined:
     who = draw.who()
     tense = draw.pick(("present", "past"))
     mood = draw.pick(MOODS)
-    first = Clause(who, tense=tense, tail=(Predicate(mood, draw.pick(("", "very"))),))
     if draw.maybe(0.5):
-        second = Clause(there_of(who), draw.pick(verbs("alone", "person", "idiom")), tense, "not" if draw.maybe(0.15) else "")
+        state = draw.pick(verbs("alone", "person", "idiom"))
+        mood, second = draw.pick(moods(state)), Clause(there_of(who), state, tense)
     else:
         second = _plain(draw, there_of(who), "was") if tense == "past" else _in_tense(draw, there_of(who), "past")
+    first = Clause(who, tense=tense, tail=(Predicate(mood, draw.pick(("", "very"))),))
     return Joined(first, BECAUSE, second)
 
 
@@ -224,7 +230,7 @@ def when(draw: Draw) -> Joined:
 def _free(draw: Draw, who: NP, tense: str) -> Clause:
     while True:
         clause = draw.pick((does, goes, acts, somewhere))(draw, who)
-        if clause.tense == tense:
+        if clause.tense == tense and "state" not in clause.verb.flags:
             denied = "" if clause.negation in ("never", "no longer") else clause.negation
             return clause._replace(adverb=None, negation=denied, tail=timeless(clause.tail))
 

@@ -91,10 +91,11 @@ def _aligned(first: list[Word], second: list[Word]) -> tuple[tuple[int, int], ..
 
 def translate(tree: Sentence) -> Pair:
     """The sentence that a tree means, in both languages."""
-    return _pair(tree, english(tree))
+    said = english(tree)
+    return _pair(tree, said, _written(said, "english"))
 
 
-def _pair(tree: Sentence, said: list[Word], frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
+def _pair(tree: Sentence, said: list[Word], text: str, frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
     other = french(tree)
     first, second = [w.text for w in said], [w.text for w in other]
     first[0], second[0] = first[0][0].upper() + first[0][1:], second[0][0].upper() + second[0][1:]
@@ -121,13 +122,15 @@ def pairs(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
     """
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
-    if count < 0:
-        raise ChoiceError(f"There cannot be {count} pairs: choose a whole number from 0.")
+    for name, given in (("count", count), ("seed", seed)):
+        if isinstance(given, bool) or not hasattr(given, "__index__") or given < 0:
+            raise ChoiceError(f"{name}={given!r} must be a whole number from 0.")
     draw = Draw(seed)
     while count:
         frame, tree = sentence(draw)
         said = english(tree)
         unmet = tuple(c for c in combinations(tree) if hidden(c))
-        if _home(_written(said, "english"), unmet) == split:
+        text = _written(said, "english")
+        if _home(text, unmet) == split:
             count -= 1
-            yield _pair(tree, said, frame, unmet)
+            yield _pair(tree, said, text, frame, unmet)
