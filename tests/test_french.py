@@ -286,7 +286,7 @@ def test_prepositions_and_articles_are_contracted() -> None:
             # only a pronoun stands uncontracted, after "oublier de", "essayer de", "commencer à" and before an infinitive
             pronouns += 1
             assert re.match(r"oubli|essa|commenc", found[1]) and re.search(r"(er|ir|re|leur|lui)$", found[2]), pair.french
-    assert pronouns > 5
+    assert pronouns > 1
 
 
 # Written by hand for this test: nouns with their gender, adjectives with the four forms they may have.
