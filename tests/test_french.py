@@ -31,7 +31,7 @@ from explorer.text.microworld.french.conjugation import conjugate
 from explorer.text.microworld.french.frames import FRAMES
 from explorer.text.microworld.french.frames_describing import AGED, OLD
 from explorer.text.microworld.french.lexicon import FEMININES, adjective, noun, verb
-from explorer.text.microworld.french.pairs import LECTURE, combinations, hidden
+from explorer.text.microworld.french.pairing import LECTURE, combinations, hidden
 from explorer.text.microworld.french.tree import (
     Addressed,
     Adverb,

@@ -7,6 +7,6 @@ A word is what spaces, punctuation and apostrophes leave: *l'*, *du*, *'s* and *
 sentence speaks to somebody by first name; where English hides whether a person is a man or a woman, French is masculine.
 """
 
-from explorer.text.microworld.french.pairs import Pair, combinations, pairs, translate, words
+from explorer.text.microworld.french.pairing import Pair, combinations, pairs, translate, words
 
 __all__ = ["Pair", "combinations", "pairs", "translate", "words"]

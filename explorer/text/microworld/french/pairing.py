@@ -14,12 +14,13 @@ from explorer.text.microworld.french.english import english
 from explorer.text.microworld.french.frames import sentence
 from explorer.text.microworld.french.french import french
 from explorer.text.microworld.french.lexicon import Adjective, Noun, Verb
-from explorer.text.microworld.french.tree import Clause, Phrase, Sentence, Word
+from explorer.text.microworld.french.tree import Adverb, Clause, Features, Link, Name, Phrase, Prep, Pronoun, Sentence, Word
 
 SPLITS = ("train", "validation", "test")
 ENGLISH_WORD = re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]")
 FRENCH_WORD = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
 CLOSE = {"english": (",", ".", "?", "!", "'s"), "french": (",", ".")}
+LEAVES = (Adjective, Adverb, Features, Link, Name, Noun, Prep, Pronoun, Verb)
 HIDDEN = 14  # one combination in so many is never met in training
 LECTURE = frozenset(  # what the lectures show must be new to a model that trained here
     (
@@ -60,9 +61,9 @@ def combinations(tree: object) -> Iterator[str]:
             yield f"{adjective.en} {tree.noun.en}"
     elif isinstance(tree, Clause) and isinstance(tree.object, Phrase):
         yield f"{tree.verb.en[0]} {tree.object.noun.en}"
-    if isinstance(tree, tuple) and not isinstance(tree, (Noun, Adjective, Verb)):
+    if isinstance(tree, tuple):
         for part in tree:
-            if isinstance(part, tuple):
+            if isinstance(part, tuple) and not isinstance(part, LEAVES):
                 yield from combinations(part)
 
 
