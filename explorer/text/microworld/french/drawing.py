@@ -246,7 +246,7 @@ class Draw:
             return self.pick(found)
         if self.maybe(0.5):
             name = self.name()
-            return name if name != subject else Pronoun(1, True)
+            return name if name not in (subject, *(subject if isinstance(subject, Both) else ())) else WE
         person = self.person(0.1)
         return person._replace(determiner="the") if person.plural or person.determiner == "a" else person
 

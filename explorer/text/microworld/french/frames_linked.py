@@ -21,6 +21,7 @@ from explorer.text.microworld.french.frames_things import graded, quality, thing
 from explorer.text.microworld.french.lexicon import FEMININES, VERBS, Adjective, Verb, adjective, verb
 from explorer.text.microworld.french.tree import NP, Clause, Joined, Name, Phrase, Place, Predicate, Prep, Pronoun, Relative
 
+LOSE, FIND = verb("lose", "perdre"), verb("find", "trouver")
 CROSS = verb("cross", "traverser")
 FIT = next(v for v in VERBS if v.en[0] == "fit")
 TOO_ALIVE = tuple(adjective(en) for en in ("tired", "old", "young", "shy", "sick", "lazy", "fat"))
@@ -83,15 +84,15 @@ def bought(draw: Draw) -> Joined:
     plural = "pair" in noun.kinds or draw.maybe(0.2)
     determiner = "some" if plural else draw.pick(("a", "a", "the", "this"))
     one = Phrase(noun, determiner, plural, draw.described(noun))
-    after = draw.pick(
-        [v for v in THEN_DOING if v is not doing and set(v.objects) & set(noun.kinds)] or [verb("lose", "perdre")]
-    )
+    after = draw.pick([v for v in THEN_DOING if v is not doing and set(v.objects) & set(noun.kinds)] or [LOSE])
+    after = FIND if doing is LOSE else after
     tense, then = draw.pick((("past", "past"), ("past", "will"), ("past", "past"), ("will", "will"), ("perfect", "will")))
-    receives = draw.maybe(0.2)
+    receives = doing is not LOSE and draw.maybe(0.2)
     last = Clause(there_of(who), after, then, "not" if draw.maybe(0.1) else "", object=stands_for(one))
     if receives:
         last = last._replace(verb=draw.pick((verb("give", "donner"), verb("show", "montrer"))), recipient=draw.whom(who))
-    return Joined(Clause(who, doing, tense, object=one), draw.pick((BUT, AND, SO) if not last.negation else (BUT,)), last)
+    link = BUT if last.negation or LOSE in (doing, after) else SO if after.en[0] in ("wash", "clean") else AND
+    return Joined(Clause(who, doing, tense, object=one), link, last)
 
 
 def it_because(draw: Draw) -> Joined:
