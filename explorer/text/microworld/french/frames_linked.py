@@ -30,9 +30,7 @@ INTO = Prep("in", "dans")
 GETTING = tuple(
     v for v in VERBS if v.en[0] in ("buy", "find", "choose", "lose", "clean", "wash", "repair", "draw", "open", "take")
 )
-THEN_DOING = tuple(
-    v for v in VERBS if v.en[0] in ("sell", "lose", "hide", "forget", "find", "buy", "clean", "wash", "break", "wear")
-)
+THEN_DOING = tuple(v for v in VERBS if v.en[0] in ("sell", "lose", "hide", "forget", "clean", "wash", "break", "wear"))
 
 
 def crosses(draw: Draw) -> Joined:
