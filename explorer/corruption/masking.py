@@ -75,8 +75,13 @@ def lengths_of_spans() -> tuple[np.ndarray, np.ndarray]:
 
 
 def covered(
-    rows: Rows, chosen: np.ndarray, vocabulary: Vocabulary, chance: np.random.Generator, split: tuple[float, ...], span: np.ndarray | None = None
-) -> Corrupted:  # fmt: skip
+    rows: Rows,
+    chosen: np.ndarray,
+    vocabulary: Vocabulary,
+    chance: np.random.Generator,
+    split: tuple[float, ...],
+    span: np.ndarray | None = None,
+) -> Corrupted:
     """Chosen places by a split into [MASK], another piece, as it is; one lot for each place, or for each span."""
     if vocabulary.mask is None:
         raise ChoiceError("Masking needs a tokenizer with a mask piece, such as wordpiece.")

@@ -32,10 +32,8 @@ def corrupt(
         raise TextError("There is nothing to hide: the text is empty. Write a sentence.")
     chance = np.random.default_rng(seed)
     rows = row_of(tokens)
-    if strategy in PAIRS:
-        made = _pair(tokens, strategy, tokenizer, chance, corpus)
-    else:
-        made = applied(strategy, rows, tokenizer, chance, options)
+    pair = strategy in PAIRS
+    made = _pair(tokens, strategy, tokenizer, chance, corpus) if pair else applied(strategy, rows, tokenizer, chance, options)
     return record(strategy, tokens, made, tokenizer, seed, float(_option(strategy, options)))
 
 
