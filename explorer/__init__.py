@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorer import views
     from explorer.comparing import compare
+    from explorer.corruption.strategies import corrupt
     from explorer.errors import ExplorerError
     from explorer.library import models
     from explorer.loading import build, export, load
@@ -46,6 +47,7 @@ _HOMES = {
     "ask": "shells.notebook:ask",
     "build": "loading:build",
     "compare": "comparing:compare",
+    "corrupt": "corruption.strategies:corrupt",
     "export": "loading:export",
     "learn": "text.learning:learn",
     "load": "loading:load",
@@ -74,6 +76,7 @@ __all__ = [
     "ask",
     "build",
     "compare",
+    "corrupt",
     "export",
     "learn",
     "load",

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from explorer.corruption import mlm
+from explorer.corruption.masking import mlm
+from explorer.corruption.rows import rows_of
 from explorer.nn.transformer import Transformer
 from explorer.records import Vocabulary
 
@@ -39,9 +40,10 @@ def causal(module: Transformer, batch: Batch, vocabulary: Vocabulary, chance: np
 
 def masked_and_next(module: Transformer, batch: Batch, vocabulary: Vocabulary, chance: np.random.Generator) -> Losses:
     """BERT's two objectives: the hidden pieces, and whether B follows A (class 0: it does)."""
-    corrupted = mlm(batch.ids, vocabulary, chance)
+    words = np.where(np.isin(batch.ids, vocabulary.special), -1, 0)
+    corrupted = mlm(rows_of(batch.ids, batch.real, words, words), vocabulary, chance)
     ids, segments, real = _tensors(module, batch)
-    source, scored = (torch.as_tensor(part, device=ids.device) for part in (corrupted.source, corrupted.scored))
+    source, scored = (torch.as_tensor(part, device=ids.device) for part in (corrupted.source.ids, corrupted.scored))
     hidden = module(source, segments, real)
     losses = {"mlm": functional.cross_entropy(module.head(hidden[scored]), ids[scored])}
     if batch.follows is not None and module.next_sentence is not None:

@@ -12,7 +12,8 @@ import torch
 from torch.nn import functional
 
 from explorer import library
-from explorer.corruption import mlm
+from explorer.corruption.masking import mlm
+from explorer.corruption.rows import rows_of
 from explorer.loading import build
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
@@ -72,11 +73,12 @@ def _causal(model: OwnModel, fresh: list[list[str]]) -> list[Score]:
 def _masked(model: OwnModel, fresh: list[list[str]]) -> list[Score]:
     chance = np.random.default_rng(0)
     ids, segments, real, follows = padded(pair_rows(fresh, model.tokenizer, model.longest, chance), 0)
-    hidden = mlm(ids, model.tokenizer.vocabulary, chance)
-    source, parts, mask = (torch.as_tensor(part) for part in (hidden.source, segments, real))
+    words = np.where(np.isin(ids, model.tokenizer.vocabulary.special), -1, 0)
+    hidden = mlm(rows_of(ids, real, words, words), model.tokenizer.vocabulary, chance)
+    source, parts, mask = (torch.as_tensor(part) for part in (hidden.source.ids, segments, real))
     states = model.module(source, parts, mask)
     found = model.module.outputs(states)
-    right = found["lm"].argmax(-1).numpy() == hidden.target
+    right = found["lm"].argmax(-1).numpy() == ids
     assert follows is not None
     return [
         Score("hidden pieces found again, exactly (15 %, 80/10/10)", float(right[hidden.scored].mean())),

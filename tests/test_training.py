@@ -10,7 +10,6 @@ import torch
 
 import explorer as ex
 from explorer import seedlings
-from explorer.corruption import mlm
 from explorer.model import OwnModel
 from explorer.objectives import Batch, causal
 from explorer.records import Vocabulary
@@ -19,32 +18,6 @@ from explorer.text.seedling import stories
 from explorer.training import fit, schedule
 
 VOCABULARY = Vocabulary(50, mask=4, pad=0, cls=2, sep=3, unknown=1)
-
-
-def test_masking_takes_an_exact_share_of_the_text() -> None:
-    ids = np.tile(np.array([2, *range(5, 45), 3, 0, 0]), (500, 1))
-    hidden = mlm(ids, VOCABULARY, np.random.default_rng(0))
-    assert (hidden.scored.sum(axis=1) == round(0.15 * 40)).all()
-    assert not hidden.scored[:, [0, 41, 42, 43]].any(), "special pieces are never hidden"
-    assert np.array_equal(hidden.source[~hidden.scored], ids[~hidden.scored]) and np.array_equal(hidden.target, ids)
-    n = hidden.scored.sum()
-    masked = (hidden.source[hidden.scored] == 4).sum() / n
-    kept = (hidden.source[hidden.scored] == ids[hidden.scored]).sum() / n
-    assert abs(masked - 0.8) < 4 * math.sqrt(0.16 / n)
-    assert abs(kept - (0.1 + 0.1 / 45)) < 4 * math.sqrt(0.09 / n), "a random piece may happen to be the same"
-    replaced = hidden.source[hidden.scored & (hidden.source != 4) & (hidden.source != ids)]
-    assert not np.isin(replaced, VOCABULARY.special).any()
-
-
-def test_at_least_one_piece_is_hidden_and_the_seed_decides() -> None:
-    ids = np.array([[2, 9, 3]])
-    assert mlm(ids, VOCABULARY, np.random.default_rng(0)).scored.sum() == 1
-    twice = [mlm(np.arange(5, 45)[None], VOCABULARY, np.random.default_rng(5)).source for _ in range(2)]
-    assert np.array_equal(*twice)
-    with pytest.raises(ex.ExplorerError, match="rate=0"):
-        mlm(ids, VOCABULARY, np.random.default_rng(0), rate=0)
-    with pytest.raises(ex.ExplorerError, match="mask piece"):
-        mlm(ids, Vocabulary(50), np.random.default_rng(0))
 
 
 def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: OwnModel) -> None:

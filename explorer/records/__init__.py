@@ -3,6 +3,7 @@
 from explorer.records.attention import STAGES, Attention
 from explorer.records.comparison import Comparison
 from explorer.records.corpora import Prepared
+from explorer.records.corruption import ACTIONS, Corruption
 from explorer.records.curves import Curve, Curves, Saturation, spread
 from explorer.records.edits import (
     PARTS,
@@ -38,7 +39,9 @@ __all__ = [
     "STREAMS",
     "Attention",
     "Block",
+    "ACTIONS",
     "Comparison",
+    "Corruption",
     "Curve",
     "Curves",
     "Exercise",

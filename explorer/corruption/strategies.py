@@ -1,0 +1,167 @@
+"""Every strategy by its name, and one text corrupted by any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import signature
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from explorer.corruption import masking, noises, prediction, sentences, spans
+from explorer.corruption.rows import INSERTED, KEPT, MASKED, REPLACED, SCORED, Corrupted, Rows, rows_of
+from explorer.errors import ChoiceError, TextError, unknown
+from explorer.records import ACTIONS, Corruption, Tokens
+from explorer.text.tokenizers import Tokenizer
+
+PAIRS = ("nsp", "sop")
+
+
+def corrupt(
+    text: str | Tokens, strategy: str, *, tokenizer: Tokenizer, seed: int = 0, corpus: Sequence[str] = (), **options: Any
+) -> Corruption:
+    """One text as pre-training would show it to a model. The same seed gives the same corruption.
+
+    `options` are the strategy's own, such as `rate`; "nsp" takes its stranger from `corpus`, a list of other texts.
+    """
+    if not isinstance(strategy, str) or strategy not in (*STRATEGIES, *PAIRS):
+        raise unknown("corruption", strategy, [*STRATEGIES, *PAIRS])
+    tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
+    if not any(word >= 0 for word in tokens.words):
+        raise TextError("There is nothing to hide: the text is empty. Write a sentence.")
+    chance = np.random.default_rng(seed)
+    rows = row_of(tokens)
+    pair = strategy in PAIRS
+    made = _pair(tokens, strategy, tokenizer, chance, corpus) if pair else applied(strategy, rows, tokenizer, chance, options)
+    return record(strategy, tokens, made, tokenizer, seed, float(_option(strategy, options)))
+
+
+def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, chance: np.random.Generator, options: dict[str, Any]) -> Corrupted:
+    """A strategy on rows, with its options checked."""
+    known = [name for name in signature(STRATEGIES[strategy]).parameters if name not in ("rows", "vocabulary", "chance")]
+    for name, value in options.items():
+        if name not in known:
+            raise unknown(f"option of {strategy}", name, known or ["none"])
+        if name == "rate" and not (isinstance(value, (int, float)) and 0 < value <= 1):
+            raise ChoiceError(f"rate={value!r} must lie above 0 and at most be 1.")
+    return STRATEGIES[strategy](rows, tokenizer.vocabulary, chance, **options)
+
+
+def row_of(tokens: Tokens) -> Rows:
+    """A batch of one text."""
+    words, sentence_numbers = np.array([tokens.words]), np.array([tokens.sentences])
+    return rows_of(tokens.ids[None].copy(), np.ones((1, len(tokens)), bool), words, sentence_numbers)
+
+
+def record(strategy: str, original: Tokens, made: Corrupted, tokenizer: Tokenizer, seed: int, nominal: float) -> Corruption:
+    """The record of the first row."""
+    source = made.source
+    length = int(source.real[0].sum())
+    start, count, action = source.start[0][:length], source.count[0][:length], source.action[0][:length]
+    order = source.order[0].tolist()
+    origin = tuple(tuple(order[s : s + c]) for s, c in zip(start.tolist(), count.tolist(), strict=True))
+    stood_for = {place for places in origin for place in places}
+    target = None if made.target is None else tokenizer.tokens(made.target[0][made.scored[0]].tolist())
+    scored = made.scored[0][:length] if target is None else np.ones(len(target), bool)
+    same = np.array_equal(source.ids[0][:length], original.ids)
+    return Corruption(
+        strategy=strategy,
+        original=original,
+        source=original if same else tokenizer.tokens(source.ids[0][:length].tolist()),
+        target=target,
+        origin=origin,
+        action=tuple(ACTIONS[a] for a in action),
+        deleted=tuple(place for place in range(len(original)) if place not in stood_for),
+        scored=scored,
+        spans=_spans(origin, action),
+        nominal=nominal,
+        realised=_realised(original, origin, action),
+        seed=seed,
+        labels={name: tuple(np.ravel(value[0]).tolist()) for name, value in made.labels.items()},
+    )
+
+
+def _spans(origin: Sequence[tuple[int, ...]], action: np.ndarray) -> tuple[tuple[int, int], ...]:
+    """What is hidden together: a mask for several places is a span, and so are hidden neighbours that stand for one each."""
+    found: list[tuple[int, int]] = []
+    for places, done in zip(origin, action, strict=True):
+        if done not in (MASKED, REPLACED, SCORED) or not places:
+            continue
+        if found and len(places) == 1 and sum(found[-1]) == places[0]:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((places[0], len(places)))
+    return tuple(found)
+
+
+def _realised(original: Tokens, origin: Sequence[tuple[int, ...]], action: np.ndarray) -> float:
+    """The share of the text's places that were hidden, replaced, moved or left out; where none was, how much was put in."""
+    text = {place for place, word in enumerate(original.words) if word >= 0}
+    untouched = {place for places, done in zip(origin, action, strict=True) if done == KEPT for place in places}
+    inserted = int((action == INSERTED).sum())
+    return (len(text - untouched) or inserted) / max(1, len(text))
+
+
+def _option(strategy: str, options: dict[str, Any]) -> float:
+    if strategy in PAIRS or "rate" not in signature(STRATEGIES[strategy]).parameters:
+        return float("nan")
+    return float(options.get("rate", signature(STRATEGIES[strategy]).parameters["rate"].default))
+
+
+def _pair(tokens: Tokens, strategy: str, tokenizer: Tokenizer, chance: np.random.Generator, corpus: Sequence[str]) -> Corrupted:
+    """Two segments between [CLS] and [SEP], with the label that the model should find."""
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.cls is None or vocabulary.sep is None:
+        raise ChoiceError(f"{strategy} needs a tokenizer with [CLS] and [SEP], such as wordpiece.")
+    story = _sentences(tokens)
+    if len(story) < 2:
+        raise TextError(f"{strategy} cuts a text between two sentences. Write at least two.")
+    stranger: dict[int, int] = {}
+    if strategy == "sop":
+        first, second, label = sentences.sop(story, chance)
+    else:
+        if not corpus:
+            raise ChoiceError("nsp needs other texts to take a stranger from. Give them as corpus=[…].")
+        other = tokenizer.encode(corpus[int(chance.integers(len(corpus)))], special=False)
+        first, second, label = sentences.nsp(story, [[-1 - place for place in part] for part in _sentences(other)], chance)
+        stranger = {-1 - place: int(i) for place, i in enumerate(other.ids)}
+    places = [None, *(p for part in first for p in part), None, *(p for part in second for p in part), None]
+    marks = iter((vocabulary.cls, vocabulary.sep, vocabulary.sep))
+    ids = [next(marks) if p is None else int(tokens.ids[p]) if p >= 0 else stranger[p] for p in places]
+    inserted = np.array([[p is None or p < 0 for p in places]])
+    start = np.array([[0 if p is None or p < 0 else p for p in places]])
+    shape = np.ones((1, len(ids)), bool)
+    words = np.where(inserted, -1, 0)
+    action = np.where(inserted, INSERTED, KEPT)
+    order = np.arange(len(tokens))[None]
+    made = Rows(np.array([ids]), shape, words, words, start, np.where(inserted, 0, 1), action, order)
+    return Corrupted(made, np.zeros_like(shape), labels={strategy: np.array([[label]])})
+
+
+def _sentences(tokens: Tokens) -> list[list[int]]:
+    """The places of each sentence."""
+    numbered = [(s, place) for place, (s, word) in enumerate(zip(tokens.sentences, tokens.words, strict=True)) if word >= 0]
+    return [[place for _, place in part] for _, part in groupby(numbered, key=lambda pair: pair[0])]
+
+
+STRATEGIES: dict[str, Callable[..., Corrupted]] = {
+    "causal": prediction.causal,
+    "prefix": prediction.prefix,
+    "mlm": masking.mlm,
+    "whole-word": masking.whole_word,
+    "spanbert": masking.spanbert,
+    "t5": spans.t5,
+    "bart": noises.bart,
+    "bart-mask": noises.mask,
+    "bart-delete": noises.delete,
+    "bart-infill": noises.infill,
+    "bart-permute": noises.permute,
+    "bart-rotate": noises.rotate,
+    "pegasus": sentences.pegasus,
+    "electra": prediction.electra,
+    "cloze-substitute": noises.substitute,
+    "cloze-reorder": noises.reorder,
+    "cloze-delete": noises.delete,
+    "cloze-insert": noises.insert,
+}

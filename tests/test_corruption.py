@@ -1,0 +1,366 @@
+"""Every corruption, by counting over many draws, against the published algorithm, and by putting the text together again."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import sample
+
+import explorer as ex
+from explorer.corruption import masking, noises, prediction, sentences, spans
+from explorer.corruption.rows import KEPT, MASKED, Corrupted, Rows, rows_of
+from explorer.corruption.strategies import PAIRS, STRATEGIES
+from explorer.model import OwnModel
+from explorer.records import Corruption, Vocabulary
+
+PIECES = Vocabulary(500, mask=4, pad=0, cls=2, sep=3, unknown=1, sentinels=tuple(range(400, 500)))
+TEXT = (
+    "The animal didn't cross the street because it was too tired. Anna gave the animal some milk. "
+    "Then it was not tired any more. It crossed the street and Anna was glad."
+)
+
+
+def batch(count: int, length: int, seed: int = 0, *, padded: int = 2) -> Rows:
+    """[CLS] text [SEP] and padding; words of one to three pieces, sentences of about ten."""
+    chance = np.random.default_rng(seed)
+    ids = np.hstack(
+        [np.full((count, 1), 2), chance.integers(5, 400, (count, length)), np.full((count, 1), 3), np.zeros((count, padded))]
+    )
+    begins = chance.random((count, length)) < 0.6
+    begins[:, 0] = True
+    words = np.cumsum(begins, axis=1) - 1
+    ends = begins & (chance.random((count, length)) < 0.15)
+    numbers = np.cumsum(ends, axis=1) - ends[:, :1]
+
+    def wide(values: np.ndarray) -> np.ndarray:
+        return np.pad(values, ((0, 0), (1, 1 + padded)), constant_values=-1)
+
+    real = np.broadcast_to(np.arange(length + 2 + padded) < length + 2, ids.shape)
+    return rows_of(ids.astype(np.int64), real, wide(words), wide(numbers))
+
+
+def near(share: float, wanted: float, count: int) -> None:
+    """Within four standard errors of a share that was drawn `count` times."""
+    assert abs(share - wanted) <= 4 * math.sqrt(max(wanted * (1 - wanted), 1e-4) / count) + 1e-9, (share, wanted, count)
+
+
+def origins(made: Corrupted, row: int) -> list[list[int]]:
+    source = made.source
+    order = source.order[row].tolist()
+    return [order[s : s + c] for s, c, real in zip(source.start[row], source.count[row], source.real[row], strict=True) if real]
+
+
+# what holds of every strategy
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("seed", sample(20, 3))
+def test_kept_pieces_are_the_original_s_and_nothing_is_said_twice(name: str, seed: int) -> None:
+    rows = batch(8, 40, seed)
+    made = STRATEGIES[name](rows, PIECES, np.random.default_rng(seed))
+    for row in range(8):
+        held = origins(made, row)
+        ids = made.source.ids[row][made.source.real[row]]
+        action = made.source.action[row][made.source.real[row]]
+        named = [place for places in held for place in places]
+        assert len(named) == len(set(named)), "no original place is stood for twice"
+        for piece, done, places in zip(ids, action, held, strict=True):
+            if done == KEPT:
+                assert len(places) == 1 and piece == rows.ids[row, places[0]]
+        assert made.source.ids[row][0] == 2 and ids[-1] == 3, "special pieces stay at the ends"
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_the_seed_decides_and_padding_changes_nothing(name: str) -> None:
+    one, two, other = (STRATEGIES[name](batch(4, 40), PIECES, np.random.default_rng(seed)) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one.source.ids, two.source.ids)
+    if name not in ("causal", "prefix", "pegasus"):  # a cut is only a label, and PEGASUS draws no lots
+        assert any(not np.array_equal(getattr(one.source, field), getattr(other.source, field)) for field in ("ids", "action"))
+    assert not made_in_padding(one)
+
+
+def made_in_padding(made: Corrupted) -> bool:
+    return bool((made.source.action[~made.source.real] != KEPT).any()) or (
+        made.target is None and bool(made.scored[~made.source.real].any())
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name.startswith(("bart", "cloze"))])
+def test_the_answer_to_a_noise_is_the_original(name: str) -> None:
+    rows = batch(6, 40)
+    made = STRATEGIES[name](rows, PIECES, np.random.default_rng(0))
+    np.testing.assert_array_equal(made.target, rows.ids)
+    np.testing.assert_array_equal(made.scored, rows.real)
+
+
+# masked language modelling
+
+
+def test_masking_takes_an_exact_share_and_splits_it_80_10_10() -> None:
+    rows = batch(500, 40)
+    made = masking.mlm(rows, PIECES, np.random.default_rng(0))
+    assert (made.scored.sum(axis=1) == 6).all() and not made.scored[~rows.free].any()
+    count = int(made.scored.sum())
+    ids = made.source.ids
+    near(float((ids[made.scored] == 4).mean()), 0.8, count)
+    near(float((ids[made.scored] == rows.ids[made.scored]).mean()), 0.1 + 0.1 / 396, count)
+    replaced = ids[made.scored & (ids != 4) & (ids != rows.ids)]
+    assert not np.isin(replaced, PIECES.special).any()
+    np.testing.assert_array_equal(ids[~made.scored], rows.ids[~made.scored])
+    places = made.scored[:, 1:41].mean(axis=0)
+    assert abs(places - 0.15).max() < 5 * math.sqrt(0.15 * 0.85 / 500), "every place is as likely"
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.4, 0.8, 1.0])
+def test_any_rate_and_any_split(rate: float) -> None:
+    made = masking.mlm(batch(50, 40), PIECES, np.random.default_rng(0), rate=rate, split=(1.0, 0.0, 0.0))
+    assert (made.scored.sum(axis=1) == round(40 * rate)).all() and (made.source.ids[made.scored] == 4).all()
+    assert masking.mlm(batch(9, 1), PIECES, np.random.default_rng(0)).scored.sum() == 9, "at least one"
+
+
+def test_whole_words_are_hidden_whole() -> None:
+    rows = batch(300, 60)
+    made = masking.whole_word(rows, PIECES, np.random.default_rng(0))
+    for row in range(300):
+        for word in range(rows.words[row].max() + 1):
+            assert len(set(made.scored[row][rows.words[row] == word].tolist())) == 1
+    wanted = round(0.15 * 60)
+    counts = made.scored.sum(axis=1)
+    assert counts.max() <= wanted and counts.mean() > wanted - 0.5, "words that would exceed the budget are passed over"
+
+
+def test_spans_of_spanbert_are_whole_words_with_one_decision_each() -> None:
+    rows = batch(60, 400)
+    made = masking.spanbert(rows, PIECES, np.random.default_rng(0), rate=0.03)
+    assert (made.scored.sum(axis=1) == 12).all()
+    one_word_each = rows_of(
+        rows.ids, rows.real, np.where(rows.words >= 0, np.cumsum(rows.words >= 0, axis=1) - 1, -1), rows.sentences
+    )
+    found: list[int] = []
+    for seed in range(40):
+        scored = masking.spanbert(one_word_each, PIECES, np.random.default_rng(seed), rate=0.03, split=(1.0, 0.0, 0.0)).scored
+        for row in scored:
+            runs = "".join("x" if s else " " for s in row).split()
+            found += [len(run) for run in runs][:-1]
+    likely = 0.2 * 0.8 ** np.arange(10)
+    likely /= likely.sum()
+    assert likely @ np.arange(1, 11) == pytest.approx(3.797, abs=1e-3), "the nominal mean of the paper"
+    counts = Counter(found)
+    assert counts[1] / len(found) < likely[0] * 1.6 and max(found) <= 12 + 10, (
+        "lengths above ten come only from spans that touch"
+    )
+    made = masking.spanbert(one_word_each, PIECES, np.random.default_rng(1), rate=0.03)
+    for row in range(60):  # masked, replaced and kept never mix within a run that is one span
+        actions = [a for a, s in zip(made.source.action[row], made.scored[row], strict=True) if s]
+        changes = sum(a != b for a, b in zip(actions, actions[1:], strict=False))
+        assert changes <= 11
+
+
+def test_the_lengths_of_spans_follow_the_truncated_geometric_law() -> None:
+    lengths, likely = masking.lengths_of_spans()
+    want = np.array([0.2 * 0.8**n for n in range(10)])
+    np.testing.assert_allclose(likely, want / want.sum())
+    assert lengths.tolist() == list(range(1, 11)) and likely @ lengths == pytest.approx(3.797, abs=1e-3)
+
+
+# T5, against the algorithm of its paper, written out for one text
+
+
+def published(length: int, rate: float, mean: float, chance: np.random.Generator) -> np.ndarray:
+    noise = min(max(round(length * rate), 1), length - 1)
+    count = max(round(noise / mean), 1)
+
+    def segments(total: int, parts: int) -> list[int]:
+        first = np.zeros(total - 1, int)
+        first[: parts - 1] = 1
+        chance.shuffle(first)
+        return np.bincount(np.concatenate([[0], np.cumsum(first)]), minlength=parts).tolist()
+
+    turns = [n for pair in zip(segments(length - noise, count), segments(noise, count), strict=True) for n in pair]
+    return np.repeat([False, True] * count, turns)
+
+
+@pytest.mark.parametrize(("length", "rate", "mean"), [(58, 0.15, 3.0), (120, 0.15, 3.0), (20, 0.15, 3.0), (90, 0.5, 5.0)])
+def test_t5_s_noise_is_the_published_one(length: int, rate: float, mean: float) -> None:
+    chance = np.random.default_rng(0)
+    ours = spans.noise_of(np.ones((4000, length), bool), rate, mean, chance)
+    theirs = np.stack([published(length, rate, mean, chance) for _ in range(4000)])
+    assert set(ours.sum(axis=1)) == set(theirs.sum(axis=1))
+    starts = [(m & ~np.pad(m, ((0, 0), (1, 0)))[:, :-1]).sum(axis=1) for m in (ours, theirs)]
+    assert set(starts[0]) == set(starts[1])
+    gap = np.abs(ours.mean(axis=0) - theirs.mean(axis=0)).max()
+    assert gap < 5 * math.sqrt(0.5 / 4000), "every place is hidden as often"
+    pairs = [(m[:, :-1] & m[:, 1:]).mean(axis=0) for m in (ours, theirs)]
+    assert np.abs(pairs[0] - pairs[1]).max() < 5 * math.sqrt(0.5 / 4000), "and its neighbour with it"
+    assert not ours[:, 0].any() and ours[:, -1].all(), "it begins with text and ends with noise"
+
+
+@pytest.mark.parametrize("roll", [False, True])
+def test_t5_s_source_and_target_together_are_the_text(roll: bool) -> None:
+    rows = batch(50, 40)
+    made = spans.t5(rows, PIECES, np.random.default_rng(0), roll=roll)
+    assert made.target is not None
+    for row in range(50):
+        target = made.target[row][made.scored[row]].tolist()
+        assert target[-1] == PIECES.sep, "the end"
+        names = [i for i in target if i in PIECES.sentinels]
+        assert names == list(PIECES.sentinels[: len(names)]), "sentinels in order"
+        parts, current = {}, -1
+        for piece in target[:-1]:
+            if piece in PIECES.sentinels:
+                current = piece
+            parts.setdefault(current, []).extend([] if piece == current else [piece])
+        text = [x for piece in made.source.ids[row][made.source.real[row]] for x in parts.get(int(piece), [int(piece)])]
+        assert text == rows.ids[row][rows.real[row]].tolist()
+    hidden = np.concatenate([made.target_start[row][made.target_start[row] > 0] for row in range(50)])  # type: ignore[index]
+    assert (1 in hidden) == roll or not roll, "only a rolled mask may hide the first piece"
+
+
+def test_partitions_are_even() -> None:
+    chance = np.random.default_rng(0)
+    made = spans.partition(np.full(6000, 6), np.full(6000, 3), chance)
+    assert (made.sum(axis=1) == 6).all() and (made >= 1).all()
+    counts = Counter(map(tuple, made.tolist()))
+    assert len(counts) == 10
+    for times in counts.values():
+        near(times / 6000, 0.1, 6000)
+
+
+# BART
+
+
+def test_infilling_hides_its_share_in_poisson_spans() -> None:
+    rows = batch(400, 200)
+    made = noises.infill(rows, PIECES, np.random.default_rng(0))
+    masks = made.source.count[(made.source.ids == 4) & made.source.real]
+    hidden = (made.source.action == MASKED) & made.source.real
+    gone = np.where(hidden, made.source.count, 0).sum(axis=1)
+    assert (gone == 60).all(), "exactly 30 %"
+    empty = float((masks == 0).mean())
+    assert 0.03 < empty < 0.09, "about e^-3 of the spans have length zero and put a mask in"
+    assert 2.3 < masks.mean() < 3.2, "a Poisson mean of 3, a little less because the last span is cut to fit"
+    row = 0
+    text: list[int] = []
+    for places, piece in zip(origins(made, row), made.source.ids[row][made.source.real[row]], strict=True):
+        text += rows.ids[row, places].tolist() if piece == 4 else [int(piece)]
+    assert text == rows.ids[row][rows.real[row]].tolist()
+
+
+def test_deleting_leaves_no_trace_and_rotating_and_permuting_lose_nothing() -> None:
+    rows = batch(80, 40)
+    gone = noises.delete(rows, PIECES, np.random.default_rng(0))
+    assert (gone.source.real.sum(axis=1) == 42 - 6).all() and not (gone.source.ids == 4).any()
+    for made in (noises.rotate(rows, PIECES, np.random.default_rng(0)), noises.permute(rows, PIECES, np.random.default_rng(0))):
+        for row in range(80):
+            assert Counter(made.source.ids[row].tolist()) == Counter(rows.ids[row].tolist())
+    turned = noises.rotate(rows, PIECES, np.random.default_rng(0)).source.ids[:, 1:41]
+    text = rows.ids[:, 1:41]
+    for row in range(80):
+        assert any(np.array_equal(np.roll(text[row], -n), turned[row]) for n in range(40))
+    mixed = noises.permute(rows, PIECES, np.random.default_rng(0)).source
+    for row in range(80):
+        blocks = [rows.ids[row][rows.sentences[row] == n].tolist() for n in range(rows.sentences[row].max() + 1)]
+        found = mixed.sentences[row][mixed.real[row] & (mixed.words[row] >= 0)]
+        order = list(dict.fromkeys(found.tolist()))
+        assert [x for n in order for x in blocks[n]] == mixed.ids[row][1:41].tolist(), "sentences stay whole"
+
+
+# PEGASUS, ELECTRA, pairs
+
+
+def test_the_gap_sentences_are_those_with_the_best_rouge() -> None:
+    rows = batch(30, 80, 3)
+    ids = rows.ids % 20 + 5  # few pieces, so that sentences share some
+    rows = rows_of(ids, rows.real, rows.words, rows.sentences)
+    made = sentences.pegasus(rows, PIECES, np.random.default_rng(0))
+    for row in range(30):
+        parts = [
+            rows.ids[row][rows.free[row] & (rows.sentences[row] == n)].tolist() for n in range(rows.sentences[row].max() + 1)
+        ]
+        scores = []
+        for n, part in enumerate(parts):
+            rest = Counter(x for m, other in enumerate(parts) if m != n for x in other)
+            shared = sum((Counter(part) & rest).values())
+            precision, recall = shared / len(part), shared / max(1, rest.total())
+            scores.append(0.0 if not shared else 2 * precision * recall / (precision + recall))
+        wanted = min(max(1, round(0.3 * len(parts))), len(parts) - 1)
+        best = sorted(sorted(range(len(parts)), key=lambda n: (-scores[n], n))[:wanted])
+        assert made.target is not None
+        assert made.target[row][made.scored[row]].tolist() == [x for n in best for x in parts[n]]
+        assert (made.source.ids[row][made.source.real[row]] == 4).sum() == wanted
+
+
+def test_electra_s_labels_say_what_differs() -> None:
+    rows = batch(40, 40)
+    given: list[np.ndarray] = []
+
+    def generator(masked: np.ndarray, where: np.ndarray) -> np.ndarray:
+        given.append(masked)
+        return np.where(np.arange(masked.shape[1]) % 2, rows.ids, 77)  # right at every second place
+
+    made = prediction.electra(rows, PIECES, np.random.default_rng(0), sample=generator)
+    np.testing.assert_array_equal(made.labels["rtd"].astype(bool), made.source.ids != rows.ids)
+    assert (given[0][made.source.action != KEPT] == 4).all(), "the generator sees masks, not the answers"
+    assert 0 < made.labels["rtd"].sum() < (made.source.action != KEPT).sum(), "a lucky draw counts as original"
+    np.testing.assert_array_equal(made.scored, rows.free)
+
+
+# one text, as a record
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in (*STRATEGIES, *PAIRS) if name != "t5"]
+)  # the shipped models have no sentinels
+@pytest.mark.parametrize("seed", sample(10, 2))
+def test_the_record_of_one_text(name: str, seed: int, bert: OwnModel) -> None:
+    corpus = ["A dog ran. It was red. The sun was up. All slept."]
+    made = ex.corrupt(TEXT, name, tokenizer=bert.tokenizer, seed=seed, corpus=corpus if name == "nsp" else ())
+    again = ex.corrupt(TEXT, name, tokenizer=bert.tokenizer, seed=seed, corpus=corpus if name == "nsp" else ())
+    assert made.source.texts == again.source.texts and made.action == again.action
+    assert len(made.origin) == len(made.action) == len(made.source)
+    stood_for = [place for places in made.origin for place in places]
+    assert sorted([*stood_for, *made.deleted]) == sorted(set(stood_for) | set(made.deleted)) and set(stood_for) | set(
+        made.deleted
+    ) == set(range(len(made.original)))
+    for piece, places, done in zip(made.source.texts, made.origin, made.action, strict=True):
+        if done == "kept":
+            assert [piece] == [made.original.texts[place] for place in places]
+    assert len(made.scored) == len(made.source if made.target is None else made.target)
+    if not math.isnan(made.nominal):
+        assert abs(made.realised - made.nominal) < (0.25 if name == "pegasus" else 0.05) or name == "bart"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strategy": "mlmm"}, "Did you mean 'mlm'"),
+        ({"rate": 0}, "rate=0"),
+        ({"rate": 2}, "rate=2"),
+        ({"rate": "much"}, "rate='much'"),
+        ({"colour": 1}, "no option of mlm"),
+        ({"split": (0.5, 0.1, 0.1)}, "sum to 1"),
+        ({"text": ""}, "empty"),
+        ({"strategy": "nsp"}, "corpus="),
+        ({"strategy": "sop", "text": "One sentence."}, "at least two"),
+        ({"strategy": "bart-infill", "mean": 0}, "mean=0"),
+    ],
+)
+def test_natural_mistakes_are_met_with_a_word(bert: OwnModel, options: dict[str, object], message: str) -> None:
+    given = {"text": TEXT, "strategy": "mlm", **options}
+    with pytest.raises(ex.ExplorerError, match=message):
+        ex.corrupt(given.pop("text"), given.pop("strategy"), tokenizer=bert.tokenizer, **given)  # type: ignore[arg-type]
+
+
+def test_a_tokenizer_without_the_pieces_is_refused(gpt2: OwnModel) -> None:
+    for strategy in ("mlm", "bart-mask", "t5", "sop"):
+        with pytest.raises(ex.ExplorerError, match="mask|sentinels|CLS"):
+            ex.corrupt(TEXT, strategy, tokenizer=gpt2.tokenizer)
+
+
+def test_a_corruption_survives_the_disk(bert: OwnModel, tmp_path: object) -> None:
+    made = ex.corrupt(TEXT, "bart", tokenizer=bert.tokenizer, seed=3)
+    again = Corruption.read(made.write(f"{tmp_path}/x.npz"))
+    assert again.origin == made.origin and again.action == made.action and again.source.texts == made.source.texts
