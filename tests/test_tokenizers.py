@@ -21,6 +21,7 @@ from explorer.records import Merge
 from explorer.text import learning, tokenizers
 from explorer.text.kinds import CUTS, SPECIALS, words_of
 from explorer.text.matching import matches, replay
+from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories
 
 FIVE = [
@@ -82,7 +83,8 @@ def test_byte_pairs_are_the_library_s(kind: str, texts: list[str], more: int) ->
 @pytest.mark.parametrize("kind", ["bpe", "byte-bpe"])
 @pytest.mark.parametrize("extra", [0, 7, 150, 3000])
 def test_byte_pairs_are_the_library_s_in_five_scripts_and_on_stories(kind: str, extra: int, toys: list[str]) -> None:
-    for texts in (FIVE, toys, FIVE + toys):
+    both = [side for pair in pairs(600, 3) for side in (pair.english, pair.french)]
+    for texts in (FIVE, toys, FIVE + toys, both):
         size = least(kind, texts) + extra
         mine, other = ours(kind, texts, size), theirs(kind, texts, size)
         assert mine["vocab"] == other["vocab"] and mine["merges"] == other["merges"]
