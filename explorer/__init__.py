@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from explorer.shells.notebook import ask, show
     from explorer.text.learning import tokenizer
     from explorer.tracing import trace
+    from explorer.training.fitting import fit
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ _HOMES = {
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
     "export": "loading:export",
+    "fit": "training.fitting:fit",
     "load": "loading:load",
     "models": "library:models",
     "places": "placing:places",
@@ -77,6 +79,7 @@ __all__ = [
     "compare",
     "corrupt",
     "export",
+    "fit",
     "load",
     "models",
     "places",
