@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from explorer.shells.notebook import ask, show
     from explorer.text.learning import learn, tokenizer
     from explorer.tracing import trace
+    from explorer.training.fitting import fit
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ _HOMES = {
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
     "export": "loading:export",
+    "fit": "training.fitting:fit",
     "learn": "text.learning:learn",
     "load": "loading:load",
     "models": "library:models",
@@ -78,6 +80,7 @@ __all__ = [
     "compare",
     "corrupt",
     "export",
+    "fit",
     "learn",
     "load",
     "models",
