@@ -49,4 +49,5 @@ OBJECTIVES: dict[str, Objective] = {
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,
+    "translation": rewritten,
 }

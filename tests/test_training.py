@@ -21,12 +21,13 @@ from explorer import seedlings
 from explorer.model import OwnModel
 from explorer.objectives import OBJECTIVES
 from explorer.records import Vocabulary
+from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories
 from explorer.training import point
 from explorer.training.batches import BATCHES, Batch, Kitchen, causal, framed, masked_and_next
 from explorer.training.run import Run, steps_of
 from explorer.training.schedules import SCHEDULES, share
-from explorer.training.stories import chosen, prepared
+from explorer.training.stories import Translation, chosen, prepared
 
 SMALL = {"dim": 32, "heads": 2, "hidden": 64}
 TEXTS = list(stories(300, 4))
@@ -62,6 +63,43 @@ def test_stories_in_pieces_are_what_the_tokenizer_makes_of_the_whole(shipped: Ow
         assert story.sentences[-1] == len(text) - 1
 
 
+@pytest.mark.parametrize("kind", ["bpe", "byte-bpe", "unigram", "wordpiece"])
+def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
+    pieces = ex.tokenizer(kind, (" ".join(story) for story in TEXTS), size=400)
+    for text, story in zip(TEXTS[:30], prepared(TEXTS[:30], pieces), strict=True):
+        assert story.ids.tolist() == pieces.encode(" ".join(text), special=False).ids.tolist()
+    whole = prepared([" ".join(text) for text in TEXTS[:30]], pieces)
+    for one, other in zip(prepared(TEXTS[:30], pieces), whole, strict=True):
+        assert one.ids.tolist() == other.ids.tolist() and one.words.tolist() == other.words.tolist()
+
+
+def test_the_transformer_reads_english_and_is_taught_french() -> None:
+    told = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
+    run = ex.fit("transformer", corpus=told, pieces=300, steps=120, batch=16, device="cpu", seed=1, **SMALL)
+    pieces, batch, numbers = run.model.tokenizer, run.batch(1), chosen(1, 400, 16, 1)
+    for row, number in enumerate(numbers):
+        source = batch.source[row][batch.real[row]].tolist()
+        target = batch.answers[row][batch.scored[row]].tolist()
+        assert pieces.decode(source) == told[number].source and source[-1] == pieces.vocabulary.end
+        assert pieces.decode(target) == told[number].target and target[-1] == pieces.vocabulary.end
+    assert run.plan.schedule == "noam" and run.plan.smoothing == 0.1 and run.model.config.start == pieces.vocabulary.pad
+    losses = [step.losses["lm"] for step in run]
+    assert np.mean(losses[-5:]) < 0.8 * losses[0]
+    with pytest.raises(ex.ExplorerError, match="do not go together"):
+        ex.fit("gpt2", corpus=told, device="cpu", **SMALL)
+    with pytest.raises(ex.ExplorerError, match="do not go together"):
+        ex.fit("transformer", corpus=TEXTS, device="cpu", **SMALL)
+
+
+def test_bart_and_t5_learn_with_their_own_tokenizers() -> None:
+    for name, begins in (("bart", "end"), ("t5", "pad")):
+        run = ex.fit(name, corpus=TEXTS, pieces=450, steps=80, batch=16, device="cpu", seed=1, **SMALL)
+        vocabulary = run.model.tokenizer.vocabulary
+        assert run.model.config.start == getattr(vocabulary, begins) and vocabulary.pad is not None
+        losses = [step.losses["lm"] for step in run]
+        assert np.mean(losses[-5:]) < 0.9 * losses[0]
+
+
 def test_pairs_follow_or_come_from_another_story(bert: OwnModel) -> None:
     held = kitchen(bert, TEXTS)
     batch = masked_and_next(held.every, held)
@@ -81,7 +119,7 @@ def test_long_stories_are_cut_to_what_the_model_reads(bert: OwnModel) -> None:
     held = kitchen(bert, [[sentence for text in TEXTS[n : n + 9] for sentence in text] for n in (0, 20, 40)])
     for name, make in BATCHES.items():
         strategy = {"denoising": "bart", "causal": "causal", "gap-sentence": "pegasus"}.get(name, "mlm")
-        if name != "span-to-text":
+        if name not in ("span-to-text", "translation"):
             batch = make(held.every, Kitchen(held.every, held.vocabulary, 64, strategy, np.random.default_rng(0)))
             assert batch.source.shape[1] <= 64 + (name == "denoising") and batch.answers.shape[1] <= 64
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from explorer.corruption.rows import Corrupted, Rows, rows_of
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
 from explorer.records import Vocabulary
-from explorer.training.stories import Story
+from explorer.training.stories import Pair, Story
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Batch:
 class Kitchen:
     """What the making of a batch may use besides the stories themselves."""
 
-    every: Sequence[Story]
+    every: Sequence[Any]
     vocabulary: Vocabulary
     length: int
     strategy: str
@@ -124,8 +125,7 @@ def _stranger(story: Story, cut: int, held: Kitchen) -> tuple[Story, slice]:
 
 def rewritten(stories: Sequence[Story], held: Kitchen) -> Batch:
     """Damaged text to read and text to write: BART's noises, T5's spans, PEGASUS's gap sentences."""
-    end = held.vocabulary.end if held.vocabulary.end is not None else held.vocabulary.sep
-    rows = framed(stories, held.vocabulary, held.length, ends=(None, end))
+    rows = framed(stories, held.vocabulary, held.length, ends=(held.vocabulary.cls, _end(held.vocabulary)))
     made = STRATEGIES[held.strategy](rows, held.vocabulary, held.chance)
     assert made.target is not None
     longest = min(made.target.shape[1], held.length)
@@ -133,11 +133,24 @@ def rewritten(stories: Sequence[Story], held: Kitchen) -> Batch:
     return Batch(source.ids, source.real, np.zeros_like(source.ids), made.target[:, :longest], made.scored[:, :longest])
 
 
-BATCHES: dict[str, Callable[[Sequence[Story], Kitchen], Batch]] = {
+def translated(pairs: Sequence[Pair], held: Kitchen) -> Batch:
+    """A sentence to read and its translation to write."""
+    ends = (None, _end(held.vocabulary))
+    source = framed([pair.source for pair in pairs], held.vocabulary, held.length, ends=ends)
+    target = framed([pair.target for pair in pairs], held.vocabulary, held.length, ends=ends)
+    return Batch(source.ids, source.real, np.zeros_like(source.ids), target.ids, target.real)
+
+
+def _end(vocabulary: Vocabulary) -> int | None:
+    return vocabulary.end if vocabulary.end is not None else vocabulary.sep
+
+
+BATCHES: dict[str, Callable[[Any, Kitchen], Batch]] = {
     "causal": causal,
     "mlm": masked,
     "mlm+nsp": masked_and_next,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,
+    "translation": translated,
 }

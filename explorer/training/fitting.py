@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import ChoiceError, unknown
 from explorer.loading import build
 from explorer.model import OwnModel
-from explorer.nn.presets import preset
+from explorer.nn.presets import Preset, preset
 from explorer.text.corpora import texts as documents
 from explorer.text.learning import tokenizer as learned
+from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories as toy
+from explorer.text.tokenizers import Tokenizer
 from explorer.training.run import Plan, Run
-from explorer.training.stories import Texts, prepared
+from explorer.training.stories import Texts, Translation, prepared, prepared_pairs
 
 STRATEGY = {
     "mlm": "mlm",
@@ -31,7 +33,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     what: str | OwnModel,
     *,
     size: str = "tiny",
-    corpus: str | Path | Texts = "toy",
+    corpus: str | Path | Texts | None = None,
     steps: int = 2000,
     seed: int = 0,
     folder: str | Path | None = None,
@@ -41,27 +43,48 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
 ) -> Run:
     """A run that trains a system from scratch, or goes on with a model. Iterate over it for one `TrainingStep` each.
 
-    `corpus` is a name, the path of a text file or a folder of them, or a list of stories, each a list of sentences;
-    `folder` keeps the run, and takes it up where it was
-    stopped if it is there already. `options` are parts of the plan (batch, schedule, rate, …) or fields of the preset.
+    `corpus` (the preset has its own) is a name, the path of a text file or a folder of them, or a list of stories, each a
+    list of sentences. `folder` keeps the run, and takes it up where it was stopped if it is there already. `options` are
+    parts of the plan (batch, schedule, rate, …) or fields of the preset.
     """
-    texts = _texts(corpus)
     planned = {name: options.pop(name) for name in PLANNED if name in options}
+    system = preset(what.preset if isinstance(what, OwnModel) else what)
+    corpus = system.corpus if corpus is None else corpus
+    texts = _texts(corpus)
     if isinstance(what, OwnModel):
         if options:
             raise ChoiceError(f"A model that exists keeps its shape: {', '.join(options)} cannot be changed.")
         model = what
     else:
-        system = preset(what)
-        pieces = options.pop("tokenizer", None) or learned(
-            system.tokenizer, (s if isinstance(s, str) else " ".join(s) for s in texts), size=options.pop("pieces", 800)
-        )
-        model = build(what, size=size, tokenizer=pieces, seed=seed, device=device, precision=precision, **options)
-    objective = planned.pop("objective", preset(model.preset).objective)
+        pieces = options.pop("tokenizer", None) or _learned(system, texts, options.pop("pieces", PIECES.get(size, 8000)))
+        starts = {"start": getattr(pieces.vocabulary, system.start) or 0} if "start" not in options else {}
+        model = build(what, size=size, tokenizer=pieces, seed=seed, device=device, precision=precision, **starts, **options)
+    objective = planned.pop("objective", system.objective)
     strategy = planned.pop("strategy", STRATEGY.get(objective, objective))
     name = str(corpus) if isinstance(corpus, (str, Path)) else "given"
-    plan = Plan(objective, strategy, steps, seed=seed, corpus={"name": name, "stories": len(texts)}, **planned)
-    return Run(model, prepared(texts, model.tokenizer), plan, None if folder is None else Path(folder))
+    plan = Plan(
+        objective, strategy, steps, seed=seed, corpus={"name": name, "stories": len(texts)}, **{**system.plan, **planned}
+    )
+    ready = _ready(texts, model.tokenizer, objective)
+    return Run(model, ready, plan, None if folder is None else Path(folder))
+
+
+def _ready(texts: Texts, tokenizer: Tokenizer, objective: str) -> Sequence[Any]:
+    """The texts in pieces; translations for an objective that translates, and for no other."""
+    told = [text for text in texts if isinstance(text, Translation)]
+    if objective == "translation" and len(told) == len(texts):
+        return prepared_pairs(told, tokenizer)
+    if told or objective == "translation":
+        raise ChoiceError(
+            f"The objective {objective!r} and this corpus do not go together: one is about translations, the other not."
+        )
+    return prepared([text for text in texts if not isinstance(text, Translation)], tokenizer)
+
+
+def _learned(system: Preset, texts: Texts, size: int) -> Tokenizer:
+    """The tokenizer of a preset, learned from the corpus."""
+    plain = (text if isinstance(text, str) else " ".join(text) for text in texts)
+    return learned(system.tokenizer, plain, size=size, specials=system.specials)
 
 
 def _texts(corpus: str | Path | Texts) -> Texts:
@@ -75,4 +98,9 @@ def _texts(corpus: str | Path | Texts) -> Texts:
     return CORPORA[corpus]()
 
 
-CORPORA: dict[str, Callable[[], Texts]] = {"toy": lambda: list(toy(20_000, 1))}
+def _translations() -> Texts:
+    return [Translation(pair.english, pair.french) for pair in pairs(100_000, 1)]
+
+
+PIECES = {"tiny": 2000, "small": 8000, "base": 30_000}
+CORPORA: dict[str, Callable[[], Texts]] = {"toy": lambda: list(toy(20_000, 1)), "english-french": _translations}

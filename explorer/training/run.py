@@ -22,7 +22,7 @@ from explorer.training import point
 from explorer.training.batches import BATCHES, Batch, Kitchen
 from explorer.training.optimising import Optimiser
 from explorer.training.schedules import share
-from explorer.training.stories import Story, chosen, lots
+from explorer.training.stories import chosen, lots
 
 RUN, STEPS, SNAPSHOTS = "run.json", "steps.jsonl", "snapshots"
 EVERY_SECONDS = 30.0
@@ -66,7 +66,7 @@ class Run:
     """A model, its stories and a plan. Iterate for a `TrainingStep` each; `folder` keeps it, None keeps it in memory."""
 
     def __init__(
-        self, model: OwnModel, stories: Sequence[Story], plan: Plan, folder: Path | None = None, *,
+        self, model: OwnModel, stories: Sequence[Any], plan: Plan, folder: Path | None = None, *,
         measure: Callable[[OwnModel], dict[str, float]] | None = None,
     ) -> None:  # fmt: skip
         self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from explorer.errors import ChoiceError, TextError
 from explorer.text.tokenizers import Tokenizer
 
-Texts = Sequence[Sequence[str] | str]  # stories as lists of sentences, or documents as they are
+
+class Translation(NamedTuple):
+    """A text and what it should become."""
+
+    source: str
+    target: str
+
+
+Texts = Sequence[Sequence[str] | str | Translation]  # stories as lists of sentences, documents as they are, or translations
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,24 @@ class Story:
     sentences: np.ndarray
 
 
-def prepared(texts: Texts, tokenizer: Tokenizer) -> list[Story]:
+@dataclass(frozen=True)
+class Pair:
+    """A source and its target in pieces."""
+
+    source: Story
+    target: Story
+
+
+def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[Pair]:
+    """Translations in pieces."""
+    if not texts:
+        raise TextError("There are no translations to train on.")
+    coded = tokenizer.core.encode_batch([text for pair in texts for text in pair], add_special_tokens=False)
+    stories = iter([_story([one]) for one in coded])
+    return [Pair(next(stories), next(stories)) for _ in texts]
+
+
+def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer) -> list[Story]:
     """Stories in pieces. Where the sentences are given they are kept; in a document they are found by their full stops."""
     if not len(texts):
         raise TextError("There are no stories to train on.")
