@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,13 +18,12 @@ from conftest import sample
 import explorer as ex
 from explorer.model import OwnModel
 from explorer.text import keeping
-from explorer.text.batches import plain_rows
 from explorer.text.counts import SMOOTHINGS
-from explorer.text.ngram import NGram, bits_per_character, perplexity, train
+from explorer.text.ngram import NGram, bits_per_character, perplexity, rows_of, train
 from explorer.text.seedling import stories
 
 Gram = tuple[int, ...]
-Rows = list[list[int]]
+Rows = Sequence[Sequence[int] | np.ndarray]
 
 
 class Slow:
@@ -78,11 +77,11 @@ class Slow:
         d = self.discounts[len(h) + 1]
         return ((c - d(c)) if c else 0) / total + sum(map(d, follow.values())) / total * lower
 
-    def context(self, row: list[int]) -> Gram:
+    def context(self, row: Sequence[int] | np.ndarray) -> Gram:
         return tuple(([self.begin] * self.order + list(row))[len(row) + 1 :])
 
 
-def corpus(chance: np.random.Generator, size: int, rows: int) -> Rows:
+def corpus(chance: np.random.Generator, size: int, rows: int) -> list[list[int]]:
     """Rows of every length, the empty one too, with frequent and rare pieces; the last ids never occur."""
     weights = np.r_[1 / np.arange(1, size - 1), 0, 0]
     lengths = chance.integers(0, 12, rows).tolist()
@@ -144,9 +143,8 @@ def test_ids_of_a_large_vocabulary_do_not_run_over() -> None:
 @pytest.fixture(scope="module")
 def split(gpt2: OwnModel) -> tuple[Rows, Rows, list[str]]:
     """Rows to train on, rows held out, and the texts of those."""
-    held_out = list(stories(100, 2))
-    made = [[row for row, _, _ in plain_rows(part, gpt2.tokenizer, 1000)] for part in (list(stories(2000, 1)), held_out)]
-    return made[0], made[1], [" ".join(story) for story in held_out]
+    known, held_out = ([" ".join(story) for story in stories(count, seed)] for count, seed in ((2000, 1), (100, 2)))
+    return rows_of(known, gpt2.tokenizer), rows_of(held_out, gpt2.tokenizer), held_out
 
 
 @pytest.fixture(scope="module")
@@ -193,6 +191,16 @@ def test_the_tokenizer_says_size_and_begin(four: NGram, gpt2: OwnModel, bert: Ow
     rows = [bert.tokenizer.encode("the dog ran").ids.tolist()]
     assert train(rows, bert.tokenizer).begin == bert.tokenizer.vocabulary.cls
     assert train(rows, bert.tokenizer, size=5000).next(rows[0]).shape == (5000,)
+
+
+def test_a_row_goes_from_begin_to_end(gpt2: OwnModel, bert: OwnModel) -> None:
+    text = "The dog didn't cross."
+    for model, begin, end in ((gpt2, "<|endoftext|>", "<|endoftext|>"), (bert, "[CLS]", "[SEP]")):
+        row = rows_of([text, "It slept."], model.tokenizer)[0].tolist()
+        inner = model.tokenizer.core.encode(text, add_special_tokens=False).ids
+        assert row == [model.tokenizer.core.token_to_id(begin), *inner, model.tokenizer.core.token_to_id(end)]
+    assert rows_of([text], bert.tokenizer)[0].tolist() == bert.tokenizer.encode(text).ids.tolist()
+    assert rows_of([], bert.tokenizer) == []
 
 
 def test_counting_depends_neither_on_the_order_of_rows_nor_on_how_they_are_given(split: tuple[Rows, Rows, list[str]]) -> None:
@@ -251,6 +259,8 @@ def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
         ({"order": True}, "order=True"),
         ({"smoothing": "kneser"}, "Did you mean 'kneser-ney'"),
         ({"size": None}, "how many ids"),
+        ({"size": 0}, "how many ids"),
+        ({"size": 8.5}, "how many ids"),
         ({"begin": None}, "which piece begins"),
         ({"begin": 9}, "no piece 9"),
         ({"rows": [[0, 9]]}, "no piece 9"),
@@ -277,6 +287,8 @@ def test_what_cannot_be_scored_is_refused_in_words(four: NGram) -> None:
         (lambda: four.next([0.5]), "whole numbers"),  # type: ignore[list-item]
         (lambda: four.logits(""), "empty"),
         (lambda: train([[0, 1]], four.tokenizer, size=10), "at least as many"),
+        (lambda: rows_of("The dog", four.tokenizer), "into a list"),
+        (lambda: rows_of([7], four.tokenizer), "must be a string"),
         (lambda: keeping.write("model", "folder"), "takes an n-gram model"),  # type: ignore[arg-type]
     ):
         with pytest.raises(ex.ExplorerError, match=says):

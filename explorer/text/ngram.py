@@ -15,7 +15,7 @@ from explorer.errors import ChoiceError, TextError, check_index, outside, unknow
 from explorer.records import Tokens
 from explorer.text.counts import SMOOTHINGS, Counts, Level, count, find, find_contexts
 from explorer.text.reading import Text, as_tokens
-from explorer.text.tokenizers import Tokenizer
+from explorer.text.tokenizers import Tokenizer, check_text
 
 Rows = Iterable[Sequence[int] | np.ndarray]
 
@@ -132,6 +132,16 @@ def train(
     return NGram(count(pieces, before, size), smoothing, begin, tokenizer)
 
 
+def rows_of(texts: Iterable[str], tokenizer: Tokenizer) -> list[np.ndarray]:
+    """Each text as a row of ids, from its begin piece to its end piece, where the tokenizer has them."""
+    if isinstance(texts, str):
+        raise TextError("rows_of takes a list of texts. Put the text into a list.")
+    coded = tokenizer.core.encode_batch([check_text(text) for text in texts], add_special_tokens=False)
+    begin, end = _edges(tokenizer)
+    first, last = ([] if edge is None else [edge] for edge in (begin, end))
+    return [np.array([*first, *one.ids, *last], dtype=np.int64) for one in coded]
+
+
 def perplexity(logp: Sequence[np.ndarray]) -> float:
     """exp of the mean −log P, over all pieces of all rows together; `logp` may come from any model."""
     return math.exp(-float(_joined(logp).mean()))
@@ -183,12 +193,17 @@ def _joined(logp: Sequence[np.ndarray]) -> np.ndarray:
     return joined
 
 
+def _edges(tokenizer: Tokenizer) -> tuple[int | None, int | None]:
+    known = tokenizer.vocabulary
+    return known.cls if known.begin is None else known.begin, known.sep if known.end is None else known.end
+
+
 def _size_and_begin(tokenizer: Tokenizer | None, size: int | None, begin: int | None) -> tuple[int, int]:
-    known = None if tokenizer is None else tokenizer.vocabulary
-    if known is not None:
-        size = known.size if size is None else size
-        begin = next((i for i in (begin, known.begin, known.cls) if i is not None), None)
-    if size is None or size < 1 or (known is not None and size < known.size):
+    least = 1 if tokenizer is None else tokenizer.vocabulary.size
+    if tokenizer is not None:
+        size = least if size is None else size
+        begin = _edges(tokenizer)[0] if begin is None else begin
+    if isinstance(size, bool) or not isinstance(size, int) or size < least:
         raise ChoiceError(f"size={size!r} must say how many ids there are, at least as many as the tokenizer has.")
     if begin is None:
         raise ChoiceError("Nothing says which piece begins a text. Give begin=…, the id that every row starts with.")
