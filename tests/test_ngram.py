@@ -243,7 +243,13 @@ def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
             keeping.read(folder)
         (folder / name).write_bytes(held)
     config = json.loads(twice["config.json"])
-    for wrong in ({"smoothing": "magic"}, {"preset": "gpt2"}, {"begin": 10**6}, {"sha256": {}}, {"sha256": {"../x": "0"}}):
+    for wrong in (
+        {"smoothing": "magic"},
+        {"preset": "gpt2"},
+        {"begin": 10**6},
+        {"sha256": {}},
+        {"sha256": config["sha256"] | {"../x": "0"}},
+    ):
         (folder / "config.json").write_text(json.dumps(config | wrong), "utf-8")
         with pytest.raises(ex.ExplorerError, match="does not describe"):
             keeping.read(folder)
