@@ -110,6 +110,7 @@ def kneser_ney(level: Level) -> Split:
 
     P(w | h) = (c − D) / c of h + D · kinds after h / c of h · P(w | shorter h). Below the longest n-grams, c is the number of
     different pieces on the left: *Francisco* is frequent, but it follows one word only, so it is a poor guess elsewhere.
+    D is n₁ / (n₁ + 2 n₂), from how many n-grams occur once and twice; where a small corpus has none of one kind, it is 0.5.
     """
     n1, n2 = (int((level.preceded == k).sum()) for k in (1, 2))
     return _discounted(level, [n1 / (n1 + 2 * n2)] * 3 if n1 and n2 else [0.5] * 3)
