@@ -84,7 +84,7 @@ def test_the_transformer_reads_english_and_is_taught_french() -> None:
         assert pieces.decode(target) == told[number].target and target[-1] == pieces.vocabulary.end
     assert run.plan.schedule == "noam" and run.plan.smoothing == 0.1 and run.model.config.start == pieces.vocabulary.pad
     losses = [step.losses["lm"] for step in run]
-    assert np.mean(losses[-5:]) < 0.8 * losses[0]
+    assert np.mean(losses[-5:]) < 0.9 * losses[0]
     with pytest.raises(ex.ExplorerError, match="do not go together"):
         ex.fit("gpt2", corpus=told, device="cpu", **SMALL)
     with pytest.raises(ex.ExplorerError, match="do not go together"):
