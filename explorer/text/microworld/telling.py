@@ -14,6 +14,7 @@ from explorer.text.microworld.markup import Sentence
 from explorer.text.microworld.script import Script, scripts
 
 PRESENT = 0.35  # the share of stories in the present tense, where subjects decide the form of verbs
+LENGTHS = (4, 10)
 HELD_OUT = frozenset((
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
@@ -52,7 +53,7 @@ class Teller:
         for attempt in range(100):
             chance.seed((((seed * 3 + SPLITS.index(self.split)) * 1_000_003 + number) << 7) + attempt)
             found = self._plan(chance)
-            if HELD_OUT.isdisjoint(found.told()):
+            if LENGTHS[0] <= len(found.sentences) <= LENGTHS[1] and HELD_OUT.isdisjoint(found.told()):
                 return found
         raise ChoiceError(f"Seed {seed} gives no story number {number} without a lecture's sentence. Choose another seed.")
 
