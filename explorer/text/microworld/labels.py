@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from explorer.text.microworld.casting import meant
-from explorer.text.microworld.lexicon import Verb, Word, lexicon
-from explorer.text.microworld.markup import Item, Sentence
-from explorer.text.microworld.roles import roles
+from explorer.text.microworld.lexicon import Verb, Word
+from explorer.text.microworld.items import Item
+from explorer.text.microworld.markup import Sentence
 from explorer.text.microworld.story import Label, Mention, Role, Story
 from explorer.text.microworld.telling import Plan, teller
 
@@ -23,24 +23,19 @@ class Page:
     cursor: int = 0
 
 
-def participles() -> dict[str, str]:
-    """Every past participle, with its verb."""
-    return {verb.part: name for name, verb in lexicon().verbs.items()}
-
-
 def labelled(count: int, seed: int, split: str = "train") -> Iterator[Story]:
     """`count` stories with their gold labels: the same stories that `stories` tells."""
-    source, parts = teller(split), participles()
+    source = teller(split)
     for number in range(count):
-        yield label(source.plan(seed, number), parts)
+        yield label(source.plan(seed, number))
 
 
-def label(plan: Plan, parts: dict[str, str]) -> Story:
+def label(plan: Plan) -> Story:
     """One planned story with its labels."""
     told = plan.told()
     page = Page([], [], [])
     for number, sentence in enumerate(plan.sentences):
-        _sentence(plan, page, number, sentence, told[number], parts)
+        _sentence(plan, page, number, sentence, told[number])
     fact = tuple(meant(plan.cast, key).lemma for key in plan.script.fact)
     return Story(
         plan.script.name, plan.script.topic, plan.branch, plan.tense, tuple(told), tuple(s.feeling for s in plan.sentences),
@@ -48,7 +43,7 @@ def label(plan: Plan, parts: dict[str, str]) -> Story:
     )  # fmt: skip
 
 
-def _sentence(plan: Plan, page: Page, number: int, sentence: Sentence, told: str, parts: dict[str, str]) -> None:
+def _sentence(plan: Plan, page: Page, number: int, sentence: Sentence, told: str) -> None:
     at, start = 0, page.cursor
     word_of: list[int] = []
     mention_of: dict[int, int] = {}
@@ -64,7 +59,7 @@ def _sentence(plan: Plan, page: Page, number: int, sentence: Sentence, told: str
         if item.who and (mention := _mention(plan, page, item, first)):
             mention_of[n] = len(page.mentions)
             page.mentions.append(mention)
-    for verb, item_number, name in roles(sentence.items, parts):
+    for verb, item_number, name in sentence.roles:
         if item_number in mention_of:
             page.roles.append(Role(word_of[verb], mention_of[item_number], name))
     page.cursor += len(told) + 1

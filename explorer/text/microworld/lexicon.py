@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from explorer.errors import FileError, unknown
+from explorer.errors import FileError, TextError, unknown
 from explorer.text.microworld.forms import article, capital, ing, past, plural, third
 
 FOLDER = Path(__file__).parent / "words"
@@ -160,6 +160,7 @@ class Lexicon:
             for word in options:
                 if isinstance(word, Word):
                     self._register(word, name)
+        self.participles = {verb.part: name for name, verb in self.verbs.items()}
         for verb in self.verbs.values():
             for form in (verb.base, verb.past, verb.past_plural, verb.present, verb.plural, verb.part, verb.ing):
                 self.pos.setdefault(form, "AUX" if verb.base in AUXILIARY else "VERB")
@@ -172,6 +173,20 @@ class Lexicon:
             if id(word) not in self.plurals:
                 self.plurals[id(word)] = word.many()
                 self.plurals[id(word)].agree(self.tables)
+
+    def pos_of_class(self, name: str) -> str:
+        """The part of speech of a class of words."""
+        return self.classes[name][0].pos if self.classes.get(name) else ""
+
+    def sense(self, word: str, sense: str) -> str:
+        """The full name of a sense: bank.river, also for *banks*."""
+        for entry in self.senses if sense else ():
+            base, _, name = entry.partition("#")
+            if name == sense and word.lower().startswith(base[: max(3, len(base) - 1)]):
+                return f"{base}.{sense}"
+        if not sense:
+            return ""
+        raise TextError(f"A story says {word}#{sense}, a sense that no word list has. Add it to words/closed.txt.")
 
     def part_of_speech(self, word: str, sense: str = "") -> str:
         """What a word of a template is, by its sense where it has one."""

@@ -14,26 +14,12 @@ from dataclasses import dataclass
 from explorer.errors import TextError
 from explorer.text.microworld.forms import capital
 from explorer.text.microworld.lexicon import Lexicon
+from explorer.text.microworld.items import Item
+from explorer.text.microworld.roles import roles
 
 PIECE = re.compile(r"\{([^}]+)\}|<([^>]+)>|('s\b|[A-Za-z](?:[\w'-]*\w)?)(?:#(\w+))?(?:/([A-Z]+))?|(\s+)|(.)")
 VERB = re.compile(r"([=~]?)([\w']+)(?:#(\w+))?(!?)(?:(\+)|@(\w+))?$")
 PRONOUNS = ("he", "him", "his", "himself", "it", "them", "its")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One unit of a template: a word as it stands, or a slot."""
-
-    text: str = ""
-    pos: str = ""
-    sense: str = ""
-    key: str = ""  # the slot's owner in the cast
-    path: str = ""  # which of its forms
-    who: tuple[str, ...] = ()  # whom or what it means
-    form: str = ""  # name, pronoun or description
-    lemma: str = ""  # of a finite verb
-    number: str = ""  # the number of a finite verb: sg, pl, or the key of what decides it
-    slot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +30,7 @@ class Sentence:
     draws: tuple[tuple[str, str], ...]
     items: tuple[Item, ...]
     feeling: int
+    roles: tuple[tuple[int, int, str], ...]
 
 
 class Parser:
@@ -72,7 +59,8 @@ class Parser:
                 self._word(word, sense or "", pos or "")
             else:
                 self._mark(mark)
-        return Sentence("".join(self.out), tuple(self.draws), tuple(self.items), feeling)
+        found = tuple(roles(self.items, self.words.participles))
+        return Sentence("".join(self.out), tuple(self.draws), tuple(self.items), feeling, found)
 
     def _mark(self, mark: str) -> None:
         opens = mark == '"' and (not self.out or self.out[-1] == " ")
@@ -84,7 +72,7 @@ class Parser:
         found = pos or self.words.part_of_speech(word, sense) or "X"
         text = self._cap(word)
         self.out.append(text)
-        self.items.append(Item(text, found, f"{word.lower()}.{sense}" if sense else ""))
+        self.items.append(Item(text, found, self.words.sense(word, sense)))
 
     def _cap(self, word: str) -> str:
         text, self.start = (capital(word) if self.start else word), False
@@ -107,6 +95,7 @@ class Parser:
         some, slot = slot.startswith("a "), slot.removeprefix("a ")
         drawn = slot.startswith("=")
         key, _, path = slot.lstrip("=").partition(".")
+        pos = self.words.pos_of_class(key) if drawn else ""
         key = self._draw(key) if drawn else key
         last = path.rpartition(".")[2]
         form = "pronoun" if last in PRONOUNS else "name" if path == "" and key.isupper() else "description"
@@ -115,7 +104,8 @@ class Parser:
         attr = "a" if some else "" if path.endswith(".") else last
         whole = self._attr(path, attr or "name", drawn)
         self.out.append(f"{{{key}.{whole}}}")
-        self.items.append(Item(key=key, path=whole, who=(key,), form=form, slot=form != "pronoun"))
+        who = (key,) if pos in ("", "NOUN", "PROPN") else ()
+        self.items.append(Item(pos=pos, key=key, path=whole, who=who, form=form, slot=form != "pronoun"))
 
     def _attr(self, path: str, attr: str, drawn: bool) -> str:
         owner = path.rpartition(".")[0]
@@ -132,7 +122,7 @@ class Parser:
         tense = "present" if now else self.tense
         number = owner or ("pl" if many else "sg")
         form = {"pastsg": "past", "pastpl": "past_plural", "presentsg": "present", "presentpl": "plural"}.get(tense + number, "")
-        name = f"{lemma}.{sense}" if sense else ""
+        name = self.words.sense(lemma, sense) if sense else ""
         if drawn:
             key = self._draw(lemma) if drawn == "=" else lemma
             self.out.append(f"{{{key}.{form}}}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from explorer.text.microworld.markup import Item
+from explorer.text.microworld.items import Item
 
 BARE = {"be", "look", "feel", "seem", "become", "stand", "lie", "live", "sleep", "sit", "belong", "fall", "hear", "see", "know"}
 TWO = {"give", "show", "lend", "send", "bring", "tell", "ask", "teach", "sell", "buy", "throw", "take"}
@@ -16,36 +16,54 @@ BY_PREPOSITION = {
     "against": "opponent", "onto": "goal", "above": "place", "between": "place",
 }  # fmt: skip
 BREAKS = {",", ";", '"', ".", "?", "!", ":", "because", "so", "but", "when", "while", "that", "who", "which", "if", "until", "where"}
+HELPING = ("can", "will", "can't", "won't", "don't", "do", "have")
 Found = list[tuple[int, int, str]]  # verb item, mention item, role
 
 
-def roles(items: Sequence[Item], participles: dict[str, str]) -> Found:
+def roles(items: Sequence[Item], participles: Mapping[str, str]) -> Found:
     """For every finite verb of a sentence, the items that take part and how."""
     found: Found = []
     verbs = [n for n, item in enumerate(items) if item.lemma]
     for n, verb in enumerate(verbs):
         stop = min(next((v for v in verbs[n + 1 :]), len(items)), _end(items, verb))
         passive = _passive(items, verb, participles)
-        event = verb if passive is None else passive
-        lemma = items[verb].lemma if passive is None else participles[items[event].text]
-        before = _subjects(items, verb)
-        role = "patient" if passive is not None and "by" in _words(items, verb, stop) else _subject_role(lemma, passive)
-        if passive is not None and lemma in ("give", "show", "tell", "teach") and _objects(items, event, stop, "x"):
-            role = "recipient"
-        found += [(event, subject, role) for subject in before]
-        found += [(event, item, name) for item, name in _objects(items, event, stop, lemma)]
-    return found
+        event = _event(items, verb) if passive is None else passive
+        lemma = participles[items[event].text] if passive is not None else items[event].lemma or items[event].text
+        role = _subject_role(lemma, passive)
+        after = _objects(items, event, stop, lemma)
+        if passive is not None and lemma in TWO and any(name in ("patient", "recipient") for _, name in after):
+            role, after = "recipient", [(item, "patient" if name == "recipient" else name) for item, name in after]
+        if verb and items[verb - 1].text == '"':  # "…," said Anna
+            after = [(item, "agent" if name == "patient" else name) for item, name in after]
+        found += [(event, subject, role) for subject in _subjects(items, verb)]
+        found += [(event, item, name) for item, name in after]
+    return _once(items, found)
 
 
-def _words(items: Sequence[Item], start: int, stop: int) -> list[str]:
-    return [item.text for item in items[start:stop]]
+def _once(items: Sequence[Item], found: Found) -> Found:
+    """Each participant of an event once: `Anna, the baker,` is one."""
+    kept: dict[tuple[int, tuple[str, ...]], tuple[int, int, str]] = {}
+    for verb, item, name in found:
+        kept.setdefault((verb, items[item].who), (verb, item, name))
+    return list(kept.values())
+
+
+def _event(items: Sequence[Item], verb: int) -> int:
+    """The verb that carries the meaning: *see* in `could see`."""
+    if items[verb].lemma in HELPING:
+        for n in range(verb + 1, min(verb + 4, len(items))):
+            if items[n].pos == "VERB" and not items[n].lemma:
+                return n
+            if items[n].pos not in ("ADV", "PART"):
+                break
+    return verb
 
 
 def _end(items: Sequence[Item], verb: int) -> int:
     return next((n for n in range(verb + 1, len(items)) if items[n].text.lower() in BREAKS), len(items))
 
 
-def _passive(items: Sequence[Item], verb: int, participles: dict[str, str]) -> int | None:
+def _passive(items: Sequence[Item], verb: int, participles: Mapping[str, str]) -> int | None:
     after = items[verb + 1] if verb + 1 < len(items) else None
     is_passive = items[verb].lemma == "be" and after is not None and after.pos == "VERB" and after.text in participles
     return verb + 1 if is_passive else None
@@ -58,19 +76,22 @@ def _subject_role(lemma: str, passive: int | None) -> str:
 
 
 def _governed(items: Sequence[Item], n: int) -> str:
-    """The preposition before a noun phrase, over its article and adjectives."""
+    """The preposition before a noun phrase, over its article, adjectives and `her friend`."""
+    name = items[n].form == "name"
     while n > 0:
         n -= 1
         item = items[n]
         if item.pos == "ADP":
             return item.text.lower()
-        if not (item.pos in ("DET", "ADJ", "NUM") or (item.slot and item.form == "description") or item.form == "pronoun"):
+        kin = "kin" in item.path or item.path.endswith("his")
+        if not (kin or (not name and item.pos in ("DET", "ADJ", "NUM"))):
             return ""
+        name = name and not kin
     return ""
 
 
 def _meant(item: Item) -> bool:
-    return bool(item.who) and not item.path.endswith("his")
+    return bool(item.who) and item.pos in ("", "NOUN", "PROPN", "PRON") and not item.path.endswith(("his", "its", "kin.name"))
 
 
 def _subjects(items: Sequence[Item], verb: int) -> list[int]:
@@ -82,9 +103,7 @@ def _subjects(items: Sequence[Item], verb: int) -> list[int]:
             return _nearest(items, n)
         if items[n].lemma or (word in BREAKS and not (word == "," and _inserted(items, n))):
             break
-        if _meant(items[n]) and items[n].pos == "" and _governed(items, n) == "":
-            found.append(n)
-        elif items[n].form == "pronoun":
+        if _meant(items[n]) and _governed(items, n) == "":
             found.append(n)
         n -= 1
     return sorted(found)
@@ -100,7 +119,7 @@ def _nearest(items: Sequence[Item], n: int) -> list[int]:
     return next(([k] for k in range(n - 1, max(-1, n - 5), -1) if _meant(items[k])), [])
 
 
-def _objects(items: Sequence[Item], verb: int, stop: int, lemma: str) -> Found | list[tuple[int, str]]:  # type: ignore[return]
+def _objects(items: Sequence[Item], verb: int, stop: int, lemma: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     bare: list[int] = []
     for n in range(verb + 1, stop):
