@@ -23,6 +23,7 @@ Found = list[tuple[int, int, str]]  # verb item, mention item, role
 def roles(items: Sequence[Item], participles: Mapping[str, str]) -> Found:
     """For every finite verb of a sentence, the items that take part and how."""
     found: Found = []
+    before: list[int] = []
     verbs = [n for n, item in enumerate(items) if item.lemma]
     for n, verb in enumerate(verbs):
         stop = min(next((v for v in verbs[n + 1 :]), len(items)), _end(items, verb))
@@ -35,9 +36,18 @@ def roles(items: Sequence[Item], participles: Mapping[str, str]) -> Found:
             role, after = "recipient", [(item, "patient" if name == "recipient" else name) for item, name in after]
         if verb and items[verb - 1].text == '"':  # "…," said Anna
             after = [(item, "agent" if name == "patient" else name) for item, name in after]
-        found += [(event, subject, role) for subject in _subjects(items, verb)]
+        before = before if _joined(items, verb) and before else _subjects(items, verb)
+        found += [(event, subject, role) for subject in before]
         found += [(event, item, name) for item, name in after]
     return _once(items, found)
+
+
+def _joined(items: Sequence[Item], verb: int) -> bool:
+    """Whether a verb shares the subject of the verb before it: *sings* in `Anna dances and sings`."""
+    n = verb - 1
+    while n > 0 and items[n].pos == "ADV":
+        n -= 1
+    return items[n].text in ("and", "or", "but")
 
 
 def _once(items: Sequence[Item], found: Found) -> Found:

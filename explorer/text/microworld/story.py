@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """One word of a story, with its gold labels; `start` and `end` are character offsets into the story's text."""
 
     text: str
@@ -19,8 +19,7 @@ class Label:
     slot: bool = False  # filled by chance, or part of the template
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """Words `first` … `last` mean these entities; a plural pronoun may mean two."""
 
     first: int
@@ -30,8 +29,7 @@ class Mention:
     form: str  # name, pronoun or description
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(NamedTuple):
     """What a mention does in the event that a verb tells: agent, patient, recipient, …"""
 
     verb: int  # index of the verb's word
