@@ -27,11 +27,16 @@ class Person:
     kind, number = "person", "sg"
 
     def __init__(self, name: Word, woman: bool, job: Word, kin: Word) -> None:
+        self.word = name
         self.name = self.cap_name = self.lemma = name.name
         self.woman, self.job, self.kin = woman, job, kin
         self.he, self.him, self.his, self.himself = WOMAN if woman else MAN
         self.cap_he, self.cap_his = ("She", "Her") if woman else ("He", "His")
         self.past, self.present = name.past, name.present
+
+    def working(self, job: Word) -> Person:
+        """The same person with another job."""
+        return Person(self.word, self.woman, job, self.kin)
 
     def tokens(self, attr: str) -> list[tuple[str, str]]:
         """The one word of a form, with its part of speech."""

@@ -31,6 +31,7 @@ class Script:
     fact: tuple[str, ...] = ()
     branches: tuple[str, ...] = ("",)
     tense: str = "both"
+    weight: int = 1  # how many times as often as others it is told
     steps: list[Step] = field(default_factory=list)
 
 
@@ -59,10 +60,12 @@ def _script(name: str, topic: str, body: str, pools: dict[str, str]) -> Script:
             script.fact = tuple(value.split())
         elif what == "split":
             script.branches = tuple(value.split())
+        elif what == "weight":
+            script.weight = int(value)
         elif what == "tense":
             script.tense = value
         else:
-            raise TextError(f"Story type {name!r} has a head line {line!r}. Begin it with cast, fact, split or tense.")
+            raise TextError(f"Story type {name!r} has a head line {line!r}. Begin it with cast, fact, split, tense or weight.")
     script.steps = [_step(block, script, pools) for block in rest.split("\n\n")]
     return script
 

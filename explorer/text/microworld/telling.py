@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from explorer.errors import ChoiceError
-from explorer.text.microworld.casting import Cast, Casting
+from explorer.text.microworld.casting import Cast, Casting, Draw
 from explorer.text.microworld.lexicon import SPLITS, lexicon
 from explorer.text.microworld.markup import Sentence
 from explorer.text.microworld.script import Script, scripts
@@ -45,6 +45,7 @@ class Teller:
 
     def __init__(self, split: str) -> None:
         self.words, self.scripts, self.split = lexicon(), scripts(), split
+        self.often = [script for script in self.scripts for _ in range(script.weight)]
         self.casting = Casting(self.words, split)
 
     def plan(self, seed: int, number: int) -> Plan:
@@ -59,14 +60,14 @@ class Teller:
 
     def _plan(self, chance: random.Random) -> Plan:
         draw = chance.random
-        script = self.scripts[int(draw() * len(self.scripts))]
+        script = self.often[int(draw() * len(self.often))]
         return self.of(script, draw, self.casting.cast(script.cast, script.fact, draw))
 
-    def of(self, script: Script, draw, cast: Cast) -> Plan:  # type: ignore[no-untyped-def]
-        """A story of one type with a given cast."""
+    def of(self, script: Script, draw: Draw, cast: Cast, tense: str = "") -> Plan:
+        """A story of one type with a given cast, in a given tense or one drawn by chance."""
         branch = script.branches[int(draw() * len(script.branches))]
         present = draw() < PRESENT
-        tense = script.tense if script.tense != "both" else "present" if present else "past"
+        tense = tense or (script.tense if script.tense != "both" else "present" if present else "past")
         told: list[Sentence] = []
         classes = self.casting.classes
         for number, step in enumerate(script.steps):
