@@ -105,7 +105,7 @@ class Parser:
         whole = self._attr(path, attr or "name", drawn)
         self.out.append(f"{{{key}.{whole}}}")
         who = (key,) if pos in ("", "NOUN", "PROPN") else ()
-        self.items.append(Item(pos=pos, key=key, path=whole, who=who, form=form, slot=form != "pronoun"))
+        self.items.append(Item(pos=pos, key=key, path=whole, who=who, form=form, slot=True))
 
     def _attr(self, path: str, attr: str, drawn: bool) -> str:
         owner = path.rpartition(".")[0]
