@@ -25,7 +25,7 @@ from explorer.nn.presets import configure
 from explorer.nn.transformer import Transformer, initialise
 from explorer.text.microworld.derived.blanks import Blank, blanks
 from explorer.text.microworld.derived.following import following
-from explorer.text.microworld.giveaway import classify
+from explorer.text.microworld.giveaway import NAME, classify
 from explorer.text.microworld.labels import labelled
 from explorer.text.microworld.telling import stories
 from explorer.training import schedule
@@ -232,9 +232,6 @@ def next_sentence(module: Transformer, vocabulary: Words) -> Row:
         shared = set(NAME.findall(" ".join(pair.first))) & set(NAME.findall(" ".join(pair.second)))
         rule, count = rule + (bool(shared) == follows), count + 1
     return "next sentence (n-gram: shares a name)", right / count, 0.5, rule / count, count
-
-
-NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 
 @torch.no_grad()

@@ -112,5 +112,3 @@ class Casting:
             name, job = names[int(draw() * len(names))], jobs[int(draw() * len(jobs))]
             if all(one.name != name.name and one.job.lemma != job.lemma for one in others):
                 return Person(name, woman, job, kins[int(draw() * len(kins))])  # type: ignore[arg-type]
-
-

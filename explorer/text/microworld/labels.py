@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from explorer.text.microworld.casting import meant
-from explorer.text.microworld.lexicon import Verb, Word
 from explorer.text.microworld.items import Item
+from explorer.text.microworld.lexicon import Verb, Word
 from explorer.text.microworld.markup import Sentence
 from explorer.text.microworld.story import Label, Mention, Role, Story
 from explorer.text.microworld.telling import Plan, teller

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from explorer.errors import TextError
 from explorer.text.microworld.forms import capital
-from explorer.text.microworld.lexicon import Lexicon
 from explorer.text.microworld.items import Item
+from explorer.text.microworld.lexicon import Lexicon
 from explorer.text.microworld.roles import roles
 
 PIECE = re.compile(r"\{([^}]+)\}|<([^>]+)>|('s\b|[A-Za-z](?:[\w'-]*\w)?)(?:#(\w+))?(?:/([A-Z]+))?|(\s+)|(.)")
@@ -121,7 +121,9 @@ class Parser:
         drawn, lemma, sense, now, many, owner = found.groups()
         tense = "present" if now else self.tense
         number = owner or ("pl" if many else "sg")
-        form = {"pastsg": "past", "pastpl": "past_plural", "presentsg": "present", "presentpl": "plural"}.get(tense + number, "")
+        form = {"pastsg": "past", "pastpl": "past_plural", "presentsg": "present", "presentpl": "plural"}.get(
+            tense + number, ""
+        )
         name = self.words.sense(lemma, sense) if sense else ""
         if drawn:
             key = self._draw(lemma) if drawn == "=" else lemma

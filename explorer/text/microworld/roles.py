@@ -15,7 +15,26 @@ BY_PREPOSITION = {
     "along": "path", "past": "path", "for": "beneficiary", "about": "topic", "of": "", "around": "path", "after": "goal",
     "against": "opponent", "onto": "goal", "above": "place", "between": "place",
 }  # fmt: skip
-BREAKS = {",", ";", '"', ".", "?", "!", ":", "because", "so", "but", "when", "while", "that", "who", "which", "if", "until", "where"}
+BREAKS = {
+    ",",
+    ";",
+    '"',
+    ".",
+    "?",
+    "!",
+    ":",
+    "because",
+    "so",
+    "but",
+    "when",
+    "while",
+    "that",
+    "who",
+    "which",
+    "if",
+    "until",
+    "where",
+}
 HELPING = ("can", "will", "can't", "won't", "don't", "do", "have")
 Found = list[tuple[int, int, str]]  # verb item, mention item, role
 

@@ -97,5 +97,3 @@ def _unfold(text: str, pools: dict[str, str]) -> list[str]:
             row = re.sub(rf"(?<=[{{@+ :]){old}(?=[.}}>+]|$)", new, row)
         found += _unfold(row, pools) if row.strip() else []
     return found
-
-

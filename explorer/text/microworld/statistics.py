@@ -61,7 +61,8 @@ def skeletons(labelled: Sequence[Story]) -> Figures:
     shared = sum(len(grams[gram]) >= 3 for gram in free)
     return {
         "sentence skeletons": len(stories_with),
-        "stories that hold one of the ten most frequent skeletons": sum(bool(top & set(_shapes(s))) for s in labelled) / len(labelled),
+        "stories that hold one of the ten most frequent skeletons": sum(bool(top & set(_shapes(s))) for s in labelled)
+        / len(labelled),
         "5-grams with a slot or in three story types": (slotted + shared) / (slotted + len(free)),
     }
 
@@ -114,7 +115,11 @@ def _recency(story: Story) -> tuple[int, int]:
 def _fits(mention: Mention, kind: str, gender: dict[str, str]) -> bool:
     if len(mention.entities) != 1:
         return False
-    return mention.kind in ("thing", "animal") if kind == "n" else gender.get(mention.entities[0], "m" if kind == "m" else "f") == kind and mention.kind == "person"
+    return (
+        mention.kind in ("thing", "animal")
+        if kind == "n"
+        else gender.get(mention.entities[0], "m" if kind == "m" else "f") == kind and mention.kind == "person"
+    )
 
 
 def labels(labelled: Sequence[Story]) -> dict[str, Counter[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from explorer.errors import ChoiceError
 from explorer.text.microworld.casting import Cast, Casting, Draw
@@ -87,7 +87,7 @@ class Teller:
         return Plan(script, branch, tense, cast, told)
 
 
-@lru_cache(maxsize=None)
+@cache
 def teller(split: str) -> Teller:
     """The teller of one split; made once."""
     return Teller(split)

@@ -14,7 +14,15 @@ from explorer.text.microworld.lexicon import lexicon
 SEEN = ("find", "draw", "see", "paint", "buy", "touch")
 NAMES = ("entailment", "contradiction", "neutral")
 QUALITIES = (("taller", "shorter"), ("older", "younger"), ("stronger", "weaker"), ("richer", "poorer"))
-KINDS = {"flower": "flower", "tree": "tree", "fruit": "fruit", "bird": "bird", "pet": "pet", "tool": "tool", "instrument": "instrument"}
+KINDS = {
+    "flower": "flower",
+    "tree": "tree",
+    "fruit": "fruit",
+    "bird": "bird",
+    "pet": "pet",
+    "tool": "tool",
+    "instrument": "instrument",
+}
 DEEDS = ("praise", "thank", "help", "invite", "visit", "follow", "call", "admire", "comfort", "trust")
 
 

@@ -46,7 +46,5 @@ def _changed(stage: Stage, told: Event, grade: int) -> Event:
     return other
 
 
-
-
 def _clash(told: Event) -> bool:
     return told.recipient is not None and told.recipient.name == told.agent.name

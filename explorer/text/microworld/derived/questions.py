@@ -68,7 +68,13 @@ def _simple(story: Story, verb: int, doer: Mention) -> bool:
     """Anna opened …: a name, then its verb, at the start of a sentence."""
     first = story.words[doer.first]
     starts = doer.first == 0 or story.words[doer.first - 1].sentence != first.sentence
-    return doer.form == "name" and doer.kind == "person" and starts and verb == doer.last + 1 and story.words[verb].text not in BARE
+    return (
+        doer.form == "name"
+        and doer.kind == "person"
+        and starts
+        and verb == doer.last + 1
+        and story.words[verb].text not in BARE
+    )
 
 
 def _once(story: Story, verb: int) -> bool:
