@@ -1,9 +1,10 @@
 """The small language in which stories are written, and what one sentence of it becomes.
 
-`{A}` a person's name, `{A.he}` `{A.him}` `{A.his}` the pronouns, `{A.job}` what the person is; `{t}` a noun, `{a t}` with its article,
-`{t.it}` its pronoun, `{t.s}` its plural; `{=glad}` any word of a class; `{they:A+B}` a word that means several; `<go>` a verb in the
-story's tense, `<go+>` its plural, `<go@k>` in the number of k, `<go!>` in the present whatever the tense, `<=move>` any verb of a
-class, `<~s>` the verb s of the cast; `bank#river` a word with its sense, `play/NOUN` a word with its part of speech; `[one|other]` a choice of words.
+`{A}` is a person's name, `{A.he}` `{A.him}` `{A.his}` the pronouns, `{A.job}` what the person is; `{t}` a noun, `{a t}` with its
+article, `{t.it}` its pronoun, `{t.s}` its plural; `{=glad}` any word of a class; `{they:A+B}` a word that means several (*them* where
+no verb follows). `<go>` is a verb in the story's tense, `<go+>` its plural, `<go@k>` in the number of k, `<go!>` in the present
+whatever the tense, `<=move>` any verb of a class, `<~s>` the verb s of the cast. `bank#river` is a word with its sense, `play/NOUN`
+one with its part of speech; `[one|other]` is a choice of words; ` || ` stands between two sentences; + and - before one say how it feels.
 """
 
 from __future__ import annotations
