@@ -173,6 +173,11 @@ def test_the_world_is_as_varied_and_as_rich_as_its_card_promises() -> None:
     assert 0.7 < counts["organisation"] / counts["place"] < 1.4
 
 
+def test_a_class_holds_words_of_one_part_of_speech() -> None:
+    for name, words in lexicon().classes.items():
+        assert len({word.pos for word in words}) == 1, name
+
+
 def test_every_ambiguous_word_of_the_lectures_occurs_in_both_senses() -> None:
     senses = Counter(word.sense for story in told() for word in story.words)
     for sense in ("bank.money", "bank.river", "bat.animal", "bat.stick", "play.theatre", "light.lamp", "light.weight"):

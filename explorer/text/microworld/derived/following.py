@@ -1,4 +1,4 @@
-"""Does the second text follow the first? Wrong second texts tell of the same people, and half of them of the same matter."""
+"""Does the second text follow the first? Wrong second texts tell of the same people and topic, but of something else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from explorer.text.microworld.lexicon import SPLITS
 from explorer.text.microworld.script import Script
 from explorer.text.microworld.telling import Plan, Teller, teller
 
-SAME_MATTER = 0.5
-
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -24,7 +22,7 @@ class Pair:
 
 
 def following(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
-    """`count` pairs; in half of them the second text was taken from another story, told of the same people."""
+    """`count` pairs; in half of them the second text was taken from another story, told of the same people and topic."""
     source, chance = teller(split), random.Random()
     for number in range(count):
         chance.seed(((seed * 3 + SPLITS.index(split)) << 40) + number)
@@ -39,17 +37,16 @@ def following(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
 
 
 def _strange(source: Teller, plan: Plan, second: list[str], chance: random.Random) -> list[str]:
-    """As many last sentences of another story with the same people and places."""
+    """As many last sentences of a story of another type, of the same topic, with the same people and places."""
+    others = [script for script in source.scripts if script.topic == plan.script.topic and script is not plan.script]
     while True:
-        same = chance.random() < SAME_MATTER
-        script = plan.script if same else source.scripts[int(chance.random() * len(source.scripts))]
+        script = others[int(chance.random() * len(others))]
         cast = source.casting.cast(script.cast, script.fact, chance.random)
         _share(plan.cast, cast, script)
         for key, kind in script.cast:
             if "(" in kind:
                 cast[key] = source.casting.one(kind, cast, chance.random)
-        other = source.of(script, chance.random, cast, plan.tense)
-        told = other.told()[-len(second) :]
+        told = source.of(script, chance.random, cast, plan.tense).told()[-len(second) :]
         if len(told) == len(second) and not set(told) & set(second):
             return told
 

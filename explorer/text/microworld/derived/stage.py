@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from explorer.text.microworld.casting import Casting, Person
 from explorer.text.microworld.lexicon import SPLITS, Word, lexicon
 
+T = TypeVar("T")
 TRANSFER = ("give", "show", "sell", "lend", "send", "bring")
 ACTION = ("find", "repair", "clean", "paint", "carry", "lose", "break", "lift", "hide", "admire", "borrow", "draw")
 
@@ -33,7 +36,7 @@ class Stage:
             cast[str(n)] = self.casting.one(group, cast, self.chance.random)
         return list(cast.values())
 
-    def pick(self, options):  # type: ignore[no-untyped-def]
+    def pick(self, options: Sequence[T]) -> T:
         """One of several."""
         return options[int(self.chance.random() * len(options))]
 
