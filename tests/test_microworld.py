@@ -173,6 +173,14 @@ def test_the_world_is_as_varied_and_as_rich_as_its_card_promises() -> None:
     assert 0.7 < counts["organisation"] / counts["place"] < 1.4
 
 
+def test_what_follows_a_negated_auxiliary_is_a_verb() -> None:
+    helping = {"didn't", "don't", "doesn't", "can't", "couldn't", "won't", "wouldn't"}
+    for story in told():
+        for word, following in zip(story.words, story.words[1:], strict=False):
+            if word.text in helping and following.text[0].isalpha():
+                assert following.pos in ("VERB", "AUX", "PRON", "ADV"), (word.text, following, story.text)
+
+
 def test_a_class_holds_words_of_one_part_of_speech() -> None:
     for name, words in lexicon().classes.items():
         assert len({word.pos for word in words}) == 1, name

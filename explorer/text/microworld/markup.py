@@ -16,7 +16,7 @@ from explorer.errors import TextError
 from explorer.text.microworld.forms import capital
 from explorer.text.microworld.items import Item
 from explorer.text.microworld.lexicon import Lexicon
-from explorer.text.microworld.roles import roles
+from explorer.text.microworld.roles import HELPING, roles
 
 PIECE = re.compile(r"\{([^}]+)\}|<([^>]+)>|('s\b|[A-Za-z](?:[\w'-]*\w)?)(?:#(\w+))?(?:/([A-Z]+))?|(\s+)|(.)")
 VERB = re.compile(r"([=~]?)([\w']+)(?:#(\w+))?(!?)(?:(\+)|@(\w+))?$")
@@ -70,10 +70,16 @@ class Parser:
         self.items.append(Item(mark, "PUNCT"))
 
     def _word(self, word: str, sense: str, pos: str) -> None:
-        found = pos or self.words.part_of_speech(word, sense) or "X"
+        found = pos or self._after_to(word) or self.words.part_of_speech(word, sense) or "X"
         text = self._cap(word)
         self.out.append(text)
         self.items.append(Item(text, found, self.words.sense(word, sense)))
+
+    def _after_to(self, word: str) -> str:
+        """After *to* or an auxiliary a word that can be a verb is one: *to open*, *could help*."""
+        before = self.items[-1] if self.items else None
+        helped = before is not None and (before.text in ("to", "will", "can", "must") or before.lemma in HELPING)
+        return "VERB" if helped and word in self.words.verbs else ""
 
     def _cap(self, word: str) -> str:
         text, self.start = (capital(word) if self.start else word), False

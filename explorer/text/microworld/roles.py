@@ -9,6 +9,7 @@ from explorer.text.microworld.items import Item
 BARE = {"be", "look", "feel", "seem", "become", "stand", "lie", "live", "sleep", "sit", "belong", "fall", "hear", "see", "know"}
 TWO = {"give", "show", "lend", "send", "bring", "tell", "ask", "teach", "sell", "buy", "throw", "take"}
 TOLD = {"tell", "ask", "teach", "thank"}
+AIMED = {"look", "point", "laugh", "shout", "smile", "throw"}
 BY_PREPOSITION = {
     "from": "source", "with": "companion", "by": "agent", "in": "place", "on": "place", "at": "place", "near": "place",
     "behind": "place", "under": "place", "into": "goal", "to": "goal", "across": "path", "through": "path", "down": "path",
@@ -56,6 +57,8 @@ def roles(items: Sequence[Item], participles: Mapping[str, str]) -> Found:
         if verb and items[verb - 1].text == '"':  # "…," said Anna
             after = [(item, "agent" if name == "patient" else name) for item, name in after]
         before = before if _joined(items, verb) and before else _subjects(items, verb)
+        if not before and lemma in BARE:  # in the town there lived a baker
+            after = [(item, "theme" if name == "patient" else name) for item, name in after]
         found += [(event, subject, role) for subject in before]
         found += [(event, item, name) for item, name in after]
     return _once(items, found)
@@ -111,7 +114,8 @@ def _governed(items: Sequence[Item], n: int) -> str:
         n -= 1
         item = items[n]
         if item.pos == "ADP":
-            return item.text.lower()
+            before = items[n - 1].text.lower() if n else ""
+            return "near" if before == "next" else item.text.lower()  # next to
         kin = "kin" in item.path or item.path.endswith("his")
         if not (kin or (not name and item.pos in ("DET", "ADJ", "NUM"))):
             return ""
@@ -158,10 +162,12 @@ def _objects(items: Sequence[Item], verb: int, stop: int, lemma: str) -> list[tu
         if by == "" or by not in BY_PREPOSITION:
             bare.append(n)
         elif BY_PREPOSITION[by]:
-            found.append((n, "recipient" if by == "to" and lemma in TWO else BY_PREPOSITION[by]))
+            name = "goal" if by == "at" and lemma in AIMED else BY_PREPOSITION[by]
+            found.append((n, "recipient" if by == "to" and lemma in TWO else name))
     if lemma == "be" or lemma in ("feel", "become"):
         return sorted(found)
-    double = lemma in TWO and len(bare) > 1
+    listed = len(bare) > 1 and any(item.text in ("and", ",") for item in items[bare[0] : bare[1]])
+    double = lemma in TWO and len(bare) > 1 and not listed
     for n in bare:
         first = n == bare[0]
         found.append((n, "recipient" if first and (double or lemma in TOLD) else "patient"))
