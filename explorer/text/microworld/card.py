@@ -44,7 +44,13 @@ WHAT_IT_IS_NOT = """## What it is not
 
 The stories are generated from templates by the programme that is shipped with them (same licence). They are no sample of English:
 they have few words, short sentences, and no fact about the world beyond what follows from them. Nobody in them exists. The roles are
-read from word order and prepositions by rule; the other labels come from the choices that made the story."""
+read from word order and prepositions by rule; the other labels come from the choices that made the story.
+
+## What tiny models do not learn from it in minutes
+
+Measured with `benchmarks/learnable.py`: whether a second text follows, when people and topic are made to match (a 64 x 2 masked model
+stays at chance), and *too tired, too wide* (near chance in a masked model, a little above it in a causal one). A lesson must not promise
+these; both are kept as things that a larger model may be asked."""
 
 
 def table(title: str, figures: Mapping[str, float]) -> str:
