@@ -3,8 +3,8 @@
 A 64 x 2 masked model and a 128 x 2 causal model are trained side by side, one core each, with a plain loop. Nothing is asserted:
 a phenomenon within two standard errors of chance is marked, and then the world is changed, not the number.
 
-Steps count more than seconds, so the title says how many were taken. With 8,000 steps of 16 the masked model had learned all but the
-next sentence and *too tired, too wide*; with 3,400 also not whom a reason means. The n-gram column says which phenomena need no
+Steps count more than seconds, so the title says how many were taken. On a contended machine 3,400 steps of
+16 left the masked model at chance for the next sentence, *too tired, too wide* and whom a reason means. The n-gram column says which phenomena need no
 context: agreement and word senses in this world are mostly local.
 """
 
