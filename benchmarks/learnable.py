@@ -3,9 +3,9 @@
 A 64 x 2 masked model and a 128 x 2 causal model are trained side by side, one core each, with a plain loop. Nothing is asserted:
 a phenomenon within two standard errors of chance is marked, and then the world is changed, not the number.
 
-Steps count more than seconds, so the title says how many were taken. On a contended machine 3,400 steps of
-16 left the masked model at chance for the next sentence, *too tired, too wide* and whom a reason means. The n-gram column says which phenomena need no
-context: agreement and word senses in this world are mostly local.
+Steps count more than seconds, so the title says how many were taken. On a contended machine 3,400 steps of 16 left the masked
+model at chance for the next sentence, *too tired, too wide* and whom a reason means. The n-gram column says which phenomena
+need no context: agreement and word senses in this world are mostly local.
 """
 
 from __future__ import annotations
