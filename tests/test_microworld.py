@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from explorer.errors import ChoiceError
-from explorer.text.microworld import HELD_OUT, SPLITS, Story, labelled, statistics, stories
+from explorer.text.microworld import HELD_OUT, SPLITS, VERSION, Story, labelled, statistics, stories
 from explorer.text.microworld.casting import PLACES, place
 from explorer.text.microworld.lexicon import lexicon
 from explorer.text.microworld.markup import Line
@@ -196,3 +197,17 @@ def test_the_content_words_of_the_lectures_are_in_the_vocabulary() -> None:
     met = {word.text.lower() for story in told() for word in story.words}
     wanted = "animal cross street tired wide trophy fit suitcase big small movie bank bat wagon rumbled road car honked keys"
     assert not set(wanted.split()) - met
+
+
+def test_articles_sound_right() -> None:
+    wrong = re.compile(r"\b[Aa] (?!un|uni|eu|one)[aeio]\w+|\b[Aa]n (?!hour|honest)[^aeiou\W]\w+")
+    for split in ("train", "validation", "test"):
+        for story in stories(1500, 11, split):
+            for sentence in story:
+                assert not wrong.search(sentence), sentence
+
+
+def test_the_world_is_the_one_that_its_card_describes() -> None:
+    """Frozen: whoever changes a word of it trains everything again, raises the version and writes the card anew."""
+    card = (ROOT / "data" / "corpora" / "microworld" / "CARD.md").read_text("utf-8")
+    assert f"`{statistics.fingerprint(1000, 0)}`" in card and f"version {VERSION}" in card

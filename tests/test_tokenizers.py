@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
 from explorer.records import Merge
-from explorer.text import learning, tokenizers
+from explorer.text import learning, microworld, tokenizers
 from explorer.text.kinds import CUTS, SPECIALS, words_of
 from explorer.text.matching import matches, replay
 from explorer.text.microworld.french import pairs
@@ -88,6 +89,16 @@ def test_byte_pairs_are_the_library_s_in_five_scripts_and_on_stories(kind: str, 
         size = least(kind, texts) + extra
         mine, other = ours(kind, texts, size), theirs(kind, texts, size)
         assert mine["vocab"] == other["vocab"] and mine["merges"] == other["merges"]
+
+
+@pytest.mark.parametrize("kind", ["bpe", "byte-bpe"])
+def test_byte_pairs_are_the_library_s_on_the_microworld_and_two_thousand_pieces_still_split_words(kind: str) -> None:
+    texts = [" ".join(story) for story in microworld.stories(6000 if ALL else 1500, 1)]
+    mine, other = ours(kind, texts, 2000), theirs(kind, texts, 2000)
+    assert mine["vocab"] == other["vocab"] and mine["merges"] == other["merges"] and len(mine["vocab"]) == 2000
+    made = ex.tokenizer(kind, texts, size=2000)
+    words = [sum(1 for _ in run) for text in texts[:200] for _, run in groupby(made.encode(text, special=False).words)]
+    assert 0.05 < np.mean(np.array(words) > 1) < 0.5
 
 
 def numbered(texts: list[str], size: int) -> dict[str, int]:

@@ -48,9 +48,9 @@ read from word order and prepositions by rule; the other labels come from the ch
 
 ## What tiny models do not learn from it in minutes
 
-Measured with `benchmarks/learnable.py`: whether a second text follows, when people and topic are made to match (a 64 x 2 masked model
-stays at chance), and *too tired, too wide* (near chance in a masked model, a little above it in a causal one). A lesson must not promise
-these; both are kept as things that a larger model may be asked."""
+Measured with `make learnable` (its table is in the README). Whom a reason means, of two people of one gender ("Anna called Zoe, because
+Anna was afraid"), stays at chance in minutes: no lesson promises it, and it is kept for larger models to be asked. *Too tired, too wide*
+is above chance in a causal model and not in a masked one that was trained as briefly."""
 
 
 def table(title: str, figures: Mapping[str, float]) -> str:
