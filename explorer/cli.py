@@ -104,7 +104,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     size: str = "tiny",
     steps: int = 2000,
     seed: int = 0,
-    corpus: Annotated[str, typer.Option(help="The name of a corpus.")] = "toy",
+    corpus: Annotated[str | None, typer.Option(help="A name, a text file or a folder; the preset has its own.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Where the run is kept; runs/SYSTEM if nothing is said.")] = None,
     as_json: Json = False,
 ) -> None:

@@ -20,7 +20,7 @@ class Preset:
     objective: str
     specials: tuple[str, ...] | None = None  # the special pieces of its tokenizer, where they are not those of its kind
     start: str = "pad"  # what an encoder-decoder begins every target with
-    corpus: str = "toy"
+    corpus: str = "microworld"
     plan: dict[str, Any] = field(default_factory=dict)  # its schedule and whatever else belongs to its training
 
 

@@ -12,6 +12,7 @@ from explorer.model import OwnModel
 from explorer.nn.presets import Preset, preset
 from explorer.text.corpora import texts as documents
 from explorer.text.learning import tokenizer as learned
+from explorer.text.microworld import stories as microworld
 from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories as toy
 from explorer.text.tokenizers import Tokenizer
@@ -103,4 +104,8 @@ def _translations() -> Texts:
 
 
 PIECES = {"tiny": 2000, "small": 8000, "base": 30_000}
-CORPORA: dict[str, Callable[[], Texts]] = {"toy": lambda: list(toy(20_000, 1)), "english-french": _translations}
+CORPORA: dict[str, Callable[[], Texts]] = {
+    "toy": lambda: list(toy(20_000, 1)),
+    "microworld": lambda: list(microworld(20_000, 1)),
+    "english-french": _translations,
+}
