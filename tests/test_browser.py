@@ -23,6 +23,7 @@ from explorer.records import Trace
 from explorer.views import VIEWS
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)  # a second visitor on two busy cores waits longer than the usual five seconds
 DRAWN = ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path"  # a heat map is one image
 LESSONS = {"Attention, step by step": "Attention with nothing to learn", "Positions": "Vectors of the places"}
 CUT_OFF = """plot => {

@@ -1,0 +1,111 @@
+"""What a dictionary entry holds, and the tables of the other files read into entries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from explorer.text.microworld.french.adjectives import ADJECTIVE_LINES, COMPARATIVES, INVARIABLE
+from explorer.text.microworld.french.conjugation import Conjugation, conjugate
+from explorer.text.microworld.french.inflection import (
+    english_forms,
+    english_plural,
+    french_feminine_plural,
+    french_plural,
+)
+from explorer.text.microworld.french.nouns import FEMININE_LINES, NOUN_LINES
+from explorer.text.microworld.french.verbs import VERB_LINES
+
+
+class Noun(NamedTuple):
+    """A noun: singular and plural in both languages, its French gender (`m` or `f`) and what sort of thing it names."""
+
+    en: str
+    ens: str
+    fr: str
+    frs: str
+    gender: str
+    kinds: tuple[str, ...]
+
+
+class Adjective(NamedTuple):
+    """An adjective: English, its comparative and superlative, and four French forms; `before` says where French puts it."""
+
+    en: str
+    more: str
+    most: str
+    m: str
+    f: str
+    ms: str
+    fs: str
+    before: bool
+    kinds: tuple[str, ...]
+
+
+class Verb(NamedTuple):
+    """A verb: five English forms, a French conjugation, what follows it, and what it may be said of.
+
+    `en_after` and `fr_after` come straight after the verb (look *for*; avoir *besoin*); `fr_link` is the French
+    preposition before the object or the infinitive. `flags`: être (auxiliary), self (reflexive), state (past → imparfait),
+    generic (bare objects take the definite article), modal (an English auxiliary), clause (takes *that* …).
+    """
+
+    en: tuple[str, str, str, str, str]
+    fr: Conjugation
+    en_after: str = ""
+    fr_after: str = ""
+    fr_link: str = ""
+    subjects: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def _rows(lines: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("|")] for line in lines.strip().splitlines()]
+
+
+def _noun(en: str, fr: str, gender: str, kinds: str) -> Noun:
+    one, _, many = en.partition("/")
+    un, _, des = fr.partition("/")
+    return Noun(one, many or english_plural(one), un, des or french_plural(un), gender, tuple(kinds.split()))
+
+
+def _adjective(en: str, fr: str, place: str, kinds: str) -> Adjective:
+    m, _, f = fr.partition(" ")
+    f = f or m
+    more, most = COMPARATIVES.get(en, (f"more {en}", f"most {en}"))
+    ms, fs = (m, f) if en in INVARIABLE else (french_plural(m), french_feminine_plural(f))
+    return Adjective(en, more, most, m, f, ms, fs, place == "before", tuple(kinds.split()))
+
+
+def _verb(en: str, fr: str, subjects: str, objects: str, flags: str) -> Verb:
+    """One line of the table: `look + for` is a verb and its particle, `avoir besoin + de` a verb, a word and a link."""
+    head, _, particle = (part.strip() for part in en.partition("+"))
+    whole, _, link = (part.strip() for part in fr.partition("+"))
+    infinitive, _, word = whole.partition(" ")
+    return Verb(
+        english_forms(head), conjugate(infinitive), particle, word, link,
+        tuple(subjects.split()), tuple(objects.split()), tuple(flags.split()),
+    )  # fmt: skip
+
+
+NOUNS = tuple(_noun(*row) for row in _rows(NOUN_LINES))
+FEMININES = {row[0].partition("/")[0]: _noun(*row) for row in _rows(FEMININE_LINES)}
+ADJECTIVES = tuple(_adjective(*row) for row in _rows(ADJECTIVE_LINES))
+VERBS = tuple(_verb(*row) for row in _rows(VERB_LINES))
+BE = Verb(english_forms("be"), conjugate("être"), flags=("state",))
+HAVE = Verb(english_forms("have had had"), conjugate("avoir"), flags=("state",))
+
+
+def noun(fr: str) -> Noun:
+    """The noun with this French singular (the English one may have several translations)."""
+    return next(n for n in NOUNS + tuple(FEMININES.values()) if n.fr == fr)
+
+
+def adjective(en: str, of: str = "") -> Adjective:
+    """The adjective with this English form, where two share it the one that is said of the kind `of`."""
+    return next(a for a in ADJECTIVES if a.en == en and (not of or of in a.kinds))
+
+
+def verb(en: str, fr: str, flag: str = "") -> Verb:
+    """The verb with this English base form and this French infinitive, as *know* and *savoir*, and where needed a flag."""
+    return next(v for v in VERBS if v.en[0] == en and v.fr.infinitive == fr and (not flag or flag in v.flags))

@@ -1,0 +1,137 @@
+"""Pairs of sentences: drawn from a seed, shared out to train, validation and test, and aligned word by word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from zlib import crc32
+
+from explorer.errors import ChoiceError, unknown
+from explorer.text.microworld.french.drawing import Draw
+from explorer.text.microworld.french.english import english
+from explorer.text.microworld.french.frames import sentence
+from explorer.text.microworld.french.french import french
+from explorer.text.microworld.french.lexicon import Adjective, Noun, Verb
+from explorer.text.microworld.french.tree import Adverb, Clause, Features, Link, Name, Phrase, Prep, Pronoun, Sentence, Word
+
+SPLITS = ("train", "validation", "test")
+ENGLISH_WORD = re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]")
+FRENCH_WORD = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
+CLOSE = {"english": (",", ".", "?", "!", "'s"), "french": (",", ".")}
+LEAVES = (Adjective, Adverb, Features, Link, Name, Noun, Prep, Pronoun, Verb)
+HIDDEN = 14  # one combination in so many is never met in training
+LECTURE = frozenset(  # what the lectures show must be new to a model that trained here
+    (
+        "The animal did not cross the street because it was too tired.",
+        "The animal did not cross the street because it was too wide.",
+        "The trophy did not fit in the suitcase because it was too big.",
+        "The trophy did not fit in the suitcase because it was too small.",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence in both languages. `alignment` holds (English word, French word) by index; `frame` names the sort of
+    sentence; `unmet` lists the combinations (adjective and noun, verb and object) that no training sentence holds.
+    """
+
+    english: str
+    french: str
+    english_words: tuple[str, ...]
+    french_words: tuple[str, ...]
+    alignment: tuple[tuple[int, int], ...]
+    frame: str = ""
+    unmet: tuple[str, ...] = ()
+
+
+def words(text: str, language: str) -> tuple[str, ...]:
+    """The words of a text, as in `Pair`: the apostrophe stays with *l'* in French and with *'s* in English."""
+    if language not in CLOSE:
+        raise unknown("language", language, CLOSE)
+    return tuple((ENGLISH_WORD if language == "english" else FRENCH_WORD).findall(text))
+
+
+def combinations(tree: object) -> Iterator[str]:
+    """The pairings in a tree that may be kept out of training: *red car* (attributive), *sell car* (verb and object)."""
+    if isinstance(tree, Phrase):
+        for adjective in tree.adjectives:
+            yield f"{adjective.en} {tree.noun.en}"
+    elif isinstance(tree, Clause) and isinstance(tree.object, Phrase):
+        yield f"{tree.verb.en[0]} {tree.object.noun.en}"
+    if isinstance(tree, tuple):
+        for part in tree:
+            if isinstance(part, tuple) and not isinstance(part, LEAVES):
+                yield from combinations(part)
+
+
+@cache
+def hidden(combination: str) -> bool:
+    """Whether a combination is kept out of training: a fixed one in fourteen."""
+    return crc32(combination.encode()) % HIDDEN == 0
+
+
+def _written(spoken: list[Word], language: str) -> str:
+    """Words as they are written: a capital first, no space before a full stop, none after *l'*."""
+    text = ""
+    for word in spoken:
+        glued = not text or word.text in CLOSE[language] or (text[-1] == "'" and language == "french")
+        text += word.text if glued else " " + word.text
+    return text[0].upper() + text[1:]
+
+
+def _aligned(first: list[Word], second: list[Word]) -> tuple[tuple[int, int], ...]:
+    where: dict[str, list[int]] = {}
+    for j, word in enumerate(second):
+        for mark in word.marks:
+            where.setdefault(mark, []).append(j)
+    return tuple(sorted({(i, j) for i, word in enumerate(first) for mark in word.marks for j in where.get(mark, ())}))
+
+
+def translate(tree: Sentence) -> Pair:
+    """The sentence that a tree means, in both languages."""
+    said = english(tree)
+    return _pair(tree, said, _written(said, "english"))
+
+
+def _pair(tree: Sentence, said: list[Word], text: str, frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
+    other = french(tree)
+    first, second = [w.text for w in said], [w.text for w in other]
+    first[0], second[0] = first[0][0].upper() + first[0][1:], second[0][0].upper() + second[0][1:]
+    return Pair(
+        _written(said, "english"), _written(other, "french"), tuple(first), tuple(second), _aligned(said, other), frame, unmet
+    )
+
+
+def _home(text: str, unmet: tuple[str, ...]) -> str:
+    """Which split a sentence belongs to: by its text, and never train where it holds a hidden combination."""
+    if text in LECTURE:
+        return "test"
+    number = crc32(text.encode())
+    if unmet:
+        return SPLITS[1 + number % 2]
+    return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
+
+
+def pairs(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
+    """`count` pairs of a split, the same for the same seed everywhere.
+
+    A sentence belongs to one split only, whatever the seed. One combination in fourteen of adjective and noun, and of
+    verb and object, is never met in `train`, so validation and test also ask for new combinations of known words.
+    """
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    for name, given in (("count", count), ("seed", seed)):
+        if isinstance(given, bool) or not hasattr(given, "__index__") or given < 0:
+            raise ChoiceError(f"{name}={given!r} must be a whole number from 0.")
+    draw = Draw(seed)
+    while count:
+        frame, tree = sentence(draw)
+        said = english(tree)
+        unmet = tuple(c for c in combinations(tree) if hidden(c))
+        text = _written(said, "english")
+        if _home(text, unmet) == split:
+            count -= 1
+            yield _pair(tree, said, text, frame, unmet)
