@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from explorer.corruption.masking import mlm
+from explorer.corruption.masking import SPLIT, mlm
 from explorer.corruption.rows import rows_of
 from explorer.nn.transformer import Transformer
 from explorer.records import Vocabulary
@@ -40,16 +40,33 @@ def causal(module: Transformer, batch: Batch, vocabulary: Vocabulary, chance: np
 
 def masked_and_next(module: Transformer, batch: Batch, vocabulary: Vocabulary, chance: np.random.Generator) -> Losses:
     """BERT's two objectives: the hidden pieces, and whether B follows A (class 0: it does)."""
+    losses, hidden = _masked(module, batch, vocabulary, chance, SPLIT)
+    if batch.follows is not None and module.next_sentence is not None:
+        answer = torch.as_tensor(~batch.follows, device=hidden.device).long()
+        losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), answer)
+    return losses
+
+
+def masked_by(split: tuple[float, ...]) -> Objective:
+    """Only the hidden pieces, with another split than 80/10/10 into [MASK], another piece, and as it is."""
+
+    def masked(module: Transformer, batch: Batch, vocabulary: Vocabulary, chance: np.random.Generator) -> Losses:
+        """The hidden pieces."""
+        return _masked(module, batch, vocabulary, chance, split)[0]
+
+    return masked
+
+
+def _masked(
+    module: Transformer, batch: Batch, vocabulary: Vocabulary, chance: np.random.Generator, split: tuple[float, ...]
+) -> tuple[Losses, Tensor]:
+    """The loss at the chosen pieces, and the states that it was read from."""
     words = np.where(np.isin(batch.ids, vocabulary.special), -1, 0)
-    corrupted = mlm(rows_of(batch.ids, batch.real, words, words), vocabulary, chance)
+    corrupted = mlm(rows_of(batch.ids, batch.real, words, words), vocabulary, chance, split=split)
     ids, segments, real = _tensors(module, batch)
     source, scored = (torch.as_tensor(part, device=ids.device) for part in (corrupted.source.ids, corrupted.scored))
     hidden = module(source, segments, real)
-    losses = {"mlm": functional.cross_entropy(module.head(hidden[scored]), ids[scored])}
-    if batch.follows is not None and module.next_sentence is not None:
-        answer = torch.as_tensor(~batch.follows, device=ids.device).long()
-        losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), answer)
-    return losses
+    return {"mlm": functional.cross_entropy(module.head(hidden[scored]), ids[scored])}, hidden
 
 
 def _tensors(module: Transformer, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:

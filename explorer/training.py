@@ -13,7 +13,7 @@ from torch import nn
 from explorer.errors import ChoiceError
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
-from explorer.objectives import OBJECTIVES, Batch
+from explorer.objectives import OBJECTIVES, Batch, Objective
 from explorer.records import TrainingStep
 from explorer.text.batches import padded, pair_rows, plain_rows, shuffled
 
@@ -21,9 +21,15 @@ MUON_RATE, ADAM_RATE, WARM = 0.02, 3e-3, 0.05
 
 
 def fit(
-    model: OwnModel, stories: Sequence[Sequence[str]], *, steps: int, size: int = 32, seed: int = 0
+    model: OwnModel,
+    stories: Sequence[Sequence[str]],
+    *,
+    steps: int,
+    size: int = 32,
+    seed: int = 0,
+    by: Objective | None = None,
 ) -> Iterator[TrainingStep]:
-    """Train `model` in place on `stories` (lists of sentences) by its preset's objective, yielding after every step."""
+    """Train `model` in place on `stories` (lists of sentences) by its preset's objective or `by` another, step by step."""
     if steps < 1 or size < 1 or len(stories) < size:
         raise ChoiceError(f"steps={steps} and size={size} must be at least 1, and there must be {size} stories or more.")
     chance = np.random.default_rng(seed)
@@ -37,7 +43,7 @@ def fit(
         for step in range(1, steps + 1):
             start = time.perf_counter()
             batch = Batch(*padded(next(batches), model.tokenizer.vocabulary.pad or 0))
-            losses = OBJECTIVES[objective](model.module, batch, model.tokenizer.vocabulary, chance)
+            losses = (by or OBJECTIVES[objective])(model.module, batch, model.tokenizer.vocabulary, chance)
             rate = schedule(step, steps)
             _update(model.module, sum(losses.values(), torch.zeros(())), optimisers, rate)
             speed = float(batch.real.sum()) / (time.perf_counter() - start)
