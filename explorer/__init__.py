@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorer import views
     from explorer.comparing import compare
+    from explorer.corruption.choosing import hide
     from explorer.corruption.strategies import corrupt
     from explorer.errors import ExplorerError
+    from explorer.guessing import guess
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
@@ -49,6 +51,8 @@ _HOMES = {
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
     "export": "loading:export",
+    "guess": "guessing:guess",
+    "hide": "corruption.choosing:hide",
     "load": "loading:load",
     "models": "library:models",
     "places": "placing:places",
@@ -77,6 +81,8 @@ __all__ = [
     "compare",
     "corrupt",
     "export",
+    "guess",
+    "hide",
     "load",
     "models",
     "places",

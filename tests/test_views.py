@@ -14,12 +14,18 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
+from explorer.corruption import counting
+from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
 from explorer.records import Attention, Curve, Curves, Trace, spread
+from explorer.text.sentinels import with_sentinels
 from explorer.views import VIEWS, Choice, Range, theme
 
+STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
+EVERY = (*STRATEGIES, *PAIRS)
+NO_TEXT = ("saturation", "curves", "rates", "span-lengths", "gap-sentences")  # nothing that a model reads
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
 
@@ -51,6 +57,29 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **{f"places {scheme}": ex.places(scheme, count=9, dim=16) for scheme in POSITIONS},
         "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
         "trained places": ex.places(gpt2),
+        **of_corruption(bert),
+    }
+
+
+def of_corruption(bert: OwnModel) -> dict[str, Any]:
+    pieces = with_sentinels(bert.tokenizer)
+    made = {name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=[ODD] if name == "nsp" else ()) for name in EVERY}
+    odd_text = f"{ODD}. {STORY}"
+    odd = tuple(ex.corrupt(odd_text, name, tokenizer=pieces, seed=1) for name in EVERY if name != "nsp")
+    return {
+        **{f"corruption {name}": record for name, record in made.items()},
+        **{f"odd corruption {record.strategy}": record for record in odd},
+        "all corruptions": tuple(made.values()),
+        "odd corruptions": odd,
+        "one corruption": (made["mlm"],),
+        "nothing hidden": ex.guess(bert, ex.corrupt("Dog", "mlm", tokenizer=bert.tokenizer, exact=False, rate=1e-9)),
+        "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
+        "odd guess": ex.guess(bert, ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
+        "rates": counting.rates(STORY, tokenizer=pieces, draws=20),
+        "one draw": counting.rates("Dog", tokenizer=bert.tokenizer, draws=1),
+        **{f"lengths {name}": counting.span_lengths(STORY, name, tokenizer=pieces, draws=20) for name in counting.LAWS},
+        "gaps": counting.gap_sentences(f"{ODD}. {STORY}", tokenizer=pieces),
+        "one sentence": counting.gap_sentences("Dog", tokenizer=pieces),
     }
 
 
@@ -178,9 +207,7 @@ def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
     assert "edited" in VIEWS["heads"](records["edited"]).layout.title.text
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in VIEWS if not name.startswith("place-") and name not in ("saturation", "curves")]
-)
+@pytest.mark.parametrize("name", [name for name in VIEWS if not name.startswith("place-") and name not in NO_TEXT])
 def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
     assert "never met in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
     assert "never met" not in VIEWS[name](fitting(name, records)).layout.title.text

@@ -47,7 +47,7 @@ def corrupt(
     rows = row_of(tokens)
     pair = strategy in PAIRS
     made = _pair(tokens, strategy, tokenizer, chance, corpus) if pair else applied(strategy, rows, tokenizer, chance, options)
-    return record(strategy, tokens, made, tokenizer, seed, float(_option(strategy, options)))
+    return record(strategy, tokens, made, tokenizer, seed, nominal_rate(strategy, options))
 
 
 def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, chance: np.random.Generator, options: dict[str, Any]) -> Corrupted:
@@ -120,7 +120,8 @@ def _spans(origin: Sequence[tuple[int, ...]], action: np.ndarray, span: np.ndarr
     return tuple(found)
 
 
-def _option(strategy: str, options: dict[str, Any]) -> float:
+def nominal_rate(strategy: str, options: dict[str, Any]) -> float:
+    """The share of the text that a strategy aims at; NaN where it has none."""
     if strategy in PAIRS or "rate" not in signature(STRATEGIES[strategy]).parameters:
         return float("nan")
     return float(options.get("rate", signature(STRATEGIES[strategy]).parameters["rate"].default))

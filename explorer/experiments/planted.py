@@ -22,7 +22,7 @@ from explorer.text.batches import padded, plain_rows
 from explorer.text.seedling import stories
 from explorer.training import fit
 
-STEPS, EVERY, SEEDS, TAUGHT, TESTED = 800, 100, (0, 1, 2), 6000, 200
+STEPS, EVERY, SEEDS, TAUGHT, TESTED = 500, 50, (0, 1, 2), 6000, 200
 SPLITS = {"never hidden": (0.0, 0.0, 1.0), "always [MASK]": (1.0, 0.0, 0.0), "80/10/10": (0.8, 0.1, 0.1)}
 MASKED, PLANTED = "fills a blank", "corrects a planted word"
 
@@ -35,7 +35,9 @@ def measure() -> Curves:
         lines += [spread(f"{label}: {what}", x, runs[..., n]) for n, what in enumerate((MASKED, PLANTED))]
         sys.stderr.write(f"{label}: {runs[:, -1].round(3).tolist()}\n")
     note = f"preset bert, size tiny, 15 % of the pieces scored, {len(SEEDS)} seeds each, on toy stories"
-    return Curves("Three BERTs that hide differently", "training step", "share of new stories' pieces found", tuple(lines), note)
+    return Curves(
+        "Three BERTs that hide differently", "training step", "share of new stories' pieces found", tuple(lines), note
+    )
 
 
 def scores(split: tuple[float, ...], seed: int) -> Iterator[tuple[float, float]]:

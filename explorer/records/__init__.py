@@ -1,6 +1,7 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
 from explorer.records.attention import STAGES, Attention
+from explorer.records.chances import GapSentences, Rates, SpanLengths
 from explorer.records.comparison import Comparison
 from explorer.records.corruption import ACTIONS, Corruption
 from explorer.records.curves import Curve, Curves, Saturation, spread
@@ -18,6 +19,7 @@ from explorer.records.edits import (
     Uniform,
 )
 from explorer.records.exercise import Exercise
+from explorer.records.guess import Guess
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.tokens import Tokens, Vocabulary
@@ -42,6 +44,10 @@ __all__ = [
     "Curve",
     "Curves",
     "Exercise",
+    "GapSentences",
+    "Guess",
+    "Rates",
+    "SpanLengths",
     "Saturation",
     "spread",
     "Edit",

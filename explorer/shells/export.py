@@ -99,6 +99,10 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
             rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
             for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):
                 yield name, i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
+        elif trace.type == "bar" and trace.orientation == "h":  # boxes in rows: what is written on each, and how wide it is
+            rows = _names(figure, trace.yaxis or "y")
+            for j, (row, text, value) in enumerate(zip(np.asarray(trace.y, int), trace.text, np.asarray(trace.x), strict=True)):
+                yield name, int(row), rows[row], j, unescape(text), float(value)
         elif trace.type in ("bar", "scatter"):
             for j, (where, value) in enumerate(zip(_points(figure, trace), np.asarray(trace.y, np.float64), strict=True)):
                 yield name, 0, name, j, where, "" if np.isnan(value) else float(value)

@@ -21,7 +21,7 @@ def with_sentinels(tokenizer: Tokenizer, count: int = 100) -> Tokenizer:
     core = library.Tokenizer.from_str(tokenizer.core.to_str())
     core.add_special_tokens(names)
     made = Tokenizer(core, tokenizer.seen)
-    marks = tuple(core.token_to_id(name) for name in names)
+    marks = tuple(i for name in names if (i := core.token_to_id(name)) is not None)
     made.vocabulary = replace(made.vocabulary, sentinels=marks)
     made._special |= set(marks)
     return made

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from explorer.errors import unknown
-from explorer.views import attention, curves, order, positions, simple, walk
+from explorer.views import attention, chances, curves, guess, order, positions, simple, strategies, tiles, walk
 from explorer.views.view import Choice, Control, Range, Toggle, View
 
-VIEWS: dict[str, View] = {**attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS}
+VIEWS: dict[str, View] = {
+    **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
+    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS,
+}  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
 
