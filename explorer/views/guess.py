@@ -67,8 +67,8 @@ def surprises(record: Guess) -> go.Figure:
     At those places nothing is learned in this text, so nobody has ever asked the model to be right about the very piece that stands
     there, except for the few that are kept or replaced in training. That is what these few are for.
 
-    You may conclude where the loss comes from. You may not add the grey bars up and call them the probability of the sentence: the
-    model has seen each of these answers while it gave them.
+    You may conclude where the loss comes from. You may not conclude from the grey bars how probable the sentence is: the model has
+    seen each of these answers while it gave them.
     """
     scored = record.corruption.scored
     tokens = record.corruption.source
