@@ -25,7 +25,11 @@ from explorer.views import VIEWS
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # a second visitor on two busy cores waits longer than the usual five seconds
 DRAWN = ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path"  # a heat map is one image
-LESSONS = {"Attention, step by step": "Attention with nothing to learn", "Positions": "Vectors of the places"}
+LESSONS = {
+    "Attention, step by step": "Attention with nothing to learn",
+    "Positions": "Vectors of the places",
+    "Corruption lab": "One text under every strategy",
+}
 CUT_OFF = """plot => {
   const frame = plot.getBoundingClientRect();
   const outside = box => box.left < frame.left - 1 || box.right > frame.right + 1 || box.width === 0;

@@ -62,10 +62,13 @@ def span_lengths(text: str | Tokens, strategy: str, *, tokenizer: Tokenizer, dra
     found = _words_of(rows, made) if strategy == "spanbert" else _pieces_of(made)
     law = LAWS[strategy](int(rows.free[0].sum()))
     size = max(len(law), int(found.max(initial=0)) + 1)
-    counts = np.bincount(found, minlength=size)
-    nominal = np.pad(law, (0, size - len(law)))
+    least = 0 if law[0] else 1  # only BART's spans may be empty
+    counts = np.bincount(found, minlength=size)[least:]
+    nominal = np.pad(law, (0, size - len(law)))[least:]
     unit, pieces = "words" if strategy == "spanbert" else "pieces", int(rows.free[0].sum())
-    return SpanLengths(strategy, unit, np.arange(size), nominal, counts / max(1, counts.sum()), int(counts.sum()), pieces)
+    return SpanLengths(
+        strategy, unit, np.arange(least, size), nominal, counts / max(1, counts.sum()), int(counts.sum()), pieces
+    )
 
 
 def _words_of(rows: Rows, made: Corrupted) -> np.ndarray:

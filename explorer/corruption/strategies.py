@@ -24,7 +24,7 @@ from explorer.corruption.rows import (
     rows_of,
 )
 from explorer.errors import ChoiceError, TextError, unknown
-from explorer.records import ACTIONS, Corruption, Tokens
+from explorer.records import ACTIONS, Corruption, Tokens, Vocabulary
 from explorer.text.tokenizers import Tokenizer
 
 PAIRS = ("nsp", "sop")
@@ -146,19 +146,27 @@ def _pair(tokens: Tokens, strategy: str, tokenizer: Tokenizer, chance: np.random
         other = tokenizer.encode(corpus[int(chance.integers(len(corpus)))], special=False)
         first, second, label = sentences.nsp(story, [[-1 - place for place in part] for part in _sentences(other)], chance)
         stranger = {-1 - place: int(i) for place, i in enumerate(other.ids)}
-    places = [None, *(p for part in first for p in part), None, *(p for part in second for p in part), None]
-    marks = iter((vocabulary.cls, vocabulary.sep, vocabulary.sep))
+    begin, end = _ends(tokens, vocabulary)
+    places = [begin, *(p for part in first for p in part), None, *(p for part in second for p in part), end]
+    marks = iter([vocabulary.cls] * (begin is None) + [vocabulary.sep] + [vocabulary.sep] * (end is None))
     ids = [next(marks) if p is None else int(tokens.ids[p]) if p >= 0 else stranger[p] for p in places]
     inserted = np.array([[p is None or p < 0 for p in places]])
     start = np.array([[0 if p is None or p < 0 else p for p in places]])
     shape = np.ones((1, len(ids)), bool)
-    words = np.where(inserted, -1, 0)
-    action = np.where(inserted, INSERTED, MOVED if swapped else KEPT)
+    text = np.array([[p not in (None, begin, end) for p in places]])
+    words = np.where(text & ~inserted, 0, -1)
+    action = np.where(inserted, INSERTED, np.where(text & swapped, MOVED, KEPT))
     order = np.arange(len(tokens))[None]
     made = Rows(np.array([ids]), shape, words, words, start, np.where(inserted, 0, 1), action, order)
     segments = np.arange(len(ids))[None] >= 2 + sum(map(len, first))  # [CLS] A [SEP] are segment 0
     labels = {strategy: np.array([[label]]), "segments": segments.astype(np.int64)}
     return Corrupted(made, np.zeros_like(shape), labels=labels)
+
+
+def _ends(tokens: Tokens, vocabulary: Vocabulary) -> tuple[int | None, int | None]:
+    """The places of [CLS] and of the last [SEP], where the text has them already."""
+    last = len(tokens) - 1
+    return 0 if tokens.ids[0] == vocabulary.cls else None, last if tokens.ids[last] == vocabulary.sep else None
 
 
 def _sentences(tokens: Tokens) -> list[list[int]]:

@@ -9,8 +9,8 @@ import numpy as np
 from explorer.records import Corruption, Curve, Curves, Exercise, GapSentences, Guess, Rates, SpanLengths
 
 STORY = (
-    "The animal didn't cross the street because it was too tired. Anna gave it some milk. "
-    "Then it crossed the street. Anna was glad."
+    "Anna had a white animal. The animal didn't cross the street because it was too tired. "
+    "Anna gave the animal some milk. Then it crossed the street."
 )
 NOTATION = (
     "$T$ is the transformation of L3: it takes a text $x$ of the corpus $\\mathcal D$ and draws $(\\tilde x, \\tilde y)$, what the "
@@ -158,7 +158,9 @@ def _drawing(lengths: SpanLengths, gaps: GapSentences) -> Sequence[Exercise]:
     return (
         Exercise(
             "SpanBERT's lengths are geometric with p = 0.2, truncated at 10. How likely is a span of one word? (0.2 divided by "
-            "1 − 0.8¹⁰)", float(lengths.nominal[1]), f"The mean is {law:.2f} words; in your text it came out as {came:.2f}.", digits=3,
+            "1 − 0.8¹⁰)",
+            float(lengths.nominal[lengths.lengths == 1][0]),
+            f"The mean is {law:.2f} words; in your text it came out as {came:.2f}.", digits=3,
         ),
         Exercise(
             "Which sentence (counted from 0) shares most with the rest of your text?", float(best),

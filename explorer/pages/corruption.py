@@ -15,10 +15,9 @@ from explorer.shells.lesson import deck, exercises, predict
 from explorer.views import VIEWS
 
 st.title("Corruption lab")
-st.latex(
-    r"\mathcal D \ni x \;\xrightarrow{\;T\;}\; (\tilde x, \tilde y) \qquad\qquad "
-    r"\min_\theta\ \mathcal L = \sum_{w\ \mathrm{asked}} -\log P_\theta(w \mid \tilde x)"
-)
+with st.container(horizontal=True):
+    st.latex(r"\mathcal D \ni x \;\xrightarrow{\;T\;}\; (\tilde x, \tilde y)", width=240)
+    st.latex(r"\min_\theta\ \mathcal L = \sum_{w\ \mathrm{asked}} -\log P_\theta(w \mid \tilde x)", width=320)
 st.markdown(
     "Nobody labels the texts of pre-training. A transformation $T$ damages or hides part of a text $x$, hands the model the rest "
     "$\\tilde x$, and asks for what is missing, $\\tilde y$. Each system of the lectures is one choice of $T$."

@@ -11,12 +11,13 @@ from explorer.views.tiles import KINDS, nothing
 from explorer.views.view import View, by_name
 
 SQUARES = {"masked": "square", "replaced": "x", "kept-but-scored": "circle", "kept": "circle-open"}
-FULL_NAMES = {"kept": "○ never asked", "kept-but-scored": "● kept, but asked", "masked": "■ masked", "replaced": "✕ replaced"}
+FULL_NAMES = {"kept": "never asked", "kept-but-scored": "kept, but asked", "masked": "masked", "replaced": "replaced"}
+SHORT = {"masked": "masked", "replaced": "replaced", "kept-but-scored": "kept but asked"}
 
 
 def rates(record: Rates) -> go.Figure:
-    """The share of one text that each strategy hides. The upright line is what it aims at, the diamond its mean over the draws,
-    the bar holds 95 of 100 draws.
+    """The share of one text that each strategy hides, moves or puts in. The upright line is what it aims at, the diamond its mean
+    over the draws, the bar holds 95 of 100 draws.
 
     Where there is no bar, every draw hides the same number of pieces. BERT's own program counts exactly; many others flip a coin
     for every piece, and then a short text may get a lesson with no question or with twice as many. Whole sentences cannot
@@ -30,7 +31,7 @@ def rates(record: Rates) -> go.Figure:
     said = [f"{a:.0%} to {b:.0%}" for a, b in zip(low, high, strict=True)]
     bars = go.Bar(
         orientation="h", base=low, x=high - low, y=rows, width=0.5, text=said, textposition="none", name="95 of 100 draws",
-        meta=0, marker={"opacity": 0.6}, hovertemplate="%{y}: 95 of 100 draws hide %{text}<extra></extra>",
+        meta=0, marker={"opacity": 0.6}, hovertemplate="%{y}: 95 of 100 draws change %{text}<extra></extra>",
     )  # fmt: skip
     means = _points(record.realised.mean(axis=1), rows, "mean of the draws", 0, {"symbol": "diamond", "size": 12})
     aims = _points(record.nominal, rows, "aims at", 1, {"symbol": "line-ns-open", "size": 20, "line": {"width": 4}})
@@ -38,7 +39,7 @@ def rates(record: Rates) -> go.Figure:
     notes = (f"one text of {record.pieces} pieces, {record.realised.shape[1]} draws each",)
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title("How much is hidden", *notes),
+        title=theme.title("How much is changed", *notes),
         xaxis={"title": {"text": "share of the text"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
         yaxis={
             "tickmode": "array", "tickvals": rows.tolist(), "ticktext": list(record.names), "automargin": True,
@@ -68,8 +69,8 @@ def squares(record: Corruption) -> go.Figure:
     across = int(np.ceil(np.sqrt(1.6 * count)))
     actions = np.array(record.action)
     texts = np.array(theme.labels(record.source))
-    figure = go.Figure([_marks(kind, np.flatnonzero(actions == kind), texts, across) for kind in ("kept", *list(SQUARES)[:3])])
-    asked = ", ".join(f"{(actions == kind).sum()} {kind.replace('-', ' ')}" for kind in list(SQUARES)[:3])
+    figure = go.Figure([_marks(kind, np.flatnonzero(actions == kind), texts, across) for kind in ("kept", *SHORT)])
+    asked = ", ".join(f"{(actions == kind).sum()} {name}" for kind, name in SHORT.items())
     first = f"{asked}, {(~record.scored).sum()} never asked"
     notes = (first, f"{record.strategy}, seed {record.seed}", theme.unseen_note(record.original))
     down, above = -(-count // across), theme.space_above(*notes) + 10
@@ -194,7 +195,7 @@ def _only(record: object, wanted: type, maker: str) -> str:
 
 
 VIEWS = by_name(
-    View("rates", "How much is hidden", rates, nothing, is_rates),
+    View("rates", "How much is changed", rates, nothing, is_rates),
     View("squares", "80/10/10 of a thousand pieces", squares, nothing, is_split),
     View("span-lengths", "How long spans are", lengths, nothing, is_lengths),
     View("gap-sentences", "Which sentences are hidden", gap_sentences, nothing, is_gaps),

@@ -75,7 +75,7 @@ def surprises(record: Guess) -> go.Figure:
     figure = go.Figure([_columns(record, scored == wanted, wanted) for wanted in (False, True)])
     notes = (
         f"L = Σ −log P(w | x̃) = {record.loss:.2f} over {int(scored.sum())} scored pieces",
-        theme.unseen_note(record.corruption.original),
+        theme.unseen_note(tokens),
     )
     above = theme.space_above(*notes) + 14
     figure.update_layout(

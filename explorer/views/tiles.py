@@ -84,7 +84,7 @@ def corruption(record: Corruption) -> go.Figure:
 
 
 def before(record: Corruption) -> list[Tile]:
-    """The text as it was, with what no piece stands for any more."""
+    """The text as it was, its unknown pieces marked, with what no piece stands for any more."""
     gone = set(record.deleted)
     return [
         Tile(text, LEFT_OUT if n in gone else "kept", says=f"x, place {n}")
@@ -97,7 +97,7 @@ def read(record: Corruption) -> list[Tile]:
     scored = record.scored if record.target is None else np.zeros(len(record.source), bool)
     parts = record.source.segments
     tiles = []
-    for n, (text, done) in enumerate(zip(theme.labels(record.source), record.action, strict=True)):
+    for n, (text, done) in enumerate(zip(_texts(record.source), record.action, strict=True)):
         held = ", ".join(theme.label(record.original.texts[i]) for i in record.origin[n]) or "nothing"
         says = f"x̃, place {n}, segment {'AB'[parts[n] > 0]}: {done}<br>stands for {held}"
         tiles.append(Tile(text, done, bool(scored[n]), says, new_line=n > 0 and parts[n] != parts[n - 1]))
@@ -116,7 +116,7 @@ def said(record: Corruption) -> list[Tile]:
         return [
             Tile(str(label), "replaced" if label else "kept", bool(s), "ỹ: 1 if this piece was replaced") for label, s in labels
         ]
-    texts = theme.labels(record.original)
+    texts = _texts(record.original)
     return [
         Tile(text if asked else "·", scored=bool(asked), says=f"ỹ, place {n}: {'asked' if asked else 'not asked'}")
         for n, (text, asked) in enumerate(zip(texts, record.scored, strict=True))
@@ -126,11 +126,16 @@ def said(record: Corruption) -> list[Tile]:
 def _written_out(record: Corruption, target: Tokens) -> list[Tile]:
     """A target of its own: pieces to write, with the marks of the source among them."""
     marks = {i for i, done in zip(record.source.ids.tolist(), record.action, strict=True) if done == "masked"}
-    pieces = zip(theme.labels(target), target.ids.tolist(), record.scored, strict=True)
+    pieces = zip(_texts(target), target.ids.tolist(), record.scored, strict=True)
     return [
         Tile(text, "masked" if i in marks else "kept", bool(s), f"ỹ, piece {n} to write")
         for n, (text, i, s) in enumerate(pieces)
     ]
+
+
+def _texts(tokens: Tokens) -> list[str]:
+    """The pieces; what was never met in training is marked in the text itself, and only there."""
+    return [theme.label(text) for text in tokens.texts]
 
 
 def laid_out(tiles: Iterable[Tile], line: int) -> list[Placed]:
@@ -149,6 +154,8 @@ def laid_out(tiles: Iterable[Tile], line: int) -> list[Placed]:
 
 def remarks(record: Corruption) -> tuple[str, ...]:
     """How much was aimed at, and how much was done."""
+    if set(record.labels) & set(ANSWERS):
+        return (f"one answer for the whole pair · seed {record.seed}",)
     text = sum(word >= 0 for word in record.original.words)
     aimed = "" if np.isnan(record.nominal) else f"aims at {record.nominal:.0%}, "
     how = f"{aimed}changed {record.realised:.1%} of {text} pieces" if record.realised else ""
