@@ -186,7 +186,8 @@ def is_split(record: object) -> str:
     """Empty for a corruption that masks, replaces and keeps."""
     if not isinstance(record, Corruption):
         return _only(record, Corruption, "ex.corrupt(text, 'mlm')")
-    plain = record.target is None and not record.labels and len(record.source) == len(record.original)
+    told = all((done == "kept") != asked for done, asked in zip(record.action, record.scored.tolist(), strict=False))
+    plain = record.target is None and not record.labels and len(record.source) == len(record.original) and told
     return "" if plain else f"{record.strategy} does not split its pieces into masked, replaced and kept. Take mlm."
 
 

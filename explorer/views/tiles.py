@@ -175,7 +175,7 @@ def _bar(held: Sequence[Placed], kind: str) -> go.Bar:
     return go.Bar(
         orientation="h", base=[p.left + 0.12 for p in held], x=[p.width - 0.24 for p in held], y=[p.line for p in held],
         width=0.74, text=[p.tile.shown for p in held], textposition="none" if plain else "inside", insidetextanchor="middle",
-        textangle=0, constraintext="none", textfont={"size": 14}, name="kept" if plain else f"{mark} {kind}", meta=colour,
+        textangle=0, constraintext="none", textfont={"size": 15}, name="kept" if plain else f"{mark} {kind}", meta=colour,
         marker={"opacity": 0 if plain else 1, "line": {"width": 0}}, showlegend=not plain, customdata=[p.tile.says for p in held],
         hovertemplate="<b>%{text}</b><br>%{customdata}<extra></extra>",
     )  # fmt: skip
@@ -195,7 +195,7 @@ def underline(base: list[float], wide: list[float], at: list[float]) -> go.Bar:
 
 
 def _written(p: Placed) -> dict[str, object]:
-    place = {"x": p.left + p.width / 2, "y": p.line, "showarrow": False, "font": {"size": 14}, "captureevents": False}
+    place = {"x": p.left + p.width / 2, "y": p.line, "showarrow": False, "font": {"size": 15}, "captureevents": False}
     return {**place, "text": p.tile.shown}
 
 
