@@ -323,6 +323,7 @@ def test_squares_rates_and_surprises_are_the_record_s(bert: OwnModel, pieces: To
         np.nansum(np.asarray(scored.y, np.float64)) == pytest.approx(record.loss)
         and np.isfinite(np.asarray(scored.y, np.float64)).sum() == 2
     )
+    assert VIEWS["squares"].fits(corrupted("causal", pieces)) and VIEWS["squares"].fits(corrupted("electra", pieces))
     with pytest.raises(ex.ExplorerError, match="different texts"):
         VIEWS["strategies"]((made, corrupted("mlm", pieces)))
 
@@ -373,7 +374,23 @@ def page(**query: str) -> AppTest:
 
 
 def test_the_code_on_the_page_makes_its_pictures() -> None:
-    at = page(strategy="electra")
+    same_pictures(page(strategy="electra"))
+
+
+def test_a_larger_share_is_harder() -> None:
+    means = []
+    for share in (5, 80):
+        at = page()
+        at.select_slider("mlm.share").set_value(share).run()
+        assert not at.exception
+        titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in at.get("plotly_chart")]
+        means.append(float(next(title for title in titles if "scored pieces" in title).split("mean ")[1].split("<")[0]))
+    assert means[1] > means[0] + 1
+    same_pictures(at)
+
+
+def same_pictures(at: AppTest) -> None:
+    """Every picture on the page is what the code below it makes."""
     drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
     codes = [block.value for block in at.code if "ex.show" in block.value]
     assert len(drawn) == len(codes) >= 9

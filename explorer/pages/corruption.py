@@ -1,6 +1,8 @@
 """Lesson 7. Corruption lab: what pre-training hides, what it asks, and where the loss falls."""
 
+import math
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -40,13 +42,26 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     if st.session_state.get("strategy", names[0]) not in names:
         del st.session_state["strategy"]
     strategy = st.selectbox("Strategy", names, index=names.index("mlm"), key="strategy", bind="query-params", width=240)
-    roll = strategy == "t5" and st.toggle("Roll the mask", False, key="roll", bind="query-params")
+    usual = everything[names.index(strategy)].nominal
+    options: dict[str, Any] = {}
+    if not math.isnan(usual):
+        shares, start = (5, 15, 30, 40, 80), round(100 * usual)
+        share = st.select_slider("Share in %", shares, start, key=f"{strategy}.share", bind="query-params", width=240)
+        options |= {} if share == start else {"rate": share / 100}
+    if strategy == "t5" and st.toggle("Roll the mask", False, key="roll", bind="query-params"):
+        options |= {"roll": True}
 st.markdown(lesson.SAYS[strategy])
-options = {"roll": True} if roll else {}
 record, code = lab.corrupted(text, strategy, seed, **options), lab.code_of(text, strategy, seed, **options)
 web.show(VIEWS["corruption"], record, code=code)
 if strategy in ("causal", "prefix"):
     web.show(VIEWS["visible"], record, code=code)
+if strategy in ("mlm", "whole-word", "spanbert"):
+    st.markdown(
+        "Few questions make a slow lesson; many leave little to answer from. Move the share, and watch the mean of −log P over the "
+        "pieces that are asked."
+    )
+    judged = f"{code.replace('trace = ', 'held = ')}\ntrace = ex.guess(ex.load('bert'), held)"
+    web.show(VIEWS["surprises"], lab.judged(text, strategy, seed, **options), code=judged, key="strategy")
 
 st.header("Hide a word", divider=True)
 st.markdown("Choose one word or several. The model reads your text with these words under [MASK].")

@@ -74,7 +74,8 @@ def surprises(record: Guess) -> go.Figure:
     tokens = record.corruption.source
     figure = go.Figure([_columns(record, scored == wanted, wanted) for wanted in (False, True)])
     notes = (
-        f"L = Σ −log P(w | x̃) = {record.loss:.2f} over {int(scored.sum())} scored pieces",
+        f"L = Σ −log P(w | x̃) = {record.loss:.2f} over {int(scored.sum())} scored pieces, "
+        f"mean {record.loss / scored.sum():.2f}",
         theme.unseen_note(tokens),
     )
     above = theme.space_above(*notes) + 14

@@ -86,6 +86,12 @@ def guessed(text: str, words: tuple[int, ...]) -> Any:
     return guess(model, hide(text, words, tokenizer=model.tokenizer))
 
 
+@st.cache_resource(max_entries=200, show_spinner="Guessing …")
+def judged(text: str, strategy: str, seed: int, **options: Any) -> Any:
+    """What the shipped model says where a strategy asks."""
+    return guess(opened("bert"), corrupted(text, strategy, seed, **options))
+
+
 def code_of_guess(text: str, words: tuple[int, ...]) -> str:
     """The Python that lets the model guess."""
     hidden = f"ex.hide({text!r}, {list(words)}, tokenizer=bert.tokenizer)"
