@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: env env-dev app lab test test-all check fix bench models wheels clean
+.PHONY: env env-dev app lab test test-all check fix bench learnable models wheels clean
 
 env: .venv/.ready
 env-dev: .venv/.ready-dev
@@ -41,6 +41,10 @@ fix: env-dev      ## what the linter can mend by itself
 
 bench: env-dev    ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/tracing.py
+	$(BIN)/python benchmarks/pieces.py
+
+learnable: env    ## what tiny models learn from the microworld in a few minutes, one phenomenon at a time
+	$(BIN)/python benchmarks/learnable.py
 
 models: env       ## train the shipped models again
 	$(BIN)/python -m explorer.seedlings

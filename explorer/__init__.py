@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     )
     from explorer.shells.export import save
     from explorer.shells.notebook import ask, show
-    from explorer.text.learning import tokenizer
+    from explorer.text.learning import learn, tokenizer
     from explorer.tracing import trace
+    from explorer.training.fitting import fit
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,8 @@ _HOMES = {
     "export": "loading:export",
     "guess": "guessing:guess",
     "hide": "corruption.choosing:hide",
+    "fit": "training.fitting:fit",
+    "learn": "text.learning:learn",
     "load": "loading:load",
     "models": "library:models",
     "places": "placing:places",
@@ -83,6 +86,8 @@ __all__ = [
     "export",
     "guess",
     "hide",
+    "fit",
+    "learn",
     "load",
     "models",
     "places",

@@ -1,4 +1,4 @@
-"""The command line: `explorer app | lab | models | trace | export | doctor`."""
+"""The command line: `explorer app | lab | models | trace | corrupt | fit | export | doctor`."""
 
 from __future__ import annotations
 
@@ -79,6 +79,61 @@ def trace(
     lines = [f"{row['piece']:16} {'  '.join(f'{t} {p:.3f}' for t, p in row['predicts'].items())}" for row in rows]
     note = f"Largest gap between re-derived attention weights and the model's own: {record.residual:.1e}"
     _say({"model": record.model, "rows": rows, "residual": record.residual}, as_json, "\n".join([*lines, note]))
+
+
+@cli.command()
+def corrupt(
+    text: Annotated[str, typer.Argument(help="The text to corrupt.")],
+    strategy: Annotated[str, typer.Option(help="mlm, whole-word, spanbert, bart, …")] = "mlm",
+    model: Annotated[str, typer.Option(help="Whose tokenizer is used.")] = "bert",
+    seed: int = 0,
+    as_json: Json = False,
+) -> None:
+    """Show a text as pre-training would show it to a model."""
+    import explorer as ex
+
+    made = ex.corrupt(text, strategy, tokenizer=ex.load(model).tokenizer, seed=seed)
+    target = None if made.target is None else list(made.target.texts)
+    lines = [" ".join(made.source.texts), "→ " + ("the original" if target is None else " ".join(target))]
+    _say({"source": list(made.source.texts), "action": list(made.action), "target": target}, as_json, "\n".join(lines))
+
+
+@cli.command()
+def fit(  # noqa: PLR0913  one for each choice on the command line
+    system: Annotated[str, typer.Argument(help="A preset: bert, gpt2, bart, …")],
+    size: str = "tiny",
+    steps: int = 2000,
+    seed: int = 0,
+    corpus: Annotated[str, typer.Option(help="The name of a corpus.")] = "toy",
+    folder: Annotated[Path | None, typer.Option(help="Where the run is kept; runs/SYSTEM if nothing is said.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Train a system from scratch. Ctrl-C stops it; the same command goes on where it was."""
+    import explorer as ex
+
+    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, folder=folder or Path("runs") / system)
+    try:
+        for step in run:
+            _say_step(step, steps, as_json)
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
+        sys.exit(130)
+    _say(
+        {"folder": str(run.folder), "steps": run.step},
+        as_json,
+        f"\nDone: {run.folder}. Open it with ex.load({str(run.folder)!r}).",
+    )
+
+
+def _say_step(step: Any, steps: int, as_json: bool) -> None:
+    """One line that is written over, or one line of JSON for each tenth step."""
+    losses = "  ".join(f"{name} {value:.3f}" for name, value in step.losses.items())
+    if as_json and (step.step % 10 == 0 or step.step == steps):
+        sys.stdout.write(json.dumps({"step": step.step, "losses": dict(step.losses), "speed": round(step.speed)}) + "\n")
+    elif not as_json:
+        done = round(24 * step.step / steps)
+        sys.stderr.write(f"\r{'█' * done}{'░' * (24 - done)} {step.step}/{steps}  {losses}  {step.speed:,.0f} pieces/s ")
+        sys.stderr.flush()
 
 
 @cli.command()

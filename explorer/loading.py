@@ -21,15 +21,19 @@ PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
-def load(what: str | Path, *, device: str = "auto", precision: str = "auto") -> OwnModel:
-    """Open a model: by its name on the shelf (`ex.models()`), or by the path of a folder (it has a separator or begins with a dot)."""
+def load(what: str | Path, *, step: int | None = None, device: str = "auto", precision: str = "auto") -> OwnModel:
+    """Open a model: by its name on the shelf (`ex.models()`), or by the path of a folder (it has a separator or begins with a dot).
+
+    `step` opens a run as it was at that step, where a snapshot was taken.
+    """
     if not isinstance(what, (str, Path)):
         raise ChoiceError(f"load takes a name or a path; this is {type(what).__name__}.")
     text = str(what)
     if text in library.models():
-        model = library.open_by_name(text)
+        model = library.open_by_name(text) if step is None else _from_folder(_snapshot(library.models()[text].folder, step))
     elif isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
-        model = _from_folder(Path(os.path.expanduser(text)))
+        folder = Path(os.path.expanduser(text))
+        model = _from_folder(folder if step is None else _snapshot(folder, step))
     else:
         raise unknown("model", text, library.models())
     model.module.to(pick_device(device), pick_precision(precision))
@@ -95,6 +99,17 @@ def pick_precision(precision: str) -> torch.dtype:
     if not isinstance(precision, str) or precision not in PRECISIONS:
         raise unknown("precision", precision, PRECISIONS)
     return PRECISIONS[precision]
+
+
+def _snapshot(folder: Path, step: int) -> Path:
+    """Where a run keeps its weights of a step."""
+    kept = sorted((folder / "snapshots").glob("*")) if (folder / "snapshots").is_dir() else []
+    steps = {int(path.name): path for path in kept if path.name.isdigit()}
+    if step not in steps:
+        raise ChoiceError(
+            f"There is no snapshot of step {step!r} in {folder}. There are: {', '.join(map(str, steps)) or 'none'}."
+        )
+    return steps[step]
 
 
 def _from_folder(folder: Path) -> OwnModel:

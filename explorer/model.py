@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -12,9 +12,8 @@ from torch import Tensor
 from explorer.errors import ChoiceError, TextError
 from explorer.nn.transformer import Transformer
 from explorer.records import Tokens
+from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
-
-Text = str | tuple[str, str] | Tokens | Sequence[int]
 
 
 class Model(Protocol):
@@ -140,37 +139,12 @@ class OwnModel:
         return filled, None if bool(real.all()) else real
 
 
-def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
-    """Tokens for whatever was given as a text: a string or a pair (special pieces are added), Tokens or ids (taken as they are)."""
-    if isinstance(text, Tokens):
-        tokens = text
-    elif isinstance(text, str):
-        tokens = tokenizer.encode(_not_blank(text))
-        if len(tokens) == len(tokenizer.encode("")):
-            raise TextError("Nothing in this text is a piece for this tokenizer. Give at least one word.")
-    elif isinstance(text, tuple) and len(text) == 2 and all(isinstance(part, str) for part in text):
-        tokens = tokenizer.encode(_not_blank(text[0]), _not_blank(text[1]))
-    elif isinstance(text, (list, tuple, np.ndarray)):
-        tokens = tokenizer.tokens(list(text))
-    else:
-        raise TextError(f"A text must be a string, a pair of strings, Tokens or a list of ids; this is {type(text).__name__}.")
-    if not len(tokens):
-        raise TextError("There is no piece in this text. Give at least one word.")
-    return tokens
-
-
 def check_settled(module: torch.nn.Module, name: str) -> None:
     """Refuse a model in training mode: dropout would make every number a different one each time."""
     if module.training:
         raise ChoiceError(
             f"{name} is in training mode, so its numbers would change from call to call. Call model.module.eval() first."
         )
-
-
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise TextError("The text is empty. Give at least one word.")
-    return text
 
 
 def _of_one(found: dict[str, np.ndarray], row: int, length: int) -> dict[str, np.ndarray]:

@@ -12,15 +12,13 @@ import torch
 from torch.nn import functional
 
 from explorer import library
-from explorer.corruption.masking import mlm
-from explorer.corruption.rows import rows_of
-from explorer.loading import build
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
-from explorer.text.batches import padded, pair_rows
 from explorer.text.learning import tokenizer
 from explorer.text.seedling import HELD_OUT, stories
-from explorer.training import fit
+from explorer.training.batches import Kitchen, masked_and_next
+from explorer.training.fitting import fit
+from explorer.training.stories import prepared
 
 TRAIN_SEED, TEST_SEED, TRAIN_STORIES, TEST_STORIES, PIECES = 1, 2, 20_000, 500, 800
 STEPS = {"bert": 9000, "gpt2": 1500}
@@ -39,8 +37,9 @@ def grow(name: str, folder: Path) -> OwnModel:
     torch.manual_seed(0)
     texts = list(stories(TRAIN_STORIES, TRAIN_SEED))
     pieces = tokenizer(preset(name).tokenizer, (" ".join(story) for story in texts), size=PIECES)
-    model = build(name, size="tiny", tokenizer=pieces, seed=0, device="cpu")
-    for step in fit(model, texts, steps=STEPS[name], seed=0):
+    run = fit(name, corpus=texts, tokenizer=pieces, steps=STEPS[name], seed=0, device="cpu")
+    model = run.model
+    for step in run:
         if step.step % 100 == 0:
             sys.stderr.write(f"{name} {step.step}: {step.losses} {step.speed:.0f} pieces/s\n")
     library.write(model, folder, half=True)
@@ -71,18 +70,16 @@ def _causal(model: OwnModel, fresh: list[list[str]]) -> list[Score]:
 
 @torch.no_grad()
 def _masked(model: OwnModel, fresh: list[list[str]]) -> list[Score]:
-    chance = np.random.default_rng(0)
-    ids, segments, real, follows = padded(pair_rows(fresh, model.tokenizer, model.longest, chance), 0)
-    words = np.where(np.isin(ids, model.tokenizer.vocabulary.special), -1, 0)
-    hidden = mlm(rows_of(ids, real, words, words), model.tokenizer.vocabulary, chance)
-    source, parts, mask = (torch.as_tensor(part) for part in (hidden.source.ids, segments, real))
-    states = model.module(source, parts, mask)
+    stories_ = prepared(fresh, model.tokenizer)
+    kitchen = Kitchen(stories_, model.tokenizer.vocabulary, model.longest, "mlm", np.random.default_rng(0))
+    batch = masked_and_next(stories_, kitchen)
+    states = model.module(*(torch.as_tensor(part) for part in (batch.source, batch.segments, batch.real)))
     found = model.module.outputs(states)
-    right = found["lm"].argmax(-1).numpy() == ids
-    assert follows is not None
+    right = found["lm"].argmax(-1).numpy() == batch.answers
+    told = found["nsp"].argmax(-1).numpy() == batch.labels["nsp"]
     return [
-        Score("hidden pieces found again, exactly (15 %, 80/10/10)", float(right[hidden.scored].mean())),
-        Score("next sentence told from a stranger", float(((found["nsp"].argmax(-1) == 0).numpy() == follows).mean())),
+        Score("hidden pieces found again, exactly (15 %, 80/10/10)", float(right[batch.scored].mean())),
+        Score("next sentence told from a stranger", float(told.mean())),
     ]
 
 

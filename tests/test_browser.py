@@ -15,7 +15,7 @@ from conftest import ALL, SENTENCE
 from offline import ROOT, Watch, chromium, free_port, server
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as Late
-from test_views import of_corruption
+from test_views import of_corruption, of_tokens
 
 import explorer as ex
 from explorer import library
@@ -30,6 +30,7 @@ DRAWN = (  # a heat map is one image
     ".js-plotly-plot .scatterlayer .points path"
 )
 LESSONS = {
+    "Tokens": "merge 1",
     "Attention, step by step": "Attention with nothing to learn",
     "Positions": "Vectors of the places",
     "Corruption lab": "One text under every strategy",
@@ -148,6 +149,7 @@ def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace,
         saturation(),
         library.result("scale"),
         *of_corruption(ex.load("bert", device="cpu")).values(),
+        *of_tokens().values(),
     ]
     for number, (name, view) in enumerate(VIEWS.items()):
         path = ex.save(

@@ -20,18 +20,16 @@ from torch.nn import functional
 import explorer as ex
 from explorer import library
 from explorer.corruption import counting
+from explorer.corruption.rows import rows_of
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.experiments import planted
 from explorer.guessing import generator
 from explorer.lessons import corruption as lesson
 from explorer.model import OwnModel
-from explorer.objectives import Batch, masked_by
 from explorer.records import Corruption, GapSentences, Rates, SpanLengths
-from explorer.text.batches import padded, plain_rows
 from explorer.text.seedling import stories
 from explorer.text.sentinels import with_sentinels
 from explorer.text.tokenizers import Tokenizer
-from explorer.training import fit
 from explorer.views import VIEWS
 from explorer.views.strategies import answered
 from explorer.views.tiles import LEFT_OUT, LOSS
@@ -236,7 +234,7 @@ def test_the_recorded_trainings_hold_in_every_seed() -> None:
 
 def test_planted_words_are_counted_one_by_one(bert: OwnModel) -> None:
     rows = planted.held_out(bert)
-    rows = planted.rows_of(rows.ids[:12], rows.real[:12], rows.words[:12], rows.sentences[:12])
+    rows = rows_of(rows.ids[:12], rows.real[:12], rows.words[:12], rows.sentences[:12])
     made = planted.mlm(rows, bert.tokenizer.vocabulary, np.random.default_rng(0), rate=0.03, split=(0.0, 1.0, 0.0))
     right = []
     for source, ids, real in zip(made.source.ids, rows.ids, rows.real, strict=True):
@@ -246,15 +244,18 @@ def test_planted_words_are_counted_one_by_one(bert: OwnModel) -> None:
 
 
 def test_the_split_decides_what_a_training_sees(bert: OwnModel) -> None:
-    ids, segments, real, _ = padded(plain_rows(list(stories(40, 9)), bert.tokenizer, 128), 0)
-    batch, ends = Batch(ids, segments, real), {}
-    for name, split in planted.SPLITS.items():
-        losses = masked_by(split)(bert.module, batch, bert.tokenizer.vocabulary, np.random.default_rng(0))
-        assert set(losses) == {"mlm"}
-        ends[name] = float(losses["mlm"].detach())
-    assert ends["never hidden"] < ends["80/10/10"], "what stands there is easier to say than what is hidden"
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu")
-    assert set(next(fit(model, list(stories(40, 9)), steps=3, by=masked_by((1.0, 0.0, 0.0)))).losses) == {"mlm"}
+    batches = {name: planted.hiding(model, split, 3, 0).batch(1) for name, split in planted.SPLITS.items()}
+    for batch in batches.values():
+        np.testing.assert_array_equal(batch.scored, batches["80/10/10"].scored)
+        np.testing.assert_array_equal(batch.source[~batch.scored], batch.answers[~batch.scored])
+        near = np.rint(0.15 * (batch.real.sum(axis=1) - 2))
+        np.testing.assert_array_equal(batch.scored.sum(axis=1), near)
+    never, always, mixed = (batch.source[batch.scored] for batch in batches.values())
+    assert (never == batches["never hidden"].answers[batches["never hidden"].scored]).all()
+    assert (always == bert.tokenizer.vocabulary.mask).all()
+    assert abs((mixed == bert.tokenizer.vocabulary.mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
+    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 1, 0))).losses) == {"mlm"}
 
 
 # pictures

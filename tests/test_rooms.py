@@ -26,7 +26,7 @@ ONLY = {
     "anywidget": ("shells/notebook.py",),
     "transformers": ("hub/",),
     "tokenizers": ("text/",),
-    "accelerate": ("training.py",),
+    "accelerate": ("training/",),
     "bertviz": ("shells/bertviz.py",),
     "kaleido": ("shells/export.py",),
 }

@@ -1,76 +1,328 @@
-"""What is hidden, where the loss falls, and that training learns."""
+"""What is hidden, where the loss falls, that training learns, and that a run survives being killed."""
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from conftest import sample
 
 import explorer as ex
 from explorer import seedlings
 from explorer.model import OwnModel
-from explorer.objectives import Batch, causal
+from explorer.objectives import OBJECTIVES
 from explorer.records import Vocabulary
-from explorer.text.batches import padded, pair_rows
+from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories
-from explorer.training import fit, schedule
+from explorer.training import point
+from explorer.training.batches import BATCHES, Batch, Kitchen, causal, framed, masked_and_next
+from explorer.training.run import Run, steps_of
+from explorer.training.schedules import SCHEDULES, share
+from explorer.training.stories import Translation, chosen, prepared
 
-VOCABULARY = Vocabulary(50, mask=4, pad=0, cls=2, sep=3, unknown=1)
+SMALL = {"dim": 32, "heads": 2, "hidden": 64}
+TEXTS = list(stories(300, 4))
+
+
+def kitchen(model: OwnModel, texts: list[list[str]], strategy: str = "mlm") -> Kitchen:
+    held = prepared(texts, model.tokenizer)
+    return Kitchen(held, model.tokenizer.vocabulary, model.longest, strategy, np.random.default_rng(0))
+
+
+def tensors(batch: Batch) -> dict[str, torch.Tensor]:
+    named = {name: getattr(batch, name) for name in ("source", "real", "segments", "answers", "scored")} | batch.labels
+    return {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
 
 
 def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: OwnModel) -> None:
-    texts = ["The dog was tired.", "It was a sunny day and Anna slept."]
-    many = [gpt2.tokenizer.encode(text) for text in texts]
-    ids, segments, real, _ = padded([(t.ids.tolist(), [0] * len(t), None) for t in many], 0)
-    loss = causal(gpt2.module, Batch(ids, segments, real), gpt2.tokenizer.vocabulary, np.random.default_rng(0))["lm"]
+    held = kitchen(gpt2, TEXTS[:3])
+    loss = OBJECTIVES["causal"](gpt2.module, tensors(causal(held.every, held)), 0.0)["lm"]
     surprise = []
-    for tokens in many:
-        scores = gpt2.logits(tokens).astype(np.float64)
+    for story in TEXTS[:3]:
+        ids = [0, *gpt2.tokenizer.encode(" ".join(story)).ids.tolist(), 0]
+        scores = gpt2.logits(ids).astype(np.float64)
         logp = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        surprise += [-logp[i, tokens.ids[i + 1]] for i in range(len(tokens) - 1)]
+        surprise += [-logp[i, ids[i + 1]] for i in range(len(ids) - 1)]
     assert float(loss.detach()) == pytest.approx(np.mean(surprise), abs=1e-4)
 
 
+def test_stories_in_pieces_are_what_the_tokenizer_makes_of_the_whole(shipped: OwnModel) -> None:
+    for text, story in zip(TEXTS[:50], prepared(TEXTS[:50], shipped.tokenizer), strict=True):
+        whole = shipped.tokenizer.encode(" ".join(text), special=False)
+        assert story.ids.tolist() == whole.ids.tolist()
+        assert len(set(story.words.tolist())) == len(set(whole.words)) and (np.diff(story.words) >= 0).all()
+        assert story.sentences[-1] == len(text) - 1
+
+
+@pytest.mark.parametrize("kind", ["bpe", "byte-bpe", "unigram", "wordpiece"])
+def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
+    pieces = ex.tokenizer(kind, (" ".join(story) for story in TEXTS), size=400)
+    for text, story in zip(TEXTS[:30], prepared(TEXTS[:30], pieces), strict=True):
+        assert story.ids.tolist() == pieces.encode(" ".join(text), special=False).ids.tolist()
+    whole = prepared([" ".join(text) for text in TEXTS[:30]], pieces)
+    for one, other in zip(prepared(TEXTS[:30], pieces), whole, strict=True):
+        assert one.ids.tolist() == other.ids.tolist() and one.words.tolist() == other.words.tolist()
+
+
+def test_the_transformer_reads_english_and_is_taught_french() -> None:
+    told = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
+    run = ex.fit("transformer", corpus=told, pieces=300, steps=120, batch=16, device="cpu", seed=1, **SMALL)
+    pieces, batch, numbers = run.model.tokenizer, run.batch(1), chosen(1, 400, 16, 1)
+    for row, number in enumerate(numbers):
+        source = batch.source[row][batch.real[row]].tolist()
+        target = batch.answers[row][batch.scored[row]].tolist()
+        assert pieces.decode(source) == told[number].source and source[-1] == pieces.vocabulary.end
+        assert pieces.decode(target) == told[number].target and target[-1] == pieces.vocabulary.end
+    assert run.plan.schedule == "noam" and run.plan.smoothing == 0.1 and run.model.config.start == pieces.vocabulary.pad
+    losses = [step.losses["lm"] for step in run]
+    assert np.mean(losses[-5:]) < 0.9 * losses[0]
+    with pytest.raises(ex.ExplorerError, match="do not go together"):
+        ex.fit("gpt2", corpus=told, device="cpu", **SMALL)
+    with pytest.raises(ex.ExplorerError, match="do not go together"):
+        ex.fit("transformer", corpus=TEXTS, device="cpu", **SMALL)
+
+
+def test_bart_and_t5_learn_with_their_own_tokenizers() -> None:
+    for name, begins in (("bart", "end"), ("t5", "pad")):
+        run = ex.fit(name, corpus=TEXTS, pieces=450, steps=80, batch=16, device="cpu", seed=1, **SMALL)
+        vocabulary = run.model.tokenizer.vocabulary
+        assert run.model.config.start == getattr(vocabulary, begins) and vocabulary.pad is not None
+        losses = [step.losses["lm"] for step in run]
+        assert np.mean(losses[-5:]) < 0.9 * losses[0]
+
+
 def test_pairs_follow_or_come_from_another_story(bert: OwnModel) -> None:
-    texts = list(stories(400, 5))
-    rows = pair_rows(texts, bert.tokenizer, 128, np.random.default_rng(0))
-    follows = [row[2] for row in rows]
-    assert 0.4 < np.mean(follows) < 0.6  # type: ignore[arg-type]
-    for story, (ids, segments, follow) in zip(texts, rows, strict=True):
-        whole = bert.tokenizer.encode(" ".join(story), special=False).ids.tolist()
-        inner = [i for i in ids if i not in (2, 3)]
-        assert (inner == whole) == follow
-        assert ids.index(3) + 1 == segments.index(1), "segment B begins after the first [SEP]"
+    held = kitchen(bert, TEXTS)
+    batch = masked_and_next(held.every, held)
+    label = batch.labels["nsp"]
+    assert 0.4 < label.mean() < 0.6
+    for n, story in enumerate(held.every):
+        ids, segments = batch.answers[n][batch.real[n]], batch.segments[n][batch.real[n]]
+        assert ids[0] == 2 and ids[-1] == 3 and (ids == 3).sum() == 2
+        first = int(np.argmax(ids == 3))
+        assert (segments == (np.arange(len(ids)) > first)).all(), "segment B begins after the first [SEP]"
+        inner = ids[~np.isin(ids, (2, 3))]
+        assert np.array_equal(inner, story.ids) == (label[n] == 0)
+        assert inner[: first - 1].tolist() == story.ids[: first - 1].tolist()
 
 
-def test_the_schedule_rises_and_falls() -> None:
-    rates = [schedule(step, 100) for step in range(1, 101)]
-    assert rates[4] == 1.0 and rates[:5] == sorted(rates[:5]) and rates[4:] == sorted(rates[4:], reverse=True)
-    assert rates[-1] == pytest.approx(0, abs=1e-3)
+def test_long_stories_are_cut_to_what_the_model_reads(bert: OwnModel) -> None:
+    held = kitchen(bert, [[sentence for text in TEXTS[n : n + 9] for sentence in text] for n in (0, 20, 40)])
+    for name, make in BATCHES.items():
+        strategy = {"denoising": "bart", "causal": "causal", "gap-sentence": "pegasus"}.get(name, "mlm")
+        if name not in ("span-to-text", "translation"):
+            batch = make(held.every, Kitchen(held.every, held.vocabulary, 64, strategy, np.random.default_rng(0)))
+            assert batch.source.shape[1] <= 64 + (name == "denoising") and batch.answers.shape[1] <= 64
 
 
-@pytest.mark.parametrize("preset", ["bert", "gpt2"])
-def test_training_learns_and_repeats_itself(preset: str, request: pytest.FixtureRequest) -> None:
-    tokenizer, texts = request.getfixturevalue(preset).tokenizer, list(stories(600, 4))
+def test_an_encoder_decoder_is_taught_with_the_right_pieces_shifted(bert: OwnModel) -> None:
+    model = ex.build("bart", tokenizer=bert.tokenizer, seed=0, device="cpu", **SMALL)
+    held = kitchen(model, TEXTS[:2], "bart")
+    batch = tensors(BATCHES["denoising"](held.every, held))
+    loss = float(OBJECTIVES["denoising"](model.module, batch, 0.0)["lm"].detach())
+    each = []
+    for row in range(2):
+        source, target = (batch[n][row][batch[m][row]].tolist() for n, m in (("source", "real"), ("answers", "scored")))
+        scores = model.outputs(source, target)["lm"].astype(np.float64)
+        each += [-(scores[i] - np.log(np.exp(scores[i]).sum()))[piece] for i, piece in enumerate(target)]
+    assert loss == pytest.approx(np.mean(each), abs=1e-4)
+
+
+def test_every_story_comes_once_in_a_round_and_a_step_is_always_the_same() -> None:
+    first = np.concatenate([chosen(step, 100, 10, 3) for step in range(1, 11)])
+    assert sorted(first.tolist()) == list(range(100))
+    second = np.concatenate([chosen(step, 100, 10, 3) for step in range(11, 21)])
+    assert sorted(second.tolist()) == list(range(100)) and not np.array_equal(first, second)
+    np.testing.assert_array_equal(chosen(7, 100, 10, 3), first[60:70])
+    with pytest.raises(ex.ExplorerError, match="batch"):
+        chosen(1, 5, 10, 0)
+
+
+def test_the_schedules_are_their_formulas() -> None:
+    steps, warm = 1000, 100
+    assert share("cosine", 550, steps, 0.1) == pytest.approx(0.5 * (1 + math.cos(math.pi * 0.5)))
+    assert share("linear", 550, steps, 0.1) == pytest.approx(0.5)
+    for step in (1, 50, 100, 400):  # "Attention is all you need", equation 3, in shares of its peak
+        peak = warm**-0.5
+        assert share("noam", step, steps, 0.1) == pytest.approx(min(step**-0.5, step * warm**-1.5) / peak)
+    for name in SCHEDULES:
+        rates = [share(name, step, steps, 0.1) for step in range(1, steps + 1)]
+        assert max(rates) == pytest.approx(1.0) and rates[:100] == sorted(rates[:100]) and min(rates) >= 0
+    with pytest.raises(ex.ExplorerError, match="schedule"):
+        share("cosin", 1, 10, 0.1)
+
+
+@pytest.mark.parametrize("preset", ["bert", "gpt2", "bart"])
+def test_training_learns_and_repeats_itself(preset: str, bert: OwnModel, gpt2: OwnModel) -> None:
+    tokenizer = (gpt2 if preset == "gpt2" else bert).tokenizer
     runs = []
     for _ in range(2):
-        model = ex.build(preset, tokenizer=tokenizer, seed=1, device="cpu", dim=32, heads=2, hidden=64)
-        runs.append([sum(step.losses.values()) for step in fit(model, texts, steps=40, size=16, seed=2)])
-        assert not model.module.training
+        run = ex.fit(preset, corpus=TEXTS, tokenizer=tokenizer, steps=60, batch=16, seed=2, device="cpu", **SMALL)
+        runs.append([sum(step.losses.values()) for step in run])
+        assert not run.model.module.training
     assert runs[0] == runs[1], "the same seed gives the same losses"
     assert np.mean(runs[0][-5:]) < 0.9 * np.mean(runs[0][:3])
 
 
 def test_the_reader_may_stop_at_any_step(gpt2: OwnModel) -> None:
-    model = ex.build("gpt2", tokenizer=gpt2.tokenizer, dim=16, heads=2, hidden=32)
-    run = fit(model, list(stories(50, 4)), steps=1000, size=8)
-    assert next(run).step == 1 and model.module.training
-    run.close()
-    assert not model.module.training
-    with pytest.raises(ex.ExplorerError, match="at least 1"):
-        next(fit(model, list(stories(50, 4)), steps=0))
+    run = ex.fit("gpt2", corpus=TEXTS, tokenizer=gpt2.tokenizer, steps=1000, batch=8, **SMALL)
+    for step in run:
+        assert run.model.module.training
+        if step.step == 3:
+            run.stop()
+    assert run.step == 3 and not run.model.module.training
+    assert next(iter(run)).step == 4, "and goes on where it was"
+
+
+def begun(folder: Path | None, tokenizer: object, **changes: object) -> Run:
+    settings = {"steps": 12, "batch": 8, "seed": 5, "device": "cpu", "dropout": 0.1, **SMALL, **changes}
+    return ex.fit("bert", corpus=TEXTS, tokenizer=tokenizer, folder=folder, **settings)  # type: ignore[arg-type]
+
+
+def weights(model: OwnModel) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in model.module.state_dict().items()}
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path) -> None:
+    straight = begun(None, bert.tokenizer)
+    losses = [dict(step.losses) for step in straight]
+    first = begun(tmp_path / "run", bert.tokenizer)
+    for step in first:
+        if step.step == 5:
+            first.stop()
+    torch.manual_seed(99)  # whatever happens in between
+    second = begun(tmp_path / "run", bert.tokenizer)
+    assert second.step == 5
+    rest = [dict(step.losses) for step in second]
+    assert rest == losses[5:]
+    for name, value in weights(straight.model).items():
+        assert torch.equal(value, weights(second.model)[name]), name
+    assert [step.step for step in steps_of(tmp_path / "run")] == list(range(1, 13))
+    assert [dict(step.losses) for step in steps_of(tmp_path / "run")] == losses
+    opened = ex.load(tmp_path / "run", device="cpu")
+    np.testing.assert_allclose(opened.logits("A dog."), second.model.logits("A dog."), atol=1e-6)
+    early = ex.load(tmp_path / "run", step=1, device="cpu")
+    assert not np.allclose(early.logits("A dog."), opened.logits("A dog."))
+    with pytest.raises(ex.ExplorerError, match="no snapshot"):
+        ex.load(tmp_path / "run", step=5, device="cpu")
+
+
+SCRIPT = """
+import sys, torch
+sys.path.insert(0, {here!r})
+torch.set_num_threads(1)
+from test_training import begun
+from explorer.training import run as module
+import explorer as ex
+module.EVERY_SECONDS = 0.0
+for step in begun(__import__("pathlib").Path(sys.argv[1]), ex.load("bert", device="cpu").tokenizer):
+    print(step.step, flush=True)
+"""
+
+
+@pytest.mark.parametrize("moment", sample(20, 2))
+def test_a_killed_run_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path, moment: int) -> None:
+    straight = begun(None, bert.tokenizer)
+    assert len(list(straight)) == 12
+    command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(tmp_path / "run")]
+    chance = np.random.default_rng(moment)
+    for _ in range(40):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        if not first:
+            break  # it was finished already
+        time.sleep(float(chance.uniform(0, 0.12)))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        if (tmp_path / "run" / "model.safetensors").is_file():
+            break
+    last = begun(tmp_path / "run", bert.tokenizer)
+    list(last)
+    assert last.step == 12
+    for name, value in weights(straight.model).items():
+        assert torch.equal(value, weights(last.model)[name]), name
+    assert [step.step for step in steps_of(tmp_path / "run")] == list(range(1, 13))
+
+
+def test_damage_and_mistakes_are_met_with_a_word(bert: OwnModel, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    run = begun(folder, bert.tokenizer)
+    next(iter(run))
+    run.stop()
+    point.write(folder, 1, run.model.module, run.optimiser)
+    with pytest.raises(ex.ExplorerError, match="seed=5 there, 6 here"):
+        begun(folder, bert.tokenizer, seed=6)
+    content = bytearray((folder / point.POINT).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / point.POINT).write_bytes(bytes(content))
+    with pytest.raises(ex.ExplorerError, match="damaged"):
+        begun(folder, bert.tokenizer)
+    (folder / point.POINT).write_bytes(bytes(content[: len(content) // 2]))
+    with pytest.raises(ex.ExplorerError, match="damaged"):
+        begun(folder, bert.tokenizer)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("dear")
+    with pytest.raises(ex.ExplorerError, match="other things"):
+        begun(tmp_path / "other", bert.tokenizer)
+    assert (tmp_path / "other" / "letter.txt").read_text() == "dear"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"steps": 0}, "at least 1"),
+        ({"batch": 0}, "at least 1"),
+        ({"schedule": "flat"}, "no schedule"),
+        ({"batch": 500}, "300"),
+        ({"colour": 1}, "no field"),
+        ({"corpus": "wikipedia"}, "no corpus"),
+        ({"corpus": []}, "no stor"),
+        ({"rate": 1e9, "optimiser": "adamw"}, "not a number"),
+    ],
+)
+def test_wrong_settings_are_refused(bert: OwnModel, wrong: dict[str, object], message: str) -> None:
+    settings = {"corpus": TEXTS, "tokenizer": bert.tokenizer, "steps": 30, "batch": 8, "device": "cpu", **SMALL, **wrong}
+    with pytest.raises(ex.ExplorerError, match=message):
+        list(ex.fit("bert", **settings))  # type: ignore[arg-type]
+
+
+def test_a_full_disk_leaves_the_point_before_intact(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begun(tmp_path / "run", bert.tokenizer)
+    steps = iter(run)
+    next(steps)
+    point.write(tmp_path / "run", 1, run.model.module, run.optimiser)
+    before = (tmp_path / "run" / point.POINT).read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ex.ExplorerError, match="No space left"):
+        point.write(tmp_path / "run", 2, run.model.module, run.optimiser)
+    monkeypatch.undo()
+    assert (tmp_path / "run" / point.POINT).read_bytes() == before
+    assert not list((tmp_path / "run").glob("*.new"))
+    steps.close()
+
+
+def test_rows_are_framed_by_their_ends(bert: OwnModel) -> None:
+    held = prepared(TEXTS[:4], bert.tokenizer)
+    rows = framed(held, Vocabulary(50, pad=0), 40, ends=(2, None))
+    for n, story in enumerate(held):
+        ids = rows.ids[n][rows.real[n]].tolist()
+        assert ids == [2, *story.ids[:39].tolist()] and (rows.ids[n][~rows.real[n]] == 0).all()
+        assert (rows.words[n] >= 0).sum() == len(ids) - 1
 
 
 def test_the_cards_say_what_the_models_do(shipped: OwnModel) -> None:
@@ -78,7 +330,7 @@ def test_the_cards_say_what_the_models_do(shipped: OwnModel) -> None:
     text = (ex.models()[shipped.name].folder / "CARD.md").read_text("utf-8")
     for score in seedlings.measure(shipped):
         printed = next(line for line in text.splitlines() if line.startswith(f"| {score.what} |"))
-        assert float(printed.split("|")[2]) == pytest.approx(score.value, abs=0.02)
+        assert float(printed.split("|")[2]) == pytest.approx(score.value, abs=0.03)
 
 
 def test_the_shipped_models_learned_something(bert: OwnModel, gpt2: OwnModel) -> None:
@@ -91,3 +343,9 @@ def test_the_shipped_models_learned_something(bert: OwnModel, gpt2: OwnModel) ->
     assert last[0] == "·kitchen"
     perplexity = math.exp(-float(torch.as_tensor(gpt2.logits([0, 5])).log_softmax(-1).max()))
     assert perplexity < gpt2.config.vocab
+
+
+def test_a_run_s_plan_is_on_the_disk(bert: OwnModel, tmp_path: Path) -> None:
+    begun(tmp_path / "run", bert.tokenizer)
+    held = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert held["plan"]["seed"] == 5 and held["preset"]["name"] == "bert" and held["architecture"]["dim"] == 32

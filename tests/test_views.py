@@ -20,12 +20,25 @@ from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
 from explorer.records import Attention, Curve, Curves, Trace, spread
+from explorer.text import classroom
+from explorer.text.labels import word_labels
+from explorer.text.matching import matches, replay
 from explorer.text.sentinels import with_sentinels
-from explorer.views import VIEWS, Choice, Range, theme
+from explorer.text.sidebyside import fertility, segments, side_by_side
+from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, words
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 EVERY = (*STRATEGIES, *PAIRS)
-NO_TEXT = ("saturation", "curves", "rates", "span-lengths", "gap-sentences")  # nothing that a model reads
+NO_TEXT = (
+    "saturation",
+    "curves",
+    "rates",
+    "span-lengths",
+    "gap-sentences",
+    *merges.VIEWS,
+    *pieces.VIEWS,
+    *words.VIEWS,
+)  # nothing that a model reads
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
 
@@ -57,6 +70,7 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **{f"places {scheme}": ex.places(scheme, count=9, dim=16) for scheme in POSITIONS},
         "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
         "trained places": ex.places(gpt2),
+        **of_tokens(),
         **of_corruption(bert),
     }
 
@@ -80,6 +94,27 @@ def of_corruption(bert: OwnModel) -> dict[str, Any]:
         **{f"lengths {name}": counting.span_lengths(STORY, name, tokenizer=pieces, draws=20) for name in counting.LAWS},
         "gaps": counting.gap_sentences(f"{ODD}. {STORY}", tokenizer=pieces),
         "one sentence": counting.gap_sentences("Dog", tokenizer=pieces),
+    }
+
+
+def of_tokens() -> dict[str, Any]:
+    texts, shelf = classroom.toys()[:40], classroom.shelf()
+    by_count, by_score = (
+        tuple(ex.learn("wordpiece", [*texts, ODD], size=300, by=by, watch=["animal", ODD])) for by in ("count", "score")
+    )
+    return {
+        "merges": by_count,
+        "byte merges": tuple(ex.learn("byte-bpe", [*texts, ODD], size=300, watch=["animal", ODD])),
+        "both ways": by_count + by_score,
+        "matches": tuple(matches("breadbasket", shelf["wordpiece"].core.get_vocab())),
+        "unknown word": tuple(matches("<b>bold</b>你", {"<": 0, "##b": 1})),
+        "joins": tuple(replay("▁breadbasket", [("b", "r"), ("br", "e"), ("s", "k")])),
+        "nothing to join": tuple(replay("<b>bold</b>", [])),
+        "side by side": side_by_side(ODD, shelf),
+        "languages": fertility(shelf),
+        "word labels": word_labels(ODD, shelf["wordpiece"], texts, texts),
+        "segments": segments(" ".join(texts), shelf["wordpiece"], longest=64),
+        "one segment": segments("A dog.", shelf["byte-bpe"]),
     }
 
 

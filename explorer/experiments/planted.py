@@ -6,25 +6,38 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 
 from explorer import library
 from explorer.corruption.masking import mlm
-from explorer.corruption.rows import Rows, rows_of
+from explorer.corruption.rows import Rows
 from explorer.loading import build, load
 from explorer.model import OwnModel
-from explorer.objectives import masked_by
 from explorer.records import Curves, Vocabulary, spread
-from explorer.text.batches import padded, plain_rows
 from explorer.text.seedling import stories
-from explorer.training import fit
+from explorer.training.batches import Batch, framed
+from explorer.training.run import Plan, Run
+from explorer.training.stories import Story, chosen, lots, prepared
 
-STEPS, EVERY, SEEDS, TAUGHT, TESTED = 500, 50, (0, 1, 2), 6000, 200
+STEPS, EVERY, SEEDS, TAUGHT, TESTED = 400, 50, (0, 1, 2), 6000, 200
 SPLITS = {"never hidden": (0.0, 0.0, 1.0), "always [MASK]": (1.0, 0.0, 0.0), "80/10/10": (0.8, 0.1, 0.1)}
 MASKED, PLANTED = "fills a blank", "corrects a planted word"
+
+
+class Hiding(Run):
+    """Masked language modelling whose chosen pieces are split in another way than 80/10/10."""
+
+    split: tuple[float, ...]
+
+    def batch(self, step: int) -> Batch:
+        """The batch of a step: the same stories for every split."""
+        numbers = chosen(step, len(self.stories), self.plan.batch, self.plan.seed)
+        rows = whole([self.stories[n] for n in numbers], self.model)
+        made = mlm(rows, self.model.tokenizer.vocabulary, lots(self.plan.seed, step), split=self.split)
+        return Batch(made.source.ids, rows.real, np.zeros_like(rows.ids), rows.ids, made.scored)
 
 
 def measure() -> Curves:
@@ -44,19 +57,31 @@ def scores(split: tuple[float, ...], seed: int) -> Iterator[tuple[float, float]]
     """Blanks filled and planted words corrected by one run, every so many steps."""
     pieces = load("bert", device="cpu").tokenizer
     model = build("bert", size="tiny", tokenizer=pieces, seed=seed, device="cpu")
+    run = hiding(model, split, STEPS, seed)
     rows = held_out(model)
-    for step in fit(model, list(stories(TAUGHT, 1)), steps=STEPS, seed=seed, by=masked_by(split)):
+    for step in run:
         if step.step % EVERY == 0:
             model.module.eval()
             yield found(model, rows, (1.0, 0.0, 0.0)), found(model, rows, (0.0, 1.0, 0.0))
             model.module.train()
 
 
+def hiding(model: OwnModel, split: tuple[float, ...], steps: int, seed: int) -> Hiding:
+    """A run on toy stories that hides by this split."""
+    run = Hiding(model, prepared(list(stories(TAUGHT, 1)), model.tokenizer), Plan("mlm", "mlm", steps, seed=seed))
+    run.split = split
+    return run
+
+
 def held_out(model: OwnModel) -> Rows:
     """Stories from another seed."""
-    ids, _, real, _ = padded(plain_rows(list(stories(TESTED, 2)), model.tokenizer, model.longest), 0)
-    words = np.where(np.isin(ids, model.tokenizer.vocabulary.special), -1, 0)
-    return rows_of(ids, real, words, words)
+    return whole(prepared(list(stories(TESTED, 2)), model.tokenizer), model)
+
+
+def whole(told: Sequence[Story], model: OwnModel) -> Rows:
+    """Stories between [CLS] and [SEP]."""
+    vocabulary = model.tokenizer.vocabulary
+    return framed(told, vocabulary, model.longest, ends=(vocabulary.cls, vocabulary.sep))
 
 
 @torch.no_grad()
@@ -75,7 +100,7 @@ def found(model: OwnModel, rows: Rows, split: tuple[float, ...], rate: float = 0
 
 CARD = f"""# Three BERTs that hide differently
 
-Nine encoders (preset `bert`, size `tiny`, {STEPS} steps of 32 pairs from {TAUGHT:,} toy stories of `explorer/text/seedling.py`, seed 1;
+Nine encoders (preset `bert`, size `tiny`, {STEPS} steps of 32 out of {TAUGHT:,} toy stories of `explorer/text/seedling.py`, seed 1;
 masked pieces only, no next sentence), scored at 15 % of the pieces. Three leave all of these as they are, three always write
 [MASK], three split them 80/10/10. Measured on {TESTED} stories of seed 2 with 3 % of the pieces changed: all of them to [MASK]
 ("{MASKED}"), or all of them to a piece drawn evenly from the vocabulary ("{PLANTED}"). The record holds the mean and the range

@@ -14,12 +14,13 @@ import torch
 from torch.nn import functional
 
 from explorer import library
-from explorer.loading import build, load
+from explorer.loading import load
 from explorer.model import OwnModel
 from explorer.records import Curves, spread
-from explorer.text.batches import padded, plain_rows
 from explorer.text.seedling import stories
-from explorer.training import fit
+from explorer.training.batches import Kitchen, causal
+from explorer.training.fitting import fit
+from explorer.training.stories import prepared
 
 WIDTH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 SETTINGS = {
@@ -45,23 +46,23 @@ def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
     """The held-out loss of one run, every so many steps."""
     pieces = load("gpt2", device="cpu").tokenizer
     changes: dict[str, Any] = {"dim": WIDTH, "hidden": 4 * WIDTH, "heads": heads, "scaled": scaled}
-    model = build("gpt2", size="tiny", tokenizer=pieces, seed=seed, device="cpu", **changes)
     fresh = list(stories(200, 2))
-    for step in fit(model, list(stories(20_000, 1)), steps=STEPS, seed=seed):
+    run = fit("gpt2", corpus=list(stories(20_000, 1)), tokenizer=pieces, steps=STEPS, seed=seed, device="cpu", **changes)
+    for step in run:
         if step.step % EVERY == 0:
-            model.module.eval()
-            yield held_out(model, fresh)
-            model.module.train()
+            run.model.module.eval()
+            yield held_out(run.model, fresh)
+            run.model.module.train()
 
 
 @torch.no_grad()
 def held_out(model: OwnModel, fresh: list[list[str]]) -> float:
     """The mean loss per piece on these stories."""
-    ids, _, real, _ = padded(plain_rows(fresh, model.tokenizer, model.longest), 0)
-    rows = torch.as_tensor(ids)
-    scores = model.module.outputs(model.module(rows))["lm"]
-    each = functional.cross_entropy(scores[:, :-1].flatten(0, 1), rows[:, 1:].flatten(), reduction="none")
-    return float(each[torch.as_tensor(real)[:, 1:].flatten()].mean())
+    held = prepared(fresh, model.tokenizer)
+    batch = causal(held, Kitchen(held, model.tokenizer.vocabulary, model.longest, "causal", np.random.default_rng(0)))
+    source, answers, scored = (torch.as_tensor(part.copy()) for part in (batch.source, batch.answers, batch.scored))
+    hidden = model.module(source, None, scored)
+    return float(functional.cross_entropy(model.module.head(hidden[scored]), answers[scored]))
 
 
 CARD = f"""# Training with and without ÷ √d

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from explorer.errors import ChoiceError, unknown
@@ -18,6 +18,10 @@ class Preset:
     sizes: dict[str, dict[str, int]]
     tokenizer: str
     objective: str
+    specials: tuple[str, ...] | None = None  # the special pieces of its tokenizer, where they are not those of its kind
+    start: str = "pad"  # what an encoder-decoder begins every target with
+    corpus: str = "toy"
+    plan: dict[str, Any] = field(default_factory=dict)  # its schedule and whatever else belongs to its training
 
 
 def shape(dim: int, layers: int, heads: int, length: int) -> dict[str, int]:
@@ -69,6 +73,9 @@ TRANSFORMER = Preset(
     {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(512, 6, 8, 512)},
     tokenizer="bpe",
     objective="translation",
+    specials=("<pad>", "</s>", "<unk>"),
+    corpus="english-french",
+    plan={"schedule": "noam", "smoothing": 0.1},
 )  # fmt: skip
 
 BART = Preset(
@@ -77,6 +84,8 @@ BART = Preset(
     {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(768, 6, 12, 1024)},
     tokenizer="byte-bpe",
     objective="denoising",
+    specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
+    start="end",
 )
 
 T5 = Preset(
@@ -103,10 +112,10 @@ def configure(name: str, size: str, vocab: int, **overrides: Any) -> Config:
     system = preset(name)
     if not isinstance(size, str) or size not in system.sizes:
         raise unknown(f"size of {name}", size, system.sizes)
-    known = {field.name for field in fields(Config)}
-    for field in overrides:
-        if field not in known:
-            raise unknown(f"field of {name}", field, sorted(known))
+    known = {setting.name for setting in fields(Config)}
+    for setting in overrides:
+        if setting not in known:
+            raise unknown(f"field of {name}", setting, sorted(known))
     try:
         return Config(**{**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
     except TypeError as error:

@@ -3,6 +3,7 @@
 from explorer.records.attention import STAGES, Attention
 from explorer.records.chances import GapSentences, Rates, SpanLengths
 from explorer.records.comparison import Comparison
+from explorer.records.corpora import Prepared
 from explorer.records.corruption import ACTIONS, Corruption
 from explorer.records.curves import Curve, Curves, Saturation, spread
 from explorer.records.edits import (
@@ -20,6 +21,8 @@ from explorer.records.edits import (
 )
 from explorer.records.exercise import Exercise
 from explorer.records.guess import Guess
+from explorer.records.merges import Join, Match, Merge
+from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.tokens import Tokens, Vocabulary
@@ -51,16 +54,24 @@ __all__ = [
     "Saturation",
     "spread",
     "Edit",
+    "Fertility",
+    "Join",
+    "Match",
+    "Merge",
     "Mix",
     "NoScale",
     "Places",
     "Prediction",
+    "Prepared",
     "Record",
     "SetMask",
+    "SideBySide",
     "Shuffle",
     "SilenceHead",
     "Tokens",
     "TrainingStep",
     "Trace",
     "Vocabulary",
+    "WAYS",
+    "WordLabels",
 ]

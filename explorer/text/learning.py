@@ -1,88 +1,249 @@
-"""Making a tokenizer from texts."""
+"""Making a tokenizer from texts: `learn` shows every step, `tokenizer` gives the result."""
 
 from __future__ import annotations
 
+import json
+import string
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import tokenizers as library
-from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import models, pre_tokenizers, trainers
 
 from explorer.errors import ChoiceError, TextError, unknown
-from explorer.text.tokenizers import Seen, Tokenizer, check_text, spans
+from explorer.records import Merge
+from explorer.text.kinds import CUTS, SPECIALS, check_specials, framed, sentinels, unknown_of, words_of
+from explorer.text.learner import INSIDE, SHOWN, Learner, plain_letters, word_letters
+from explorer.text.pairs import WAYS
+from explorer.text.tokenizers import Seen, Tokenizer, check_text
 
-SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+LIBRARY_SIZE, LIBRARY_LETTERS = 10_000, 50_000_000  # beyond these the library does the same work, out of sight but faster
+SAMPLES = 8
 
 
-def tokenizer(kind: str, texts: Iterable[str], *, size: int) -> Tokenizer:
-    """A tokenizer of this kind with at most `size` pieces, which remembers what it met in `texts`."""
+@dataclass(frozen=True)
+class Order:
+    """What is asked for: the texts and their words, how many pieces, chosen by what, with which special pieces."""
+
+    kind: str
+    texts: list[str]
+    words: Counter[str]
+    size: int
+    by: str
+    specials: tuple[str, ...]
+    marks: int
+
+
+def learn(
+    kind: str,
+    texts: Iterable[str],
+    *,
+    size: int,
+    by: str = "count",
+    specials: Sequence[str] | None = None,
+    watch: Sequence[str] = (),
+) -> Iterator[Merge]:
+    """Every merge that makes this vocabulary, one record a step, with the pieces of the words to `watch`.
+
+    `kind` is "wordpiece", "bpe" or "byte-bpe". `by="count"` joins the pair that stands side by side most often, as the
+    `tokenizers` library does for all three; `by="score"` is the lecture's WordPiece: freq(ab) / (freq(a) · freq(b)).
+    The vocabulary is the same every time: among equals the pair whose pieces are older goes first. (The library's own
+    WordPiece trainer numbers its letters at random, so its ties fall out differently from run to run.)
+    """
+    order = ordered(kind, texts, size, by, specials, 0)
+    if kind not in SHOWN:
+        raise ChoiceError(f"A {kind} tokenizer is not learned by merges. These are: {', '.join(SHOWN)}.")
+    core = CUTS[kind]()
+    watched = [word for text in watch for word in words_of(core, f" {check_text(text)}")]
+    return learner(order).run(size, watched or frequent(order.words), SHOWN[kind])
+
+
+def tokenizer(
+    kind: str,
+    texts: Iterable[str],
+    *,
+    size: int,
+    by: str = "count",
+    specials: Sequence[str] | None = None,
+    sentinels: int | None = None,
+) -> Tokenizer:
+    """A tokenizer of this kind with at most `size` pieces, which remembers what it met in `texts`.
+
+    It is what the last step of `learn` has made. Above 10,000 pieces or 50 million letters the `tokenizers` library
+    does the same merges, faster. `specials` names the special pieces in the order of their ids, for example
+    ("<s>", "<pad>", "</s>", "<unk>", "<mask>") for a byte-bpe like BART's; `sentinels` is how many marks for hidden
+    spans there are (100 for unigram, as in T5, otherwise none).
+    """
+    marks = (100 if kind == "unigram" else 0) if sentinels is None else sentinels
+    order = ordered(kind, texts, size, by, specials, marks)
+    made = Tokenizer(TOKENIZERS[kind](order))
+    return Tokenizer(made.core, met(made, order.words))
+
+
+def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Sequence[str] | None, marks: int) -> Order:
+    """The order, if it is one that can be carried out."""
     if not isinstance(kind, str) or kind not in TOKENIZERS:
         raise unknown("tokenizer", kind, TOKENIZERS)
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise TextError("A tokenizer is made from a list of texts. Put the text into a list.")
-    if isinstance(size, bool) or not isinstance(size, int):
-        raise ChoiceError(f"size={size!r} must be a whole number: how many pieces there may be.")
+    for name, number in (("size", size), ("sentinels", marks)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise ChoiceError(f"{name}={number!r} must be a whole number: how many pieces there may be.")
+    if by not in WAYS:
+        raise unknown("way to choose a pair", by, WAYS)
+    names = check_specials(specials, SPECIALS[kind], kind != "byte-bpe")
     held = [check_text(text) for text in texts]
-    if not any(text.strip() for text in held):
+    words = count_words(CUTS[kind](), held)
+    if not words or not any(text.strip() for text in held):
         raise TextError("There is no text to make a tokenizer from.")
-    made = Tokenizer(TOKENIZERS[kind](held, size))
-    return Tokenizer(made.core, met(made, held))
+    return Order(kind, held, words, size, by, names, marks)
 
 
-def met(tokenizer: Tokenizer, texts: Iterable[str]) -> Seen:
-    """The words and pieces that occur in these texts."""
-    words: set[str] = set()
-    pieces: set[int] = set(tokenizer.vocabulary.special)
-    for text in texts:
-        tokens = tokenizer.encode(text)
-        pieces.update(tokens.ids.tolist())
-        found = spans(tokens.words, [text] * len(tokens), tokens.offsets)
-        words.update(tokenizer.word_of(word) for number, word in found.items() if number >= 0)
-    return Seen(frozenset(words - {""}), frozenset(pieces))
-
-
-def whole_words(texts: list[str], size: int) -> library.Tokenizer:
-    """A WordPiece vocabulary of every letter and the most frequent whole words; rarer words fall into letters.
-
-    It is read by longest match, as BERT's is. Ties go by alphabet, so the same texts give the same vocabulary.
-    """
-    core = library.Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=100))
-    core.normalizer = normalizers.BertNormalizer(lowercase=True)
-    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+def count_words(core: library.Tokenizer, texts: Iterable[str]) -> Counter[str]:
+    """How often each word occurs, in the order in which the words first occur."""
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(word for word, _ in core.pre_tokenizer.pre_tokenize_str(core.normalizer.normalize_str(text)))
-    letters = sorted({letter for word in counts for letter in word} | set("abcdefghijklmnopqrstuvwxyz0123456789"))
-    pieces = [*SPECIALS, *letters, *(f"##{letter}" for letter in letters)]
-    if len(pieces) > size:
-        raise ChoiceError(f"size={size} is too small: the letters alone need {len(pieces)} pieces.")
-    ranked = sorted(counts, key=lambda word: (-counts[word], word))
-    pieces += [word for word in ranked if word not in set(letters)][: size - len(pieces)]
-    vocabulary = {piece: number for number, piece in enumerate(pieces)}
-    core.model = models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100)
-    core.decoder = decoders.WordPiece(prefix="##")
-    core.add_special_tokens(list(SPECIALS))
-    core.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")],
+        counts.update(words_of(core, text))
+    return counts
+
+
+def frequent(words: Counter[str]) -> list[str]:
+    """Some words worth watching: the most frequent ones of four letters and more."""
+    long = sorted((word for word in words if sum(c.isalpha() for c in word) >= 4), key=lambda word: (-words[word], word))
+    return long[:SAMPLES]
+
+
+def met(tokenizer: Tokenizer, words: Iterable[str]) -> Seen:
+    """The words that were met, as a reader writes them, and the pieces that they are cut into."""
+    pieces: set[int] = set(tokenizer.vocabulary.special)
+    written: set[str] = set()
+    for word in words:
+        pieces.update(piece.id for piece in tokenizer.core.model.tokenize(word))
+        written.add(tokenizer.word_of(tokenizer.written(word)))
+    return Seen(frozenset(written - {""}), frozenset(pieces))
+
+
+def alphabet(order: Order) -> list[str]:
+    """What the vocabulary begins with: the special pieces, then the letters in the order of their code."""
+    if order.kind == "byte-bpe":
+        letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    else:
+        letters = sorted({letter for word in order.words for letter in word})
+    if order.kind == "wordpiece":
+        letters = sorted({*letters, *string.ascii_lowercase, *string.digits})
+        letters += [INSIDE + letter for letter in letters]
+    start = list(dict.fromkeys([*order.specials, *letters]))
+    if len(start) > order.size - order.marks:
+        raise ChoiceError(
+            f"size={order.size} is too small: the letters and special pieces alone need {len(start) + order.marks} pieces."
+        )
+    return start
+
+
+def learner(order: Order) -> Learner:
+    """A learner that stands before its first merge."""
+    split = word_letters if order.kind == "wordpiece" else plain_letters
+    return Learner(order.words, alphabet(order), split, order.by, unknown_of(order.specials))
+
+
+def merged(order: Order) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """The vocabulary and its merges, by our own steps or, where there is very much to do, by the library's."""
+    size = order.size - order.marks
+    big = order.size > LIBRARY_SIZE or sum(map(len, order.texts)) > LIBRARY_LETTERS
+    if big and order.by == "count":
+        return merged_by_library(order, size)
+    steps = learner(order)
+    for _ in steps.run(size, (), str):
+        pass
+    return steps.pieces, steps.merges
+
+
+def merged_by_library(order: Order, size: int) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """The same, by the library; its letters are numbered beforehand, so that WordPiece's ties fall out the same as ours."""
+    core = CUTS[order.kind]()
+    inside: dict[str, Any] = {"continuing_subword_prefix": INSIDE} if order.kind == "wordpiece" else {}
+    core.model = models.BPE(**inside)
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=alphabet(order), show_progress=False, **inside)
+    core.train_from_iterator(order.texts, trainer)
+    held: dict[str, Any] = json.loads(core.to_str())["model"]
+    return held["vocab"], [(first, second) for first, second in held["merges"]]
+
+
+def with_marks(pieces: dict[str, int], order: Order) -> dict[str, int]:
+    """The vocabulary with the marks for hidden spans at its end."""
+    return pieces | {name: len(pieces) + n for n, name in enumerate(sentinels(order.marks))}
+
+
+def dressed(core: library.Tokenizer, order: Order) -> library.Tokenizer:
+    """The tokenizer with all its special pieces."""
+    return framed(core, (*order.specials, *sentinels(order.marks)))
+
+
+def wordpiece(order: Order) -> library.Tokenizer:
+    """BERT's kind: joined letter by letter, then read by longest match."""
+    core = CUTS[order.kind]()
+    pieces = with_marks(merged(order)[0], order)
+    core.model = models.WordPiece(pieces, unk_token=unknown_of(order.specials), max_input_chars_per_word=100)
+    return dressed(core, order)
+
+
+def byte_pairs(order: Order) -> library.Tokenizer:
+    """Byte-pair encoding, over letters (GPT, the Transformer) or over bytes (GPT-2 and after): merges, replayed in order."""
+    core = CUTS[order.kind]()
+    pieces, merges = merged(order)
+    core.model = models.BPE(with_marks(pieces, order), merges, unk_token=unknown_of(order.specials))
+    return dressed(core, order)
+
+
+def unigram(order: Order) -> library.Tokenizer:
+    """T5's kind, trained by the library: it begins with far too many pieces and drops those that the texts miss least."""
+    alphabet(order)
+    core = CUTS[order.kind]()
+    core.model = models.Unigram()
+    name = unknown_of(order.specials)
+    trainer = trainers.UnigramTrainer(
+        vocab_size=order.size - order.marks, special_tokens=list(order.specials), unk_token=name, show_progress=False
     )
-    return core
+    core.train_from_iterator(order.texts, trainer)
+    held: dict[str, Any] = json.loads(core.to_str())["model"]
+    core.model = models.Unigram(settled(held["vocab"], len(order.specials)), held["unk_id"])
+    return dressed(core, order)
 
 
-def byte_pairs(texts: list[str], size: int) -> library.Tokenizer:
-    """Byte-level BPE as in GPT-2: the 256 bytes, then the most frequent pairs, merged."""
-    core = library.Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    if size <= len(alphabet):
-        raise ChoiceError(f"size={size} is too small: the 256 bytes and <|endoftext|> alone need {len(alphabet) + 1} pieces.")
-    trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False
-    )
-    core.train_from_iterator(texts, trainer)
-    return core
+def settled(pieces: Sequence[tuple[str, float]], specials: int) -> list[tuple[str, float]]:
+    """Unigram's pieces in an order that is the same every time.
+
+    The library adds up in a random order, so the last digits of its scores differ from run to run; and letters that
+    it had dropped and must take back get scores 0.0001 apart at the very end, dealt out at random.
+    """
+    first, body = [(name, 0.0) for name, _ in pieces[:specials]], [(name, round(score, 6)) for name, score in pieces[specials:]]
+    body.sort(key=lambda piece: (-piece[1], piece[0]))
+    cut = len(body)
+    while cut and len(body[cut - 1][0]) == 1 and (cut == len(body) or body[cut - 1][1] - body[cut][1] < 0.00015):
+        cut -= 1
+    letters = sorted(name for name, _ in body[cut:])
+    return first + body[:cut] + [(name, score) for name, (_, score) in zip(letters, body[cut:], strict=True)]
 
 
-TOKENIZERS: dict[str, Callable[[list[str], int], library.Tokenizer]] = {"wordpiece": whole_words, "byte-bpe": byte_pairs}
+def whole_words(order: Order) -> library.Tokenizer:
+    """One piece for each of the most frequent words (ties by alphabet); every other word is unknown."""
+    core = CUTS[order.kind]()
+    room = order.size - order.marks - len(order.specials)
+    if room < 1:
+        raise ChoiceError(f"size={order.size} is too small: the special pieces alone need {order.size - room} pieces.")
+    ranked = sorted(order.words, key=lambda word: (-order.words[word], word))
+    pieces = {name: number for number, name in enumerate(dict.fromkeys([*order.specials, *ranked[:room]]))}
+    core.model = models.WordLevel(with_marks(pieces, order), unk_token=unknown_of(order.specials))
+    return dressed(core, order)
+
+
+TOKENIZERS = {
+    "wordpiece": wordpiece,
+    "bpe": byte_pairs,
+    "byte-bpe": byte_pairs,
+    "unigram": unigram,
+    "words": whole_words,
+    "characters": whole_words,
+}

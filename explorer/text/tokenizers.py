@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,20 @@ import tokenizers as library
 
 from explorer.errors import ChoiceError, FileError, TextError
 from explorer.records import Tokens, Vocabulary
+from explorer.text.letters import letters
+from explorer.text.readable import raw_bytes, spelled
+from explorer.text.sentences import CLOSING, ENDING, sentence_numbers, spaced
 
 NAMES = {
     "mask": ("[MASK]", "<mask>"),
-    "pad": ("[PAD]", "<pad>"),
+    "pad": ("[PAD]", "<pad>", "<PAD>"),
     "cls": ("[CLS]", "<s>"),
     "sep": ("[SEP]", "</s>"),
-    "begin": ("<|endoftext|>", "<s>"),
-    "end": ("<|endoftext|>", "</s>"),
-    "unknown": ("[UNK]", "<unk>"),
+    "begin": ("<|endoftext|>", "<s>", "<S>"),
+    "end": ("<|endoftext|>", "</s>", "</S>"),
+    "unknown": ("[UNK]", "<unk>", "<UNK>"),
 }
-ENDING = frozenset(".!?。！？؟")
-SPACELESS = frozenset("。！？")
-SHORT = frozenset(("mr", "mrs", "ms", "dr", "st"))
-CLOSING = frozenset("\"')]»”’")
+AS_ELMO = "<S>"  # a tokenizer with this piece also gives the letters of each word
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,11 @@ class Tokenizer:
         core.no_truncation()
         self.core, self.seen = core, seen
         ids: dict[str, Any] = {part: _first_known(core, names) for part, names in NAMES.items()}
-        self.vocabulary = Vocabulary(core.get_vocab_size(), **ids)
-        self._special = {i for i in self.vocabulary.special if i != self.vocabulary.unknown}
-        self.bytes = _is_byte_level(core)
+        self.vocabulary = Vocabulary(core.get_vocab_size(), **ids, sentinels=_sentinels(core))
+        added = {i for i, piece in core.get_added_tokens_decoder().items() if piece.special}
+        self._special = (added | set(self.vocabulary.special)) - {self.vocabulary.unknown}
+        self.style = _style(core)
+        self.bytes = self.style == "bytes"
 
     def encode(self, text: str, pair: str | None = None, special: bool = True) -> Tokens:
         """The pieces of a text, or of two; with the special pieces of this tokenizer unless `special` is False."""
@@ -82,6 +84,7 @@ class Tokenizer:
             offsets=tuple(coded.offsets),
             special=flags,
             unseen=self._unseen(coded.ids, words, spans(words, sources, coded.offsets)),
+            characters=self._letters(coded.ids, sources, coded.offsets),
         )
 
     def tokens(self, ids: Sequence[int]) -> Tokens:
@@ -94,7 +97,7 @@ class Tokenizer:
         pieces = [self.core.id_to_token(i) or f"‹{i}›" for i in numbers]
         texts, flags = tuple(self._readable(p, "") for p in pieces), tuple(i in self._special for i in numbers)
         words = self._word_numbers(pieces, flags)
-        plain = [t.replace("·", " ") if self.bytes else p.removeprefix("##") for p, t in zip(pieces, texts, strict=True)]
+        plain = [self.written(piece) for piece in pieces]
         return Tokens(
             ids=np.array(numbers, dtype=np.int64),
             texts=texts,
@@ -106,13 +109,15 @@ class Tokenizer:
             offsets=nowhere,
             special=flags,
             unseen=self._unseen(numbers, words, joined(words, plain)),
+            characters=self._letters(numbers, plain, [(0, len(text)) for text in plain]),
         )
 
     def _word_numbers(self, pieces: Sequence[str], flags: Sequence[bool]) -> tuple[int, ...]:
         """Words told by their pieces alone: one begins after a space, after a special piece, or without ##."""
         numbers, current, after = [], -1, True
+        first = {"bytes": "Ġ", "spaces": "▁"}.get(self.style, "")
         for piece, flag in zip(pieces, flags, strict=True):
-            begins = piece[:1] == "Ġ" if self.bytes else not piece.startswith("##")
+            begins = piece.startswith(first) and not (self.style == "inside" and piece.startswith("##"))
             current += int(not flag and (begins or after))
             numbers.append(-1 if flag else current)
             after = flag
@@ -140,14 +145,28 @@ class Tokenizer:
         """One piece of the vocabulary, readable."""
         return self._readable(self.core.id_to_token(int(index)) or f"‹{index}›", "")
 
-    def _readable(self, piece: str, source: str) -> str:
-        if not self.bytes or self.core.token_to_id(piece) in self._special:
+    def written(self, piece: str) -> str:
+        """A piece or a word of the vocabulary as it stands in a text, with the space before it where it holds one."""
+        if self.core.token_to_id(piece) in self._special:
             return piece
-        raw = bytes(byte_of()[c] for c in piece if c in byte_of())
-        try:
-            return raw.decode("utf-8").replace(" ", "·").replace("\n", "⏎").replace("\x00", "␀")
-        except UnicodeDecodeError:
-            return f"{source.strip()}‹{raw.hex(' ')}›"
+        if self.bytes:
+            return raw_bytes(piece).decode("utf-8", "replace")
+        return (
+            piece.replace("▁", " ") if self.style == "spaces" else piece.removeprefix("##") if self.style == "inside" else piece
+        )
+
+    def _readable(self, piece: str, source: str) -> str:
+        if self.core.token_to_id(piece) in self._special:
+            return piece
+        return spelled(piece, source) if self.bytes else piece.replace("▁", "·") if self.style == "spaces" else piece
+
+    def _letters(self, ids: Sequence[int], sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> np.ndarray | None:
+        """The letters of each word as ELMo reads them, where this is a tokenizer for ELMo."""
+        if self.core.token_to_id(AS_ELMO) is None:
+            return None
+        cut = [source[a:b] for source, (a, b) in zip(sources, offsets, strict=True)]
+        special = {i: self.core.id_to_token(i) or "" for i in self._special}
+        return letters([special.get(i, word) for i, word in zip(ids, cut, strict=True)])
 
     def _breaks(self, ids: Sequence[int]) -> list[bool]:
         """Which pieces stand between two texts: separators and the ends of documents, not a mask."""
@@ -158,7 +177,7 @@ class Tokenizer:
         """Which pieces, or the words that they belong to (`whole` holds them by number), were never met in training."""
         if self.seen is None:
             return None
-        strange = {w for w, text in whole.items() if self.word_of(text) not in self.seen.words}
+        strange = {w for w, text in whole.items() if (word := self.word_of(text)) and word not in self.seen.words}
         return tuple(w >= 0 and (w in strange or i not in self.seen.pieces) for i, w in zip(ids, words, strict=True))
 
 
@@ -177,14 +196,6 @@ def joined(words: Sequence[int], pieces: Sequence[str]) -> dict[int, str]:
     for word, piece in zip(words, pieces, strict=True):
         found[word] = found.get(word, "") + piece
     return found
-
-
-def spaced(sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether a piece stands at the beginning of its text or after a space (which may be part of it)."""
-    return [
-        a == 0 or source[a - 1 : a].isspace() or source[a:b][:1].isspace()
-        for source, (a, b) in zip(sources, offsets, strict=True)
-    ]
 
 
 def read(path: str | Path, seen: Seen | None = None) -> Tokenizer:
@@ -226,47 +237,22 @@ def number_words(marks: Sequence[object]) -> tuple[int, ...]:
     return tuple(-1 if mark is None else order.setdefault(mark, len(order)) for mark in marks)
 
 
-def sentence_numbers(
-    texts: Sequence[str], special: Sequence[bool], breaks: Sequence[bool], free: Sequence[bool]
-) -> tuple[int, ...]:
-    """The sentence each piece belongs to; −1 for special pieces.
-
-    A new one begins after a separator, or after a full stop where a space follows (`free` says which pieces stand after
-    one); closing quotes stay with the old one. Scripts that write no space begin after their own full stop.
-    """
-    numbers: list[int] = []
-    current, started, stopped, forced, last = 0, False, False, False, ""
-    for text, flag, separates, after_space in zip(texts, special, breaks, free, strict=True):
-        letters = set(text.strip("·"))
-        mark = bool(letters) and letters <= ENDING | CLOSING
-        if flag:
-            forced = forced or (separates and started)
-            numbers.append(-1)
-            continue
-        if forced or (stopped and not (mark and not after_space)):
-            current += int(forced or after_space)
-            stopped = forced = False
-        started = True
-        if mark and letters & ENDING and last not in SHORT:
-            stopped, forced = True, bool(letters & SPACELESS)
-        bare = text.strip("·#").lower()
-        last = bare if after_space else last + bare  # the word so far
-        numbers.append(current)
-    return tuple(numbers)
-
-
-@lru_cache
-def byte_of() -> dict[str, int]:
-    """The letter that byte-level tokenizers write for each of the 256 bytes, turned round."""
-    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    hidden = [b for b in range(256) if b not in shown]
-    return {chr(b): b for b in shown} | {chr(256 + n): b for n, b in enumerate(hidden)}
-
-
 def _first_known(core: library.Tokenizer, names: Sequence[str]) -> int | None:
     return next((i for name in names if (i := core.token_to_id(name)) is not None), None)
 
 
-def _is_byte_level(core: library.Tokenizer) -> bool:
+def _sentinels(core: library.Tokenizer) -> tuple[int, ...]:
+    """The ids of <extra_id_0>, <extra_id_1>, … as far as they go."""
+    found = (core.token_to_id(f"<extra_id_{number}>") for number in count())
+    return tuple(takewhile(lambda i: i is not None, found))  # type: ignore[arg-type]
+
+
+def _style(core: library.Tokenizer) -> str:
+    """How pieces are written: as bytes, with ▁ for the space before a word, with ## inside a word, or as whole words."""
     held: dict[str, Any] = json.loads(core.to_str())
-    return '"ByteLevel"' in json.dumps([held.get("pre_tokenizer"), held.get("decoder")])
+    around = json.dumps([held.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
+    if '"ByteLevel"' in around:
+        return "bytes"
+    if "▁" in around:  # Metaspace, or a normalizer that writes it
+        return "spaces"
+    return "inside" if held["model"]["type"] == "WordPiece" else "whole"

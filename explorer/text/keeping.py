@@ -1,0 +1,85 @@
+"""An n-gram model in a folder: its counts as one .npz, everything else as JSON, with checksums. Nothing in it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import ChoiceError, FileError
+from explorer.text import tokenizers
+from explorer.text.counts import SMOOTHINGS, Counts
+from explorer.text.ngram import NGram
+
+COUNTS, CONFIG, PIECES, SEEN, CARD = "counts.npz", "config.json", "tokenizer.json", "seen.json", "CARD.md"
+
+
+def write(model: NGram, folder: str | Path, *, card: str = "") -> Path:
+    """Write an n-gram model into a folder: its counts, its tokenizer where it has one, its card, and how to check them."""
+    if not isinstance(model, NGram):
+        raise ChoiceError(f"write takes an n-gram model, for example train(rows, tokenizer); this is {type(model).__name__}.")
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (CONFIG, PIECES, SEEN, CARD):  # what an earlier model left would not be this one's
+            (folder / name).unlink(missing_ok=True)
+        os.replace(model.counts.write(folder / f"{COUNTS}.part"), folder / COUNTS)
+        if model.tokenizer is not None:
+            model.tokenizer.save(folder / PIECES)
+            if model.tokenizer.seen is not None:
+                model.tokenizer.seen.save(folder / SEEN)
+        if card:
+            (folder / CARD).write_text(card, "utf-8")
+        (folder / CONFIG).write_text(json.dumps(_config(model, folder), indent=1) + "\n", "utf-8")  # last: now it is a model
+    except OSError as error:
+        raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
+    return folder
+
+
+def read(folder: str | Path, name: str = "ngram") -> NGram:
+    """An n-gram model from the folder that `write` made; refused where a file is not as it was written."""
+    folder = Path(folder)
+    config = _read_config(folder / CONFIG)
+    for file, written in config["sha256"].items():
+        if not (folder / file).is_file() or checksum(folder / file) != written:
+            raise FileError(f"{folder / file} is missing, or is not the file that was written. Copy or write the model again.")
+    tokenizer = None
+    if PIECES in config["sha256"]:
+        seen = tokenizers.Seen.read(folder / SEEN) if SEEN in config["sha256"] else None
+        tokenizer = tokenizers.read(folder / PIECES, seen)
+    return NGram(Counts.read(folder / COUNTS), config["smoothing"], config["begin"], tokenizer, name)
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file: another file has another one."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _config(model: NGram, folder: Path) -> dict[str, Any]:
+    files = [name for name in (COUNTS, PIECES, SEEN) if (folder / name).is_file()]
+    return {
+        "explorer": 1,
+        "preset": "ngram",
+        "order": model.order,
+        "size": model.size,
+        "smoothing": model.smoothing,
+        "begin": model.begin,
+        "sha256": {name: checksum(folder / name) for name in files},
+    }
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise FileError(f"There is no n-gram model in {path.parent}: its folder holds {CONFIG} and {COUNTS}.")
+    try:
+        config = json.loads(path.read_text("utf-8"))
+        files = config["sha256"]
+        fits = config["preset"] == "ngram" and config["smoothing"] in SMOOTHINGS and 0 <= config["begin"] < config["size"]
+        fits = fits and COUNTS in files and set(files) <= {COUNTS, PIECES, SEEN}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path} does not describe an n-gram model ({error!r}).") from error
+    if not fits:
+        raise FileError(f"{path} does not describe an n-gram model that this version can read.")
+    return config

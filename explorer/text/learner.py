@@ -1,0 +1,95 @@
+"""Learning a vocabulary merge by merge. Showing the work is doing the work: the presets are made by the same steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from explorer.records import Merge
+from explorer.text.pairs import WAYS, Pair, Spellings, joined
+from explorer.text.readable import spelled
+
+INSIDE = "##"  # WordPiece writes it before every piece that does not begin a word
+
+
+class Learner:
+    """Begins with letters and joins one pair of pieces after the other, until the vocabulary is as large as wanted.
+
+    `pieces` is the vocabulary so far (piece to id) and `merges` the pairs in the order in which they were joined.
+    """
+
+    def __init__(
+        self, words: Counter[str], start: Sequence[str], split: Callable[[str], list[str]], by: str, unknown: str | None
+    ) -> None:
+        self.pieces = {piece: number for number, piece in enumerate(dict.fromkeys(start))}
+        self.names = list(self.pieces)
+        self.merges: list[tuple[str, str]] = []
+        self.split, self.by = split, by
+        self.unknown = self.pieces[unknown] if unknown else -1
+        counted: Counter[tuple[int, ...]] = Counter()
+        for word, count in words.items():
+            counted[self.numbers(word)] += count
+        self.texts = Spellings(counted)
+        self.chooser = WAYS[by](self.texts.pairs(), self.texts.often)
+
+    def numbers(self, word: str) -> tuple[int, ...]:
+        """A word as the ids of its letters; a letter that the texts do not have is unknown."""
+        return tuple(self.pieces.get(letter, self.unknown) for letter in self.split(word))
+
+    def run(self, size: int, watched: Sequence[str], show: Callable[[str], str]) -> Iterator[Merge]:
+        """One merge after the other; `watched` words are carried along, and `show` writes pieces for the reader."""
+        samples = [self.numbers(word) for word in watched]
+        while len(self.pieces) < size and (choice := self.chooser.best()) is not None:
+            pair, score, where = choice
+            parts = tuple(self.texts.often[part] for part in pair)
+            piece = self.add(pair)
+            changes, count = self.texts.join(pair, piece, where)
+            self.chooser.update(changes)
+            before, samples = samples, [tuple(joined(word, pair, piece)[0]) for word in samples]
+            yield Merge(
+                step=len(self.merges),
+                pair=(show(self.names[pair[0]]), show(self.names[pair[1]])),
+                piece=show(self.names[piece]),
+                by=self.by,
+                score=score,
+                count=count,
+                parts=(parts[0], parts[1]),
+                size=len(self.pieces),
+                fertility=self.texts.pieces_per_word,
+                words=tuple(show(word) for word in watched),
+                before=tuple(tuple(show(self.names[i]) for i in word) for word in before),
+                after=tuple(tuple(show(self.names[i]) for i in word) for word in samples),
+            )
+
+    def add(self, pair: Pair) -> int:
+        """The id of the piece that this pair makes; a new one unless a special piece is written the same."""
+        first, second = (self.names[part] for part in pair)
+        name = first + (second.removeprefix(INSIDE) if self.split is word_letters else second)
+        self.merges.append((first, second))
+        if name not in self.pieces:
+            self.pieces[name] = len(self.names)
+            self.names.append(name)
+        return self.pieces[name]
+
+
+def word_letters(word: str) -> list[str]:
+    """WordPiece's letters: the first as it is, those inside the word marked with ##."""
+    return [word[0], *(INSIDE + letter for letter in word[1:])] if word else []
+
+
+def plain_letters(word: str) -> list[str]:
+    """BPE's letters, or bytes."""
+    return list(word)
+
+
+def as_is(piece: str) -> str:
+    """WordPiece's pieces are written as they are."""
+    return piece
+
+
+def dotted(piece: str) -> str:
+    """A piece that may begin with the space before its word."""
+    return piece.replace("▁", "·")
+
+
+SHOWN: dict[str, Callable[[str], str]] = {"wordpiece": as_is, "bpe": dotted, "byte-bpe": spelled}

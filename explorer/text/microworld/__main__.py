@@ -1,0 +1,14 @@
+"""`python -m explorer.text.microworld` prints the card; `… FOLDER` writes it there, with a sample."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from explorer.text.microworld.card import card, write
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        write(Path(sys.argv[1]))
+    else:
+        sys.stdout.write(card())

@@ -1,0 +1,124 @@
+"""The card of the microworld: what it holds, counted; and how badly classifiers do that should fail."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from explorer.errors import FileError
+from explorer.text.microworld import VERSION, labelled, statistics, stories
+from explorer.text.microworld.derived.acceptability import judged
+from explorer.text.microworld.derived.following import following
+from explorer.text.microworld.derived.inference import inferences
+from explorer.text.microworld.giveaway import NAME, bag_of_words, marked
+from explorer.text.microworld.lexicon import SPLITS, lexicon
+from explorer.text.microworld.script import scripts
+
+SAMPLE = 2000
+
+
+def card(count: int = 12_000) -> str:
+    """The card as Markdown, from `count` stories of the training split."""
+    told = list(labelled(count, 0))
+    parts = [
+        f"# The microworld, version {VERSION}",
+        "Children's stories made from a seed, with gold labels: `python -m explorer.text.microworld` prints this card again.",
+        f"SHA-256 of the first 1,000 training stories of seed 0: `{statistics.fingerprint()}`",
+        f"{len(scripts())} story types, {len(lexicon().classes)} classes of words. Words in `words/`, story types in `scripts/`.",
+        table("Size", statistics.size([story.sentences for story in told])),
+        table("Form", statistics.skeletons(told)),
+        table("Grammar", statistics.grammar(told)),
+        table("Names", statistics.names(told)),
+        *(table(f"Labels: {name}", dict(counts.most_common(45))) for name, counts in statistics.labels(told).items()),
+        table("Splits", splits()),
+        table("Classifiers that should fail", giveaways()),
+        table("Speed on the machine that wrote this card, tokens a second on one core", speed()),
+        WHAT_IT_IS_NOT,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+WHAT_IT_IS_NOT = """## What it is not
+
+The stories are generated from templates by the programme that is shipped with them (same licence). They are no sample of English:
+they have few words, short sentences, and no fact about the world beyond what follows from them. Nobody in them exists. The roles are
+read from word order and prepositions by rule; the other labels come from the choices that made the story.
+
+## What tiny models do not learn from it in minutes
+
+Measured with `benchmarks/learnable.py`: whether a second text follows, when people and topic are made to match (a 64 x 2 masked model
+stays at chance), and *too tired, too wide* (near chance in a masked model, a little above it in a causal one). A lesson must not promise
+these; both are kept as things that a larger model may be asked."""
+
+
+def table(title: str, figures: Mapping[str, float]) -> str:
+    """Names and figures as a table."""
+    rows = "\n".join(
+        f"| {name} | {value:,.0f} |" if value == int(value) else f"| {name} | {value:.4f} |" for name, value in figures.items()
+    )
+    return f"## {title}\n\n| | |\n|---|---:|\n{rows}"
+
+
+def splits(count: int = 3000) -> dict[str, float]:
+    """How the splits differ: in facts and in words."""
+    found: dict[str, float] = {}
+    told = {split: list(labelled(count, 0, split)) for split in SPLITS}
+    facts = {split: {fact for story in told[split] for fact in story.facts} for split in SPLITS}
+    words = {split: {word.text.lower() for story in told[split] for word in story.words} for split in SPLITS}
+    for split in SPLITS:
+        found[f"{split}: different facts in {count} stories"] = len(facts[split])
+        found[f"{split}: word types in {count} stories"] = len(words[split])
+        if split != "train":
+            found[f"{split}: facts that are in train as well"] = len(facts[split] & facts["train"])
+    held = {word.name.lower() for group in lexicon().held.values() for word in group}
+    found["words that occur in the test only"] = len(held)
+    return found
+
+
+def giveaways(count: int = 4000) -> dict[str, float]:
+    """Accuracies on a fifth that was not learned from; the answer should not be found this way."""
+    nli = list(inferences(count, 3))
+    good = list(judged(count, 3))
+    pairs = list(following(count, 3))
+    answers = [item.label for item in nli]
+    shares = [bool(set(NAME.findall(" ".join(p.first))) & set(NAME.findall(" ".join(p.second)))) for p in pairs]
+    return {
+        "inference, bag of words (chance 0.333)": bag_of_words([f"{i.premise} {i.hypothesis}" for i in nli], answers),
+        "inference, bag of marked words": bag_of_words([f"{i.premise} {marked(i.hypothesis)}" for i in nli], answers),
+        "inference, hypothesis only": bag_of_words([i.hypothesis for i in nli], answers),
+        "acceptability, bag of words (chance 0.5)": bag_of_words([j.text for j in good], [int(j.good) for j in good]),
+        "next sentence, B shares a name with A (chance 0.5)": sum(s == p.follows for s, p in zip(shares, pairs, strict=True))
+        / count,
+        "next sentence, bag of words of B": bag_of_words([" ".join(p.second) for p in pairs], [int(p.follows) for p in pairs]),
+    }
+
+
+def speed(count: int = 4000) -> dict[str, float]:
+    """Tokens a second, of plain and of labelled stories, once the templates are compiled."""
+    found = {}
+    makers: dict[str, Callable[[int, int], object]] = {
+        "plain": lambda n, seed: list(stories(n, seed)), "labelled": lambda n, seed: list(labelled(n, seed)),
+    }  # fmt: skip
+    tokens = sum(len(story.words) for story in labelled(count, 1))
+    for name, make in makers.items():
+        make(count, 1)
+        start = time.perf_counter()
+        make(count, 1)
+        found[name] = tokens / (time.perf_counter() - start) // 1000 * 1000
+    return found
+
+
+def write(folder: Path) -> None:
+    """Write the card and a small sample, one story a line."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "CARD.md").write_text(card(), "utf-8")
+        text = "".join(" ".join(story) + "\n" for story in stories(SAMPLE, 0))
+        with open(folder / "sample.txt.gz", "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            packed.write(text.encode("utf-8"))
+    except OSError as error:
+        raise FileError(
+            f"Could not write the card into {folder}: {error.strerror}. Choose a folder that can be written."
+        ) from error

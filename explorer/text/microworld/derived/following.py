@@ -1,0 +1,61 @@
+"""Does the second text follow the first? Wrong second texts tell of the same people and topic, but of something else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from explorer.text.microworld.casting import ALWAYS, Cast, Person
+from explorer.text.microworld.lexicon import SPLITS
+from explorer.text.microworld.script import Script
+from explorer.text.microworld.telling import Plan, Teller, teller
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts, and whether the second is how the first goes on."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    follows: bool
+
+
+def following(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
+    """`count` pairs; in half of them the second text was taken from another story, told of the same people and topic."""
+    source, chance = teller(split), random.Random()
+    for number in range(count):
+        chance.seed(((seed * 3 + SPLITS.index(split)) << 40) + number)
+        plan = source.plan(seed, number)
+        told = plan.told()
+        cut = 1 + int(chance.random() * (len(told) - 1))
+        first, second = told[:cut], told[cut:]
+        follows = chance.random() < 0.5
+        if not follows:
+            second = _strange(source, plan, second, chance)
+        yield Pair(tuple(first), tuple(second), follows)
+
+
+def _strange(source: Teller, plan: Plan, second: list[str], chance: random.Random) -> list[str]:
+    """As many last sentences of a story of another type, of the same topic, with the same people and places."""
+    others = [script for script in source.scripts if script.topic == plan.script.topic and script is not plan.script]
+    while True:
+        script = others[int(chance.random() * len(others))]
+        cast = source.casting.cast(script.cast, script.fact, chance.random)
+        _share(plan.cast, cast, script)
+        for key, kind in script.cast:
+            if "(" in kind:
+                cast[key] = source.casting.one(kind, cast, chance.random)
+        told = source.of(script, chance.random, cast, plan.tense).told()[-len(second) :]
+        if len(told) == len(second) and not set(told) & set(second):
+            return told
+
+
+def _share(old: Cast, new: Cast, script: Script) -> None:
+    """Give the new story the people, the town and the time of the old one."""
+    kinds = dict(script.cast)
+    for key, value in old.items():
+        if key in dict(ALWAYS):
+            new[key] = value
+        elif isinstance(value, Person) and isinstance(new.get(key), Person):
+            new[key] = value if kinds[key] == "person" else value.working(new[key].job)

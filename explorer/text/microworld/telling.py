@@ -1,0 +1,100 @@
+"""Stories from a seed: fast as plain sentences, or with their gold labels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from explorer.errors import ChoiceError
+from explorer.text.microworld.casting import Cast, Casting, Draw
+from explorer.text.microworld.lexicon import SPLITS, lexicon
+from explorer.text.microworld.markup import Sentence
+from explorer.text.microworld.script import Script, scripts
+
+PRESENT = 0.35  # the share of stories in the present tense, where subjects decide the form of verbs
+LENGTHS = (4, 10)
+HELD_OUT = frozenset((
+    "The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.",
+    "The trophy didn't fit in the suitcase because it was too big.",
+    "The trophy didn't fit in the suitcase because it was too small.",
+    "The wagon rumbled down the road.",
+    "The car honked down the road.",
+))  # fmt: skip
+
+
+@dataclass(slots=True)
+class Plan:
+    """Everything that chance decided about one story."""
+
+    script: Script
+    branch: str
+    tense: str
+    cast: Cast
+    sentences: list[Sentence]
+
+    def told(self) -> list[str]:
+        """The sentences."""
+        return [sentence.text.format_map(self.cast) for sentence in self.sentences]
+
+
+class Teller:
+    """Tells the stories of one split."""
+
+    def __init__(self, split: str) -> None:
+        self.words, self.scripts, self.split = lexicon(), scripts(), split
+        self.often = [script for script in self.scripts for _ in range(script.weight)]
+        self.casting = Casting(self.words, split)
+
+    def plan(self, seed: int, number: int) -> Plan:
+        """Story `number` of a seed, whichever stories were told before."""
+        chance = random.Random()
+        for attempt in range(100):
+            chance.seed((((seed * 3 + SPLITS.index(self.split)) * 1_000_003 + number) << 7) + attempt)
+            found = self._plan(chance)
+            if LENGTHS[0] <= len(found.sentences) <= LENGTHS[1] and HELD_OUT.isdisjoint(found.told()):
+                return found
+        raise ChoiceError(f"Seed {seed} gives no story number {number} without a lecture's sentence. Choose another seed.")
+
+    def _plan(self, chance: random.Random) -> Plan:
+        draw = chance.random
+        script = self.often[int(draw() * len(self.often))]
+        return self.of(script, draw, self.casting.cast(script.cast, script.fact, draw))
+
+    def of(self, script: Script, draw: Draw, cast: Cast, tense: str = "") -> Plan:
+        """A story of one type with a given cast, in a given tense or one drawn by chance."""
+        branch = script.branches[int(draw() * len(script.branches))]
+        present = draw() < PRESENT
+        tense = tense or (script.tense if script.tense != "both" else "present" if present else "past")
+        told: list[Sentence] = []
+        classes = self.casting.classes
+        for number, step in enumerate(script.steps):
+            options = step.lines[branch]
+            if not options or (step.share < 1 and draw() >= step.share):
+                continue
+            line = options[int(draw() * len(options))]
+            choice = int(draw() * line.count)
+            made = line.made.get((tense, choice))
+            if made is None:
+                made = line.made[tense, choice] = line.compiled(self.words, tense, choice, number)
+            for sentence in made:
+                for key, group in sentence.draws:
+                    words = classes[group]
+                    cast[key] = words[int(draw() * len(words))]
+                told.append(sentence)
+        return Plan(script, branch, tense, cast, told)
+
+
+@cache
+def teller(split: str) -> Teller:
+    """The teller of one split; made once."""
+    return Teller(split)
+
+
+def stories(count: int, seed: int, split: str = "train") -> Iterator[list[str]]:
+    """`count` stories as lists of sentences: the same for the same seed, on every machine."""
+    source = teller(split)
+    for number in range(count):
+        yield source.plan(seed, number).told()

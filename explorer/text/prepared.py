@@ -1,0 +1,258 @@
+"""A corpus as numbers on disk: its pieces, and where sentences and documents begin.
+
+Preparing takes little memory however large the source is, and goes on where it stopped after it was killed: the result is
+the same, byte for byte.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.errors import FileError, TextError
+from explorer.records import Prepared
+from explorer.text.corpora import Part, Stretch, parts
+from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
+from explorer.text.tokenizers import Tokenizer
+
+PIECES, SENTENCES, DOCUMENTS = "ids.bin", "sentences.bin", "documents.bin"
+CARD, POINT = "corpus.json", "unfinished.json"
+BATCH = 1 << 20  # letters that are cut into pieces at once
+EVERY = 2.0  # seconds between two resume points
+ENDS = "".join(re.escape(mark) for mark in sorted(ENDING))
+AFTER = "".join(re.escape(mark) for mark in sorted(ENDING | CLOSING))
+STOP = re.compile(rf"([{ENDS}][{AFTER}]*)(\s*)")
+
+
+@dataclass
+class Point:
+    """Where a preparation stands: the place in the source, and how many numbers are safely written."""
+
+    part: int = 0
+    place: int = 0
+    tokens: int = 0
+    sentences: int = 0
+    documents: int = 0
+    inside: bool = False  # in the middle of a document
+    unfinished: bool = False  # in the middle of a sentence of it
+
+
+class Corpus:
+    """A prepared corpus, read from disk as it is needed: `ids`, and where `sentences` and `documents` begin among them."""
+
+    def __init__(self, folder: str | Path) -> None:
+        card = read_card(Path(folder))
+        self.folder, self.source = Path(folder), str(card["source"])
+        kinds = ((PIECES, card["dtype"], "tokens"), (SENTENCES, "int64", "sentences"), (DOCUMENTS, "int64", "documents"))
+        self.ids, self.sentences, self.documents = (self._open(name, kind, card[count]) for name, kind, count in kinds)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def document(self, number: int) -> np.ndarray:
+        """The pieces of one document."""
+        if not 0 <= number < len(self):
+            raise FileError(f"There is no document {number}: this corpus has the documents 0 to {len(self) - 1}.")
+        end = self.documents[number + 1] if number + 1 < len(self) else len(self.ids)
+        return self.ids[self.documents[number] : end]
+
+    def sentences_of(self, number: int) -> list[np.ndarray]:
+        """The pieces of one document, sentence by sentence."""
+        pieces, first = self.document(number), int(self.documents[number])
+        low, high = np.searchsorted(self.sentences, (first, first + len(pieces)))
+        return np.split(pieces, self.sentences[low + 1 : high] - first)
+
+    def _open(self, name: str, kind: str, count: int) -> np.ndarray:
+        path = self.folder / name
+        if not path.is_file() or path.stat().st_size != count * np.dtype(kind).itemsize:
+            raise FileError(f"{path} is missing or not whole. Delete {self.folder} and prepare the corpus again.")
+        return np.memmap(path, dtype=kind, mode="r", shape=(count,)) if count else np.zeros(0, kind)
+
+
+def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Corpus:
+    """Prepare a source (or find it prepared) and open it."""
+    for _ in prepare(source, tokenizer, folder):
+        pass
+    return Corpus(folder)
+
+
+def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Iterator[Prepared]:
+    """Cut a source into pieces and write them into `folder`, one record for each stretch of work.
+
+    `source` is a text file, a folder of text files, or `hub:name`. Stop whenever you like: the next call goes on there.
+    """
+    found, folder = parts(source), Path(folder)
+    identity = {"source": [[part.name, part.size, part.mark()] for part in found], "tokenizer": fingerprint(tokenizer)}
+    total = sum(part.size for part in found)
+    if (folder / CARD).is_file():
+        check_same(read_card(folder)["identity"], identity, folder)
+        card = read_card(folder)
+        yield Prepared(total, total, card["tokens"], card["documents"])
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield from Writer(found, tokenizer, folder, identity).run(str(source), total)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise FileError(
+                f"There is no space left in {folder}. Make room and prepare again: it goes on where it stopped."
+            ) from error
+        raise FileError(
+            f"Could not write into {folder}: {error.strerror or error}. Choose a folder that you may write."
+        ) from error
+
+
+class Writer:
+    """Writes pieces and boundaries, and now and then, safely, how far it is."""
+
+    def __init__(self, found: Sequence[Part], tokenizer: Tokenizer, folder: Path, identity: dict[str, Any]) -> None:
+        self.parts, self.tokenizer, self.folder, self.identity = found, tokenizer, folder, identity
+        self.dtype = np.dtype("uint16" if tokenizer.vocabulary.size <= 1 << 16 else "uint32")
+        self.point = self._resume()
+        sizes = (self.dtype.itemsize * self.point.tokens, 8 * self.point.sentences, 8 * self.point.documents)
+        paths = [folder / name for name in (PIECES, SENTENCES, DOCUMENTS)]
+        if any(path.stat().st_size < size for path, size in zip(paths, sizes, strict=True)):
+            raise FileError(f"The unfinished corpus in {folder} is not whole. Delete {folder} and prepare it again.")
+        self.files = [path.open("r+b") for path in paths]
+        for file, size in zip(self.files, sizes, strict=True):
+            file.truncate(size)
+            file.seek(size)
+
+    def run(self, source: str, total: int) -> Iterator[Prepared]:
+        """Everything from the resume point on."""
+        try:
+            saved = time.monotonic()
+            for number in range(self.point.part, len(self.parts)):
+                self.point.part = number
+                before = sum(part.size for part in self.parts[:number])
+                for batch in batches(self.parts[number].stretches(self.point.place)):
+                    self._write(batch)
+                    if time.monotonic() - saved > EVERY:
+                        self._save()
+                        saved = time.monotonic()
+                    yield Prepared(before + self.point.place, total, self.point.tokens, self.point.documents)
+                self.point.place = 0
+            self._finish(source)
+        finally:
+            for file in self.files:
+                file.close()
+
+    def _write(self, batch: Sequence[Stretch]) -> None:
+        """Cut some stretches into pieces and append them."""
+        coded = self.tokenizer.core.encode_batch([stretch.text for stretch in batch], add_special_tokens=False)
+        point = self.point
+        pieces, sentences, documents = [], [], []
+        for stretch, cut in zip(batch, coded, strict=True):
+            if cut.ids:
+                if not point.inside:
+                    documents.append(point.tokens)
+                pieces.append(np.array(cut.ids, dtype=self.dtype))
+                found = sentence_starts(stretch.text, [end for _, end in cut.offsets])
+                starts = point.tokens + found[int(point.inside and point.unfinished) : np.searchsorted(found, len(cut.ids))]
+                sentences.append(starts)
+                point.unfinished = int(found[-1]) < len(cut.ids)
+                point.tokens, point.sentences = point.tokens + len(cut.ids), point.sentences + len(starts)
+            point.inside = (point.inside or bool(cut.ids)) and not stretch.ends
+            point.place = stretch.next
+        point.documents += len(documents)
+        for file, arrays in zip(self.files, (pieces, sentences, [np.array(documents, np.int64)]), strict=True):
+            file.write(b"".join(array.tobytes() for array in arrays))
+
+    def _save(self) -> None:
+        for file in self.files:
+            file.flush()
+            os.fsync(file.fileno())
+        replace(self.folder / POINT, {"identity": self.identity, "point": asdict(self.point)})
+
+    def _finish(self, source: str) -> None:
+        if not self.point.tokens:
+            raise TextError(f"{source} holds no text, only spaces and line ends.")
+        self._save()
+        counts = {name: getattr(self.point, name) for name in ("tokens", "sentences", "documents")}
+        card = {"source": source, "dtype": self.dtype.name, **counts, "identity": self.identity}
+        replace(self.folder / CARD, card)
+        (self.folder / POINT).unlink()
+
+    def _resume(self) -> Point:
+        """The last safe point, or the beginning."""
+        for name in (PIECES, SENTENCES, DOCUMENTS):
+            (self.folder / name).touch()
+        if not (self.folder / POINT).is_file():
+            return Point()
+        held = json.loads((self.folder / POINT).read_text("utf-8"))
+        check_same(held["identity"], self.identity, self.folder)
+        return Point(**held["point"])
+
+
+def batches(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
+    """Stretches in groups of about a million letters."""
+    held: list[Stretch] = []
+    letters = 0
+    for stretch in stretches:
+        held.append(stretch)
+        letters += len(stretch.text)
+        if letters >= BATCH:
+            yield held
+            held, letters = [], 0
+    if held:
+        yield held
+
+
+def sentence_starts(text: str, ends: Sequence[int]) -> np.ndarray:
+    """The numbers of the pieces that begin a sentence, given where each piece ends in the text.
+
+    Where the text ends with its sentence, the last number is that of the piece which would come next.
+    """
+    places = [0]
+    for stop in STOP.finditer(text):
+        marks, space = stop.groups()
+        word = re.split(r"\s", text[max(0, stop.start() - 4) : stop.start()])[-1]
+        short = word.lower() in SHORT and sum(mark in ENDING for mark in marks) == 1
+        if (space or set(marks) & SPACELESS) and not short:
+            places.append(stop.end(1))  # the space goes with what follows
+    found = np.searchsorted(np.asarray(ends), places, side="right")
+    return np.unique(found).astype(np.int64)
+
+
+def fingerprint(tokenizer: Tokenizer) -> str:
+    """A short text that changes when the tokenizer does."""
+    return hashlib.sha256(tokenizer.core.to_str().encode("utf-8")).hexdigest()
+
+
+def check_same(held: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
+    """Refuse to mix two corpora in one folder."""
+    for what in ("source", "tokenizer"):
+        if held[what] != wanted[what]:
+            raise FileError(f"{folder} holds a corpus with another {what}. Choose another folder, or delete this one.")
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """What a prepared corpus says about itself."""
+    try:
+        return dict(json.loads((folder / CARD).read_text("utf-8")))
+    except FileNotFoundError as error:
+        raise FileError(
+            f"There is no prepared corpus in {folder}. Prepare one with corpus(source, tokenizer, folder)."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise FileError(f"{folder / CARD} cannot be read ({error}). Delete {folder} and prepare the corpus again.") from error
+
+
+def replace(path: Path, content: dict[str, Any]) -> None:
+    """Write a small JSON file so that a reader sees the old one or the new one, never half of it."""
+    fresh = path.with_suffix(".new")
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(content, file, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

@@ -1,0 +1,111 @@
+"""One text under several tokenizers, the same sentence in several languages, and long texts cut into segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from explorer.errors import ChoiceError
+from explorer.records import Fertility, SideBySide, Tokens
+from explorer.text.tokenizers import Tokenizer
+
+# The same sentence, cut into words by hand: Chinese writes no spaces, and each emoji counts as a word.
+LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "English": (" ", ("The", "animal", "did", "not", "cross", "the", "street", "because", "it", "was", "too", "tired", ".")),
+    "Finnish": (" ", ("Eläin", "ei", "ylittänyt", "katua", ",", "koska", "se", "oli", "liian", "väsynyt", ".")),
+    "Arabic": (" ", ("لم", "يعبر", "الحيوان", "الشارع", "لأنه", "كان", "متعبا", "جدا", ".")),
+    "Chinese": ("", ("动物", "没有", "过", "马路", "，", "因为", "它", "太", "累", "了", "。")),
+    "Emoji": ("", ("🐶", "🚫", "🚶", "🚦", "😴")),
+}
+
+# Other sentences in these languages, to learn from: the sentence above is in none of them.
+OTHERS: dict[str, tuple[str, ...]] = {
+    "Finnish": (
+        "Koira oli väsynyt, koska katu oli liian pitkä.", "Eläin nukkui puutarhassa, koska se oli liian väsynyt.",
+        "Lapsi ei ylittänyt tietä, koska se oli liian leveä.", "Hevonen ei ollut väsynyt.",
+        "Kissa ylitti kadun ja meni kotiin.", "Katua ei voinut ylittää, koska se oli liian leveä.",
+        "Se oli vanha eläin, ja se oli nälkäinen.", "Opettaja ei löytänyt kirjaa, koska oli pimeä.",
+    ),
+    "Arabic": (
+        "كان الكلب متعبا لأن الشارع كان طويلا جدا.", "نام الحيوان في الحديقة لأنه كان متعبا.",
+        "لم يعبر الطفل الطريق لأنه كان واسعا جدا.", "لم يكن الحصان متعبا.", "عبرت القطة الشارع وذهبت إلى البيت.",
+        "كان الحيوان كبيرا وكان جائعا جدا.", "لم يجد المعلم الكتاب لأن الغرفة كانت مظلمة.", "الشارع واسع والحيوان صغير.",
+    ),
+    "Chinese": (
+        "狗很累，因为马路太长了。", "动物在花园里睡觉，因为它太累了。", "孩子没有过马路，因为路太宽了。", "那匹马不累。",
+        "猫过了马路，然后回家了。", "它是一只老动物，它很饿。", "老师没有找到书，因为太暗了。", "马路很宽，动物很小。",
+    ),
+    "Emoji": ("🐶😴🏠", "🐱🚶🚦🏠", "🐴🚫😴", "🐶🚫🍎", "🚶🚦🚶", "😴🌙", "🐱🚫🚶😴", "🐶🚶🌳"),
+}  # fmt: skip
+
+
+def sentence(language: str) -> str:
+    """The sentence in this language as it is written."""
+    space, words = LANGUAGES[language]
+    text = space.join(words)
+    return text.replace(" .", ".").replace(" ,", ",")
+
+
+def side_by_side(
+    text: str, tokenizers: Mapping[str, Tokenizer], *, pair: str | None = None, special: bool = False
+) -> SideBySide:
+    """The same text, or pair of texts, as each of these tokenizers cuts it; with `special`, what it puts around them too."""
+    tokens = tuple(tokenizer.encode(text, pair, special=special) for tokenizer in tokenizers.values())
+    if not any(len(cut) > sum(cut.special) for cut in tokens):
+        raise ChoiceError("The text is empty. Write a word.")
+    unknown = tuple(-1 if t.vocabulary.unknown is None else t.vocabulary.unknown for t in tokenizers.values())
+    return SideBySide(text if pair is None else f"{text} {pair}", tuple(tokenizers), tokens, unknown)
+
+
+def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
+    """How many pieces each tokenizer needs for the same sentence in five languages, and how many of them are unknown."""
+    sentences = tuple(sentence(language) for language in LANGUAGES)
+    cut = [[tokenizer.encode(text, special=False) for text in sentences] for tokenizer in tokenizers.values()]
+    lost = [t.vocabulary.unknown for t in tokenizers.values()]
+    return Fertility(
+        tuple(tokenizers),
+        tuple(LANGUAGES),
+        sentences,
+        words=np.array([len(words) for _, words in LANGUAGES.values()]),
+        pieces=np.array([[len(tokens) for tokens in row] for row in cut]),
+        unknown=np.array([[int((t.ids == unk).sum()) for t in row] for row, unk in zip(cut, lost, strict=True)]),
+    )
+
+
+def segments(text: str, tokenizer: Tokenizer, *, longest: int = 512) -> tuple[Tokens, ...]:
+    """A long text as segments of at most `longest` pieces, special pieces included. No word is cut in two."""
+    whole, frame = tokenizer.encode(text, special=False), tokenizer.encode("a")
+    room = longest - sum(frame.special)
+    if room < 1:
+        raise ChoiceError(f"longest={longest} leaves no room: the special pieces alone are {sum(frame.special)}.")
+    cuts, last = [0], 0
+    for begin in (*(n for n in range(1, len(whole)) if whole.words[n] != whole.words[n - 1]), len(whole)):
+        if begin - last > room:
+            raise ChoiceError(f"A word of {begin - last} pieces does not fit into segments of {longest}. Allow longer ones.")
+        if begin - cuts[-1] > room:
+            cuts.append(last)
+        last = begin
+    return tuple(_segment(whole, slice(low, high), frame) for low, high in zip(cuts, [*cuts[1:], len(whole)], strict=True))
+
+
+def _segment(whole: Tokens, part: slice, frame: Tokens) -> Tokens:
+    """Some pieces of a text between the special pieces that stand around a text."""
+    before = frame.special.index(False)
+    after = len(frame) - frame.special[::-1].index(False)
+
+    def around(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[Any, ...]:
+        return (*theirs[:before], *ours[part], *theirs[after:])
+
+    first = min(whole.words[part], default=0)
+    return Tokens(
+        ids=np.array(around(whole.ids.tolist(), frame.ids.tolist()), dtype=np.int64),
+        texts=around(whole.texts, frame.texts),
+        words=around([word - first for word in whole.words], frame.words),
+        sentences=around(whole.sentences, frame.sentences),
+        segments=around(whole.segments, frame.segments),
+        offsets=around(whole.offsets, frame.offsets),
+        special=around(whole.special, frame.special),
+        unseen=None if whole.unseen is None or frame.unseen is None else around(whole.unseen, frame.unseen),
+    )

@@ -1,0 +1,156 @@
+"""What a model reads and should say in one step, for each kind of objective. NumPy only, so that it can be made ahead of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from explorer.corruption.rows import Corrupted, Rows, rows_of
+from explorer.corruption.strategies import STRATEGIES
+from explorer.errors import TextError
+from explorer.records import Vocabulary
+from explorer.training.stories import Pair, Story
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's rows. `answers` [row, place] is what should be said where `scored`, over the source or over the target."""
+
+    source: np.ndarray
+    real: np.ndarray
+    segments: np.ndarray
+    answers: np.ndarray
+    scored: np.ndarray
+    labels: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def pieces(self) -> int:
+        """How many real pieces the model reads."""
+        return int(self.real.sum())
+
+
+@dataclass(frozen=True)
+class Kitchen:
+    """What the making of a batch may use besides the stories themselves."""
+
+    every: Sequence[Any]
+    vocabulary: Vocabulary
+    length: int
+    strategy: str
+    chance: np.random.Generator
+
+
+def framed(stories: Sequence[Story], vocabulary: Vocabulary, length: int, *, ends: tuple[int | None, int | None]) -> Rows:
+    """Stories side by side, cut to the length, between a first and a last special piece (None: without)."""
+    first, last = ends
+    room = length - (first is not None) - (last is not None)
+    parts = {name: [getattr(story, name)[:room] for story in stories] for name in ("ids", "words", "sentences")}
+    longest = max(len(ids) for ids in parts["ids"]) + (first is not None) + (last is not None)
+    shift = int(first is not None)
+    made = {"ids": np.full((len(stories), longest), vocabulary.pad or 0), "words": np.full((len(stories), longest), -1)}
+    made["sentences"] = made["words"].copy()
+    counts = np.array([len(ids) for ids in parts["ids"]])
+    inside = (np.arange(longest) >= shift) & (np.arange(longest) < shift + counts[:, None])
+    for name, values in parts.items():
+        made[name][inside] = np.concatenate(values)
+    if first is not None:
+        made["ids"][:, 0] = first
+    if last is not None:
+        made["ids"][np.arange(len(stories)), shift + counts] = last
+    real = np.arange(longest) < (counts + shift + (last is not None))[:, None]
+    return rows_of(made["ids"], real, made["words"], made["sentences"])
+
+
+def causal(stories: Sequence[Story], held: Kitchen) -> Batch:
+    """Every piece from those before it; a story stands between two end pieces."""
+    end = held.vocabulary.end
+    rows = framed(stories, held.vocabulary, held.length + 1, ends=(end, end))
+    return Batch(rows.ids[:, :-1], rows.real[:, 1:], np.zeros_like(rows.ids[:, 1:]), rows.ids[:, 1:], rows.real[:, 1:])
+
+
+def masked(stories: Sequence[Story], held: Kitchen) -> Batch:
+    """The hidden pieces of each story, from everything around them."""
+    rows = framed(stories, held.vocabulary, held.length, ends=(held.vocabulary.cls, held.vocabulary.sep))
+    return _in_place(rows, STRATEGIES[held.strategy](rows, held.vocabulary, held.chance), np.zeros_like(rows.ids), {})
+
+
+def masked_and_next(stories: Sequence[Story], held: Kitchen) -> Batch:
+    """A story cut in two, B from another document in half of the rows; the hidden pieces, and whether B follows A."""
+    pairs = [_pair(story, held) for story in stories]
+    rows = framed([pair for pair, _, _ in pairs], held.vocabulary, held.length, ends=(held.vocabulary.cls, held.vocabulary.sep))
+    cuts = np.array([cut for _, cut, _ in pairs])
+    segments = ((np.arange(rows.ids.shape[1]) > cuts[:, None] + 1) & rows.real).astype(np.int64)
+    labels = {"nsp": np.array([label for _, _, label in pairs])}
+    return _in_place(rows, STRATEGIES[held.strategy](rows, held.vocabulary, held.chance), segments, labels)
+
+
+def _in_place(rows: Rows, made: Corrupted, segments: np.ndarray, labels: dict[str, np.ndarray]) -> Batch:
+    return Batch(made.source.ids, rows.real, segments, rows.ids, made.scored, labels)
+
+
+def _pair(story: Story, held: Kitchen) -> tuple[Story, int, int]:
+    """A and B with [SEP] between them as one story, how long A is, and the label: 0 if B follows A, 1 if it is a stranger."""
+    last = int(story.sentences[-1])
+    cut = int(np.searchsorted(story.sentences, 1 + int(held.chance.integers(last)) if last else 1))
+    other, second, label = story, slice(cut, None), 0
+    if held.chance.random() < 0.5 or cut == len(story.ids):
+        other, second = _stranger(story, cut, held)
+        label = 1
+    room = held.length - 3
+    cut = min(cut, room - min(len(other.ids[second]), room // 2))
+    parts = [[getattr(story, name)[:cut], [fill], getattr(other, name)[second]] for name, fill in _gaps(held.vocabulary)]
+    ids, words, sentences = (np.concatenate(part) for part in parts)
+    words[cut + 1 :] += int(words[:cut].max(initial=-1)) + 1
+    return Story(ids, words, sentences), cut, label
+
+
+def _gaps(vocabulary: Vocabulary) -> tuple[tuple[str, int], ...]:
+    return (("ids", vocabulary.sep or 0), ("words", -1), ("sentences", -1))
+
+
+def _stranger(story: Story, cut: int, held: Kitchen) -> tuple[Story, slice]:
+    """Another story, and as many of its last sentences as the first has after its cut; not by chance the same words."""
+    after = int(story.sentences[-1]) - int(story.sentences[cut - 1]) - 1
+    for _ in range(100):
+        other = held.every[int(held.chance.integers(len(held.every)))]
+        tail = max(0, int(other.sentences[-1]) - max(0, after))
+        second = slice(int(np.searchsorted(other.sentences, tail)), None)
+        if other is not story and not np.array_equal(other.ids[second], story.ids[cut:]):
+            return other, second
+    raise TextError("These stories all end alike, so no pair can be told from another. Give more varied stories.")
+
+
+def rewritten(stories: Sequence[Story], held: Kitchen) -> Batch:
+    """Damaged text to read and text to write: BART's noises, T5's spans, PEGASUS's gap sentences."""
+    rows = framed(stories, held.vocabulary, held.length, ends=(held.vocabulary.cls, _end(held.vocabulary)))
+    made = STRATEGIES[held.strategy](rows, held.vocabulary, held.chance)
+    assert made.target is not None
+    longest = min(made.target.shape[1], held.length)
+    source = made.source
+    return Batch(source.ids, source.real, np.zeros_like(source.ids), made.target[:, :longest], made.scored[:, :longest])
+
+
+def translated(pairs: Sequence[Pair], held: Kitchen) -> Batch:
+    """A sentence to read and its translation to write."""
+    ends = (None, _end(held.vocabulary))
+    source = framed([pair.source for pair in pairs], held.vocabulary, held.length, ends=ends)
+    target = framed([pair.target for pair in pairs], held.vocabulary, held.length, ends=ends)
+    return Batch(source.ids, source.real, np.zeros_like(source.ids), target.ids, target.real)
+
+
+def _end(vocabulary: Vocabulary) -> int | None:
+    return vocabulary.end if vocabulary.end is not None else vocabulary.sep
+
+
+BATCHES: dict[str, Callable[[Any, Kitchen], Batch]] = {
+    "causal": causal,
+    "mlm": masked,
+    "mlm+nsp": masked_and_next,
+    "denoising": rewritten,
+    "span-to-text": rewritten,
+    "gap-sentence": rewritten,
+    "translation": translated,
+}

@@ -1,0 +1,57 @@
+"""The optimiser: Muon for the matrices inside the layers, AdamW for everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+MUON_RATE, ADAM_RATE, DECAY, CLIP = 0.02, 3e-3, 0.01, 1.0
+
+
+class Optimiser:
+    """Two optimisers that move together, with a state that can be written down and read again."""
+
+    def __init__(self, module: nn.Module, kind: str = "muon", rate: float | None = None) -> None:
+        self.module = module
+        inner = [p for name, p in module.named_parameters() if kind == "muon" and ".layers." in f".{name}" and p.dim() == 2]
+        taken = {id(p) for p in inner}
+        outer = [p for p in module.parameters() if id(p) not in taken]
+        scale = 1.0 if rate is None else rate / ADAM_RATE
+        self.parts: list[tuple[torch.optim.Optimizer, float]] = [
+            (
+                torch.optim.AdamW(outer, lr=ADAM_RATE * scale, weight_decay=DECAY, betas=(0.9, 0.98), fused=True),
+                ADAM_RATE * scale,
+            )
+        ]
+        if inner:
+            self.parts.append((torch.optim.Muon(inner, lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
+
+    def step(self, share: float) -> None:
+        """One update with this share of the full rates; gradients are clipped and then forgotten."""
+        nn.utils.clip_grad_norm_(self.module.parameters(), CLIP)
+        for optimiser, full in self.parts:
+            for group in optimiser.param_groups:
+                group["lr"] = full * share
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that the next step depends on, as tensors by name."""
+        return {
+            f"{n}.{place}.{name}": torch.as_tensor(value).clone()
+            for n, (optimiser, _) in enumerate(self.parts)
+            for place, held in optimiser.state_dict()["state"].items()
+            for name, value in held.items()
+        }
+
+    def fill(self, state: Mapping[str, Tensor]) -> None:
+        """Take up a state that `state` handed out."""
+        for n, (optimiser, _) in enumerate(self.parts):
+            held: dict[int, dict[str, Tensor]] = {}
+            for name, value in state.items():
+                number, place, key = name.split(".", 2)
+                if int(number) == n:
+                    held.setdefault(int(place), {})[key] = value
+            optimiser.load_state_dict({"state": held, "param_groups": optimiser.state_dict()["param_groups"]})

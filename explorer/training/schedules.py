@@ -1,0 +1,43 @@
+"""How the learning rate moves: shares of the full rate, by step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from explorer.errors import unknown
+
+
+def cosine(step: int, steps: int, warm: int) -> float:
+    """Up in a straight line, then down along a cosine to nothing."""
+    return step / warm if step <= warm else 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+
+
+def linear(step: int, steps: int, warm: int) -> float:
+    """Up in a straight line, then down in one, as BERT."""
+    return step / warm if step <= warm else max(0.0, (steps - step) / max(1, steps - warm))
+
+
+def noam(step: int, steps: int, warm: int) -> float:
+    """Up in a straight line, then down with one over the square root of the step, as the first Transformer."""
+    return math.sqrt(warm) * min(step**-0.5, step * warm**-1.5)
+
+
+def constant(step: int, steps: int, warm: int) -> float:
+    """Up in a straight line, then level."""
+    return min(1.0, step / warm)
+
+
+def share(name: str, step: int, steps: int, warm: float) -> float:
+    """The share of the full rate at a step (counted from 1); `warm` is the share of the steps that rise."""
+    if name not in SCHEDULES:
+        raise unknown("schedule", name, SCHEDULES)
+    return SCHEDULES[name](step, steps, max(1, round(warm * steps)))
+
+
+SCHEDULES: dict[str, Callable[[int, int, int], float]] = {
+    "cosine": cosine,
+    "linear": linear,
+    "noam": noam,
+    "constant": constant,
+}

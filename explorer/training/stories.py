@@ -1,0 +1,96 @@
+"""Stories as pieces, and which of them make up a batch. A batch depends on the seed and the step alone, so a run can go on anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from explorer.errors import ChoiceError, TextError
+from explorer.text.tokenizers import Tokenizer
+
+
+class Translation(NamedTuple):
+    """A text and what it should become."""
+
+    source: str
+    target: str
+
+
+Texts = Sequence[Sequence[str] | str | Translation]  # stories as lists of sentences, documents as they are, or translations
+
+
+@dataclass(frozen=True)
+class Story:
+    """One story: its pieces with the word and the sentence that each belongs to."""
+
+    ids: np.ndarray
+    words: np.ndarray
+    sentences: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A source and its target in pieces."""
+
+    source: Story
+    target: Story
+
+
+def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[Pair]:
+    """Translations in pieces."""
+    if not texts:
+        raise TextError("There are no translations to train on.")
+    coded = tokenizer.core.encode_batch([text for pair in texts for text in pair], add_special_tokens=False)
+    stories = iter([_story([one]) for one in coded])
+    return [Pair(next(stories), next(stories)) for _ in texts]
+
+
+def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer) -> list[Story]:
+    """Stories in pieces. Where the sentences are given they are kept; in a document they are found by their full stops."""
+    if not len(texts):
+        raise TextError("There are no stories to train on.")
+    told = [story for story in texts if not isinstance(story, str)]
+    flat = [sentence if n == 0 else f" {sentence}" for story in told for n, sentence in enumerate(story)]
+    coded = iter(tokenizer.core.encode_batch(flat, add_special_tokens=False))
+    made = [_document(story, tokenizer) if isinstance(story, str) else _story([next(coded) for _ in story]) for story in texts]
+    return [story for story in made if len(story.ids)]
+
+
+def _document(text: str, tokenizer: Tokenizer) -> Story:
+    tokens = tokenizer.encode(text, special=False)
+    return Story(tokens.ids.astype(np.int64), np.array(tokens.words, np.int64), np.array(tokens.sentences, np.int64))
+
+
+def _story(sentences: list[object]) -> Story:
+    ids, words, numbers, count = [], [], [], 0
+    for number, coded in enumerate(sentences):
+        ids += coded.ids  # type: ignore[attr-defined]
+        own = [-1 if word is None else word for word in coded.word_ids]  # type: ignore[attr-defined]
+        words += [word + count for word in own]
+        numbers += [number] * len(own)
+        count += max(own, default=-1) + 1
+    return Story(np.array(ids, np.int64), np.array(words, np.int64), np.array(numbers, np.int64))
+
+
+def chosen(step: int, count: int, size: int, seed: int) -> np.ndarray:
+    """The numbers of the stories in the batch of a step (counted from 1): all of them once, then again in another order."""
+    if count < size:
+        raise ChoiceError(f"A batch takes {size} stories, but there are {count}. Give more stories, or a smaller batch=….")
+    each = count // size
+    epoch, place = divmod(step - 1, each)
+    return order(count, seed, epoch)[place * size : (place + 1) * size]
+
+
+@lru_cache(maxsize=4)
+def order(count: int, seed: int, epoch: int) -> np.ndarray:
+    """The order of the stories in one round."""
+    return np.random.default_rng((seed, 1, epoch)).permutation(count)
+
+
+def lots(seed: int, step: int) -> np.random.Generator:
+    """The generator of everything that is drawn for one step."""
+    return np.random.default_rng((seed, 2, step))

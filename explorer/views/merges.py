@@ -1,0 +1,111 @@
+"""Pictures of learning a vocabulary: one merge, and how far the merges reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Merge
+from explorer.views import theme
+from explorer.views.strips import FIRST, NEW, Box, Strip, drawn
+from explorer.views.view import Control, Range, View, by_name
+
+
+def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
+    """Some words after this merge. Orange is the piece that was just made; move the slider to run the learning like a film.
+
+    Every step joins one pair of neighbouring pieces, everywhere in the texts, and adds one piece to the vocabulary. It
+    never looks at meaning: it only counts how often pieces stand side by side.
+
+    You may conclude which strings were frequent in these texts. You may not conclude that a piece is a morpheme, a syllable
+    or a unit of meaning; where it is one, that is because such strings are frequent.
+    """
+    merge = steps[step - 1]
+    strips = [
+        Strip(theme.label(word.strip("·")), tuple(_box(piece, merge.piece) for piece in after))
+        for word, after in zip(merge.words, merge.after, strict=True)
+    ]
+    first, second = (theme.label(part) for part in merge.pair)
+    notes = (
+        reason(merge),
+        f"{merge.size:,} pieces in the vocabulary, {merge.fertility:.2f} pieces per word of the texts",
+    )
+    return drawn(strips, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes)
+
+
+def reason(merge: Merge) -> str:
+    """Why this pair was chosen, with its numbers."""
+    if merge.by == "count":
+        return f"side by side {merge.score:,.0f} times; no other pair stands so more often"
+    a, b = merge.parts
+    together = round(merge.score * a * b)
+    return f"score {together:,} / ({a:,} · {b:,}) = {merge.score:.3g}; no other pair has more"
+
+
+def _box(piece: str, new: str) -> Box:
+    made = " (just made)" if piece == new else ""
+    return Box(piece, NEW if piece == new else FIRST, f"<b>{theme.label(piece)}</b>{made}")
+
+
+def growth(steps: Sequence[Merge]) -> go.Figure:
+    """Pieces per word of the texts while the vocabulary grows, one line for each way to choose the next pair.
+
+    The lower the line, the fewer pieces the same text needs. A line that reaches 1 has every word of its texts as a piece
+    of its own; then there is nothing left to join.
+
+    You may conclude which way makes shorter sequences out of these texts. You may not conclude that shorter is better for
+    a model: a rare piece is seen rarely, and so is learned badly.
+    """
+    figure = go.Figure()
+    for number, by in enumerate(dict.fromkeys(step.by for step in steps)):
+        run = [step for step in steps if step.by == by]
+        name = NAMES[by]
+        line = go.Scatter(
+            x=np.array([step.size for step in run]),
+            y=np.array([step.fertility for step in run]),
+            mode="lines",
+            name=name,
+            line={"width": 4},
+            meta=number,
+            hovertemplate=f"{name}<br>%{{x:,}} pieces: <b>%{{y:.2f}}</b> per word<extra></extra>",
+        )
+        figure.add_trace(line)
+    notes = (f"measured on the {len(steps):,} merges of this page",)
+    figure.update_layout(
+        title=theme.title("Pieces per word as the vocabulary grows", *notes),
+        xaxis={"title": {"text": "pieces in the vocabulary"}, "automargin": True},
+        yaxis={"title": {"text": "pieces per word"}, "rangemode": "tozero", "automargin": True},
+        legend={"y": 1.02, "yanchor": "bottom"},
+        height=440,
+        margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 40, "b": 60},
+    )
+    return figure
+
+
+NAMES = {"count": "by count", "score": "by the lecture's score"}
+
+
+def are_merges(steps: object) -> str:
+    """Empty for the merges of learning."""
+    right = isinstance(steps, tuple) and steps and all(isinstance(step, Merge) for step in steps)
+    return "" if right else f"it draws the merges that tuple(ex.learn(…)) gives; this is a {type(steps).__name__}."
+
+
+def is_one_run(steps: object) -> str:
+    """Empty for the merges of one way of learning."""
+    if problem := are_merges(steps):
+        return problem
+    return "" if len({step.by for step in steps}) == 1 else "it draws one way of learning at a time."  # type: ignore[attr-defined]
+
+
+def step_of(steps: Sequence[Merge]) -> Mapping[str, Control]:
+    """Which merge."""
+    return {"step": Range("Merge", 1, len(steps))}
+
+
+VIEWS = by_name(
+    View("merges", "Learned merge by merge", merges, step_of, is_one_run),
+    View("growth", "How far the merges reach", growth, lambda steps: {}, are_merges),
+)

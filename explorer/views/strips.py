@@ -1,0 +1,120 @@
+"""Pieces as boxes in a row, each as wide as its letters: the drawing that all pictures of tokens share."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.views import theme
+
+WIDE = 40  # letters in a line
+GAP = 0.12
+FIRST, SECOND, NEW, PLAIN = 0.34, 0.55, -0.6, 0.0  # places on the signed colour scale: two blues, orange, paper
+
+
+@dataclass(frozen=True)
+class Box:
+    """One piece: what is written on it, its colour, and what is said when one points at it."""
+
+    text: str
+    tone: float
+    hover: str
+    place: float | None = None  # where it begins; directly after the one before unless given
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row of boxes and its name; a row without boxes is a heading."""
+
+    name: str
+    boxes: tuple[Box, ...] = ()
+
+
+def letters(text: str) -> float:
+    """How wide a text is, in letters: wide scripts take two, marks on a letter none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def width(text: str) -> float:
+    """How wide the box of a piece is."""
+    return max(letters(theme.plain(text)), 1) + 0.9
+
+
+def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
+    """One long row as several lines under a heading."""
+    lines: list[list[Box]] = [[]]
+    used = 0.0
+    for box in boxes:
+        if used + width(box.text) > wide and lines[-1]:
+            lines.append([])
+            used = 0.0
+        lines[-1].append(box)
+        used += width(box.text)
+    return [Strip(name), *(Strip(name, tuple(line)) for line in lines)]
+
+
+def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figure:
+    """The rows from top to bottom under a title."""
+    bars = boxes_of(strips)
+    wide = max(WIDE / 2, float((bars.base + bars.x).max())) if len(bars.x) else WIDE / 2
+    above = theme.space_above(*notes) + 6
+    names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
+    headings = [_heading(row, strip.name) for row, strip in enumerate(strips) if not strip.boxes]
+    return go.Figure(bars).update_layout(
+        annotations=headings,
+        title=theme.title(title, *notes),
+        xaxis={"visible": False, "range": [0, wide + 0.2], "fixedrange": True},
+        yaxis={
+            **names,
+            "range": [max(len(strips), 3) - 0.5, -0.5],
+            "automargin": True,
+            "showgrid": False,
+            "fixedrange": True,
+            "showticklabels": not headings,
+        },
+        coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
+        showlegend=False,
+        bargap=0,
+        height=int(above + 34 * max(len(strips), 3) + 20),
+        margin={"l": 10, "r": 10, "t": above, "b": 14},
+    )
+
+
+def _heading(row: int, name: str) -> dict[str, object]:
+    return {"x": 0, "y": row + 0.1, "text": f"<b>{name}</b>", "showarrow": False, "xanchor": "left", "font": {"size": 15}}
+
+
+def boxes_of(strips: Sequence[Strip]) -> go.Bar:
+    """All boxes as bars that lie in rows."""
+    boxes = [box for strip in strips for box in strip.boxes]
+    starts: list[float] = []
+    widths: list[float] = []
+    rows: list[int] = []
+    for row, strip in enumerate(strips):
+        place = 0.0
+        for box in strip.boxes:
+            starts.append(place if box.place is None else box.place)
+            widths.append(width(box.text) if box.place is None else letters(box.text))
+            rows.append(row)
+            place = starts[-1] + widths[-1]
+    return go.Bar(
+        base=np.array(starts) + GAP / 2,
+        x=np.array(widths) - GAP,
+        y=np.array(rows),
+        text=[theme.label(box.text) for box in boxes],
+        hovertext=[box.hover for box in boxes],
+        hovertemplate="%{hovertext}<extra></extra>",
+        marker={"color": [box.tone for box in boxes], "coloraxis": "coloraxis2", "line": {"width": 1}},
+        orientation="h",
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        textfont={"size": 16},
+        constraintext="inside",
+        width=0.82,
+        name="pieces",
+    )

@@ -1,0 +1,132 @@
+"""Pictures of words and pieces: what a language costs, and labels of words from labels of pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import WAYS, Fertility, WordLabels
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name
+
+COUNTS = ("pieces per word", "pieces for the sentence", "share of [UNK]")
+
+
+def fertility(record: Fertility, *, count: str) -> go.Figure:
+    """What the same sentence costs in five languages, one row for each tokenizer.
+
+    A tokenizer that has met only English spells Finnish in small pieces, has no letters for Arabic or Chinese, and calls
+    whole words, or a whole run of letters, one [UNK]: then a low number is no good sign. Bytes never fail, but a letter of
+    another script takes two to four of them.
+
+    You may conclude what a speaker pays with these vocabularies. You may not conclude that a language is hard: learned from
+    other texts, the same algorithm turns the table round.
+    """
+    values = {
+        "pieces per word": record.pieces / record.words,
+        "pieces for the sentence": record.pieces.astype(float),
+        "share of [UNK]": record.unknown / record.pieces,
+    }[count]
+    heat = go.Heatmap(
+        z=values.astype(np.float32),
+        coloraxis="coloraxis",
+        texttemplate="%{z:.2f}" if count != COUNTS[1] else "%{z:.0f}",
+        textfont={"size": 16},
+        customdata=[[theme.label(text) for text in record.sentences]] * len(record.names),
+        hovertemplate=f"<b>%{{y}}</b>, %{{x}}<br>{count}: <b>%{{z:.3g}}</b><extra></extra>",
+        xgap=2,
+        ygap=2,
+        name=count,
+    )
+    figure = go.Figure(heat)
+    notes = ("one sentence, five languages", f"words, counted by hand: {', '.join(map(str, record.words))}")
+    figure.update_layout(
+        title=theme.title(count[0].upper() + count[1:], *notes),
+        xaxis={**_axis(record.languages), "side": "top"},
+        yaxis={**_axis(record.names), "range": [len(record.names) - 0.5, -0.5]},
+        height=theme.space_above(*notes) + 90 + 48 * len(record.names),
+        margin={"l": 10, "r": 10, "t": theme.space_above(*notes) + 34, "b": 20},
+        **theme.colours(values, signed=False),
+    )
+    return figure.update_layout(coloraxis={"showscale": False})
+
+
+def _axis(names: tuple[str, ...]) -> dict[str, object]:
+    places = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [theme.label(name) for name in names]}
+    return {**places, "automargin": True, "showgrid": False, "range": [-0.5, len(names) - 0.5], "tickfont": {"size": 15}}
+
+
+def word_labels(record: WordLabels, *, way: str) -> go.Figure:
+    """Above: what a tagger says of each piece by itself. Below: what is made of it for each word. ✓ is the right label.
+
+    A tagger labels pieces, and people want labels of words. Taking the first piece is the simplest way; one can also use
+    what all pieces of the word say.
+
+    You may conclude that here the other pieces know something that the first does not. You may not conclude that it is the
+    same for BERT: there the first piece has already seen the rest of its word through attention.
+    """
+    together = record.together(way)
+    sizes = [len(record.tokens), len(record.words)]
+    figure = make_subplots(
+        2, 1, subplot_titles=("each piece", f"each word: {way}"), row_heights=sizes, vertical_spacing=2.6 / (sum(sizes) + 4)
+    )
+    gold = np.array([record.labels.index(label) for label in record.gold])
+    marks = [["✓" if label == right else "" for label in range(len(record.labels))] for right in gold]
+    panels = (("pieces", record.shares, record.tokens.texts, None), ("words", together, record.words, marks))
+    for row, (name, values, names, texts) in enumerate(panels, 1):
+        figure.add_trace(_shares(name, values, texts), row=row, col=1)
+        figure.update_xaxes(**_axis(record.labels), showticklabels=row == 2, row=row, col=1)
+        figure.update_yaxes(**{**_axis(tuple(names)), "range": [len(names) - 0.5, -0.5]}, row=row, col=1)
+    hits = int((together.argmax(axis=1) == gold).sum())
+    scores = ", ".join(f"{name.split(' ')[0]} {share:.0%}" for name, share in record.right.items())
+    notes = (f"here {hits} of {len(gold)} words are right", f"on {record.tried:,} words of new texts: {scores}")
+    above = theme.space_above(*notes) + 24
+    figure.update_layout(
+        title=theme.title("Labels of words from those of pieces", *notes),
+        height=above + 130 + 25 * sum(sizes),
+        margin={"l": 10, "r": 10, "t": above, "b": 70},
+        coloraxis={"cmin": 0, "cmax": 1, "showscale": False},
+    )
+    return figure
+
+
+def _shares(name: str, values: np.ndarray, texts: list[list[str]] | None) -> go.Heatmap:
+    return go.Heatmap(
+        z=values.astype(np.float32),
+        coloraxis="coloraxis",
+        hovertemplate="<b>%{y}</b>, %{x}: <b>%{z:.3f}</b><extra></extra>",
+        xgap=1,
+        ygap=1,
+        text=texts,
+        texttemplate="%{text}" if texts else None,
+        name=name,
+    )
+
+
+def is_fertility(record: object) -> str:
+    """Empty for what languages cost."""
+    return "" if isinstance(record, Fertility) else f"it draws what fertility(…) makes; this is a {type(record).__name__}."
+
+
+def is_word_labels(record: object) -> str:
+    """Empty for labels of words."""
+    return "" if isinstance(record, WordLabels) else f"it draws what word_labels(…) makes; this is a {type(record).__name__}."
+
+
+def count_of(record: Fertility) -> Mapping[str, Control]:
+    """What is counted."""
+    return {"count": Choice("Count", COUNTS)}
+
+
+def way_of(record: WordLabels) -> Mapping[str, Control]:
+    """How pieces are put together."""
+    return {"way": Choice("Way", tuple(WAYS))}
+
+
+VIEWS = by_name(
+    View("fertility", "What a language costs", fertility, count_of, is_fertility),
+    View("word-labels", "Labels of words from labels of pieces", word_labels, way_of, is_word_labels),
+)

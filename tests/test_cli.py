@@ -1,0 +1,52 @@
+"""The command line, as a student types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import explorer as ex
+from explorer.text.seedling import stories
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "explorer", *arguments]
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    return subprocess.run(command, cwd=folder, env=here, capture_output=True, text=True, timeout=120)
+
+
+def test_a_text_is_corrupted(tmp_path: Path) -> None:
+    text = "The dog was tired."
+    done = run("corrupt", text, "--strategy", "bart-mask", "--seed", "3", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    made = ex.corrupt(text, "bart-mask", tokenizer=ex.load("bert", device="cpu").tokenizer, seed=3)
+    assert json.loads(done.stdout)["source"] == list(made.source.texts)
+    wrong = run("corrupt", text, "--strategy", "bort", folder=tmp_path)
+    assert wrong.returncode == 2 and "Did you mean 'bart'" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_a_system_is_fitted_stopped_and_taken_up_again(tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("\n\n".join(" ".join(story) for story in stories(400, 1)))
+    command = [sys.executable, "-m", "explorer", "fit", "gpt2", "--corpus", "./texts.txt", "--steps", "400", "--json"]
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["step"] == 10
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "goes on from there" in said
+    stopped = int(said.split("step ")[1].split(".")[0])
+    assert 10 <= stopped < 400
+    again = subprocess.Popen(command, cwd=tmp_path, env=here, stdout=subprocess.PIPE, text=True)
+    assert again.stdout is not None
+    assert json.loads(again.stdout.readline())["step"] == (stopped // 10 + 1) * 10, "it goes on after the last step"
+    again.kill()
+    again.communicate()
+    other = run("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "40", folder=tmp_path)
+    assert other.returncode == 2 and "steps=400 there, 40 here" in other.stderr

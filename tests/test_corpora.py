@@ -1,0 +1,324 @@
+"""From files to numbers on disk: the same pieces as the tokenizer, any size, killed at any moment."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ALL
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import explorer as ex
+from explorer.text import corpora, prepared
+from explorer.text.prepared import Corpus, corpus, prepare, sentence_starts
+from explorer.text.seedling import stories
+from explorer.text.tokenizers import Tokenizer, read
+
+STORIES = [" ".join(story) for story in stories(300, 1)]
+KINDS = {kind: ex.tokenizer(kind, STORIES, size=400) for kind in ("wordpiece", "byte-bpe", "bpe")}
+LETTERS = {"wordpiece": ex.tokenizer("wordpiece", ["a.!?\"')"], size=91), "byte-bpe": ex.tokenizer("byte-bpe", ["a"], size=257)}
+
+
+@pytest.fixture(params=list(KINDS))
+def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
+    return KINDS[request.param]
+
+
+def written(path: Path, texts: list[str]) -> Path:
+    path.write_text("\n\n".join(texts), "utf-8")
+    return path
+
+
+def test_a_corpus_holds_the_pieces_of_its_documents(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    made = corpus(written(tmp_path / "x.txt", STORIES), tokenizer, tmp_path / "out")
+    assert len(made) == len(STORIES) and made.ids.dtype == np.uint16
+    for number in range(0, len(STORIES), 7):
+        tokens = tokenizer.encode(STORIES[number], special=False)
+        assert tokenizer.decode(made.document(number)).strip() == tokenizer.decode(tokens.ids).strip()
+        ends = [b for (_, b), s in zip(tokens.offsets, tokens.sentences, strict=True)]
+        lengths = [tokens.sentences.count(s) for s in range(max(tokens.sentences) + 1)]
+        parts = made.sentences_of(number)
+        assert len(ends) == len(tokens) and [len(part) for part in parts][:-1] == lengths[:-1]
+    assert np.concatenate([made.document(n) for n in range(len(made))]).tolist() == made.ids.tolist()
+
+
+@settings(max_examples=2000 if ALL else 200, deadline=None)
+@given(text=st.text(alphabet="ab .!?\"')\n", min_size=1, max_size=40))
+def test_sentences_are_those_of_the_tokenizer(text: str) -> None:
+    for tokenizer in (LETTERS["wordpiece"], LETTERS["byte-bpe"]):  # no piece holds a mark and a letter
+        tokens = tokenizer.encode(text, special=False)
+        starts = [n for n, (a, b) in enumerate(zip((-1, *tokens.sentences), tokens.sentences, strict=False)) if a != b]
+        found = sentence_starts(text, [end for _, end in tokens.offsets])
+        assert found[found < len(tokens)].tolist() == starts
+
+
+def test_sentences_without_spaces_and_short_forms() -> None:
+    def starts(text: str) -> list[int]:
+        return sentence_starts(text, range(1, len(text) + 1)).tolist()
+
+    assert starts("你好。世界！猫") == [0, 3, 6] and starts("你。") == [0, 2], "what comes next would be new"
+    assert starts("Dr. Who ran. Then") == [0, 12] and starts("3.14 is. It") == [0, 8]
+    assert starts('"No." He') == [0, 5] and starts("no") == [0]
+
+
+def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
+    tokenizer = KINDS["wordpiece"]
+    (tmp_path / "in" / "b").mkdir(parents=True)
+    for name, text in (
+        ("c.txt", "the cat"),
+        ("a.txt", "a dog\r\n\r\nthe cow"),
+        ("b/x.md", "\ufeffa goat"),
+        ("b/y.txt", ""),
+        ("z.png", "x"),
+    ):
+        (tmp_path / "in" / name).write_bytes(text.encode())
+    made = corpus(tmp_path / "in", tokenizer, tmp_path / "out")
+    assert [tokenizer.decode(made.document(n)) for n in range(len(made))] == ["a dog", "the cow", "a goat", "the cat"]
+    assert [t.strip() for t in corpora.texts(tmp_path / "in")] == ["a dog", "the cow", "a goat", "the cat"]
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 40_000, "猫。" * 60_000, "x" * 200_000, "One line.\n" * 20_000], ids=lambda t: t[:4]
+)
+def test_one_endless_document_passes_in_stretches(text: str, tmp_path: Path) -> None:
+    tokenizer = KINDS["byte-bpe"]
+    (tmp_path / "x.txt").write_text(text, "utf-8")
+    found = list(corpora.parts(tmp_path / "x.txt")[0].stretches(0))
+    assert "".join(stretch.text for stretch in found).rstrip() == text.rstrip()
+    assert max(len(s.text.encode()) for s in found) <= 1 << 16 and len(found) > 2
+    made = corpus(tmp_path / "x.txt", tokenizer, tmp_path / "out")
+    assert len(made) == 1 and tokenizer.decode(made.ids).rstrip() == text.rstrip()
+    assert len(made.sentences) == max(1, text.count("。") + text.count(".")) or "x" in text
+
+
+def test_progress_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "BATCH", 10_000)
+    path = written(tmp_path / "x.txt", STORIES)
+    steps = list(prepare(path, KINDS["bpe"], tmp_path / "out"))
+    assert len(steps) > 5 and [s.done_bytes for s in steps] == sorted({s.done_bytes for s in steps})
+    assert steps[-1].share == 1 and steps[-1].tokens == len(Corpus(tmp_path / "out").ids) and steps[-1].documents == 300
+    again = list(prepare(path, KINDS["bpe"], tmp_path / "out"))
+    assert len(again) == 1 and again[0].tokens == steps[-1].tokens, "what is prepared is found"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("stop", [0, 1, 3, 10])
+def test_a_stopped_preparation_goes_on_to_the_same_bytes(stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "BATCH", 5_000)
+    monkeypatch.setattr(prepared, "EVERY", 0.0)
+    (tmp_path / "in").mkdir()
+    for n in range(3):
+        written(tmp_path / "in" / f"{n}.txt", STORIES[100 * n : 100 * n + 100])
+    whole, parts = (prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / name) for name in ("whole", "parts"))
+    list(whole)
+    for _, _ in zip(range(stop), parts, strict=False):
+        pass
+    parts.close()  # type: ignore[attr-defined]
+    with open(tmp_path / "parts" / "ids.bin", "ab") if stop else open(os.devnull, "ab") as file:
+        file.write(b"half written")
+    first = next(iter(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts")))
+    assert stop < 2 or first.tokens > 0
+    list(prepare(tmp_path / "in", KINDS["wordpiece"], tmp_path / "parts"))
+    assert contents(tmp_path / "whole") == contents(tmp_path / "parts")
+
+
+SCRIPT = """
+import sys
+from explorer.text import prepared
+from explorer.text.tokenizers import read
+prepared.EVERY, prepared.BATCH = float(sys.argv[4]), 1 << 16
+print("ready", flush=True)
+for step in prepared.prepare(sys.argv[1], read(sys.argv[2]), sys.argv[3]):
+    pass
+"""
+
+
+def start(source: Path, pieces: Path, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SCRIPT, str(source), str(pieces), str(folder), "0.05"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    process.stdout.close()
+    return process
+
+
+def killed_until_done(source: Path, pieces: Path, folder: Path, chance: random.Random, longest: float) -> int:
+    for kills in range(200):
+        process = start(source, pieces, folder)
+        try:
+            assert process.wait(longest * (0.05 + chance.random())) == 0
+            return kills
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+    raise AssertionError("no progress in two hundred runs")
+
+
+def test_killed_at_any_moment_it_ends_in_the_same_bytes(tmp_path: Path) -> None:
+    source = written(tmp_path / "x.txt", [" ".join(story) for story in stories(12_000, 2)])
+    pieces = KINDS["wordpiece"].save(tmp_path / "tokenizer.json")
+    assert source.stat().st_size > 2_500_000
+    began = time.perf_counter()
+    assert start(source, pieces, tmp_path / "whole").wait() == 0
+    took = time.perf_counter() - began
+    for seed in range(6 if ALL else 1):
+        kills = killed_until_done(source, pieces, tmp_path / f"killed{seed}", random.Random(seed), took / 3)
+        assert kills > 0, "it was never killed: the test proves nothing"
+        assert contents(tmp_path / f"killed{seed}") == contents(tmp_path / "whole")
+
+
+@pytest.mark.skipif(not ALL, reason="two hundred megabytes take minutes: make test-all")
+def test_two_hundred_megabytes_take_less_than_one_of_memory(tmp_path: Path) -> None:
+    text = "\n\n".join(" ".join(story) for story in stories(20_000, 2)) + "\n\n"
+    with open(tmp_path / "x.txt", "w", encoding="utf-8") as file:
+        while file.tell() < 200_000_000:
+            file.write(text)
+    code = SCRIPT + "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    pieces = KINDS["wordpiece"].save(tmp_path / "tokenizer.json")
+    command = [sys.executable, "-c", code, str(tmp_path / "x.txt"), str(pieces), str(tmp_path / "out"), "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
+    peak = int(done.stdout.split()[-1]) * 1024
+    assert peak < 1_000_000_000 and resource.getpagesize() > 0
+    made = Corpus(tmp_path / "out")
+    assert len(made.ids) > 40_000_000 and read(pieces).decode(made.document(len(made) - 1))
+
+
+class Full:
+    """A file on a disk that is full after some bytes."""
+
+    def __init__(self, file: Any, room: list[int]) -> None:
+        self.file, self.room = file, room
+
+    def write(self, data: bytes) -> int:
+        self.room[0] -= len(data)
+        if self.room[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return int(self.file.write(data))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+def test_a_full_disk_is_said_and_afterwards_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "BATCH", 5_000)
+    monkeypatch.setattr(prepared, "EVERY", 0.0)
+    path, plain = written(tmp_path / "x.txt", STORIES), prepared.Writer.__init__
+
+    def full(self: Any, *arguments: Any) -> None:
+        plain(self, *arguments)
+        room = [20_000]
+        self.files = [Full(file, room) for file in self.files]
+
+    monkeypatch.setattr(prepared.Writer, "__init__", full)
+    with pytest.raises(ex.ExplorerError, match="no space left"):
+        list(prepare(path, KINDS["bpe"], tmp_path / "out"))
+    monkeypatch.setattr(prepared.Writer, "__init__", plain)
+    first = next(iter(prepare(path, KINDS["bpe"], tmp_path / "out")))
+    assert first.documents > 5, "it goes on where it stopped"
+    corpus(path, KINDS["bpe"], tmp_path / "out")
+    corpus(path, KINDS["bpe"], tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def bad(tmp_path: Path, name: str, content: bytes) -> Path:
+    (tmp_path / name).write_bytes(content)
+    return tmp_path / name
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n\n \n", "only spaces"),
+        (b"abc\0def", "zero byte"),
+        (b"a" * 9000 + b"\0", "zero byte"),
+        ("Smörgås".encode("latin-1"), r"not UTF-8 text: byte 2 is 0xf6"),
+        (b"fine\n\nfine\n\nna\xefve", "byte 14 is 0xef"),
+        ("Hello".encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_what_is_no_text_is_met_with_a_word(content: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ex.ExplorerError, match=message):
+        corpus(bad(tmp_path, "x.txt", content), KINDS["bpe"], tmp_path / "out")
+
+
+def test_other_mistakes_are_met_with_a_word(tmp_path: Path) -> None:
+    good = written(tmp_path / "x.txt", STORIES[:3])
+    for source, message in (
+        (tmp_path / "none.txt", "no file or folder"),
+        (3, "is a path or hub:name"),
+        (str(tmp_path / "out2"), "no file"),
+    ):
+        with pytest.raises(ex.ExplorerError, match=message):
+            corpus(source, KINDS["bpe"], tmp_path / "out")  # type: ignore[arg-type]
+    (tmp_path / "only").mkdir()
+    bad(tmp_path / "only", "x.png", b"123")
+    with pytest.raises(ex.ExplorerError, match="no text file in"):
+        corpus(tmp_path / "only", KINDS["bpe"], tmp_path / "out")
+    with pytest.raises(ex.ExplorerError, match="Could not write"):
+        corpus(good, KINDS["bpe"], good / "out")
+    with pytest.raises(ex.ExplorerError, match="no prepared corpus"):
+        Corpus(tmp_path / "only")
+    corpus(good, KINDS["bpe"], tmp_path / "out")
+    with pytest.raises(ex.ExplorerError, match="another tokenizer"):
+        corpus(good, KINDS["wordpiece"], tmp_path / "out")
+    with pytest.raises(ex.ExplorerError, match="another source"):
+        corpus(written(tmp_path / "y.txt", STORIES[3:6]), KINDS["bpe"], tmp_path / "out")
+    with open(tmp_path / "out" / "ids.bin", "ab") as file:
+        file.write(b"xx")
+    with pytest.raises(ex.ExplorerError, match="not whole"):
+        Corpus(tmp_path / "out")
+
+
+class Rows:
+    """A data set as the hub's library streams it."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def skip(self, count: int) -> Rows:
+        return Rows(self.rows[count:])
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+
+def test_a_hub_data_set_is_read_on_request_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(ex.ExplorerError, match="pip install datasets"):
+        corpus("hub:owner/name", KINDS["bpe"], tmp_path / "out")
+    asked: list[Any] = []
+
+    def load_dataset(*arguments: Any, **options: Any) -> Rows:
+        asked.append((arguments, options))
+        return Rows([{"text": story} for story in STORIES])
+
+    monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=load_dataset))
+    made = corpus("hub:owner/name:small", KINDS["bpe"], tmp_path / "hub")
+    assert asked == [(("owner/name", "small"), {"split": "train", "streaming": True})]
+    assert len(made) == 300 and KINDS["bpe"].decode(made.document(7)) == STORIES[7]
+    monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=lambda *a, **k: Rows([{"words": "x"}])))
+    with pytest.raises(ex.ExplorerError, match="no column of texts"):
+        corpus("hub:owner/other", KINDS["bpe"], tmp_path / "other")
+
+
+def test_a_large_vocabulary_takes_four_bytes(tmp_path: Path) -> None:
+    words = [f"w{n}" for n in range(66_000)]
+    big = ex.tokenizer("words", [" ".join(words)], size=70_000)
+    made = corpus(written(tmp_path / "x.txt", [" ".join(words)]), big, tmp_path / "out")
+    assert made.ids.dtype == np.uint32 and big.vocabulary.size > 1 << 16 and int(made.ids.max()) > 1 << 16

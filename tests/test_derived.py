@@ -1,0 +1,122 @@
+"""Data sets that are derived from the microworld: right answers, and no give-away."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from explorer.text.microworld.derived.acceptability import judged, minimal_pairs
+from explorer.text.microworld.derived.blanks import blanks, other_number
+from explorer.text.microworld.derived.following import following
+from explorer.text.microworld.derived.inference import inferences
+from explorer.text.microworld.derived.paraphrase import paraphrases
+from explorer.text.microworld.derived.questions import questions, summaries
+from explorer.text.microworld.giveaway import NAME, bag_of_words, classify, marked
+
+MORE = {"taller": 1, "older": 1, "stronger": 1, "richer": 1, "shorter": -1, "younger": -1, "weaker": -1, "poorer": -1}
+
+
+def test_the_classifier_that_should_fail_can_succeed() -> None:
+    chance = np.random.default_rng(0)
+    x = chance.normal(size=(600, 5))
+    y = (x @ [1.0, -2.0, 0.5, 0.0, 1.0] > 0).astype(int)
+    assert (classify(x[:400], y[:400], x[400:]) == y[400:]).mean() > 0.95
+    assert bag_of_words(["good cake", "bad cake"] * 100, [1, 0] * 100) == 1.0
+
+
+def test_inference_does_not_give_its_answer_away() -> None:
+    items = list(inferences(4000, 3))
+    labels = [item.label for item in items]
+    assert max(Counter(labels).values()) - min(Counter(labels).values()) <= 1
+    assert bag_of_words([f"{i.premise} {i.hypothesis}" for i in items], labels) < 0.45
+    assert bag_of_words([f"{i.premise} {marked(i.hypothesis)}" for i in items], labels) < 0.45
+    assert bag_of_words([i.hypothesis for i in items], labels) < 0.40
+
+
+def test_inference_about_order_is_right_by_an_exhaustive_search() -> None:
+    checked = 0
+    for item in inferences(600, 8):
+        if item.family == "order":
+            facts = [_relation(part) for part in item.premise.split(". ")]
+            assert _follows(facts, _relation(item.hypothesis)) == item.label
+            checked += 1
+    assert checked > 100
+
+
+def _relation(sentence: str) -> tuple[str, str]:
+    a, _, more, _, b = sentence.rstrip(".").split(" ")
+    return (a, b) if MORE[more] > 0 else (b, a)
+
+
+def _follows(facts: list[tuple[str, str]], asked: tuple[str, str]) -> int:
+    """Try every order of the people: true in all of them, in none, or in some."""
+    from itertools import permutations
+
+    people = sorted({name for pair in (*facts, asked) for name in pair})
+    orders = [o for o in permutations(people) if all(o.index(a) < o.index(b) for a, b in facts)]
+    true = sum(o.index(asked[0]) < o.index(asked[1]) for o in orders)
+    return 0 if true == len(orders) else 1 if true == 0 else 2
+
+
+def test_acceptability_does_not_give_its_answer_away() -> None:
+    items = list(judged(4000, 3))
+    assert 0.45 < sum(item.good for item in items) / len(items) < 0.55
+    assert bag_of_words([item.text for item in items], [int(item.good) for item in items]) <= 0.60
+
+
+def test_minimal_pairs_differ_in_one_thing() -> None:
+    for pair in minimal_pairs(900, 4):
+        good, bad = (re.findall(r"[\w'-]+", text.lower()) for text in (pair.good, pair.bad))
+        assert pair.good != pair.bad
+        if pair.kind == "agreement":
+            ((one, other),) = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
+            assert other_number()[one] == other or other_number()[other] == one
+        else:
+            assert sorted(good) == sorted(bad), pair
+
+
+def test_answers_are_spans_of_the_text() -> None:
+    for item in questions(600, 5):
+        assert item.answer and item.answer == item.text[item.start : item.end]
+        assert item.question.endswith("?") and item.question.split()[0] in ("Who", "What", "Where")
+        if item.question.startswith("Who"):
+            rest = item.question.removeprefix("Who ").rstrip("?")
+            assert f"{item.answer} {rest}" in item.text
+
+
+def test_summaries_are_shorter_and_about_their_story() -> None:
+    for item in summaries(300, 5):
+        assert len(item.summary) < 0.8 * len(item.text)
+        names = set(re.findall(r"\b[A-Z][a-z]+\b", item.summary)) - {"It"}
+        inside = {name for name in names if name in item.text or name.lower() in item.text}
+        assert inside == names
+
+
+def test_paraphrases_of_a_higher_grade_share_more_words() -> None:
+    shared: dict[int, list[float]] = {grade: [] for grade in range(6)}
+    for item in paraphrases(1800, 6):
+        a, b = (set(re.findall(r"\w+", text.lower())) for text in (item.first, item.second))
+        shared[item.grade].append(len(a & b) / len(a | b))
+        assert item.first != item.second
+    means = [float(np.mean(shared[grade])) for grade in range(6)]
+    assert means == sorted(means)
+
+
+def test_the_second_text_cannot_be_told_by_a_shared_name() -> None:
+    pairs = list(following(3000, 3))
+    assert sum(pair.follows for pair in pairs) / len(pairs) == pytest.approx(0.5, abs=0.03)
+    rule = [bool(set(NAME.findall(" ".join(p.first))) & set(NAME.findall(" ".join(p.second)))) == p.follows for p in pairs]
+    assert sum(rule) / len(rule) < 0.60
+    assert bag_of_words([" ".join(p.second) for p in pairs], [int(p.follows) for p in pairs]) < 0.60
+
+
+def test_blanks_hide_what_their_name_says() -> None:
+    found = Counter(blank.phenomenon for blank in blanks(600, 1, "train"))
+    assert min(found[name] for name in ("a noun said before", "a name said before", "agreement past an attractor")) > 50
+    for blank in blanks(300, 1, "train"):
+        assert blank.right not in blank.wrong and blank.sentence[0] <= blank.at < blank.sentence[1]
+        if blank.phenomenon.endswith("said before"):
+            assert blank.right in blank.words[: blank.at]

@@ -1,0 +1,361 @@
+"""What is learned and how words are cut, against the `tokenizers` library and against the lecture's formula."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tokenizers as library
+from conftest import ALL
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tokenizers import models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+import explorer as ex
+from explorer.records import Merge
+from explorer.text import learning, tokenizers
+from explorer.text.kinds import CUTS, SPECIALS, words_of
+from explorer.text.matching import matches, replay
+from explorer.text.microworld.french import pairs
+from explorer.text.seedling import stories
+
+FIVE = [
+    "The animal didn't cross the street because it was too tired. The street was too wide.",
+    "Eläin ei ylittänyt katua, koska se oli liian väsynyt. Katu oli liian leveä.",
+    "لم يعبر الحيوان الشارع لأنه كان متعبا جدا. كان الشارع واسعا جدا.",
+    "动物没有过马路，因为它太累了。马路太宽了。",
+    "Животное не перешло улицу, потому что оно слишком устало. 😀😀 👩‍👩‍👧 नमस्ते नमस्ते",
+]
+EXAMPLES = 1500 if ALL else 120
+SMALL = st.lists(st.text(alphabet="ab c", max_size=24), min_size=1, max_size=8)  # many ties, and runs of one letter
+WILD = st.lists(st.text(max_size=30), min_size=1, max_size=6)
+
+
+@pytest.fixture(scope="module")
+def toys() -> list[str]:
+    return [" ".join(story) for story in stories(400, 1)]
+
+
+def spelled(texts: list[str]) -> bool:
+    return any(text.strip() for text in texts)
+
+
+def theirs(kind: str, texts: list[str], size: int) -> dict[str, Any]:
+    """What the library's own trainer makes of these texts."""
+    core = library.Tokenizer(models.BPE())
+    first: dict[str, Any] = {"special_tokens": list(SPECIALS[kind])}
+    if kind == "byte-bpe":
+        core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        first["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    else:
+        core.normalizer, core.pre_tokenizer = CUTS[kind]().normalizer, CUTS[kind]().pre_tokenizer
+    core.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=size, show_progress=False, **first))
+    return json.loads(core.to_str())["model"]
+
+
+def ours(kind: str, texts: list[str], size: int, **options: Any) -> dict[str, Any]:
+    return json.loads(ex.tokenizer(kind, texts, size=size, **options).core.to_str())["model"]
+
+
+def least(kind: str, texts: list[str]) -> int:
+    """The smallest vocabulary for these texts: special pieces and letters."""
+    letters = {c for text in texts for word in words_of(CUTS[kind](), text) for c in word}
+    return {"byte-bpe": 257, "bpe": len(letters) + 2}.get(
+        kind, 2 * len(letters | set("abcdefghijklmnopqrstuvwxyz0123456789")) + 5
+    )
+
+
+@pytest.mark.parametrize("kind", ["bpe", "byte-bpe"])
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(texts=SMALL.filter(spelled) | WILD.filter(spelled), more=st.integers(0, 60))
+def test_byte_pairs_are_the_library_s(kind: str, texts: list[str], more: int) -> None:
+    size = least(kind, texts) + more
+    mine, other = ours(kind, texts, size), theirs(kind, texts, size)
+    assert mine["vocab"] == other["vocab"]
+    assert mine["merges"] == other["merges"]
+
+
+@pytest.mark.parametrize("kind", ["bpe", "byte-bpe"])
+@pytest.mark.parametrize("extra", [0, 7, 150, 3000])
+def test_byte_pairs_are_the_library_s_in_five_scripts_and_on_stories(kind: str, extra: int, toys: list[str]) -> None:
+    both = [side for pair in pairs(600, 3) for side in (pair.english, pair.french)]
+    for texts in (FIVE, toys, FIVE + toys, both):
+        size = least(kind, texts) + extra
+        mine, other = ours(kind, texts, size), theirs(kind, texts, size)
+        assert mine["vocab"] == other["vocab"] and mine["merges"] == other["merges"]
+
+
+def numbered(texts: list[str], size: int) -> dict[str, int]:
+    """The library's WordPiece trainer, with its letters numbered beforehand: alone it numbers them at random."""
+    start = [*SPECIALS["wordpiece"]]
+    letters = sorted(
+        {c for t in texts for w in words_of(CUTS["wordpiece"](), t) for c in w} | set("abcdefghijklmnopqrstuvwxyz0123456789")
+    )
+    start += letters + ["##" + letter for letter in letters]
+    core = CUTS["wordpiece"]()
+    core.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=size, special_tokens=start, show_progress=False))
+    return core.get_vocab()
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(texts=SMALL.filter(spelled) | WILD.filter(spelled), more=st.integers(0, 40))
+def test_wordpiece_by_counts_is_the_library_s(texts: list[str], more: int) -> None:
+    if not count(texts):
+        return
+    size = least("wordpiece", texts) + more
+    assert ours("wordpiece", texts, size)["vocab"] == numbered(texts, size)
+
+
+def count(texts: list[str]) -> Counter[str]:
+    return Counter(word for text in texts for word in words_of(CUTS["wordpiece"](), text))
+
+
+def test_wordpiece_by_counts_on_stories_and_without_ties(toys: list[str]) -> None:
+    for extra in (5, 300, 3000):
+        size = least("wordpiece", toys) + extra
+        assert ours("wordpiece", toys, size)["vocab"] == numbered(toys, size)
+    clear = ["abcd " * 16, "abce " * 7, "fg " * 3, "hij " * 2, "hi " * 2]  # at every step one pair is the most frequent
+    free = library.Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    free.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    free.train_from_iterator(clear, trainers.WordPieceTrainer(vocab_size=10_000, show_progress=False))
+    letters = {piece for piece in free.get_vocab() if len(piece.removeprefix("##")) == 1}
+    joined = set(free.get_vocab()) - letters
+    assert joined == {m.piece for m in ex.learn("wordpiece", clear, size=10_000)} and "abcd" in joined
+
+
+def by_formula(words: Counter[str], steps: int) -> list[tuple[str, str]]:
+    """The lecture's algorithm, written out: at every step everything is counted again."""
+    cut = {word: [word[0], *("##" + c for c in word[1:])] for word in words}
+    order = {
+        name: n for n, name in enumerate(sorted({c for w in words for c in w} | set("abcdefghijklmnopqrstuvwxyz0123456789")))
+    }
+    order |= {"##" + name: n + len(order) for name, n in order.items()}
+    done = []
+    for _ in range(steps):
+        single, double = Counter[str](), Counter[tuple[str, str]]()
+        for word, parts in cut.items():
+            for part in parts:
+                single[part] += words[word]
+            for pair in zip(parts, parts[1:], strict=False):
+                double[pair] += words[word]
+        if not double:
+            break
+        scores = np.array([n / (single[a] * single[b]) for (a, b), n in double.items()])
+        best = min(
+            (p for p, s in zip(double, scores, strict=True) if s == scores.max()), key=lambda p: (order[p[0]], order[p[1]])
+        )
+        new = best[0] + best[1].removeprefix("##")
+        order.setdefault(new, len(order))
+        done.append(best)
+        for parts in cut.values():
+            place = 0
+            while place < len(parts) - 1:
+                if (parts[place], parts[place + 1]) == best:
+                    parts[place : place + 2] = [new]
+                place += 1
+    return done
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(texts=SMALL.filter(lambda t: bool(count(t))))
+def test_wordpiece_by_score_is_the_lecture_s_formula(texts: list[str]) -> None:
+    steps = list(ex.learn("wordpiece", texts, size=least("wordpiece", texts) + 30, by="score"))
+    assert [step.pair for step in steps] == by_formula(count(texts), len(steps))
+    assert len(by_formula(count(texts), len(steps) + 1)) == len(steps) or len(steps) >= 30
+
+
+def test_wordpiece_by_score_on_stories(toys: list[str]) -> None:
+    few = toys[:60]
+    steps = list(ex.learn("wordpiece", few, size=least("wordpiece", few) + 60, by="score"))
+    assert [step.pair for step in steps] == by_formula(count(few), 60)
+    for step in steps:
+        assert step.score == pytest.approx(step.count / (step.parts[0] * step.parts[1])) or step.pair[0] == step.pair[1]
+
+
+def test_the_two_ways_to_choose_differ_and_ties_fall_out_the_same_every_time() -> None:
+    texts = ["the then them then " * 50, "fuzz buzz " * 3, "qi qi"]
+    first = {by: next(iter(ex.learn("wordpiece", texts, size=500, by=by))).pair for by in ("count", "score")}
+    assert first == {"count": ("t", "##h"), "score": ("q", "##i")}, "counts prefer the frequent, the score prefers the rare"
+    even = ["ab cd ef gh"]  # four pairs, each once: only the numbers of the letters decide
+    runs = {tuple(step.pair for step in ex.learn("wordpiece", even, size=500)) for _ in range(5)}
+    assert runs == {(("a", "##b"), ("c", "##d"), ("e", "##f"), ("g", "##h"))}
+
+
+def segments(step: Merge) -> list[str]:
+    return ["".join(piece.removeprefix("##") for piece in word) for word in step.after]
+
+
+def test_a_merge_says_what_it_did(toys: list[str]) -> None:
+    words = count(toys)
+    total = sum(words.values())
+    for kind, by in (("wordpiece", "count"), ("wordpiece", "score"), ("bpe", "count"), ("byte-bpe", "count")):
+        steps = list(ex.learn(kind, toys, size=400, by=by, watch=["animal", "zebra"]))
+        assert [step.step for step in steps] == list(range(1, len(steps) + 1))
+        assert steps[-1].size == 400 and all(b.size - a.size in (0, 1) for a, b in zip(steps, steps[1:], strict=False))
+        assert all(a.after == b.before for a, b in zip(steps, steps[1:], strict=False))
+        assert [word.strip("·") for word in steps[0].words] == ["animal", "zebra"]
+        assert segments(steps[-1])[0].strip("·") == "animal" and segments(steps[-1])[1].strip("·") in ("zebra", "<unk>ebra")
+        pieces = ex.tokenizer(kind, toys, size=400, by=by)
+        if by == "count" and kind != "wordpiece":  # BPE cuts as it learned; longest match may cut otherwise
+            flat = [len(pieces.core.model.tokenize(word)) for text in toys for word in words_of(pieces.core, text)]
+            assert steps[-1].fertility == pytest.approx(sum(flat) / len(flat))
+        if kind == "wordpiece":
+            assert steps[0].fertility == pytest.approx((sum(n * len(w) for w, n in words.items()) - steps[0].count) / total)
+
+
+def test_where_there_is_much_to_do_the_library_does_the_same(toys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = {kind: ours(kind, FIVE + toys, 700) for kind in ("wordpiece", "bpe", "byte-bpe")}
+    monkeypatch.setattr(learning, "LIBRARY_SIZE", 1)
+    monkeypatch.setattr(learning, "learner", None)  # ours cannot be used
+    for kind, model in plain.items():
+        assert ours(kind, FIVE + toys, 700) == model
+
+
+WORD = st.text(alphabet="abcdé你#", min_size=1, max_size=14)
+
+
+@settings(max_examples=10 * EXAMPLES, deadline=None)
+@given(word=WORD, pieces=st.sets(st.text(alphabet="abcdé你#", min_size=1, max_size=4), max_size=25), longest=st.integers(1, 14))
+def test_longest_match_is_the_library_s(word: str, pieces: set[str], longest: int) -> None:
+    vocabulary = {name: n for n, name in enumerate(["[UNK]", *sorted(pieces)])}
+    vocabulary |= {"##" + name: len(vocabulary) + n for n, name in enumerate(sorted(pieces)[::2])}
+    model = models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=longest)
+    steps = list(matches(word, vocabulary, longest=longest))
+    assert [token.value for token in model.tokenize(word)] == list(steps[-1].pieces)
+    assert all(step.found == (step.candidate in vocabulary) for step in steps if len(word) <= longest)
+
+
+@settings(max_examples=10 * EXAMPLES, deadline=None)
+@given(word=WORD, pairs=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20))
+def test_replay_is_the_library_s(word: str, pairs: list[tuple[int, int]]) -> None:
+    names, merges = list("abcdé你#"), []
+    for a, b in pairs:
+        pair = (names[a % len(names)], names[b % len(names)])
+        if pair not in merges:
+            merges.append(pair)
+            names += [] if "".join(pair) in names else ["".join(pair)]
+    model = models.BPE({name: n for n, name in enumerate(names)}, merges)
+    steps = list(replay(word, merges))
+    assert [token.value for token in model.tokenize(word)] == list(steps[-1].pieces)
+    assert all("".join(step.pieces) == word for step in steps)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(text=st.text(max_size=60))
+def test_words_and_steps_give_the_pieces_of_a_text(text: str) -> None:
+    for kind in ("wordpiece", "bpe", "byte-bpe"):
+        assume(not any(name in text for name in SPECIALS[kind]))
+        made = TOYS[kind]
+        model = json.loads(made.core.to_str())["model"]
+        merges = [tuple(pair) for pair in model.get("merges", [])]
+        pieces: list[str] = []
+        for word in words_of(made.core, text):
+            start = [c if c in model["vocab"] else "<unk>" for c in word]
+            steps = matches(word, model["vocab"]) if kind == "wordpiece" else replay(word, merges, letters=start)
+            pieces += list(steps)[-1].pieces
+        assert pieces == made.core.encode(text, add_special_tokens=False).tokens
+
+
+TOYS = {kind: ex.tokenizer(kind, [" ".join(story) for story in stories(300, 1)], size=500) for kind in CUTS}
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_transformers_opens_the_file_and_cuts_the_same(kind: str, tmp_path: Path) -> None:
+    theirs = PreTrainedTokenizerFast(tokenizer_file=str(TOYS[kind].save(tmp_path / "tokenizer.json")))
+    again = tokenizers.read(tmp_path / "tokenizer.json")
+    for text in [*FIVE, "", "  two  spaces\nand a line ", "The dog <mask> [MASK] <extra_id_3> </s> ran."]:
+        assert theirs(text)["input_ids"] == TOYS[kind].encode(text).ids.tolist()
+        assert again.encode(text).ids.tolist() == TOYS[kind].encode(text).ids.tolist()
+    assert theirs("A dog.", "A cat.")["input_ids"] == TOYS[kind].encode("A dog.", "A cat.").ids.tolist()
+    assert len(theirs) == TOYS[kind].vocabulary.size
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_every_kind_knows_its_words_and_offsets(kind: str) -> None:
+    made, text = TOYS[kind], "Once there was a farmer called Ida."
+    tokens = made.encode(text, special=False)
+    assert not any(tokens.unseen or (True,)) and not any(tokens.special)
+    assert "".join(text[a:b] for a, b in tokens.offsets).replace(" ", "") == text.replace(" ", "")
+    assert len(set(tokens.words)) == 8, "seven words and a full stop"
+    assert made.decode(tokens.ids).lower() == text.lower()
+    by_ids = made.tokens(tokens.ids.tolist())
+    assert by_ids.texts == tokens.texts and by_ids.words == tokens.words
+    assert any(made.encode("A zebra ran.").unseen or ())
+    assert not set("▁Ġ") & set("".join(tokens.texts))
+
+
+def test_special_pieces_stand_where_each_system_wants_them() -> None:
+    texts = [" ".join(story) for story in stories(100, 1)]
+    assert TOYS["wordpiece"].encode("dog", "cat").texts == ("[CLS]", "dog", "[SEP]", "cat", "[SEP]")
+    assert TOYS["byte-bpe"].encode("dog").special == (False,) * len(TOYS["byte-bpe"].encode("dog"))
+    t5 = TOYS["unigram"]
+    assert t5.encode("dog").texts[-1] == "</s>" and len(t5.vocabulary.sentinels) == 100
+    assert (
+        t5.core.id_to_token(t5.vocabulary.sentinels[0]) == "<extra_id_0>"
+        and t5.vocabulary.sentinels[0] == t5.vocabulary.size - 1
+    )
+    hidden = t5.encode("The <extra_id_0> ran <extra_id_1>.")
+    assert [w for w, s in zip(hidden.texts, hidden.special, strict=True) if s] == ["<extra_id_0>", "<extra_id_1>", "</s>"]
+    bart = ex.tokenizer("byte-bpe", texts, size=400, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
+    v = bart.vocabulary
+    assert (v.cls, v.pad, v.sep, v.unknown, v.mask, v.size) == (0, 1, 2, 3, 4, 400)
+    assert bart.encode("dog", "cat").ids[[0, -1]].tolist() == [0, 2] and bart.encode("a <mask> b").ids.tolist().count(4) == 1
+    gpt = ex.tokenizer("bpe", texts, size=300, specials=("<|endoftext|>", "<unk>", "[START]", "[DELIM]", "[EXTRACT]"))
+    row = gpt.encode("[START]the dog[DELIM]the cat[EXTRACT]")
+    assert [t for t, s in zip(row.texts, row.special, strict=True) if s] == ["[START]", "[DELIM]", "[EXTRACT]"]
+    source = ex.tokenizer("bpe", texts, size=300, specials=("<pad>", "</s>", "<unk>"))
+    assert source.encode("dog").texts[-1] == "</s>" and source.vocabulary.pad == 0
+
+
+def test_only_an_unknown_letter_is_unknown() -> None:
+    made = TOYS["wordpiece"]
+    v = made.vocabulary
+    assert v.unknown not in made.encode("flibbertigibbet zzyzx").ids, "a rare word is cut into letters"
+    assert made.encode("dog😀dog cat", special=False).texts.count("[UNK]") == 1
+    assert v.unknown in made.encode("x" * 101).ids and v.unknown not in made.encode("x" * 100).ids
+
+
+def test_elmo_reads_letters() -> None:
+    tokens = TOYS["characters"].encode("Dog é")
+    grid = tokens.characters
+    assert grid is not None and grid.shape == (4, 50) and tokens.texts == ("<S>", "<UNK>", "<UNK>", "</S>")
+    word = [259, *(b + 1 for b in b"Dog"), 260]  # the published numbering, with 0 kept free
+    assert grid[1].tolist() == word + [261] * (50 - len(word))
+    assert grid[0].tolist() == [259, 257, 260] + [261] * 47 and grid[3].tolist() == [259, 258, 260] + [261] * 47
+    assert grid[2].tolist()[:4] == [259, 0xC3 + 1, 0xA9 + 1, 260]
+    assert TOYS["characters"].encode("x" * 80).characters[1].tolist() == [259] + [121] * 48 + [260]
+    assert TOYS["words"].encode("Dog").characters is None
+
+
+def test_learning_unigram_is_the_same_every_time(toys: list[str]) -> None:
+    for size in (200, 400):
+        first, second, third = (ex.tokenizer("unigram", toys, size=size).core.to_str() for _ in range(3))
+        assert first == second == third
+    assert ex.tokenizer("unigram", toys, size=400).vocabulary.size <= 400
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ex.learn("words", ["a b"], size=300), "not learned by merges"),
+        (lambda: ex.learn("wordpieces", ["a b"], size=300), "Did you mean 'wordpiece'"),
+        (lambda: ex.learn("bpe", [" "], size=300), "no text"),
+        (lambda: ex.learn("bpe", ["ab"], size=3), "letters and special pieces alone need 5"),
+        (lambda: ex.learn("bpe", ["ab"], size=30, by="luck"), "no way to choose"),
+        (lambda: ex.tokenizer("words", ["a b"], size=4), "too small"),
+        (lambda: ex.tokenizer("unigram", ["a b"], size=104), "too small"),
+        (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials=["<s>", "</s>"]), "no piece for what is unknown"),
+        (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials=["<unk>", "<unk>"]), "twice"),
+        (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials="<unk>"), "list of names"),
+        (lambda: ex.tokenizer("bpe", ["a b"], size=90, sentinels=-1), "whole number"),
+        (lambda: list(matches("two words", {"a": 0})), "not one word"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_met_with_a_word(call: Any, message: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=message):
+        call()

@@ -1,0 +1,225 @@
+"""Lesson 1: what its pictures and its answers say, against the records and against counting again."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_pages import ROOT, app
+
+import explorer as ex
+from explorer.lessons import tokens as lesson
+from explorer.records import WAYS
+from explorer.shells import export
+from explorer.text import classroom
+from explorer.text.kinds import words_of
+from explorer.text.labels import LABELS, OTHER, labelled, word_labels
+from explorer.text.matching import matches, replay
+from explorer.text.seedling import stories
+from explorer.text.sidebyside import LANGUAGES, OTHERS, fertility, segments, sentence, side_by_side
+from explorer.views import VIEWS
+
+TEXT = "The zebra didn't cross: naïve café 😀 <b>!"
+
+
+@pytest.fixture(scope="module")
+def ways() -> tuple[Any, Any]:
+    return classroom.learned("wordpiece", "count"), classroom.learned("wordpiece", "score")
+
+
+def written(figure: Any) -> list[str]:
+    return list(figure.data[0].text)
+
+
+def rows(figure: Any) -> dict[str, list[str]]:
+    """What is written in each row, by the file of its numbers."""
+    found: dict[str, list[str]] = {}
+    for _, _, row, _, text, _ in export.cells(figure):
+        found.setdefault(row, []).append(str(text))
+    return found
+
+
+def test_a_merge_is_drawn_as_it_is_recorded(ways: Any) -> None:
+    steps = tuple(ex.learn("bpe", classroom.toys(), size=200, watch=["animal", "street"]))
+    for step in (1, 40, len(steps)):
+        figure = VIEWS["merges"](steps, step=step)
+        merge = steps[step - 1]
+        assert rows(figure) == {word.strip("·"): list(after) for word, after in zip(merge.words, merge.after, strict=True)}
+        assert merge.piece in figure.layout.title.text and f"{merge.size:,} pieces" in figure.layout.title.text
+        orange = [t for t, c in zip(written(figure), figure.data[0].marker.color, strict=True) if c < 0]
+        assert set(orange) <= {merge.piece}
+    by_count, by_score = ways
+    for line, steps in zip(VIEWS["growth"](by_count + by_score).data, ways, strict=True):
+        assert list(line.x) == [s.size for s in steps] and list(line.y) == [s.fertility for s in steps]
+
+
+def test_boxes_stand_side_by_side_and_inside_the_picture() -> None:
+    for figure in (
+        VIEWS["pieces"](side_by_side(TEXT, classroom.shelf())),
+        VIEWS["merges"](classroom.learned("bpe", "count"), step=9),
+    ):
+        bars = figure.data[0]
+        for row in np.unique(bars.y):
+            here = bars.y == row
+            starts, ends = bars.base[here], (bars.base + bars.x)[here]
+            assert (np.diff(starts) > 0).all() and (starts[1:] >= ends[:-1]).all()
+            assert starts[0] >= 0 and ends[-1] <= figure.layout.xaxis.range[1]
+
+
+def test_the_steps_of_one_word_are_drawn_as_they_are_recorded() -> None:
+    vocabulary = classroom.shelf()["wordpiece"].core.get_vocab()
+    tries = tuple(matches("breadbasket", vocabulary))
+    for step in range(1, len(tries) + 1):
+        figure = VIEWS["matches"](tries, step=step)
+        assert written(figure) == [match.candidate for match in tries[max(0, step - 14) : step]]
+        assert [c < 0 for c in figure.data[0].marker.color] == [m.found for m in tries[max(0, step - 14) : step]]
+    merges = [("b", "r"), ("br", "e"), ("s", "k")]
+    steps = tuple(replay("breadsk", merges))
+    assert rows(VIEWS["joins"](steps, step=3)) == {
+        "letters": list("breadsk"), "merge 1": ["br", *"eadsk"], "merge 2": ["bre", *"adsk"], "merge 3": ["bre", "a", "d", "sk"]
+    }  # fmt: skip
+
+
+def test_side_by_side_shows_every_piece() -> None:
+    shelf = classroom.shelf()
+    record = side_by_side(TEXT, shelf)
+    shown = rows(VIEWS["pieces"](record))
+    for (name, tokenizer), (heading, texts) in zip(shelf.items(), shown.items(), strict=True):
+        tokens = tokenizer.encode(TEXT, special=False)
+        assert heading == f"{name}: {len(tokens)} pieces" and texts == [
+            t[:15] + "…" if len(t) > 16 else t for t in tokens.texts
+        ]
+
+
+def test_special_pieces_are_shown_with_their_segments() -> None:
+    record = side_by_side("A dog.", classroom.systems(), pair="It slept.", special=True)
+    special = {
+        name: [text for text, flag in zip(tokens.texts, tokens.special, strict=True) if flag]
+        for name, tokens in zip(record.names, record.tokens, strict=True)
+    }
+    published = {
+        "BERT": ["[CLS]", "[SEP]", "[SEP]"],
+        "BART, RoBERTa": ["<s>", "</s>", "</s>", "</s>"],
+        "T5": ["</s>", "</s>"],
+        "GPT-2": [],
+    }
+    assert special == published
+    assert set(record.tokens[0].segments) == {0, 1} and record.tokens[0].segments[0] == 0
+    with pytest.raises(ex.ExplorerError, match="empty"):
+        side_by_side("", classroom.systems(), special=True)
+
+
+def test_records_are_written_and_read_back(tmp_path: Path, ways: Any) -> None:
+    record = word_labels("A dog.", classroom.shelf()["bpe"], classroom.toys()[:9], classroom.toys()[:9])
+    tries = tuple(matches("dog", {"d", "##o"}))
+    for held in (ways[0][7], record, tries[-1], next(replay("dog", [])), fertility(classroom.shelf())):
+        again = type(held).read(held.write(tmp_path / "x.npz"))
+        assert type(again) is type(held)
+        for name, value in vars(held).items():
+            np.testing.assert_equal(vars(again)[name], value) if not hasattr(value, "ids") else None
+
+
+def test_what_a_language_costs_is_counted_right() -> None:
+    shelf = classroom.shelf()
+    record = fertility(shelf)
+    for i, tokenizer in enumerate(shelf.values()):
+        for j, language in enumerate(LANGUAGES):
+            ids = tokenizer.core.encode(sentence(language), add_special_tokens=False).ids
+            assert record.pieces[i, j] == len(ids) and record.unknown[i, j] == ids.count(tokenizer.vocabulary.unknown)
+    shown = np.asarray(VIEWS["fertility"](record, count="pieces per word").data[0].z)
+    np.testing.assert_allclose(shown, record.pieces / [len(words) for _, words in LANGUAGES.values()], rtol=1e-6)
+    for language, (_, words) in LANGUAGES.items():
+        assert "".join(words) == sentence(language).replace(" ", "")
+        assert sentence(language) not in OTHERS.get(language, ())
+    assert record.unknown[record.names.index("byte-bpe")].sum() == 0, "bytes are never unknown"
+
+
+def test_labels_of_words_are_put_together_by_their_formulas() -> None:
+    small = ex.tokenizer("wordpiece", classroom.toys(), size=250)
+    test = [" ".join(story) for story in stories(50, 2)]
+    record = word_labels("Oscar saw a brown bear.", small, classroom.toys(), test)
+    assert record.gold == ("person", OTHER, OTHER, "colour", "animal", OTHER)
+    counts = Counter[tuple[int, str]]()
+    for text in classroom.toys():
+        tokens, _, gold = labelled(text, small)
+        counts.update((int(i), gold[w]) for i, w in zip(tokens.ids, tokens.words, strict=True))
+    for piece, shares in zip(record.tokens.ids, record.shares, strict=True):
+        raw = np.array([counts[int(piece), label] + 1 for label in LABELS])
+        np.testing.assert_allclose(shares, raw / raw.sum())
+    for number, word in enumerate(record.words):
+        mine = record.shares[[w == number for w in record.tokens.words]]
+        wanted = {
+            "first piece": mine[0],
+            "mean of all pieces": mine.mean(0),
+            "product of all pieces": mine.prod(0) / mine.prod(0).sum(),
+        }
+        for way, shares in wanted.items():
+            np.testing.assert_allclose(record.together(way)[number], shares, err_msg=word)
+    first, *others = (record.right[way] for way in WAYS)
+    assert all(first < other for other in others) and record.tried > 100
+    shown = VIEWS["word-labels"](record, way="mean of all pieces").data
+    np.testing.assert_allclose(np.asarray(shown[1].z), record.together("mean of all pieces"), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "bpe", "byte-bpe", "unigram"])
+@pytest.mark.parametrize("longest", [24, 100, 512])
+def test_segments_hold_the_whole_text_and_no_more_than_they_may(kind: str, longest: int) -> None:
+    tokenizer, text = classroom.shelf()[kind], " ".join(classroom.toys()[:20])
+    parts = segments(text, tokenizer, longest=longest)
+    assert all(len(part) <= longest for part in parts)
+    pieces = [t for part in parts for t, special in zip(part.texts, part.special, strict=True) if not special]
+    assert pieces == list(tokenizer.encode(text, special=False).texts)
+    with pytest.raises(ex.ExplorerError, match=r"leaves no room|does not fit"):
+        segments("a " + "q" * 50, tokenizer, longest=2)
+
+
+def test_the_answers_are_right(ways: Any) -> None:
+    by_count, by_score = ways
+    question = lesson.first_merge_question(by_count, by_score)
+    assert question.answer == " + ".join(by_score[0].pair) != " + ".join(by_count[0].pair) and len(question.options) == 2
+    words = Counter(w for text in classroom.toys() for w in words_of(classroom.shelf()["wordpiece"].core, text))
+    letters = {c for w in words for c in w} | set("abcdefghijklmnopqrstuvwxyz0123456789")
+    cost = fertility(classroom.shelf())
+    items = lesson.exercises(by_count, by_score, cost, {"zzyzx": False, "don😀t": True}, 3549)
+    assert items[0].answer == 5 + 2 * len(letters)
+    assert items[2].answer == pytest.approx(by_count[-1].fertility) and items[3].answer == "don😀t"
+    assert items[4].answer == cost.pieces[3, 2] / cost.pieces[3, 0] and items[5].answer == math.ceil(3549 / 510) == 7
+    for word in ("breadbasket", "the", "x😀", "q", "zz"):
+        asked = lesson.longest_question(tuple(matches(word, classroom.shelf()["wordpiece"].core.get_vocab())))
+        assert asked.answer == classroom.shelf()["wordpiece"].core.model.tokenize(word)[0].value
+        assert asked.options.count(str(asked.answer)) == 1 and len(set(asked.options)) == len(asked.options) >= 2
+    assert f"| 100 | {by_count[99].fertility:.2f} | {by_score[99].fertility:.2f} |" in lesson.table(by_count, by_score)
+
+
+def page() -> AppTest:
+    return app().switch_page(str(ROOT / "explorer" / "pages" / "tokens.py")).run()
+
+
+@pytest.mark.parametrize("text", ["", "   ", "<script>alert(1)</script>", "$x$ `code` :red[x]", "x" * 300, "\x00", "😀"])
+def test_the_page_answers_odd_input_calmly(text: str) -> None:
+    at = page()
+    for number, field in enumerate(at.text_input[:4]):
+        if field.placeholder:
+            continue
+        at.text_input[number].set_value(text)
+    at.run()
+    assert not at.exception
+
+
+def test_the_code_on_the_page_makes_its_pictures() -> None:
+    at = page()
+    for radio in at.radio[:2]:
+        radio.set_value(radio.options[0])
+    at.run()
+    lines = [block.value for block in at.code if "ex.show" in block.value]
+    assert len(lines) == 9
+    for code in lines:
+        *first, last = code.splitlines()
+        shown: dict[str, Any] = {}
+        exec(compile("\n".join([*first, f"shown = {last}"]), "page", "exec"), shown)  # noqa: S102
+        assert shown["shown"].figure.data
