@@ -10,7 +10,13 @@ PAGES = Path(explorer.__file__).parent / "pages"
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
 st.html("<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }</style>")
-LESSONS = {"tokens": "Tokens", "heads": "Heads", "attention": "Attention, step by step", "positions": "Positions"}
+LESSONS = {
+    "tokens": "Tokens",
+    "heads": "Heads",
+    "attention": "Attention, step by step",
+    "positions": "Positions",
+    "corruption": "Corruption lab",
+}
 st.navigation(
     [st.Page(PAGES / f"{name}.py", title=title, default=name == "heads") for name, title in LESSONS.items()], position="top"
 ).run()

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorer import views
     from explorer.comparing import compare
+    from explorer.corruption.choosing import hide
     from explorer.corruption.strategies import corrupt
     from explorer.errors import ExplorerError
+    from explorer.guessing import guess
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
@@ -50,6 +52,8 @@ _HOMES = {
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
     "export": "loading:export",
+    "guess": "guessing:guess",
+    "hide": "corruption.choosing:hide",
     "fit": "training.fitting:fit",
     "learn": "text.learning:learn",
     "load": "loading:load",
@@ -80,6 +84,8 @@ __all__ = [
     "compare",
     "corrupt",
     "export",
+    "guess",
+    "hide",
     "fit",
     "learn",
     "load",

@@ -15,7 +15,7 @@ from conftest import ALL, SENTENCE
 from offline import ROOT, Watch, chromium, free_port, server
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as Late
-from test_views import of_tokens
+from test_views import of_corruption, of_tokens
 
 import explorer as ex
 from explorer import library
@@ -25,11 +25,15 @@ from explorer.views import VIEWS
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # a second visitor on two busy cores waits longer than the usual five seconds
-DRAWN = ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path"  # a heat map is one image
+DRAWN = (  # a heat map is one image
+    ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path, "
+    ".js-plotly-plot .scatterlayer .points path"
+)
 LESSONS = {
     "Tokens": "merge 1",
     "Attention, step by step": "Attention with nothing to learn",
     "Positions": "Vectors of the places",
+    "Corruption lab": "One text under every strategy",
 }
 CUT_OFF = """plot => {
   const frame = plot.getBoundingClientRect();
@@ -144,6 +148,7 @@ def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace,
         ex.shuffle(ex.load("bert", device="cpu"), SENTENCE),
         saturation(),
         library.result("scale"),
+        *of_corruption(ex.load("bert", device="cpu")).values(),
         *of_tokens().values(),
     ]
     for number, (name, view) in enumerate(VIEWS.items()):

@@ -14,6 +14,8 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
+from explorer.corruption import counting
+from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
@@ -21,9 +23,22 @@ from explorer.records import Attention, Curve, Curves, Trace, spread
 from explorer.text import classroom
 from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
+from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
 from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, words
 
+STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
+EVERY = (*STRATEGIES, *PAIRS)
+NO_TEXT = (
+    "saturation",
+    "curves",
+    "rates",
+    "span-lengths",
+    "gap-sentences",
+    *merges.VIEWS,
+    *pieces.VIEWS,
+    *words.VIEWS,
+)  # nothing that a model reads
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
 
@@ -56,6 +71,29 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
         "trained places": ex.places(gpt2),
         **of_tokens(),
+        **of_corruption(bert),
+    }
+
+
+def of_corruption(bert: OwnModel) -> dict[str, Any]:
+    pieces = with_sentinels(bert.tokenizer)
+    made = {name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=[ODD] if name == "nsp" else ()) for name in EVERY}
+    odd_text = f"{ODD}. {STORY}"
+    odd = tuple(ex.corrupt(odd_text, name, tokenizer=pieces, seed=1) for name in EVERY if name != "nsp")
+    return {
+        **{f"corruption {name}": record for name, record in made.items()},
+        **{f"odd corruption {record.strategy}": record for record in odd},
+        "all corruptions": tuple(made.values()),
+        "odd corruptions": odd,
+        "one corruption": (made["mlm"],),
+        "nothing hidden": ex.guess(bert, ex.corrupt("Dog", "mlm", tokenizer=bert.tokenizer, exact=False, rate=1e-9)),
+        "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
+        "odd guess": ex.guess(bert, ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
+        "rates": counting.rates(STORY, tokenizer=pieces, draws=20),
+        "one draw": counting.rates("Dog", tokenizer=bert.tokenizer, draws=1),
+        **{f"lengths {name}": counting.span_lengths(STORY, name, tokenizer=pieces, draws=20) for name in counting.LAWS},
+        "gaps": counting.gap_sentences(f"{ODD}. {STORY}", tokenizer=pieces),
+        "one sentence": counting.gap_sentences("Dog", tokenizer=pieces),
     }
 
 
@@ -202,9 +240,6 @@ def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
     assert "not divided by √d" in title and "head 1 of every layer silenced" in title and "q·k × 1" in title
     assert "edited" not in VIEWS["attention"](records["encoder"], stage="scaled").layout.title.text
     assert "edited" in VIEWS["heads"](records["edited"]).layout.title.text
-
-
-NO_TEXT = ("saturation", "curves", *merges.VIEWS, *pieces.VIEWS, *words.VIEWS)  # nothing that a model reads
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.startswith("place-") and name not in NO_TEXT])

@@ -13,10 +13,21 @@ SPAN_CHANCE, LONGEST_SPAN = 0.2, 10
 
 
 def mlm(
-    rows: Rows, vocabulary: Vocabulary, chance: np.random.Generator, *, rate: float = 0.15, split: tuple[float, ...] = SPLIT
+    rows: Rows,
+    vocabulary: Vocabulary,
+    chance: np.random.Generator,
+    *,
+    rate: float = 0.15,
+    split: tuple[float, ...] = SPLIT,
+    exact: bool = True,
 ) -> Corrupted:
-    """BERT: an exact share of each row is chosen; by `split` it becomes [MASK], another piece, or stays as it is."""
-    chosen = drawn(rows.free, budget(rows.free, rate), chance)
+    """BERT: an exact share of each row is chosen; by `split` it becomes [MASK], another piece, or stays as it is.
+
+    With `exact=False` every piece is chosen by a coin flip of its own, as many programs do: then the share of a short text
+    varies, and may be nothing at all.
+    """
+    free = rows.free
+    chosen = drawn(free, budget(free, rate), chance) if exact else free & (chance.random(free.shape) < rate)
     return covered(rows, chosen, vocabulary, chance, split)
 
 
@@ -94,7 +105,7 @@ def covered(
     made = rows.changed(masked, vocabulary.mask, MASKED)
     made = made.changed(replaced, chance.choice(ordinary(vocabulary), chosen.shape), REPLACED)
     kept = chosen & ~masked & ~replaced
-    return Corrupted(made.changed(kept, made.ids, SCORED), chosen)
+    return Corrupted(made.changed(kept, made.ids, SCORED), chosen, labels={} if span is None else {"span": span})
 
 
 def _sizes(rows: Rows) -> np.ndarray:

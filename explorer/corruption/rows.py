@@ -68,6 +68,21 @@ class Corrupted:
     labels: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
+def hidden_share(rows: Rows, made: Corrupted) -> np.ndarray:
+    """The share of each row's text that was hidden, replaced or left out: [row].
+
+    Where nothing was, what was moved counts, or what was put in. Beside hiding, moving is not counted.
+    """
+    source, count = made.source, np.maximum(rows.free.sum(axis=1), 1)
+
+    def pieces(*actions: int) -> np.ndarray:
+        return (source.real & np.isin(source.action, actions)).sum(axis=1)
+
+    kept, moved = ((source.free & (source.action == action)).sum(axis=1) for action in (KEPT, MOVED))
+    gone = rows.free.sum(axis=1) - kept - moved
+    return np.where(gone > 0, gone, np.where(moved > 0, moved, pieces(INSERTED))) / count
+
+
 def packed(values: Mapping[str, np.ndarray], keep: np.ndarray, pad: int) -> dict[str, np.ndarray]:
     """What is kept of each row, moved to the left: arrays [row, longest row], and "real". Padding is 0, in ids `pad`."""
     length = int(keep.sum(axis=1).max(initial=1))

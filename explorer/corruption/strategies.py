@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from itertools import groupby
 from typing import Any
@@ -10,12 +11,24 @@ from typing import Any
 import numpy as np
 
 from explorer.corruption import masking, noises, prediction, sentences, spans
-from explorer.corruption.rows import INSERTED, KEPT, MASKED, REPLACED, SCORED, Corrupted, Rows, rows_of
+from explorer.corruption.rows import (
+    INSERTED,
+    KEPT,
+    MASKED,
+    MOVED,
+    REPLACED,
+    SCORED,
+    Corrupted,
+    Rows,
+    hidden_share,
+    rows_of,
+)
 from explorer.errors import ChoiceError, TextError, unknown
-from explorer.records import ACTIONS, Corruption, Tokens
+from explorer.records import ACTIONS, Corruption, Tokens, Vocabulary
 from explorer.text.tokenizers import Tokenizer
 
 PAIRS = ("nsp", "sop")
+SHOWN_ELSEWHERE = ("span", "segments")  # in the record these are its spans, and the segments of its source
 
 
 def corrupt(
@@ -34,7 +47,7 @@ def corrupt(
     rows = row_of(tokens)
     pair = strategy in PAIRS
     made = _pair(tokens, strategy, tokenizer, chance, corpus) if pair else applied(strategy, rows, tokenizer, chance, options)
-    return record(strategy, tokens, made, tokenizer, seed, float(_option(strategy, options)))
+    return record(strategy, tokens, made, tokenizer, seed, nominal_rate(strategy, options))
 
 
 def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, chance: np.random.Generator, options: dict[str, Any]) -> Corrupted:
@@ -68,42 +81,47 @@ def record(strategy: str, original: Tokens, made: Corrupted, tokenizer: Tokenize
     return Corruption(
         strategy=strategy,
         original=original,
-        source=original if same else tokenizer.tokens(source.ids[0][:length].tolist()),
+        source=original if same else _pieces(source.ids[0][:length].tolist(), tokenizer, made.labels),
         target=target,
         origin=origin,
         action=tuple(ACTIONS[a] for a in action),
         deleted=tuple(place for place in range(len(original)) if place not in stood_for),
         scored=scored,
-        spans=_spans(origin, action),
+        spans=_spans(origin, action, made.labels.get("span")),
         nominal=nominal,
-        realised=_realised(original, origin, action),
+        realised=float(hidden_share(row_of(original), made)[0]),
         seed=seed,
-        labels={name: tuple(np.ravel(value[0]).tolist()) for name, value in made.labels.items()},
+        labels={name: tuple(np.ravel(value[0]).tolist()) for name, value in made.labels.items() if name not in SHOWN_ELSEWHERE},
     )
 
 
-def _spans(origin: Sequence[tuple[int, ...]], action: np.ndarray) -> tuple[tuple[int, int], ...]:
-    """What is hidden together: a mask for several places is a span, and so are hidden neighbours that stand for one each."""
+def _pieces(ids: list[int], tokenizer: Tokenizer, labels: Mapping[str, np.ndarray]) -> Tokens:
+    """The pieces that the model reads; a pair has its second segment told apart."""
+    tokens = tokenizer.tokens(ids)
+    if "segments" not in labels:
+        return tokens
+    return replace(tokens, segments=tuple(labels["segments"][0].tolist()))
+
+
+def _spans(origin: Sequence[tuple[int, ...]], action: np.ndarray, span: np.ndarray | None) -> tuple[tuple[int, int], ...]:
+    """What is hidden together: a mask for several places is a span, and so are hidden neighbours that stand for one each.
+
+    Where the strategy says itself which span a place belongs to, neighbours of two spans stay apart.
+    """
     found: list[tuple[int, int]] = []
-    for places, done in zip(origin, action, strict=True):
+    for place, (places, done) in enumerate(zip(origin, action, strict=True)):
         if done not in (MASKED, REPLACED, SCORED) or not places:
             continue
-        if found and len(places) == 1 and sum(found[-1]) == places[0]:
+        together = span is None or span[0, place] == span[0, place - 1]
+        if found and len(places) == 1 and sum(found[-1]) == places[0] and together:
             found[-1] = (found[-1][0], found[-1][1] + 1)
         else:
             found.append((places[0], len(places)))
     return tuple(found)
 
 
-def _realised(original: Tokens, origin: Sequence[tuple[int, ...]], action: np.ndarray) -> float:
-    """The share of the text's places that were hidden, replaced, moved or left out; where none was, how much was put in."""
-    text = {place for place, word in enumerate(original.words) if word >= 0}
-    untouched = {place for places, done in zip(origin, action, strict=True) if done == KEPT for place in places}
-    inserted = int((action == INSERTED).sum())
-    return (len(text - untouched) or inserted) / max(1, len(text))
-
-
-def _option(strategy: str, options: dict[str, Any]) -> float:
+def nominal_rate(strategy: str, options: dict[str, Any]) -> float:
+    """The share of the text that a strategy aims at; NaN where it has none."""
     if strategy in PAIRS or "rate" not in signature(STRATEGIES[strategy]).parameters:
         return float("nan")
     return float(options.get("rate", signature(STRATEGIES[strategy]).parameters["rate"].default))
@@ -118,25 +136,37 @@ def _pair(tokens: Tokens, strategy: str, tokenizer: Tokenizer, chance: np.random
     if len(story) < 2:
         raise TextError(f"{strategy} cuts a text between two sentences. Write at least two.")
     stranger: dict[int, int] = {}
+    swapped = False
     if strategy == "sop":
         first, second, label = sentences.sop(story, chance)
+        swapped = label == 1
     else:
         if not corpus:
             raise ChoiceError("nsp needs other texts to take a stranger from. Give them as corpus=[…].")
         other = tokenizer.encode(corpus[int(chance.integers(len(corpus)))], special=False)
         first, second, label = sentences.nsp(story, [[-1 - place for place in part] for part in _sentences(other)], chance)
         stranger = {-1 - place: int(i) for place, i in enumerate(other.ids)}
-    places = [None, *(p for part in first for p in part), None, *(p for part in second for p in part), None]
-    marks = iter((vocabulary.cls, vocabulary.sep, vocabulary.sep))
+    begin, end = _ends(tokens, vocabulary)
+    places = [begin, *(p for part in first for p in part), None, *(p for part in second for p in part), end]
+    marks = iter([vocabulary.cls] * (begin is None) + [vocabulary.sep] + [vocabulary.sep] * (end is None))
     ids = [next(marks) if p is None else int(tokens.ids[p]) if p >= 0 else stranger[p] for p in places]
     inserted = np.array([[p is None or p < 0 for p in places]])
     start = np.array([[0 if p is None or p < 0 else p for p in places]])
     shape = np.ones((1, len(ids)), bool)
-    words = np.where(inserted, -1, 0)
-    action = np.where(inserted, INSERTED, KEPT)
+    text = np.array([[p not in (None, begin, end) for p in places]])
+    words = np.where(text & ~inserted, 0, -1)
+    action = np.where(inserted, INSERTED, np.where(text & swapped, MOVED, KEPT))
     order = np.arange(len(tokens))[None]
     made = Rows(np.array([ids]), shape, words, words, start, np.where(inserted, 0, 1), action, order)
-    return Corrupted(made, np.zeros_like(shape), labels={strategy: np.array([[label]])})
+    segments = np.arange(len(ids))[None] >= 2 + sum(map(len, first))  # [CLS] A [SEP] are segment 0
+    labels = {strategy: np.array([[label]]), "segments": segments.astype(np.int64)}
+    return Corrupted(made, np.zeros_like(shape), labels=labels)
+
+
+def _ends(tokens: Tokens, vocabulary: Vocabulary) -> tuple[int | None, int | None]:
+    """The places of [CLS] and of the last [SEP], where the text has them already."""
+    last = len(tokens) - 1
+    return 0 if tokens.ids[0] == vocabulary.cls else None, last if tokens.ids[last] == vocabulary.sep else None
 
 
 def _sentences(tokens: Tokens) -> list[list[int]]:

@@ -1,6 +1,7 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
 from explorer.records.attention import STAGES, Attention
+from explorer.records.chances import GapSentences, Rates, SpanLengths
 from explorer.records.comparison import Comparison
 from explorer.records.corpora import Prepared
 from explorer.records.corruption import ACTIONS, Corruption
@@ -19,6 +20,7 @@ from explorer.records.edits import (
     Uniform,
 )
 from explorer.records.exercise import Exercise
+from explorer.records.guess import Guess
 from explorer.records.merges import Join, Match, Merge
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
@@ -45,6 +47,10 @@ __all__ = [
     "Curve",
     "Curves",
     "Exercise",
+    "GapSentences",
+    "Guess",
+    "Rates",
+    "SpanLengths",
     "Saturation",
     "spread",
     "Edit",

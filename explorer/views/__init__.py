@@ -5,11 +5,26 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from explorer.errors import unknown
-from explorer.views import attention, curves, merges, order, pieces, positions, simple, walk, words
+from explorer.views import (
+    attention,
+    chances,
+    curves,
+    guess,
+    merges,
+    order,
+    pieces,
+    positions,
+    simple,
+    strategies,
+    tiles,
+    walk,
+    words,
+)
 from explorer.views.view import Choice, Control, Range, Toggle, View
 
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
+    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS,
 }  # fmt: skip
 

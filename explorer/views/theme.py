@@ -95,8 +95,18 @@ def labels(tokens: Tokens) -> list[str]:
 
 def plain(text: str) -> str:
     """One piece without line breaks or invisible letters, and not longer than an axis can bear."""
-    shown = "".join(c if c.isprintable() else "␣" if c.isspace() else "�" for c in text) or "∅"
+    shown = visible(text) or "∅"
     return shown if len(shown) <= 16 else shown[:15] + "…"
+
+
+def visible(text: str) -> str:
+    """A text with a sign for every line break and invisible letter."""
+    return "".join(c if c.isprintable() else "␣" if c.isspace() else "�" for c in text)
+
+
+def printable(text: str) -> str:
+    """A longer text, safe to print in a figure: no markup of its own."""
+    return escape(visible(text), quote=False)
 
 
 def label(text: str) -> str:

@@ -1,0 +1,48 @@
+"""Hiding the words that a person chooses, instead of drawn ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.corruption.rows import MASKED, Corrupted
+from explorer.corruption.strategies import record, row_of
+from explorer.errors import ChoiceError, TextError, outside
+from explorer.records import Corruption, Tokens
+from explorer.text.tokenizers import Tokenizer
+
+
+def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: Tokenizer) -> Corruption:
+    """A text with some of its words under [MASK]: words by their number, counted from 0, or as they are written."""
+    tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
+    if tokenizer.vocabulary.mask is None:
+        raise ChoiceError("Hiding needs a tokenizer with a mask piece, such as wordpiece.")
+    if isinstance(words, str) or not len(words):
+        raise ChoiceError(f"words={words!r} must be a list of words or of their numbers, such as ['tired'] or [3].")
+    numbers = np.array(tokens.words)
+    chosen = np.isin(numbers, [place for word in words for place in _numbers(word, tokens, tokenizer)])
+    rows = row_of(tokens)
+    made = rows.changed(chosen[None], tokenizer.vocabulary.mask, MASKED)
+    return record("chosen", tokens, Corrupted(made, chosen[None]), tokenizer, 0, float("nan"))
+
+
+def written_words(tokens: Tokens, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """The words of a text by their number, as the tokenizer writes them."""
+    numbers = np.array(tokens.words)
+    return tuple(
+        tokenizer.decode(tokens.ids[numbers == word].tolist()).strip() for word in range(int(numbers.max(initial=-1)) + 1)
+    )
+
+
+def _numbers(word: int | str, tokens: Tokens, tokenizer: Tokenizer) -> list[int]:
+    """The numbers of a word: itself, or wherever this word is written."""
+    known = written_words(tokens, tokenizer)
+    if not isinstance(word, str):
+        if isinstance(word, bool) or not hasattr(word, "__index__") or not 0 <= int(word) < len(known):
+            raise outside("word", word, len(known))
+        return [int(word)]
+    found = [n for n, text in enumerate(known) if text.lower() == word.lower().strip()]
+    if not found:
+        raise TextError(f"There is no word {word!r} in this text. Its words are: {' '.join(known)}.")
+    return found

@@ -1,0 +1,203 @@
+"""Corruption over many draws: how much is hidden, 80/10/10 as squares, how long spans are, which sentences are hidden."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Corruption, GapSentences, Rates, SpanLengths
+from explorer.views import theme
+from explorer.views.tiles import KINDS, nothing
+from explorer.views.view import View, by_name
+
+SQUARES = {"masked": "square", "replaced": "x", "kept-but-scored": "circle", "kept": "circle-open"}
+FULL_NAMES = {"kept": "never asked", "kept-but-scored": "kept, but asked", "masked": "masked", "replaced": "replaced"}
+SHORT = {"masked": "masked", "replaced": "replaced", "kept-but-scored": "kept but asked"}
+
+
+def rates(record: Rates) -> go.Figure:
+    """The share of one text that each strategy hides, moves or puts in. The upright line is what it aims at, the diamond its mean
+    over the draws, the bar holds 95 of 100 draws.
+
+    Where there is no bar, every draw hides the same number of pieces. BERT's own program counts exactly; many others flip a coin
+    for every piece, and then a short text may get a lesson with no question or with twice as many. Whole sentences cannot
+    be cut to fit, so PEGASUS is far from what it aims at on a short text.
+
+    You may conclude how even the lessons of one short text are. You may not conclude that the mean over a long training
+    differs: coin flips hide the same share in the long run.
+    """
+    low, high = np.percentile(record.realised, [2.5, 97.5], axis=1)
+    rows = np.arange(len(record.names))
+    said = [f"{a:.0%} to {b:.0%}" for a, b in zip(low, high, strict=True)]
+    bars = go.Bar(
+        orientation="h", base=low, x=high - low, y=rows, width=0.5, text=said, textposition="none", name="95 of 100 draws",
+        meta=0, marker={"opacity": 0.6}, hovertemplate="%{y}: 95 of 100 draws change %{text}<extra></extra>",
+    )  # fmt: skip
+    means = _points(record.realised.mean(axis=1), rows, "mean of the draws", 0, {"symbol": "diamond", "size": 12})
+    aims = _points(record.nominal, rows, "aims at", 1, {"symbol": "line-ns-open", "size": 20, "line": {"width": 4}})
+    figure = go.Figure([bars, means, aims])
+    notes = (f"one text of {record.pieces} pieces, {record.realised.shape[1]} draws each",)
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title("How much is changed", *notes),
+        xaxis={"title": {"text": "share of the text"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
+        yaxis={
+            "tickmode": "array", "tickvals": rows.tolist(), "ticktext": list(record.names), "automargin": True,
+            "range": [len(rows) - 0.4, -0.6],
+        },
+        height=above + 36 * len(rows) + 150, margin={"l": 10, "r": 20, "t": above, "b": 150},
+    )  # fmt: skip
+    return figure
+
+
+def _points(x: np.ndarray, y: np.ndarray, name: str, colour: int, marker: dict[str, object]) -> go.Scatter:
+    hover = f"%{{y}}: {name} %{{x:.1%}}<extra></extra>"
+    return go.Scatter(x=x, y=y, mode="markers", name=name, meta=colour, marker=marker, hovertemplate=hover)
+
+
+def squares(record: Corruption) -> go.Figure:
+    """Every piece of a text as a mark: the solid square is hidden behind [MASK], the cross became another piece, the solid circle
+    stayed as it is but is asked all the same, and the open circle is never asked.
+
+    Only the first three kinds are learned from. Of a thousand pieces that is about 120, 15 and 15, not 150 masks; the exact
+    numbers change with the seed, because each chosen piece draws its own lot.
+
+    You may conclude how little of each text a masked model is asked about, and that the places are drawn blindly.
+    You may not conclude that the other 850 are useless: they are what the answers are read from.
+    """
+    count = len(record.source)
+    across = int(np.ceil(np.sqrt(1.6 * count)))
+    actions = np.array(record.action)
+    texts = np.array(theme.labels(record.source))
+    figure = go.Figure([_marks(kind, np.flatnonzero(actions == kind), texts, across) for kind in ("kept", *SHORT)])
+    asked = ", ".join(f"{(actions == kind).sum()} {name}" for kind, name in SHORT.items())
+    first = f"{asked}, {(~record.scored).sum()} never asked"
+    notes = (first, f"{record.strategy}, seed {record.seed}", theme.unseen_note(record.original))
+    down, above = -(-count // across), theme.space_above(*notes) + 10
+    figure.update_layout(
+        title=theme.title(f"{count:,} pieces", *notes),
+        xaxis={"visible": False, "range": [-1, across]},
+        yaxis={"visible": False, "range": [down, -1]},
+        legend={"y": -0.02, "yanchor": "top"},
+        height=above + max(160, min(420, 17 * down)) + 110, margin={"l": 10, "r": 10, "t": above, "b": 110},
+    )  # fmt: skip
+    return figure
+
+
+def _marks(kind: str, places: np.ndarray, texts: np.ndarray, across: int) -> go.Scatter:
+    colour = 6 if kind == "kept" else KINDS[kind][0]
+    marker = {"symbol": SQUARES[kind], "size": 4 if kind == "kept" else 10}
+    return go.Scatter(
+        x=places % across, y=places // across, mode="markers", name=FULL_NAMES[kind], meta=colour, marker=marker,
+        customdata=texts[places], hovertemplate=f"%{{customdata}}: {kind}<extra></extra>",
+    )  # fmt: skip
+
+
+def lengths(record: SpanLengths) -> go.Figure:
+    """How long spans are. Bars: how often each length came out in this text. Line: the law that lengths are drawn from.
+
+    SpanBERT draws from a geometric law, truncated at ten words and renormalised, with a mean of 3.8; but the last span is
+    cut when the budget is used up, and a span ends where the text ends, so short texts get shorter spans. BART draws from a Poisson
+    law with mean 3: a span of length zero puts a mask in where nothing is missing. T5 draws no lengths: it cuts a fixed number
+    of hidden pieces into a fixed number of spans, every way as likely; on a short text there is one span, and one length.
+
+    You may conclude that a nominal mean is not what short texts get. You may not conclude that training suffers from it: long
+    rows of packed text come nearer to the law.
+    """
+    bars = go.Bar(
+        x=record.lengths, y=record.realised, name="in this text", meta=0,
+        hovertemplate=f"%{{x}} {record.unit}: <b>%{{y:.1%}}</b> of the spans<extra></extra>",
+    )  # fmt: skip
+    law = go.Scatter(
+        x=record.lengths, y=record.nominal, mode="lines+markers", name="the law", meta=1, line={"width": 3},
+        marker={"size": 8}, hovertemplate=f"%{{x}} {record.unit}: <b>%{{y:.1%}}</b> by the law<extra></extra>",
+    )  # fmt: skip
+    aimed, came = record.means
+    notes = (
+        f"mean by the law {aimed:.2f} {record.unit}, in this text {came:.2f}",
+        f"{record.spans:,} spans drawn in a text of {record.pieces} pieces",
+    )
+    above = theme.space_above(*notes) + 14
+    figure = go.Figure([bars, law])
+    figure.update_layout(
+        title=theme.title(f"How long the spans of {record.strategy} are", *notes),
+        xaxis={"title": {"text": f"length in {record.unit}"}, "dtick": 1, "automargin": True},
+        yaxis={"title": {"text": "share of the spans"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
+        height=360 + above, margin={"l": 10, "r": 20, "t": above, "b": 110},
+    )  # fmt: skip
+    return figure
+
+
+def gap_sentences(record: GapSentences) -> go.Figure:
+    """How much each sentence shares with the rest of its text: ROUGE-1 F1, counted in pieces. PEGASUS hides the best ones whole,
+    each behind one mask, and the model writes them: a summary that nobody had to write by hand.
+
+    Precision is the share of the sentence's pieces that the rest has too, recall the share of the rest's pieces that the sentence
+    has; F1 is their harmonic mean. A sentence is scored against the *rest*, without itself.
+
+    You may conclude which sentences repeat what the text is about. You may not conclude that they would make a good
+    summary: function words and names count as much as content.
+    """
+    rows, traces = np.arange(len(record.scores)), []
+    for number, (name, wanted) in enumerate((("stays", False), ("✕ hidden, to be written", True))):
+        held = rows[np.array(record.chosen) == wanted]
+        said = [f"{record.scores[n]:.2f}" for n in held]
+        bar = go.Bar(
+            orientation="h", x=record.scores[held], y=held, base=0, width=0.34, name=name, text=said, meta=number,
+            textposition="outside", cliponaxis=False, marker={"pattern": {"shape": "/" if wanted else ""}},
+            hovertemplate="sentence %{y}: ROUGE-1 F1 <b>%{x:.3f}</b><extra></extra>",
+        )  # fmt: skip
+        traces.append(bar)
+    figure = go.Figure(traces)
+    notes = (f"{sum(record.chosen)} of {len(rows)} sentences hidden; it aims at {record.rate:.0%}",)
+    above = theme.space_above(*notes) + 20
+    figure.update_layout(
+        title=theme.title("Which sentences PEGASUS hides", *notes),
+        annotations=[_sentence(n, text) for n, text in enumerate(record.sentences)],
+        xaxis={"title": {"text": "ROUGE-1 F1 against the rest"}, "range": [0, max(0.1, 1.2 * float(record.scores.max()))]},
+        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": [str(n) for n in rows], "range": [len(rows) - 0.5, -0.7]},
+        barmode="overlay", height=above + 62 * len(rows) + 130, margin={"l": 34, "r": 10, "t": above, "b": 130},
+    )  # fmt: skip
+    return figure
+
+
+def _sentence(row: int, text: str) -> dict[str, object]:
+    short = text if len(text) <= 40 else text[:39] + "…"
+    place = {"x": 0, "y": row - 0.36, "xanchor": "left", "showarrow": False, "font": {"size": 14}}
+    return {**place, "text": theme.printable(short)}
+
+
+def is_rates(record: object) -> str:
+    """Empty for counted rates."""
+    return _only(record, Rates, "explorer.corruption.counting.rates(text)")
+
+
+def is_lengths(record: object) -> str:
+    """Empty for measured lengths of spans."""
+    return _only(record, SpanLengths, "explorer.corruption.counting.span_lengths(text, strategy)")
+
+
+def is_gaps(record: object) -> str:
+    """Empty for scored sentences."""
+    return _only(record, GapSentences, "explorer.corruption.counting.gap_sentences(text)")
+
+
+def is_split(record: object) -> str:
+    """Empty for a corruption that masks, replaces and keeps."""
+    if not isinstance(record, Corruption):
+        return _only(record, Corruption, "ex.corrupt(text, 'mlm')")
+    told = all((done == "kept") != asked for done, asked in zip(record.action, record.scored.tolist(), strict=False))
+    plain = record.target is None and not record.labels and len(record.source) == len(record.original) and told
+    return "" if plain else f"{record.strategy} does not split its pieces into masked, replaced and kept. Take mlm."
+
+
+def _only(record: object, wanted: type, maker: str) -> str:
+    return "" if isinstance(record, wanted) else f"it draws what {maker} makes; this is a {type(record).__name__}."
+
+
+VIEWS = by_name(
+    View("rates", "How much is changed", rates, nothing, is_rates),
+    View("squares", "80/10/10 of a thousand pieces", squares, nothing, is_split),
+    View("span-lengths", "How long spans are", lengths, nothing, is_lengths),
+    View("gap-sentences", "Which sentences are hidden", gap_sentences, nothing, is_gaps),
+)

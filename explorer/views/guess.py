@@ -1,0 +1,134 @@
+"""What a masked model says at the hidden places, and at those where nobody asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Guess
+from explorer.views import theme
+from explorer.views.tiles import nothing
+from explorer.views.view import Choice, Control, View, by_name
+
+SHORTEST = 0.004  # a bar that can still be seen
+
+
+def guess(record: Guess, *, place: str) -> go.Figure:
+    """The model's likeliest pieces at one hidden place, with their probabilities over the whole vocabulary. The striped bar with
+    the tick is the piece that stood there; where it is not among the likeliest, it is added below them.
+
+    You may conclude what this model expects at this place of this text. You may not conclude that another word would be wrong: many
+    fit, and the model only knows the small world of stories that it has read.
+    """
+    at = _places(record)[place]
+    truth = theme.label(record.corruption.original.texts[at])
+    names = [theme.label(text) for text in record.texts[at]]
+    shares = [float(share) for share in record.shares[at]]
+    right = [text == record.corruption.original.texts[at] for text in record.texts[at]]
+    if not any(right):
+        names, shares, right = [*names, truth], [*shares, float(record.truth[at])], [*right, True]
+    figure = go.Figure([_bars(names, shares, right, wanted) for wanted in (False, True)])
+    notes = (
+        f"P({truth} | x̃) = {record.truth[at]:.3f}, so −log P = {record.surprise[at]:.2f}",
+        f"{record.model} reads: {_around(record, at)}",
+        theme.unseen_note(record.corruption.original),
+    )
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(f"What stands at place {at}?", *notes),
+        xaxis={"title": {"text": "probability"}, "range": [0, min(1.25, 1.25 * max(shares))], "tickformat": ".0%", "nticks": 6},
+        yaxis={
+            "tickmode": "array", "tickvals": list(range(len(names))), "automargin": True, "tickfont": {"size": 18},
+            "ticktext": [f"{name} ✓" if ok else name for name, ok in zip(names, right, strict=True)],
+            "range": [len(names) - 0.4, -0.6],
+        },
+        barmode="overlay", height=above + 44 * len(names) + 130, margin={"l": 10, "r": 10, "t": above, "b": 130},
+    )  # fmt: skip
+    return figure
+
+
+def _bars(names: list[str], shares: list[float], right: list[bool], wanted: bool) -> go.Bar:
+    held = [n for n, ok in enumerate(right) if ok == wanted]
+    return go.Bar(
+        orientation="h", base=0, x=[max(shares[n], SHORTEST * max(shares)) for n in held], y=held, width=0.7,
+        text=[f"{shares[n]:.1%}" for n in held], textposition="outside", cliponaxis=False, textfont={"size": 15},
+        name="✓ what stood there" if wanted else "other pieces", meta=int(wanted),
+        marker={"pattern": {"shape": "/" if wanted else ""}}, customdata=[names[n] for n in held],
+        hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
+    )  # fmt: skip
+
+
+def surprises(record: Guess) -> go.Figure:
+    """How surprised the model is at each place by the piece that stood there: −log P(w | x̃). Only the solid bars count: their sum
+    is the loss. The grey striped ones are what the model says about pieces that it can see.
+
+    At those places nothing is learned in this text, so nobody has ever asked the model to be right about the very piece that stands
+    there, except for the few that are kept or replaced in training. That is what these few are for.
+
+    You may conclude where the loss comes from. You may not conclude from the grey bars how probable the sentence is: the model has
+    seen each of these answers while it gave them.
+    """
+    scored = record.corruption.scored
+    tokens = record.corruption.source
+    figure = go.Figure([_columns(record, scored == wanted, wanted) for wanted in (False, True)])
+    notes = (
+        f"L = Σ −log P(w | x̃) = {record.loss:.2f} over {int(scored.sum())} scored pieces, "
+        f"mean {record.loss / scored.sum():.2f}",
+        theme.unseen_note(tokens),
+    )
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(f"Where the loss of {record.model} falls", *notes),
+        xaxis={**theme.token_axis(tokens), "tickangle": -60},
+        yaxis={"title": {"text": "−log P (nats)"}, "rangemode": "tozero", "automargin": True},
+        barmode="overlay", legend={"y": -0.5}, height=320 + above, margin={"l": 10, "r": 10, "t": above, "b": 130},
+    )  # fmt: skip
+    return figure
+
+
+def _columns(record: Guess, held: np.ndarray, wanted: bool) -> go.Bar:
+    """One bar for each piece: nothing where the other kind stands."""
+    said = [
+        f"x: {theme.label(text)}, P = {share:.3f}<br>the model says {theme.label(best[0])}"
+        for text, share, best in zip(record.corruption.original.texts, record.truth, record.texts, strict=True)
+    ]
+    return go.Bar(
+        x=np.arange(len(held)), y=np.where(held, record.surprise, np.nan), width=0.8, customdata=said,
+        name="scored" if wanted else "visible, never scored", meta=0 if wanted else 6,
+        marker={"pattern": {"shape": "" if wanted else "/"}, "opacity": 1 if wanted else 0.5},
+        hovertemplate="%{customdata}<br>−log P = <b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+
+
+def _places(record: Guess) -> dict[str, int]:
+    """The scored places, as they stand on the control."""
+    texts = record.corruption.original.texts
+    return {f"{theme.plain(texts[n])} (place {n})": int(n) for n in np.flatnonzero(record.corruption.scored)}
+
+
+def _around(record: Guess, at: int) -> str:
+    """A few pieces on both sides of a place."""
+    texts = record.corruption.source.texts
+    low, high = max(0, at - 5), min(len(texts), at + 5)
+    inside = " ".join(theme.label(text) for text in texts[low:high])
+    return f"{'… ' if low else ''}{inside}{' …' if high < len(texts) else ''}"
+
+
+def places(record: Guess) -> Mapping[str, Control]:
+    """Which hidden place."""
+    return {"place": Choice("Hidden place", tuple(_places(record)))}
+
+
+def is_guess(record: object) -> str:
+    """Empty where a model guessed at some place at least."""
+    if not isinstance(record, Guess):
+        return f"it draws what ex.guess(model, corruption) makes; this is a {type(record).__name__}."
+    return "" if record.corruption.scored.any() else "nothing is hidden in this text, so there is nothing to guess."
+
+
+VIEWS = by_name(
+    View("guess", "What the model expects", guess, places, is_guess),
+    View("surprises", "Where the loss falls", surprises, nothing, is_guess),
+)

@@ -1,0 +1,144 @@
+"""One text under many strategies side by side, and who may see whom."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Corruption
+from explorer.views import theme
+from explorer.views.tiles import KINDS, LEFT_OUT, is_corruption, nothing, underline
+from explorer.views.view import View, by_name
+
+Box = tuple[float, float, int, str]  # left, width, row, what to say
+
+
+def strategies(record: tuple[Corruption, ...]) -> go.Figure:
+    """One text under every strategy. Each row is a strategy, each column a piece of the *original* text.
+
+    A box says what became of that piece: its colour and its mark stand in the legend. No box: it stayed as it is. A narrow box
+    between two columns was put in there. The bar below says where the loss falls: for masked models on the chosen pieces only,
+    for ELECTRA and for the models that write the whole text on all of them. Pairs (nsp, sop) have one answer for the
+    whole text, so no bar.
+
+    You may conclude how the strategies differ in what they hide and in how many places they ask. You may not conclude which one
+    makes the better model: more places asked is more signal in a step, not a better task.
+    """
+    kinds: dict[str, list[Box]] = {kind: [] for kind in KINDS}
+    asked: list[Box] = []
+    for row, held in enumerate(record):
+        for kind, box in boxes(held, row):
+            kinds[kind].append(box)
+        asked += [(place - 0.46, 0.92, row, "") for place in np.flatnonzero(answered(held)).tolist()]
+    bars = [_bar(kind, found) for kind, found in kinds.items() if found]
+    line = underline([a[0] for a in asked], [a[1] for a in asked], [a[2] + 0.4 for a in asked])
+    tokens = record[0].original
+    notes = (f"{len(record)} strategies, seed {record[0].seed}", theme.unseen_note(tokens))
+    names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
+    above = theme.space_above(*notes) + names_px
+    figure = go.Figure([*bars, line])
+    figure.update_layout(
+        title=theme.title("One text under every strategy", *notes),
+        xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60},
+        yaxis={
+            "tickmode": "array", "tickvals": list(range(len(record))), "ticktext": [held.strategy for held in record],
+            "range": [len(record) - 0.4, -0.6], "automargin": True,
+        },
+        barmode="overlay", legend={"y": -0.02, "yanchor": "top"},
+        height=above + 33 * len(record) + 100, margin={"l": 10, "r": 10, "t": above, "b": 100},
+    )  # fmt: skip
+    return figure
+
+
+def boxes(record: Corruption, row: int) -> list[tuple[str, Box]]:
+    """What became of each original place, and what was put in between them."""
+    found, last = [], -1
+    for text, places, done in zip(theme.labels(record.source), record.origin, record.action, strict=True):
+        says = f"{record.strategy}: {done}<br>the model reads {text}"
+        if done == "inserted":
+            found.append((done, (last + 0.36, 0.28, row, says)))
+        elif done != "kept":
+            found.append((done, (places[0] - 0.46, len(places) - 0.08, row, says)))
+        last = places[-1] if places else last
+    gone = [(LEFT_OUT, (place - 0.46, 0.92, row, f"{record.strategy}: left out")) for place in record.deleted]
+    return [*found, *gone]
+
+
+def answered(record: Corruption) -> np.ndarray:
+    """The original places that the model has to say."""
+    asked = np.zeros(len(record.original), bool)
+    if record.target is None:
+        places = [place for held, scored in zip(record.origin, record.scored, strict=True) if scored for place in held]
+    elif np.array_equal(record.target.ids, record.original.ids):
+        places = list(range(len(asked)))
+    else:
+        places = [place for start, count in record.spans for place in range(start, start + count)]
+    asked[places] = True
+    return asked
+
+
+def _bar(kind: str, found: list[Box]) -> go.Bar:
+    colour, mark = KINDS[kind]
+    return go.Bar(
+        orientation="h", base=[box[0] for box in found], x=[box[1] for box in found], y=[box[2] for box in found], width=0.66,
+        text=[mark] * len(found), textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
+        textfont={"size": 12}, name=f"{mark} {kind}", meta=colour, marker={"line": {"width": 0}},
+        customdata=[box[3] for box in found], hovertemplate="%{customdata}<extra></extra>",
+    )  # fmt: skip
+
+
+def visible(record: Corruption) -> go.Figure:
+    """Who sees whom while the model reads. Each row is a piece that asks, each column a piece that it may look at.
+
+    Left-to-right models hide nothing in the text: they hide the future, in the mask of attention. A prefix model sees the
+    beginning as a whole and only then goes left to right. All others see the whole of what they read, in both directions, and the
+    hiding is done in the text.
+
+    You may conclude that a mask of attention and a masked piece are two ways to hide an answer. You may not conclude that a
+    model trained in one way works in the other.
+    """
+    allowed = seen_by(record)
+    tokens = record.source
+    heat = go.Heatmap(
+        z=np.where(allowed, 1.0, np.nan), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="sees",
+        hovertemplate="<b>%{y}</b> sees <b>%{x}</b><extra></extra>",
+    )  # fmt: skip
+    how = {"causal": "each piece sees what stands before it", "prefix": "the first part sees itself as a whole"}
+    notes = (how.get(record.strategy, "every piece sees every piece"), theme.unseen_note(tokens))
+    names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
+    above = theme.space_above(*notes) + names_px
+    figure = go.Figure(heat)
+    figure.update_layout(
+        title=theme.title(f"Who sees whom: {record.strategy}", *notes),
+        xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60},
+        yaxis={**theme.token_axis(tokens), "range": [len(tokens) - 0.5, -0.5]},
+        coloraxis={"cmin": 0, "cmax": 1.6, "showscale": False},
+        height=above + int(min(900, 24 * max(len(tokens), 8))), margin={"l": 10, "r": 10, "t": above, "b": 20},
+    )  # fmt: skip
+    return figure
+
+
+def seen_by(record: Corruption) -> np.ndarray:
+    """Which piece may see which: [query, key]."""
+    count = len(record.source)
+    if record.strategy not in ("causal", "prefix"):
+        return np.ones((count, count), bool)
+    seen = np.tril(np.ones((count, count), bool))
+    if record.strategy == "prefix":
+        cut = record.labels["prefix"][0]
+        seen[:cut, :cut] = True
+    return seen
+
+
+def is_many(record: object) -> str:
+    """Empty for several corruptions of one text."""
+    if not isinstance(record, tuple) or not record or not all(isinstance(held, Corruption) for held in record):
+        return f"it draws a tuple of what ex.corrupt makes of one text; this is a {type(record).__name__}."
+    same = all(np.array_equal(held.original.ids, record[0].original.ids) for held in record)
+    return "" if same else "these are corruptions of different texts, so their columns would not be the same pieces."
+
+
+VIEWS = by_name(
+    View("strategies", "One text under every strategy", strategies, nothing, is_many),
+    View("visible", "Who sees whom", visible, nothing, is_corruption),
+)

@@ -1,0 +1,213 @@
+"""One text before and after corruption, piece by piece: x, what the model reads (x̃), and what it should say (ỹ)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Corruption, Tokens
+from explorer.views import theme
+from explorer.views.view import Control, View, by_name
+
+WIDE, LINE = 36.0, 31  # how many letters a line holds, and how many pixels high it is
+LEFT_OUT, LOSS = "left out", "▁ the loss falls here"
+# Each kind has a colour of the theme and a mark of its own, so that nobody needs the colour.
+KINDS = {
+    "masked": (0, "■"), "replaced": (1, "≠"), "kept-but-scored": (2, "="), "inserted": (4, "+"), "moved": (5, "↔"),
+    LEFT_OUT: (6, "✕"),
+}  # fmt: skip
+LOSS_COLOUR = 3
+ANSWERS = {"nsp": ("B follows A", "B comes from another text"), "sop": ("in order", "exchanged")}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One piece on the screen: what is written on it, what was done to it, and whether the loss falls on it."""
+
+    text: str
+    kind: str = "kept"
+    scored: bool = False
+    says: str = ""
+    new_line: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text with its mark; a mask speaks for itself."""
+        return self.text if self.kind in ("kept", "masked") else f"{KINDS[self.kind][1]} {self.text}"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A tile with its line and its place in the line."""
+
+    tile: Tile
+    line: int
+    left: float
+    width: float
+
+
+def corruption(record: Corruption) -> go.Figure:
+    """Three rows of pieces: the text *x*, what the model reads, *x̃*, and what it should say, *ỹ*.
+
+    Whatever was done to a piece has its own colour **and** its own mark; plain pieces stayed as they are. A bar below a piece
+    says that the loss falls there; a dot in *ỹ* that nothing is asked at that place. Where *ỹ* is shorter than the text, only
+    what is missing has to be written.
+
+    You may conclude what one draw of this strategy asks of a model. You may not conclude how often it does so: another seed
+    hides other pieces.
+    """
+    blocks = {"x": before(record), "x̃": read(record), "ỹ": said(record)}
+    placed, names, line = [], {}, 0
+    for name, tiles in blocks.items():
+        names[line] = name
+        held = laid_out(tiles, line)
+        placed += held
+        line = max((p.line for p in held), default=line) + 2
+    figure = go.Figure([*_bars(placed), *_underlined(placed)])
+    notes = (*remarks(record), theme.unseen_note(record.original))
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(f"{record.strategy}: from x to (x̃, ỹ)", *notes),
+        annotations=[_written(p) for p in placed if p.tile.kind == "kept"],
+        xaxis={"range": [0, WIDE], "visible": False},
+        yaxis={
+            "range": [line - 1.4, -0.6], "tickmode": "array", "tickvals": list(range(line)), "showgrid": False,
+            "ticktext": [names.get(n, "") for n in range(line)], "tickfont": {"size": 18},
+        },
+        barmode="overlay", legend={"y": -0.02, "yanchor": "top"},
+        height=above + LINE * line + 90, margin={"l": 34, "r": 8, "t": above, "b": 90},
+    )  # fmt: skip
+    return figure
+
+
+def before(record: Corruption) -> list[Tile]:
+    """The text as it was, its unknown pieces marked, with what no piece stands for any more."""
+    gone = set(record.deleted)
+    return [
+        Tile(text, LEFT_OUT if n in gone else "kept", says=f"x, place {n}")
+        for n, text in enumerate(theme.labels(record.original))
+    ]
+
+
+def read(record: Corruption) -> list[Tile]:
+    """What the model reads; the second segment of a pair begins a line."""
+    scored = record.scored if record.target is None else np.zeros(len(record.source), bool)
+    parts = record.source.segments
+    tiles = []
+    for n, (text, done) in enumerate(zip(_texts(record.source), record.action, strict=True)):
+        held = ", ".join(theme.label(record.original.texts[i]) for i in record.origin[n]) or "nothing"
+        says = f"x̃, place {n}, segment {'AB'[parts[n] > 0]}: {done}<br>stands for {held}"
+        tiles.append(Tile(text, done, bool(scored[n]), says, new_line=n > 0 and parts[n] != parts[n - 1]))
+    return tiles
+
+
+def said(record: Corruption) -> list[Tile]:
+    """What the model should say, and where the loss falls."""
+    for name, answers in ANSWERS.items():
+        if name in record.labels:
+            return [Tile(answers[record.labels[name][0]], scored=True, says="ỹ: one answer for the whole pair, read at [CLS]")]
+    if record.target is not None:
+        return _written_out(record, record.target)
+    if "rtd" in record.labels:
+        labels = zip(record.labels["rtd"], record.scored, strict=True)
+        return [
+            Tile(str(label), "replaced" if label else "kept", bool(s), "ỹ: 1 if this piece was replaced") for label, s in labels
+        ]
+    texts = _texts(record.original)
+    return [
+        Tile(text if asked else "·", scored=bool(asked), says=f"ỹ, place {n}: {'asked' if asked else 'not asked'}")
+        for n, (text, asked) in enumerate(zip(texts, record.scored, strict=True))
+    ]
+
+
+def _written_out(record: Corruption, target: Tokens) -> list[Tile]:
+    """A target of its own: pieces to write, with the marks of the source among them."""
+    marks = {i for i, done in zip(record.source.ids.tolist(), record.action, strict=True) if done == "masked"}
+    pieces = zip(_texts(target), target.ids.tolist(), record.scored, strict=True)
+    return [
+        Tile(text, "masked" if i in marks else "kept", bool(s), f"ỹ, piece {n} to write")
+        for n, (text, i, s) in enumerate(pieces)
+    ]
+
+
+def _texts(tokens: Tokens) -> list[str]:
+    """The pieces; what was never met in training is marked in the text itself, and only there."""
+    return [theme.label(text) for text in tokens.texts]
+
+
+def laid_out(tiles: Iterable[Tile], line: int) -> list[Placed]:
+    """Tiles side by side, in as many lines as they need."""
+    placed: list[Placed] = []
+    left = 0.0
+    for tile in tiles:
+        length = len(tile.shown.replace("<i>", "").replace("</i>", "").replace("&lt;", "<").replace("&gt;", ">"))
+        width = min(WIDE, max(1.6, length + 1.0))
+        if placed and (left + width > WIDE or tile.new_line):
+            line, left = line + 1, 0.0
+        placed.append(Placed(tile, line, left, width))
+        left += width
+    return placed
+
+
+def remarks(record: Corruption) -> tuple[str, ...]:
+    """How much was aimed at, and how much was done."""
+    if set(record.labels) & set(ANSWERS):
+        return (f"one answer for the whole pair · seed {record.seed}",)
+    text = sum(word >= 0 for word in record.original.words)
+    aimed = "" if np.isnan(record.nominal) else f"aims at {record.nominal:.0%}, "
+    how = f"{aimed}changed {record.realised:.1%} of {text} pieces" if record.realised else ""
+    cut = f"the first {record.labels['prefix'][0]} pieces are seen as a whole" if "prefix" in record.labels else ""
+    return (f"{how or cut or 'nothing is changed'} · seed {record.seed}",)
+
+
+def _bars(placed: Sequence[Placed]) -> list[go.Bar]:
+    """The pieces by what was done to them; kept ones are there for hovering and for the table, and look like plain text."""
+    kinds = [kind for kind in ("kept", *KINDS) if any(p.tile.kind == kind for p in placed)]
+    return [_bar([p for p in placed if p.tile.kind == kind], kind) for kind in kinds]
+
+
+def _bar(held: Sequence[Placed], kind: str) -> go.Bar:
+    plain = kind == "kept"
+    colour, mark = (6, "") if plain else KINDS[kind]
+    return go.Bar(
+        orientation="h", base=[p.left + 0.12 for p in held], x=[p.width - 0.24 for p in held], y=[p.line for p in held],
+        width=0.74, text=[p.tile.shown for p in held], textposition="none" if plain else "inside", insidetextanchor="middle",
+        textangle=0, constraintext="none", textfont={"size": 15}, name="kept" if plain else f"{mark} {kind}", meta=colour,
+        marker={"opacity": 0 if plain else 1, "line": {"width": 0}}, showlegend=not plain, customdata=[p.tile.says for p in held],
+        hovertemplate="<b>%{text}</b><br>%{customdata}<extra></extra>",
+    )  # fmt: skip
+
+
+def _underlined(placed: Sequence[Placed]) -> list[go.Bar]:
+    held = [p for p in placed if p.tile.scored]
+    return [underline([p.left + 0.12 for p in held], [p.width - 0.24 for p in held], [p.line + 0.43 for p in held])]
+
+
+def underline(base: list[float], wide: list[float], at: list[float]) -> go.Bar:
+    """Bars below the pieces on which the loss falls."""
+    return go.Bar(
+        orientation="h", base=base, x=wide, y=at, width=0.11, text=["loss"] * len(at), textposition="none", name=LOSS,
+        meta=LOSS_COLOUR, marker={"line": {"width": 0}}, hoverinfo="skip",
+    )  # fmt: skip
+
+
+def _written(p: Placed) -> dict[str, object]:
+    place = {"x": p.left + p.width / 2, "y": p.line, "showarrow": False, "font": {"size": 15}, "captureevents": False}
+    return {**place, "text": p.tile.shown}
+
+
+def nothing(record: object) -> Mapping[str, Control]:
+    """No choices."""
+    return {}
+
+
+def is_corruption(record: object) -> str:
+    """Empty for one corrupted text."""
+    kind = type(record).__name__
+    return "" if isinstance(record, Corruption) else f"it draws what ex.corrupt(text, strategy) makes; this is a {kind}."
+
+
+VIEWS = by_name(View("corruption", "One text, before and after", corruption, nothing, is_corruption))

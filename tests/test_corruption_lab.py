@@ -1,0 +1,428 @@
+"""What the corruption lab counts, hides, guesses and asks, against formulas, exhaustive search and torch."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import SENTENCE, sample
+from streamlit.testing.v1 import AppTest
+from torch.nn import functional
+
+import explorer as ex
+from explorer import library
+from explorer.corruption import counting
+from explorer.corruption.rows import rows_of
+from explorer.corruption.strategies import PAIRS, STRATEGIES
+from explorer.experiments import planted
+from explorer.guessing import generator
+from explorer.lessons import corruption as lesson
+from explorer.model import OwnModel
+from explorer.records import Corruption, GapSentences, Rates, SpanLengths
+from explorer.text.seedling import stories
+from explorer.text.sentinels import with_sentinels
+from explorer.text.tokenizers import Tokenizer
+from explorer.views import VIEWS
+from explorer.views.strategies import answered
+from explorer.views.tiles import LEFT_OUT, LOSS
+
+LONG = " ".join(" ".join(story) for story in stories(8, 3))
+
+
+@pytest.fixture(scope="module")
+def pieces(bert: OwnModel) -> Tokenizer:
+    return with_sentinels(bert.tokenizer)
+
+
+def corrupted(name: str, pieces: Tokenizer, seed: int = 0, text: str = lesson.STORY) -> Corruption:
+    return ex.corrupt(text, name, tokenizer=pieces, seed=seed, corpus=["Tom had a ball. It fell."] if name == "nsp" else ())
+
+
+# what was mended in the strategies
+
+
+def test_coin_flips_are_binomial(pieces: Tokenizer) -> None:
+    record = counting.rates(lesson.STORY, tokenizer=pieces, draws=4000)
+    count = record.pieces
+    hidden = np.rint(record.of(counting.COINS) * count).astype(int)
+    for k in range(count // 2):
+        law = math.comb(count, k) * 0.15**k * 0.85 ** (count - k)
+        assert abs((hidden == k).mean() - law) <= 4 * math.sqrt(max(law, 1e-4) / 4000) + 1e-9
+    assert set(np.rint(record.of("mlm") * count)) == {round(0.15 * count)}
+    none = ex.corrupt("Dog", "mlm", tokenizer=pieces, exact=False, rate=1e-9)
+    assert none.realised == 0 and not none.scored.any(), "a coin may hide nothing"
+
+
+@pytest.mark.parametrize("seed", sample(40, 8))
+def test_the_segments_of_a_pair_are_the_tokenizer_s(pieces: Tokenizer, seed: int) -> None:
+    for name in PAIRS:
+        made = corrupted(name, pieces, seed)
+        text = [piece for piece, flag in zip(made.source.texts, made.source.special, strict=True) if not flag]
+        first = next(n for n, part in enumerate(made.source.segments) if part) - 2
+        whole = pieces.encode(
+            pieces.decode(made.source.ids[1 : first + 1].tolist()), pieces.decode(made.source.ids[first + 2 : -1].tolist())
+        )
+        assert whole.segments == made.source.segments and whole.ids.tolist() == made.source.ids.tolist() and text
+        swapped = made.labels == {"sop": (1,)}
+        assert swapped == ("moved" in made.action) and made.source.texts[0] == "[CLS]" and made.action[0] == "kept"
+
+
+@pytest.mark.parametrize("seed", sample(60, 10))
+def test_the_spans_of_spanbert_stay_apart_and_are_counted_as_drawn(pieces: Tokenizer, seed: int) -> None:
+    made = corrupted("spanbert", pieces, seed, LONG)
+    hidden = [place for start, count in made.spans for place in range(start, start + count)]
+    assert hidden == np.flatnonzero(made.scored).tolist()
+    words = np.array(made.original.words)
+    assert len({made.action[start] for start, count in made.spans for _ in range(count)}) >= 1
+    for start, count in made.spans:
+        assert len(set(made.action[start : start + count])) == 1, "one decision for each span"
+    sizes = Counter(len(set(words[start : start + count])) for start, count in made.spans)
+    counted = counting.span_lengths(LONG, "spanbert", tokenizer=pieces, draws=1, seed=seed)
+    assert {
+        int(n): round(share * counted.spans) for n, share in zip(counted.lengths, counted.realised, strict=True) if share
+    } == sizes
+
+
+@pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
+@pytest.mark.parametrize("seed", sample(10, 2))
+def test_the_realised_rate_is_what_can_be_counted(name: str, seed: int, pieces: Tokenizer) -> None:
+    made = corrupted(name, pieces, seed)
+    text = {n for n, word in enumerate(made.original.words) if word >= 0}
+    as_it_was = {p for held, done in zip(made.origin, made.action, strict=True) if done in ("kept", "moved") for p in held}
+    moved = sum(done == "moved" for done in made.action)
+    gone = len(text - as_it_was) or moved or sum(done == "inserted" for done in made.action)
+    assert made.realised == pytest.approx(gone / len(text))
+    if not math.isnan(made.nominal) and name not in ("pegasus", "cloze-reorder"):
+        assert abs(made.realised - made.nominal) <= 0.5 / len(text) + 1e-9, "moving beside hiding is not counted"
+
+
+# counting
+
+
+def test_the_law_of_t5_s_lengths_is_what_all_cuts_give() -> None:
+    for pieces in (12, 33, 58, 90):
+        hidden = round(pieces * 0.15)
+        spans = max(1, round(hidden / 3))
+        ways = [c for c in itertools.product(range(1, hidden + 1), repeat=spans) if sum(c) == hidden]
+        counts = Counter(length for way in ways for length in way)
+        law = counting.t5_law(pieces)
+        assert law.sum() == pytest.approx(1)
+        for length, share in enumerate(law):
+            assert share == pytest.approx(counts[length] / (len(ways) * spans))
+
+
+@pytest.mark.parametrize("name", counting.LAWS)
+def test_realised_lengths_come_near_their_law_in_a_long_text(name: str, pieces: Tokenizer) -> None:
+    record = counting.span_lengths(LONG, name, tokenizer=pieces, draws=300)
+    law, came = record.means
+    assert record.nominal.sum() == pytest.approx(1, abs=1e-5) and record.realised.sum() == pytest.approx(1)
+    assert law == pytest.approx({"spanbert": 3.797, "bart-infill": 3.0}.get(name, came), abs=0.05)
+    if name == "t5":
+        assert np.abs(record.nominal - record.realised).max() < 4 * math.sqrt(0.25 / record.spans)
+    short = counting.span_lengths(SENTENCE, name, tokenizer=pieces, draws=300).means
+    assert name == "t5" or short[1] < came < law, "cut spans are shorter, and more so in a short text"
+    assert (record.lengths[0] == 0) == (name == "bart-infill"), "only BART's spans may be empty"
+
+
+def test_sentences_are_scored_as_rouge_is_defined(pieces: Tokenizer) -> None:
+    record = counting.gap_sentences(LONG, tokenizer=pieces, rate=0.2)
+    tokens = pieces.encode(LONG)
+    parts = [
+        [i for i, s in zip(tokens.ids.tolist(), tokens.sentences, strict=True) if s == n]
+        for n in range(max(tokens.sentences) + 1)
+    ]
+    for n, (part, score) in enumerate(zip(parts, record.scores, strict=True)):
+        rest = Counter(i for m, other in enumerate(parts) if m != n for i in other)
+        shared = sum((Counter(part) & rest).values())
+        precision, recall = shared / len(part), shared / rest.total()
+        assert score == pytest.approx(2 * precision * recall / (precision + recall) if shared else 0)
+    best = sorted(range(len(parts)), key=lambda n: (-record.scores[n], n))[: round(0.2 * len(parts))]
+    assert [n for n, chosen in enumerate(record.chosen) if chosen] == sorted(best)
+    assert all(sentence == pieces.decode(part) for sentence, part in zip(record.sentences, parts, strict=True))
+
+
+# sentinels, hiding, guessing
+
+
+def test_sentinels_are_added_to_a_copy(bert: OwnModel, pieces: Tokenizer) -> None:
+    assert bert.tokenizer.vocabulary.sentinels == () and len(pieces.vocabulary.sentinels) == 100
+    assert pieces.encode(lesson.STORY).ids.tolist() == bert.tokenizer.encode(lesson.STORY).ids.tolist()
+    made = ex.corrupt(LONG, "t5", tokenizer=pieces, roll=True)
+    assert made.target is not None
+    marks = [text for text in made.source.texts if text.startswith("<extra_id")]
+    assert marks == [f"<extra_id_{n}>" for n in range(len(marks))] and len(marks) > 3
+    hides: dict[str, list[str]] = {}
+    for text in made.target.texts[:-1]:
+        hides.setdefault(text, []) if text in marks else hides[list(hides)[-1]].append(text)
+    assert [t for text in made.source.texts for t in hides.get(text, [text])] == list(made.original.texts)
+    with pytest.raises(ex.ExplorerError, match="at least 1"):
+        with_sentinels(bert.tokenizer, 0)
+
+
+def test_chosen_words_are_hidden_whole(bert: OwnModel) -> None:
+    text = "The breadbasket was tired. It was tired."
+    made = ex.hide(text, ["Tired", 1], tokenizer=bert.tokenizer)
+    words = np.array(made.original.words)
+    tired = {w for w, t in zip(words, made.original.texts, strict=True) if t == "tired"}
+    np.testing.assert_array_equal(made.scored, np.isin(words, [1, *tired]))
+    assert (made.source.ids[made.scored] == bert.tokenizer.vocabulary.mask).all() and made.scored.sum() > 3
+    for wrong in (["zebra"], [], "tired", [99], [-1], [True], [1.5]):
+        with pytest.raises(ex.ExplorerError, match="word"):
+            ex.hide(text, wrong, tokenizer=bert.tokenizer)  # type: ignore[arg-type]
+
+
+def test_a_guess_is_the_model_s_softmax_and_its_loss_torch_s(bert: OwnModel, gpt2: OwnModel) -> None:
+    made = ex.corrupt(lesson.STORY, "mlm", tokenizer=bert.tokenizer, seed=3)
+    record = ex.guess(bert, made, top=7)
+    scores = torch.as_tensor(bert.logits(made.source))
+    ids = torch.tensor(made.original.ids.tolist())
+    shares, best = scores.softmax(-1).topk(7)
+    np.testing.assert_allclose(record.shares, shares, atol=1e-6)
+    assert record.texts[5][0] == bert.tokenizer.text_of(int(best[5, 0]))
+    asked = torch.tensor(made.scored.tolist())
+    assert record.loss == pytest.approx(float(functional.cross_entropy(scores[asked], ids[asked], reduction="sum")), rel=1e-4)
+    with pytest.raises(ex.ExplorerError, match="masked model"):
+        ex.guess(gpt2, made)
+    for name in ("bart-delete", "pegasus"):
+        with pytest.raises(ex.ExplorerError, match="no answer"):
+            ex.guess(bert, ex.corrupt(lesson.STORY, name, tokenizer=bert.tokenizer))
+    with pytest.raises(ex.ExplorerError, match="top=0"):
+        ex.guess(bert, made, top=0)
+
+
+def test_the_generator_draws_by_the_model_s_probabilities(bert: OwnModel, gpt2: OwnModel) -> None:
+    made = ex.hide(lesson.STORY, ["tired"], tokenizer=bert.tokenizer)
+    place, draws = int(made.scored.argmax()), 400
+    ids = np.repeat(made.source.ids[None], draws, axis=0)
+    where = np.repeat(made.scored[None], draws, axis=0)
+    found = generator(bert, 1)(ids, where)
+    np.testing.assert_array_equal(found[~where], ids[~where])
+    shares = torch.as_tensor(bert.logits(made.source))[place].softmax(-1).numpy()
+    for i in np.argsort(-shares)[:4]:
+        assert abs((found[:, place] == i).mean() - shares[i]) < 4 * math.sqrt(shares[i] / draws)
+    assert not np.isin(found[where], bert.tokenizer.vocabulary.special).any()
+    electra = ex.corrupt(lesson.STORY, "electra", tokenizer=bert.tokenizer, sample=generator(bert))
+    assert sum(electra.labels["rtd"]) == int((electra.source.ids != electra.original.ids).sum())
+    with pytest.raises(ex.ExplorerError, match="masked model"):
+        generator(gpt2)
+
+
+# the experiment
+
+
+def test_the_recorded_trainings_hold_in_every_seed() -> None:
+    record = library.result("planted")
+    ends = {
+        line.label: (line.low[-1], line.high[-1]) for line in record.lines if line.low is not None and line.high is not None
+    }
+    assert ends["80/10/10: corrects a planted word"][0] > ends["always [MASK]: corrects a planted word"][1] + 0.1
+    assert ends["never hidden: corrects a planted word"][1] < 0.02
+    blanks = [np.mean(ends[f"{name}: fills a blank"]) for name in ("80/10/10", "always [MASK]")]
+    assert abs(blanks[0] - blanks[1]) < 0.03
+    question = lesson.planted_question(record)
+    assert question.answer == "80/10/10" and set(question.options) == set(planted.SPLITS)
+    assert [line.label for line in lesson.part(record, lesson.PLANTED).lines] == list(planted.SPLITS)
+
+
+def test_planted_words_are_counted_one_by_one(bert: OwnModel) -> None:
+    rows = planted.held_out(bert)
+    rows = rows_of(rows.ids[:12], rows.real[:12], rows.words[:12], rows.sentences[:12])
+    made = planted.mlm(rows, bert.tokenizer.vocabulary, np.random.default_rng(0), rate=0.03, split=(0.0, 1.0, 0.0))
+    right = []
+    for source, ids, real in zip(made.source.ids, rows.ids, rows.real, strict=True):
+        best = bert.logits(source[real].tolist()).argmax(-1)
+        right += [int(best[n]) == ids[n] for n in np.flatnonzero(source != ids)]
+    assert right and planted.found(bert, rows, (0.0, 1.0, 0.0)) == pytest.approx(np.mean(right))
+
+
+def test_the_split_decides_what_a_training_sees(bert: OwnModel) -> None:
+    model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu")
+    batches = {name: planted.hiding(model, split, 3, 0).batch(1) for name, split in planted.SPLITS.items()}
+    for batch in batches.values():
+        np.testing.assert_array_equal(batch.scored, batches["80/10/10"].scored)
+        np.testing.assert_array_equal(batch.source[~batch.scored], batch.answers[~batch.scored])
+        near = np.rint(0.15 * (batch.real.sum(axis=1) - 2))
+        np.testing.assert_array_equal(batch.scored.sum(axis=1), near)
+    never, always, mixed = (batch.source[batch.scored] for batch in batches.values())
+    assert (never == batches["never hidden"].answers[batches["never hidden"].scored]).all()
+    assert (always == bert.tokenizer.vocabulary.mask).all()
+    assert abs((mixed == bert.tokenizer.vocabulary.mask).mean() - 0.8) < 4 * math.sqrt(0.16 / len(mixed))
+    assert set(next(iter(planted.hiding(model, planted.SPLITS["always [MASK]"], 1, 0))).losses) == {"mlm"}
+
+
+# pictures
+
+
+@pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
+def test_the_tiles_are_the_pieces(name: str, pieces: Tokenizer) -> None:
+    made = corrupted(name, pieces, 2)
+    figure = VIEWS["corruption"](made)
+    bars = {bar.name.split(" ", 1)[-1]: bar for bar in figure.data}
+    assert len(bars["the loss falls here"].y) == (1 if name in PAIRS else made.scored.sum() * (1 + (made.target is None))), (
+        "in ỹ, and in x̃ as well where both have the same places"
+    )
+    for kind, count in Counter(done for done in made.action if done != "kept").items():
+        extra = sum(made.labels.get("rtd", ())) if kind == "replaced" else 0  # ELECTRA's labels say it again
+        extra += (
+            sum(text == "[MASK]" or text.startswith("<extra_id") for text in made.target.texts)
+            if kind == "masked" and made.target
+            else 0
+        )
+        assert len(bars[kind].y) == count + extra
+    assert len(bars[LEFT_OUT].y if LEFT_OUT in bars else ()) == len(made.deleted)
+    places = [(y, b, b + w) for bar in figure.data if bar.name != LOSS for y, b, w in zip(bar.y, bar.base, bar.x, strict=True)]
+    for (y, _, end), (line, begin, _) in itertools.pairwise(sorted(places)):
+        assert line > y or begin >= end, "no piece covers another"
+
+
+def test_the_overview_says_which_places_are_asked(pieces: Tokenizer) -> None:
+    made = {name: corrupted(name, pieces, 1) for name in STRATEGIES}
+    count = len(made["mlm"].original)
+    for name in ("mlm", "whole-word", "spanbert", "electra"):
+        np.testing.assert_array_equal(answered(made[name]), made[name].scored)
+    assert answered(made["causal"]).sum() == count - 1
+    assert all(answered(made[name]).all() for name in made if name.startswith(("bart", "cloze")))
+    for name in ("t5", "pegasus"):
+        target = [i for i in made[name].target.ids.tolist() if i not in pieces.vocabulary.special]  # type: ignore[union-attr]
+        assert made[name].original.ids[answered(made[name])].tolist() == target
+    figure = VIEWS["strategies"](tuple(made.values()))
+    bars = next(bar for bar in figure.data if bar.name == LOSS)
+    assert len(bars.y) == sum(answered(record).sum() for record in made.values())
+
+
+def test_masks_of_attention_are_triangles(pieces: Tokenizer) -> None:
+    for name in ("causal", "prefix", "mlm"):
+        made = corrupted(name, pieces)
+        seen = ~np.isnan(np.asarray(VIEWS["visible"](made).data[0].z))
+        cut = made.labels["prefix"][0] if name == "prefix" else 0
+        for q, k in np.ndindex(seen.shape):
+            assert seen[q, k] == (name == "mlm" or k <= q or (q < cut and k < cut))
+
+
+def test_squares_rates_and_surprises_are_the_record_s(bert: OwnModel, pieces: Tokenizer) -> None:
+    made = ex.corrupt(pieces.tokens(pieces.encode(LONG * 4, special=False).ids[:1000].tolist()), "mlm", tokenizer=pieces)
+    figure = VIEWS["squares"](made)
+    drawn = {trace.name: len(trace.x) for trace in figure.data}
+    assert sum(drawn.values()) == 1000 and drawn["never asked"] == 850
+    assert drawn["masked"] == made.action.count("masked") and 90 < drawn["masked"] < 145
+    rates = counting.rates(lesson.STORY, tokenizer=pieces, draws=50)
+    bars = VIEWS["rates"](rates).data[0]
+    np.testing.assert_allclose(
+        np.asarray(bars.base, np.float64) + np.asarray(bars.x, np.float64), [np.quantile(row, 0.975) for row in rates.realised]
+    )
+    record = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
+    scored = next(bar for bar in VIEWS["surprises"](record).data if bar.name == "scored")
+    assert (
+        np.nansum(np.asarray(scored.y, np.float64)) == pytest.approx(record.loss)
+        and np.isfinite(np.asarray(scored.y, np.float64)).sum() == 2
+    )
+    assert VIEWS["squares"].fits(corrupted("causal", pieces)) and VIEWS["squares"].fits(corrupted("electra", pieces))
+    with pytest.raises(ex.ExplorerError, match="different texts"):
+        VIEWS["strategies"]((made, corrupted("mlm", pieces)))
+
+
+# questions, page, disk
+
+
+def test_every_answer_is_what_the_records_hold(bert: OwnModel, pieces: Tokenizer) -> None:
+    masked = corrupted("mlm", pieces, 5)
+    guess = ex.guess(bert, ex.hide(lesson.STORY, ["tired", "milk"], tokenizer=bert.tokenizer))
+    lengths = counting.span_lengths(lesson.STORY, "spanbert", tokenizer=pieces)
+    gaps = counting.gap_sentences(lesson.STORY, tokenizer=pieces)
+    asked = lesson.exercises(masked, guess, lengths, gaps)
+    shares = torch.as_tensor(bert.logits(guess.corruption.source)).log_softmax(-1).numpy()
+    each = [-shares[n, guess.corruption.original.ids[n]] for n in np.flatnonzero(guess.corruption.scored)]
+    wanted = [round(0.15 * 33), 120, masked.action.count("kept-but-scored"), each[0], sum(each), 0.2 / (1 - 0.8**10), 1]
+    for item, number in zip(asked, wanted, strict=True):
+        assert item.right(f"{number:.{item.digits}f}"), item.question
+    coins = lesson.coin_question(
+        Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.array([[0.05, 0.1, 0.25], [0.15] * 3]), 20)
+    )
+    assert coins.answer == "less than 10 % to more than 20 %"
+    even = lesson.coin_question(Rates(("mlm, coin flips", "mlm"), np.full(2, 0.15), np.full((2, 3), 0.15), 20))
+    assert even.answer == "always 15 %"
+    place = int(guess.corruption.scored.argmax())
+    question = lesson.guess_question(guess, place)
+    assert question.answer == bert.tokenizer.text_of(int(shares[place].argmax())) and question.answer in question.options
+    assert guess.corruption.original.texts[place] in question.options
+
+
+def test_the_records_survive_the_disk(bert: OwnModel, pieces: Tokenizer, tmp_path: Path) -> None:
+    guess = ex.guess(bert, ex.hide(lesson.STORY, ["tired"], tokenizer=bert.tokenizer))
+    again = type(guess).read(guess.write(tmp_path / "x.npz"))
+    assert again.loss == guess.loss and again.corruption.source.texts == guess.corruption.source.texts
+    for record in (counting.rates("A dog ran.", tokenizer=pieces, draws=3), counting.gap_sentences("A dog.", tokenizer=pieces)):
+        kept = type(record).read(record.write(tmp_path / "y.npz"))
+        assert isinstance(kept, (Rates, GapSentences, SpanLengths))
+
+
+def page(**query: str) -> AppTest:
+    at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
+    at.run().switch_page(str(Path(ex.__file__).parent / "pages" / "corruption.py")).run()
+    for radio in [radio for radio in at.radio if "guess" in radio.key]:
+        radio.set_value(radio.options[0])
+    for key, value in query.items():
+        at.selectbox(key).set_value(value)
+    return at.run()
+
+
+def test_the_code_on_the_page_makes_its_pictures() -> None:
+    same_pictures(page(strategy="electra"))
+
+
+def test_a_larger_share_is_harder() -> None:
+    means = []
+    for share in (5, 80):
+        at = page()
+        at.select_slider("mlm.share").set_value(share).run()
+        assert not at.exception
+        titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in at.get("plotly_chart")]
+        means.append(float(next(title for title in titles if "scored pieces" in title).split("mean ")[1].split("<")[0]))
+    assert means[1] > means[0] + 1
+    same_pictures(at)
+
+
+def same_pictures(at: AppTest) -> None:
+    """Every picture on the page is what the code below it makes."""
+    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    codes = [block.value for block in at.code if "ex.show" in block.value]
+    assert len(drawn) == len(codes) >= 9
+    for figure, code in zip(drawn, codes, strict=True):
+        *first, last = code.splitlines()
+        held: dict[str, Any] = {}
+        exec(compile("\n".join([*first, f"shown = {last}"]), "page", "exec"), held)  # noqa: S102
+        made = json.loads(held["shown"].figure.to_json())
+        assert made["layout"]["title"]["text"] == figure["layout"]["title"]["text"]
+        for one, two in zip(made["data"], figure["data"], strict=True):
+            assert one.get("name") == two.get("name")
+            np.testing.assert_allclose(numbers(one.get("y")), numbers(two.get("y")))
+
+
+def numbers(values: Any) -> np.ndarray:
+    """An axis of a figure as JSON, whether it is written as a list or as bytes."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).astype(np.float64)
+    return np.array(values, np.float64)
+
+
+@pytest.mark.parametrize("name", [*STRATEGIES, *PAIRS])
+def test_every_strategy_has_its_words_on_the_page(name: str) -> None:
+    assert lesson.SAYS[name].startswith("**")
+
+
+@pytest.mark.parametrize("text", ["", "   ", "Dog", "word " * 500, "<script>alert(1)</script>. 😀 你好. $x$ `a`", ". . ."])
+def test_odd_texts_are_met_calmly(text: str) -> None:
+    at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
+    at.run().switch_page(str(Path(ex.__file__).parent / "pages" / "corruption.py")).run()
+    at.text_input("story").set_value(text).run()
+    assert not at.exception
+    if not text.strip() or len(text) > 1000:
+        assert at.warning
