@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
+    from explorer.offering import strategies
     from explorer.placing import places, shuffle
     from explorer.records import (
         MovePositions,
@@ -63,6 +64,7 @@ _HOMES = {
     "save": "shells.export:save",
     "shuffle": "placing:shuffle",
     "show": "shells.notebook:show",
+    "strategies": "offering:strategies",
     "tokenizer": "text.learning:tokenizer",
     "trace": "tracing:trace",
     "views": "views",
@@ -95,6 +97,7 @@ __all__ = [
     "save",
     "show",
     "shuffle",
+    "strategies",
     "tokenizer",
     "trace",
     "views",

@@ -10,6 +10,7 @@ import time
 import pytest
 
 import explorer as ex
+from explorer.text.sentinels import with_sentinels
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -51,3 +52,16 @@ def test_views_and_models_survive_the_import_of_their_rooms() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = ex.nothing_like_it
+
+
+def test_the_strategies_are_those_that_the_functions_take() -> None:
+    for name in ex.strategies("positions"):
+        assert ex.places(name, count=4, dim=8, heads=2).scheme == name
+    for name in ex.strategies("tokenizers"):
+        assert ex.tokenizer(name, ["a dog and a cat"] * 3, size=400).vocabulary.size > 3
+    tokenizer = with_sentinels(ex.load("bert", device="cpu").tokenizer)
+    for name in ex.strategies("corruption"):
+        made = ex.corrupt("A dog ran. It was red.", name, tokenizer=tokenizer, corpus=["The sun was up. All slept."])
+        assert made.strategy == name
+    with pytest.raises(ex.ExplorerError, match="kind of strategy"):
+        ex.strategies("cooking")

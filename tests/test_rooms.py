@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent / "explorer"
 ORDER = (
     ("errors",), ("records",), ("tap",), ("text",), ("corruption", "decoding", "comparing"), ("nn",), ("objectives",),
-    ("model",), ("tracing",), ("placing", "guessing"),
+    ("model",), ("tracing",), ("placing", "guessing", "offering"),
     ("library",), ("hub",), ("loading",), ("training",), ("tasks",), ("seedlings",), ("experiments",),
 )  # fmt: skip
 RANK = {room: n for n, rooms in enumerate(ORDER) for room in rooms}
