@@ -42,6 +42,8 @@ CUT_OFF = """plot => {
     .filter(text => outside(text.getBoundingClientRect())).map(text => text.textContent);
 }"""
 SCREENS = [(mode, width) for mode in ("light", "dark") for width in (1280, 390)]
+FEW = SCREENS if ALL else [("light", 1280), ("dark", 390)]
+NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +167,7 @@ def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace,
             page.context.close()
 
 
-@pytest.mark.parametrize(("mode", "width"), SCREENS)
+@pytest.mark.parametrize(("mode", "width"), FEW)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_fits_every_screen(browser: Browser, app: tuple[str, Path], lesson: str, mode: str, width: int) -> None:
     watch = Watch()
@@ -253,7 +255,7 @@ def run_all_cells(page: Page) -> None:
     raise AssertionError("the notebook drew nothing")
 
 
-@pytest.mark.parametrize("notebook", sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb")))
+@pytest.mark.parametrize("notebook", NOTEBOOKS if ALL else NOTEBOOKS[1:3])  # all are run without a browser anyway
 def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, notebook: str) -> None:
     """Opened and run as a student does; pictures and controls must be on the screen, and move."""
     shutil.copy(ROOT / "notebooks" / notebook, tmp_path / notebook)
