@@ -42,6 +42,8 @@ fix: env-dev      ## what the linter can mend by itself
 bench: env-dev    ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/tracing.py
 	$(BIN)/python benchmarks/pieces.py
+	$(BIN)/python benchmarks/ngrams.py
+	$(BIN)/python benchmarks/corruptions.py
 
 learnable: env    ## what tiny models learn from the microworld in a few minutes, one phenomenon at a time
 	$(BIN)/python benchmarks/learnable.py

@@ -320,10 +320,12 @@ def greedy(model: OwnModel, sources: list[str], longest: int = 40) -> list[str]:
 
 
 def show(title: str, rows: list[Row], often: Counter[str]) -> None:
-    print(f"\n{title}\n{'phenomenon':44} accuracy  chance  n-gram  items  per 1000 stories")
+    print(
+        f"\n{title}\n\n| phenomenon | accuracy | chance | n-gram | items | in 1,000 stories | |\n|---|---|---|---|---|---|---|"
+    )
     for name, right, chance, gram, items in rows:
-        mark = "  NOT LEARNED" if right - chance < 2 * math.sqrt(chance * (1 - chance) / items) else ""
-        print(f"{name:44} {right:8.3f} {chance:7.3f} {gram:7.3f} {items:6d} {often[name]:8d}{mark}")
+        mark = "not learned" if right - chance < 2 * math.sqrt(chance * (1 - chance) / items) else ""
+        print(f"| {name:44} | {right:.3f} | {chance:.3f} | {gram:.3f} | {items} | {often[name]} | {mark} |")
 
 
 def main() -> None:
@@ -331,8 +333,11 @@ def main() -> None:
     read.add_argument("--stories", type=int, default=20_000)
     read.add_argument("--steps", type=int, default=40_000)
     read.add_argument("--seconds", type=float, default=210, help="of training, for each of the two models")
+    read.add_argument("--rounds", type=int, default=0, help="a quick look: this many seconds, few stories and pairs")
     read.add_argument("--pairs", type=int, default=5000, help="English-French pairs to learn from")
     chosen = read.parse_args()
+    if chosen.rounds:
+        chosen.seconds, chosen.stories, chosen.pairs = chosen.rounds, 800, 300
     often = Counter(blank.phenomenon for blank in blanks(1000, 1, "train"))
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         runs = [pool.submit(one, chosen.stories, chosen.steps, chosen.seconds) for one in (masked, causal)]
