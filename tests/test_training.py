@@ -24,8 +24,8 @@ from explorer.records import Vocabulary
 from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories
 from explorer.training import point
-from explorer.training.batches import BATCHES, Batch, Kitchen, causal, framed, masked_and_next
-from explorer.training.run import Run, steps_of
+from explorer.training.batches import BATCHES, Kitchen, causal, framed, masked_and_next
+from explorer.training.run import Run, steps_of, tensors
 from explorer.training.schedules import SCHEDULES, share
 from explorer.training.stories import Translation, chosen, prepared
 
@@ -38,14 +38,9 @@ def kitchen(model: OwnModel, texts: list[list[str]], strategy: str = "mlm") -> K
     return Kitchen(held, model.tokenizer.vocabulary, model.longest, strategy, np.random.default_rng(0))
 
 
-def tensors(batch: Batch) -> dict[str, torch.Tensor]:
-    named = {name: getattr(batch, name) for name in ("source", "real", "segments", "answers", "scored")} | batch.labels
-    return {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
-
-
 def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: OwnModel) -> None:
     held = kitchen(gpt2, TEXTS[:3])
-    loss = OBJECTIVES["causal"](gpt2.module, tensors(causal(held.every, held)), 0.0)["lm"]
+    loss = OBJECTIVES["causal"](gpt2.module, tensors(causal(held.every, held), gpt2.device), 0.0)["lm"]
     surprise = []
     for story in TEXTS[:3]:
         ids = [0, *gpt2.tokenizer.encode(" ".join(story)).ids.tolist(), 0]
@@ -127,7 +122,7 @@ def test_long_stories_are_cut_to_what_the_model_reads(bert: OwnModel) -> None:
 def test_an_encoder_decoder_is_taught_with_the_right_pieces_shifted(bert: OwnModel) -> None:
     model = ex.build("bart", tokenizer=bert.tokenizer, seed=0, device="cpu", **SMALL)
     held = kitchen(model, TEXTS[:2], "bart")
-    batch = tensors(BATCHES["denoising"](held.every, held))
+    batch = tensors(BATCHES["denoising"](held.every, held), model.device)
     loss = float(OBJECTIVES["denoising"](model.module, batch, 0.0)["lm"].detach())
     each = []
     for row in range(2):
@@ -295,6 +290,28 @@ def test_wrong_settings_are_refused(bert: OwnModel, wrong: dict[str, object], me
     settings = {"corpus": TEXTS, "tokenizer": bert.tokenizer, "steps": 30, "batch": 8, "device": "cpu", **SMALL, **wrong}
     with pytest.raises(ex.ExplorerError, match=message):
         list(ex.fit("bert", **settings))  # type: ignore[arg-type]
+
+
+def test_a_loss_that_is_no_number_leaves_the_last_good_point(bert: OwnModel, tmp_path: Path) -> None:
+    run = begun(tmp_path / "run", bert.tokenizer, rate=1e9, optimiser="adamw")
+    with pytest.raises(ex.ExplorerError, match="not a number"):
+        list(run)
+    kept = begun(tmp_path / "run", bert.tokenizer, rate=1e9, optimiser="adamw")
+    assert kept.step == len(steps_of(tmp_path / "run")) >= 1
+    assert all(torch.isfinite(value).all() for value in weights(kept.model).values())
+
+
+def test_a_finished_run_is_written_once(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    real = point.write
+
+    def counted(folder: Path, step: int, *rest: object) -> None:
+        written.append(step)
+        real(folder, step, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(point, "write", counted)
+    list(begun(tmp_path / "run", bert.tokenizer))
+    assert written == [12]
 
 
 def test_a_full_disk_leaves_the_point_before_intact(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

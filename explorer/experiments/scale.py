@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from explorer import library
 from explorer.loading import load
-from explorer.model import OwnModel
+from explorer.objectives import causal
 from explorer.records import Curves, spread
 from explorer.text.seedling import stories
-from explorer.training.batches import Kitchen, causal
+from explorer.training import batches
+from explorer.training.batches import Kitchen
 from explorer.training.fitting import fit
+from explorer.training.run import tensors
 from explorer.training.stories import prepared
 
 WIDTH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
@@ -46,23 +47,16 @@ def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
     """The held-out loss of one run, every so many steps."""
     pieces = load("gpt2", device="cpu").tokenizer
     changes: dict[str, Any] = {"dim": WIDTH, "hidden": 4 * WIDTH, "heads": heads, "scaled": scaled}
-    fresh = list(stories(200, 2))
     run = fit("gpt2", corpus=list(stories(20_000, 1)), tokenizer=pieces, steps=STEPS, seed=seed, device="cpu", **changes)
+    fresh = prepared(list(stories(200, 2)), pieces)
+    batch = batches.causal(fresh, Kitchen(fresh, pieces.vocabulary, run.model.longest, "causal", np.random.default_rng(0)))
+    ready = tensors(batch, run.model.device)
     for step in run:
         if step.step % EVERY == 0:
             run.model.module.eval()
-            yield held_out(run.model, fresh)
+            with torch.no_grad():
+                yield float(causal(run.model.module, ready, 0.0)["lm"])
             run.model.module.train()
-
-
-@torch.no_grad()
-def held_out(model: OwnModel, fresh: list[list[str]]) -> float:
-    """The mean loss per piece on these stories."""
-    held = prepared(fresh, model.tokenizer)
-    batch = causal(held, Kitchen(held, model.tokenizer.vocabulary, model.longest, "causal", np.random.default_rng(0)))
-    source, answers, scored = (torch.as_tensor(part.copy()) for part in (batch.source, batch.answers, batch.scored))
-    hidden = model.module(source, None, scored)
-    return float(functional.cross_entropy(model.module.head(hidden[scored]), answers[scored]))
 
 
 CARD = f"""# Training with and without ÷ √d

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,13 +65,11 @@ class Plan:
 class Run:
     """A model, its stories and a plan. Iterate for a `TrainingStep` each; `folder` keeps it, None keeps it in memory."""
 
-    def __init__(
-        self, model: OwnModel, stories: Sequence[Any], plan: Plan, folder: Path | None = None, *,
-        measure: Callable[[OwnModel], dict[str, float]] | None = None,
-    ) -> None:  # fmt: skip
-        self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure
+    def __init__(self, model: OwnModel, stories: Sequence[Any], plan: Plan, folder: Path | None = None) -> None:
+        self.model, self.stories, self.plan, self.folder = model, stories, plan, folder
         self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
-        self.step, self._stopped, self._saved = 0, False, time.monotonic()
+        self.step, self._stopped = 0, False
+        self._saved, self._saved_at = -1, time.monotonic()  # the last step that this object wrote a resume point of, and when
         if folder is not None:
             self._enter(folder)
 
@@ -87,7 +85,7 @@ class Run:
                 yield self._next()
         finally:
             self.model.module.eval()
-            if self.folder is not None:
+            if self.folder is not None and self._saved != self.step:
                 self._save()
 
     def _next(self) -> TrainingStep:
@@ -96,20 +94,19 @@ class Run:
         batch = self.batch(number)
         with torch.random.fork_rng(devices=[] if self.model.device.type == "cpu" else None):
             torch.manual_seed(int(lots(self.plan.seed, number).integers(2**62)))  # dropout too depends on seed and step alone
-            losses = OBJECTIVES[self.plan.objective](self.model.module, self._tensors(batch), self.plan.smoothing)
+            ready = tensors(batch, self.model.device)
+            losses = OBJECTIVES[self.plan.objective](self.model.module, ready, self.plan.smoothing)
+        values = {name: float(loss.detach()) for name, loss in losses.items()}
+        wrong = next((name for name, value in values.items() if value != value), None)
+        if wrong is not None:  # before the update, so that the point which is kept is still a good one
+            raise ChoiceError(f"The loss {wrong!r} is not a number at step {number}. Choose a lower rate=….")
         sum(losses.values(), torch.zeros((), device=self.model.device)).backward()
         rate = share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
         self.optimiser.step(rate)
         self.step = number
-        values = {name: float(loss.detach()) for name, loss in losses.items()}
-        wrong = next((name for name, value in values.items() if value != value), None)
-        if wrong is not None:
-            raise ChoiceError(f"The loss {wrong!r} is not a number at step {number}. Choose a lower rate=….")
         speed = batch.pieces / (time.perf_counter() - begin)
-        kept = number in self.plan.kept
-        made = TrainingStep(
-            number, values, rate, speed, self._measured(kept), number if kept and self.folder is not None else None
-        )
+        snapshot = number if number in self.plan.kept and self.folder is not None else None
+        made = TrainingStep(number, values, rate, speed, snapshot=snapshot)
         if self.folder is not None:
             self._keep(made)
         return made
@@ -120,20 +117,6 @@ class Run:
         vocabulary = self.model.tokenizer.vocabulary
         held = Kitchen(self.stories, vocabulary, self.model.longest, self.plan.strategy, lots(self.plan.seed, step))
         return BATCHES[self.plan.objective]([self.stories[n] for n in numbers], held)
-
-    def _tensors(self, batch: Batch) -> dict[str, Tensor]:
-        named = {"source": batch.source, "real": batch.real, "segments": batch.segments, "answers": batch.answers}
-        named |= {"scored": batch.scored, **batch.labels}
-        return {name: torch.as_tensor(np.ascontiguousarray(value), device=self.model.device) for name, value in named.items()}
-
-    def _measured(self, kept: bool) -> dict[str, float]:
-        if not kept or self.measure is None:
-            return {}
-        self.model.module.eval()
-        try:
-            return self.measure(self.model)
-        finally:
-            self.model.module.train()
 
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on from what is in it."""
@@ -176,15 +159,22 @@ class Run:
                 library.write(self.model, self.folder / SNAPSHOTS / f"{made.step:06d}", half=True)
         except OSError as error:
             raise FileError(f"Could not write into {self.folder} ({error.strerror}). Make room, then go on.") from error
-        if time.monotonic() - self._saved >= EVERY_SECONDS or made.step == self.plan.steps:
+        if time.monotonic() - self._saved_at >= EVERY_SECONDS or made.step == self.plan.steps:
             self._save()
 
     def _save(self) -> None:
         assert self.folder is not None
         point.write(self.folder, self.step, self.model.module, self.optimiser)
-        self._saved = time.monotonic()
+        self._saved, self._saved_at = self.step, time.monotonic()
         if self.step == self.plan.steps:
             library.write(self.model, self.folder)
+
+
+def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
+    """A batch as an objective takes it."""
+    named = {"source": batch.source, "real": batch.real, "segments": batch.segments, "answers": batch.answers}
+    named |= {"scored": batch.scored, **batch.labels}
+    return {name: torch.as_tensor(np.ascontiguousarray(value), device=device) for name, value in named.items()}
 
 
 def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any]) -> None:
