@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.records import Comparison, Tokens, Trace
+from explorer.records import Comparison, Tokens, Trace, log_softmax
 
 
 def compare(before: Trace, after: Trace) -> Comparison:
@@ -33,9 +33,7 @@ def compare(before: Trace, after: Trace) -> Comparison:
 
 def surprises(trace: Trace) -> np.ndarray:
     """−log p of the piece that each row is about: itself in an encoder, the next one otherwise; NaN after the last."""
-    scores = trace.outputs["lm"].astype(np.float64)
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    logp = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    logp = log_softmax(trace.outputs["lm"])
     read = trace.source if trace.target is None else trace.target
     about = read.ids if trace.family == "encoder" else read.ids[1:]
     found = np.full(len(logp), np.nan)

@@ -7,7 +7,7 @@ import numpy as np
 from explorer.corruption.prediction import Sampler
 from explorer.errors import ChoiceError
 from explorer.model import OwnModel
-from explorer.records import Corruption, Guess
+from explorer.records import Corruption, Guess, softmax
 
 
 def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
@@ -24,12 +24,6 @@ def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
     texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in best)
     truth = shares[np.arange(len(shares)), corruption.original.ids]
     return Guess(model.name, corruption, texts, np.take_along_axis(shares, best, axis=1), truth)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Each row of scores as shares that sum to one."""
-    powers = np.exp(scores.astype(np.float64) - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def generator(model: OwnModel, seed: int = 0) -> Sampler:

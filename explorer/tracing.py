@@ -24,6 +24,7 @@ from explorer.records import (
     SetMask,
     SilenceLayer,
     Trace,
+    log_softmax,
 )
 
 LIMIT = 512
@@ -74,8 +75,7 @@ def trace(
 
 def best(scores: np.ndarray, model: Model, count: int = BEST) -> Prediction:
     """The likeliest pieces of every row, with log-probabilities over the whole vocabulary."""
-    shifted = scores.astype(np.float64) - scores.max(axis=1, keepdims=True)
-    logp = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))  # [position, vocab]
+    logp = log_softmax(scores)  # [position, vocab]
     ids = np.argsort(-logp, axis=1, kind="stable")[:, :count]
     texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in ids)
     return Prediction(ids, texts, np.take_along_axis(logp, ids, axis=1).astype(np.float32))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.records import Saturation
+from explorer.records import Saturation, softmax
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 
@@ -23,12 +23,6 @@ def saturation(*, keys: int = 10, draws: int = 2000, seed: int = 0) -> Saturatio
         measured.append([_measure(scores), _measure(scores / np.sqrt(width))])
     figures = np.array(measured)  # [width, without or with, figure]
     return Saturation(np.array(WIDTHS), np.array(shown), figures[..., 0], figures[..., 1], figures[..., 2], draws)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Each row as shares that sum to one."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def slope(shares: np.ndarray) -> np.ndarray:

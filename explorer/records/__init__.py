@@ -25,6 +25,7 @@ from explorer.records.merges import Join, Match, Merge
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
+from explorer.records.shares import log_softmax, softmax
 from explorer.records.tokens import Tokens, Vocabulary
 from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
 from explorer.records.training import TrainingStep
@@ -74,4 +75,6 @@ __all__ = [
     "Vocabulary",
     "WAYS",
     "WordLabels",
+    "log_softmax",
+    "softmax",
 ]

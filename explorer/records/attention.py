@@ -9,6 +9,7 @@ import numpy as np
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.records.edits import Edit
 from explorer.records.record import Record
+from explorer.records.shares import softmax
 
 STAGES = ("scores", "scaled", "capped", "biased", "masked", "weights", "context")
 
@@ -84,8 +85,7 @@ class Attention(Record):
         masked = self._before_softmax("masked", head).astype(np.float64)
         if self.sinks is not None:
             masked = np.concatenate([masked, np.full((len(masked), 1), self.sinks[head])], axis=1)
-        powers = np.exp(masked - masked.max(axis=1, keepdims=True))
-        weights = (powers / powers.sum(axis=1, keepdims=True))[:, : self.allowed.shape[1]]
+        weights = softmax(masked)[:, : self.allowed.shape[1]]
         every = np.broadcast_to(weights, (self.heads, *weights.shape))
         for edit in self.edited:
             every = edit.on_weights(every, self.allowed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.records.record import Record
+from explorer.records.shares import softmax
 from explorer.records.tokens import Tokens
 
 
@@ -66,9 +67,7 @@ def mean_of_pieces(pieces: np.ndarray) -> np.ndarray:
 
 def product_of_pieces(pieces: np.ndarray) -> np.ndarray:
     """The product of the shares of all pieces of a word, made to sum to one."""
-    logs = np.log(pieces).sum(axis=0)
-    shares = np.exp(logs - logs.max())
-    return shares / shares.sum()
+    return softmax(np.log(pieces).sum(axis=0))
 
 
 WAYS = {"first piece": first_piece, "mean of all pieces": mean_of_pieces, "product of all pieces": product_of_pieces}

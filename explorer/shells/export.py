@@ -28,6 +28,7 @@ from explorer.views import theme
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 CONFIG: dict[str, Any] = {"responsive": True, "displaylogo": False}
 WIDTH = 1100
+COLUMNS = ("trace", "row_number", "row", "column_number", "column", "value")
 
 
 def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = "") -> Path:
@@ -86,7 +87,7 @@ def numbers(figure: go.Figure, *, mode: str = "light", caption: str = "") -> byt
     """The numbers of a figure: one line for each cell or point."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(("trace", "row_number", "row", "column_number", "column", "value"))
+    writer.writerow(COLUMNS)
     writer.writerows(cells(figure))
     return out.getvalue().encode("utf-8")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -103,8 +101,7 @@ def _forget_stranger(key: str, control: Control) -> None:
 
 
 def _table(figure: Any) -> pd.DataFrame:
-    lines = list(csv.reader(io.StringIO(export.numbers(figure).decode())))
-    return pd.DataFrame(lines[1:], columns=lines[0])
+    return pd.DataFrame([[str(part) for part in cell] for cell in export.cells(figure)], columns=export.COLUMNS)
 
 
 def _files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:

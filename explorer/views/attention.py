@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -99,6 +100,14 @@ def frame(rows: int, columns: Tokens, notes: Sequence[str]) -> dict[str, object]
     """The height and the margins of a token-by-token picture: title on top, then the slanted names of the columns."""
     names = 7 * max(len(theme.label(text)) for text in columns.texts) + theme.space_above(*notes)
     return {"height": int(min(1200, 76 + names + 27 * max(rows, 8))), "margin": {"l": 10, "r": 36, "t": names + 4, "b": 60}}
+
+
+def underneath(colours: Mapping[str, Any], plot: int, columns: Tokens, notes: Sequence[str], right: int = 10) -> dict[str, Any]:
+    """The layout of panels that are `plot` pixels high in all, with the slanted names of the columns and the colour bar below."""
+    names = 7 * max(len(theme.label(text)) for text in columns.texts) + 20
+    above = theme.space_above(*notes) + 20
+    bars = {axis: {**held, "colorbar": {"y": -names / plot}} for axis, held in colours.items()}
+    return {**bars, "height": above + plot + names + 60, "margin": {"l": 10, "r": right, "t": above, "b": names + 60}}
 
 
 def remarks(attention: Attention, rows: Tokens, columns: Tokens) -> tuple[str, str]:

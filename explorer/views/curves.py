@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from explorer.records import Curve, Curves, Saturation
+from explorer.records import Curve, Curves, Saturation, softmax
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name
 
@@ -65,9 +65,8 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     figure = make_subplots(1, 2, subplot_titles=(f"weights at d = {width}", "all widths"), horizontal_spacing=0.09)
     for number, (label, factor) in enumerate((("without ÷ √d", 1.0), ("with ÷ √d", width**-0.5))):
         scores = record.scores[place] * factor
-        powers = np.exp(scores - scores.max())
         hover = f"{label}, key %{{x}}: <b>%{{y:.3f}}</b><extra></extra>"
-        bar = go.Bar(x=np.arange(len(scores)), y=powers / powers.sum(), name=label, hovertemplate=hover, meta=number)
+        bar = go.Bar(x=np.arange(len(scores)), y=softmax(scores), name=label, hovertemplate=hover, meta=number)
         figure.add_trace(bar, row=1, col=1)
         for values, what, dash in ((record.largest, "largest weight", "solid"), (record.slope, "gradient", "dot")):
             line = Curve(f"{what} {label}", record.widths, values[:, number])

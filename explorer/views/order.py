@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Shuffle
 from explorer.views import theme
+from explorer.views.attention import underneath
 from explorer.views.view import Choice, Control, Range, View, by_name
 
 WAYS = {"with": "with positions", "without": "without positions"}
@@ -44,13 +45,9 @@ def order(record: Shuffle) -> go.Figure:
         _new_order(record),
         theme.unseen_note(record.tokens),
     )
-    above, names = theme.space_above(*notes) + 20, 7 * max(len(theme.label(text)) for text in record.tokens.texts) + 20
-    plot = 2 * height + 40
-    figure.update_layout(
-        title=theme.title(f"Another order: {record.model}, {record.family}", *notes),
-        coloraxis={"cmin": 0, "cmax": top, "colorbar": {"y": -names / plot}},
-        height=above + plot + names + 60, margin={"l": 10, "r": 20, "t": above, "b": names + 60},
-    )  # fmt: skip
+    colours = {"coloraxis": {"cmin": 0, "cmax": top}}
+    heading = theme.title(f"Another order: {record.model}, {record.family}", *notes)
+    figure.update_layout(title=heading, **underneath(colours, 2 * height + 40, record.tokens, notes, right=20))
     return figure
 
 
@@ -78,13 +75,9 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
     figure.update_yaxes(**{**theme.token_axis(record.tokens), "range": [count - 0.5, -0.5]})
     gap = float(np.abs(both[1] - both[0]).max())
     notes = (f"layer {layer}, head {head} · largest difference {gap:.2g}", theme.unseen_note(record.tokens))
-    above, names = theme.space_above(*notes) + 20, 7 * max(len(theme.label(text)) for text in record.tokens.texts) + 20
-    plot = int(min(900, 27 * max(count, 10)))
-    figure.update_layout(
-        title=theme.title(f"Attention of {record.model} {positions}", *notes),
-        coloraxis={"cmin": 0, "cmax": float(both.max()), "colorbar": {"y": -names / plot}},
-        height=above + plot + names + 60, margin={"l": 10, "r": 10, "t": above, "b": names + 60},
-    )  # fmt: skip
+    colours = {"coloraxis": {"cmin": 0, "cmax": float(both.max())}}
+    heading = theme.title(f"Attention of {record.model} {positions}", *notes)
+    figure.update_layout(title=heading, **underneath(colours, int(min(900, 27 * max(count, 10))), record.tokens, notes))
     return figure
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Trace
 from explorer.views import theme
-from explorer.views.attention import choices, frame, has_attention, place_number, remarks
+from explorer.views.attention import choices, frame, has_attention, place_number, remarks, underneath
 from explorer.views.view import Choice, Control, Toggle, View, by_name
 
 STAGES = {"x·x": "how alike two vectors are", "softmax": "shares of each row", "Σ α x": "the new vectors"}
@@ -88,23 +87,14 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
         )  # fmt: skip
         figure.add_trace(heat, row=1, col=number + 1)
     notes = (f"{layer}, head {head} · each row looks at the columns", *remarks(attention, rows, columns))
-    names_px = 7 * max(len(theme.label(text)) for text in columns.texts) + 20
-    rows_px = int(min(900, 27 * max(len(rows), 10)))
     figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
     figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]})
-    above = theme.space_above(*notes) + 20
+    colours = theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores")
     figure.update_layout(
         title=theme.title("The same q and k under both masks", *notes),
-        **_below(theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores"), names_px, rows_px),
-        height=above + rows_px + names_px + 60,
-        margin={"l": 10, "r": 10, "t": above, "b": names_px + 60},
+        **underneath(colours, int(min(900, 27 * max(len(rows), 10))), columns, notes),
     )
     return figure
-
-
-def _below(colours: dict[str, Any], names: int, rows: int) -> dict[str, Any]:
-    """The colour bar below the slanted names of the columns."""
-    return {axis: {**held, "colorbar": {"y": -names / rows}} for axis, held in colours.items()}
 
 
 def _printed(seen: np.ndarray) -> np.ndarray:
