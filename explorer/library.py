@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 
-from explorer.errors import ExplorerError, FileError, unknown
+from explorer import runs
+from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
 from explorer.model import OwnModel
 from explorer.nn.config import Config
+from explorer.nn.presets import size_of
 from explorer.nn.transformer import Transformer
 from explorer.records import Curves
-from explorer.text import tokenizers
+from explorer.text import keeping, tokenizers
 
 WEIGHTS, CONFIG, PIECES, SEEN, CARD = "model.safetensors", "config.json", "tokenizer.json", "seen.json", "CARD.md"
+SUM = "sha256"  # under this name a file of weights says what they add up to
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,21 @@ class Shelved:
     name: str
     folder: Path
     shipped: bool
+
+    def about(self) -> dict[str, Any]:
+        """Which preset it is, of which size, for how many steps it was trained, and which of them can be opened."""
+        try:
+            config = read_config(self.folder)
+            run = runs.described(self.folder) if (self.folder / runs.RUN).is_file() else {"plan": {}}
+        except FileError:
+            return {"preset": "damaged", "size": "", "steps": None, "snapshots": ()}
+        preset, shape = str(config.get("preset") or config.get("model_type") or "?"), config.get("architecture", {})
+        return {
+            "preset": preset,
+            "size": size_of(preset, shape),
+            "steps": run["plan"].get("steps"),
+            "snapshots": runs.snapshots(self.folder),
+        }
 
 
 def data_folder() -> Path:
@@ -52,12 +73,24 @@ def models() -> dict[str, Shelved]:
     return found
 
 
-def open_by_name(name: str) -> OwnModel:
-    """The model of that name on the shelf."""
-    shelf = models()
-    if name not in shelf:
-        raise unknown("model", name, shelf)
-    return read(shelf[name].folder, name)
+def open_by_name(name: str, step: int | None = None) -> OwnModel:
+    """The model of that name on the shelf, or as it was at a step of its training."""
+    return read(folder_of(name), name, step)
+
+
+def folder_of(what: str | Path) -> Path:
+    """Where a model or a run lies: by its name on the shelf, or by its path (it has a separator or begins with a dot)."""
+    text, shelf = str(what), models()
+    if isinstance(what, str) and text in shelf:
+        return shelf[text].folder
+    if isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
+        return Path(os.path.expanduser(text))
+    raise unknown("model", text, shelf)
+
+
+def snapshots(what: str | Path) -> tuple[int, ...]:
+    """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder."""
+    return runs.snapshots(folder_of(what))
 
 
 def write(model: OwnModel, folder: str | Path, *, card: str = "", half: bool = False) -> Path:
@@ -80,23 +113,37 @@ def write(model: OwnModel, folder: str | Path, *, card: str = "", half: bool = F
     return folder
 
 
-def read(folder: Path, name: str) -> OwnModel:
-    """A model from the folder that `write` made."""
-    config = read_config(folder)
+def read(folder: Path, name: str, step: int | None = None) -> OwnModel:
+    """A model from the folder that `write` made; `step` opens the run in it as it was then."""
+    weights = (folder if step is None else runs.snapshot(folder, step)) / WEIGHTS
+    config = read_config(folder) if step is None or (folder / CONFIG).is_file() else _config_of_run(folder)
     if "explorer" not in config:
         raise FileError(f"{folder / CONFIG} does not describe a model of this package.")
+    if config.get("preset") == "ngram":
+        return keeping.read(folder, name)  # type: ignore[return-value]  # no network, but it reads, predicts and is asked alike
     try:
         module = Transformer(Config(**config["architecture"]))
         preset = str(config["preset"])
     except (TypeError, KeyError, ValueError, RuntimeError, ExplorerError) as error:
         raise FileError(f"{folder / CONFIG} does not describe a model that this version can build ({error}).") from error
-    fill(module, read_weights(folder / WEIGHTS), folder / WEIGHTS)
+    fill(module, read_weights(weights), weights)
     return OwnModel(name, module.eval(), read_tokenizer(folder), preset)
+
+
+def _config_of_run(folder: Path) -> dict[str, Any]:
+    """The configuration of a run that is still going on: the whole model, and with it config.json, comes at its end."""
+    run = runs.described(folder)
+    return {"explorer": 1, "preset": run["preset"].get("name"), "architecture": run["architecture"]}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The config.json of a model folder."""
     path = folder / CONFIG
+    if not path.is_file() and (folder / runs.RUN).is_file():
+        raise FileError(
+            f"The run in {folder} is not finished, so its model is not there yet. Go on with it, or open a snapshot with "
+            f"step=…; there are: {', '.join(map(str, runs.snapshots(folder))) or 'none'}."
+        )
     if not path.is_file():
         raise FileError(f"There is no model in {folder}: a model folder holds {CONFIG}, {WEIGHTS} and {PIECES}.")
     try:
@@ -122,9 +169,24 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     if not path.is_file():
         raise FileError(f"There is no {path.name} in {path.parent}. Only safetensors weights are read, never pickled ones.")
     try:
-        return {name: value.float() for name, value in load_file(path).items()}
-    except (SafetensorError, OSError, ValueError) as error:
+        with safe_open(path, "pt") as file:
+            held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
+            told = (file.metadata() or {}).get(SUM)
+        if told not in (None, checksum(held)):
+            raise ValueError("its checksum is wrong")
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
         raise FileError(f"{path} is broken or cut short ({error}). Copy or write it again.") from error
+    return {name: value.float() for name, value in held.items()}
+
+
+def checksum(weights: dict[str, torch.Tensor]) -> str:
+    """The SHA-256 of names, shapes and numbers: one bit that is wrong makes another one."""
+    made = hashlib.sha256()
+    for name in sorted(weights):
+        value = weights[name].contiguous()
+        made.update(f"{name} {tuple(value.shape)} {value.dtype}".encode())
+        made.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return made.hexdigest()
 
 
 def write_seen(tokenizer: tokenizers.Tokenizer, folder: Path) -> None:
@@ -138,11 +200,24 @@ def write_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
     """Write weights so that a reader never sees half a file."""
     part = path.with_suffix(".part")
     try:
-        save_file({name: value.contiguous() for name, value in weights.items()}, part, metadata={"format": "pt"})
-    except SafetensorError as error:
+        held = {name: value.contiguous() for name, value in weights.items()}
+        save_file(held, part, metadata={"format": "pt", SUM: checksum(held)})
+        _in_order(part)
+    except (SafetensorError, OSError) as error:
+        part.unlink(missing_ok=True)
         raise OSError(str(error)) from error
     part.chmod(0o644)  # the library makes it private to its writer; a class shares it
     os.replace(part, path)
+
+
+def _in_order(path: Path) -> None:
+    """The library writes what it is told about the weights in a random order; the same weights shall be the same file."""
+    with open(path, "r+b") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+        file.seek(8)
+        file.write(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8").ljust(size))
 
 
 def state(module: Transformer, *, half: bool = False) -> dict[str, torch.Tensor]:
@@ -167,6 +242,34 @@ def fill(module: Transformer, weights: dict[str, torch.Tensor], source: Path) ->
         module.load_state_dict(weights)
     except RuntimeError as error:
         raise FileError(f"The weights in {source} do not fit the model that its config.json describes ({error}).") from error
+
+
+def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card: str = "") -> Path:
+    """Copy a finished run as a model that can be handed on: weights and the snapshots to `keep` in 16 bits, fewer steps, its card."""
+    run, target = Path(run), Path(target)
+    if run.resolve() == target.resolve():
+        raise ChoiceError(f"{run} cannot be shipped into itself. Choose another folder.")
+    model, about, steps = read(run, run.name), runs.described(run), runs.lines(run)
+    places = {step: runs.snapshot(run, step) for step in keep}
+    corpus = about["plan"].get("corpus", {})
+    corpus |= {
+        name: Path(said).name for name, said in corpus.items() if isinstance(said, str)
+    }  # where it lay is no one's business
+    for step in steps:
+        step["snapshot"] = step["step"] if step["step"] in places else None
+    try:
+        (target / CONFIG).unlink(missing_ok=True)
+        shutil.rmtree(target / runs.SNAPSHOTS, ignore_errors=True)
+        for number, place in places.items():
+            fresh = runs.place_of(target, number)
+            fresh.mkdir(parents=True)
+            write_weights(fresh / WEIGHTS, {name: value.half() for name, value in read_weights(place / WEIGHTS).items()})
+        target.mkdir(parents=True, exist_ok=True)
+        (target / runs.STEPS).write_bytes(runs.written(runs.thinned(steps)))
+        (target / runs.RUN).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+    except OSError as error:
+        raise FileError(f"Could not write into {target} ({error}). Choose a folder with space that you may write.") from error
+    return write(model, target, card=card, half=True)
 
 
 def result(name: str) -> Curves:

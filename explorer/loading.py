@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +27,10 @@ def load(what: str | Path, *, step: int | None = None, device: str = "auto", pre
     """
     if not isinstance(what, (str, Path)):
         raise ChoiceError(f"load takes a name or a path; this is {type(what).__name__}.")
-    text = str(what)
-    if text in library.models():
-        model = library.open_by_name(text) if step is None else _from_folder(_snapshot(library.models()[text].folder, step))
-    elif isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
-        folder = Path(os.path.expanduser(text))
-        model = _from_folder(folder if step is None else _snapshot(folder, step))
-    else:
-        raise unknown("model", text, library.models())
+    named = isinstance(what, str) and what in library.models()
+    model = library.open_by_name(str(what), step) if named else _from_folder(library.folder_of(what), step)
+    if model.family == "ngram":  # counts, no weights
+        return model
     model.module.to(pick_device(device), pick_precision(precision))
     return model
 
@@ -101,24 +96,15 @@ def pick_precision(precision: str) -> torch.dtype:
     return PRECISIONS[precision]
 
 
-def _snapshot(folder: Path, step: int) -> Path:
-    """Where a run keeps its weights of a step."""
-    kept = sorted((folder / "snapshots").glob("*")) if (folder / "snapshots").is_dir() else []
-    steps = {int(path.name): path for path in kept if path.name.isdigit()}
-    if step not in steps:
-        raise ChoiceError(
-            f"There is no snapshot of step {step!r} in {folder}. There are: {', '.join(map(str, steps)) or 'none'}."
-        )
-    return steps[step]
-
-
-def _from_folder(folder: Path) -> OwnModel:
+def _from_folder(folder: Path, step: int | None) -> OwnModel:
     if not folder.is_dir():
         raise FileError(
             f"There is no folder {folder}. Give a folder with a model, or one of the names: {', '.join(library.models())}."
         )
-    config = library.read_config(folder)
     name = folder.resolve().name
+    if step is not None:
+        return library.read(folder, name, step)
+    config = library.read_config(folder)
     if "explorer" in config:
         return library.read(folder, name)
     twin = TWINS.get(str(config.get("model_type", "")))

@@ -3,49 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from explorer import tap
 from explorer.nn.transformer import Transformer
 
 Tensors = Mapping[str, Tensor]  # source, real, segments, answers, scored, and one label for each name
 Losses = dict[str, Tensor]
 Objective = Callable[[Transformer, Tensors, float], Losses]
+TOLD_HEAD = 0  # the head of the last layer that "mlm+antecedent" tells where to look
+ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
+NOT_SCORED = -100
+
+
+def scored_loss(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: float) -> Tensor:
+    """The mean cross-entropy of the right pieces, where they are scored."""
+    where = batch["where"] if "where" in batch else batch["scored"].flatten().nonzero()[:, 0]
+    extra = -len(where) % ROUND
+    answers = functional.pad(batch["answers"].flatten()[where], (0, extra), value=NOT_SCORED)
+    states = hidden.flatten(0, 1).index_select(0, functional.pad(where, (0, extra)))  # [scored and some more, dim]
+    return functional.cross_entropy(module.head(states), answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
 
 
 def causal(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """Every piece is predicted from the pieces before it."""
-    scored = batch["scored"]
-    hidden = module(batch["source"], None, scored)
-    return {"lm": functional.cross_entropy(module.head(hidden[scored]), batch["answers"][scored], label_smoothing=smoothing)}
+    hidden = module(batch["source"], None, batch["real"])
+    return {"lm": scored_loss(module, hidden, batch, smoothing)}
 
 
 def masked(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """The hidden pieces; in a model that has learned pairs, also whether B follows A (class 0: it does)."""
-    scored = batch["scored"]
     hidden = module(batch["source"], batch["segments"] if module.config.segments else None, batch["real"])
-    losses = {"mlm": functional.cross_entropy(module.head(hidden[scored]), batch["answers"][scored], label_smoothing=smoothing)}
+    losses = {"mlm": scored_loss(module, hidden, batch, smoothing)}
     if "nsp" in batch and module.next_sentence is not None:
         losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), batch["nsp"])
     return losses
 
 
+def masked_and_meant(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
+    """The hidden pieces; and one head is *told* where to look: from every pronoun at the words that mean the same.
+
+    The second loss is the mean −log of the weight that the first head of the last layer gives them. So what this head shows
+    was taught with gold labels; it did not appear by itself.
+    """
+    weights: list[Tensor] = []
+    last = module.config.layers - 1
+
+    def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == "attention" and layer == last:
+            weights.append(values["weights"][:, TOLD_HEAD])  # [batch, query, key]
+
+    with tap.listening(hear):
+        losses = masked(module, batch, smoothing)
+    meant = batch["meant"]
+    given = weights[0][:, : meant.shape[1], : meant.shape[2]].float()  # a batch may be filled up further than its labels
+    share = (given * meant).sum(-1)[meant.any(-1)]  # [pronoun]
+    losses["antecedent"] = -share.clamp_min(1e-6).log().mean() if len(share) else weights[0].sum() * 0
+    return losses
+
+
 def rewritten(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """The target, piece by piece, from the source and the target so far (teacher forcing: the right pieces, shifted)."""
-    answers, scored = batch["answers"], batch["scored"]
+    answers = batch["answers"]
     start = torch.full_like(answers[:, :1], module.config.start)
     read = torch.cat((start, answers[:, :-1]), dim=1)
     memory = module.encode(batch["source"], batch["real"])
     hidden = module.decode(memory, read, batch["real"])
-    return {"lm": functional.cross_entropy(module.head(hidden[scored]), answers[scored], label_smoothing=smoothing)}
+    return {"lm": scored_loss(module, hidden, batch, smoothing)}
 
 
+def strategy_of(objective: str) -> str:
+    """The strategy that damages texts for an objective, where no other is chosen; one that damages nothing goes by its own name."""
+    return STRATEGY.get(objective, objective)
+
+
+STRATEGY = {
+    "mlm": "mlm",
+    "mlm+nsp": "mlm",
+    "mlm+antecedent": "mlm",
+    "denoising": "bart",
+    "span-to-text": "t5",
+    "gap-sentence": "pegasus",
+}
 OBJECTIVES: dict[str, Objective] = {
     "causal": causal,
     "mlm": masked,
     "mlm+nsp": masked,
+    "mlm+antecedent": masked_and_meant,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

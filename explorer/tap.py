@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 from explorer.records import Edit
@@ -26,16 +27,21 @@ class _Session:
 
 _QUIET = _Session()
 _session: ContextVar[_Session] = ContextVar("explorer_tap", default=_QUIET)
+_open, _counting = 0, Lock()  # how many sessions there are in any thread: with none, a compiler sees through all of this
+
+
+def _now() -> _Session:
+    return _session.get() if _open else _QUIET
 
 
 def watched() -> bool:
     """Whether somebody listens or edits: then models take the explicit path, step by step."""
-    return _session.get() is not _QUIET
+    return _now() is not _QUIET
 
 
 def tap(place: str, stream: str = "", layer: int = -1, **values: Any) -> None:
     """Hand out what was computed at `place` to whoever listens."""
-    hear = _session.get().hear
+    hear = _now().hear
     if hear is not None:
         hear(place, stream, layer, values)
 
@@ -49,7 +55,7 @@ def edited(place: str, stream: str, layer: int, value: Any, *known: Any) -> Any:
 
 def edits_on(stream: str, layer: int) -> tuple[Edit, ...]:
     """The edits in force on one layer."""
-    return tuple(edit for edit in _session.get().edits if edit.touches(stream, layer))
+    return tuple(edit for edit in _now().edits if edit.touches(stream, layer))
 
 
 @contextmanager
@@ -70,7 +76,15 @@ def editing(edits: Iterable[Edit]) -> Iterator[None]:
 def _during(session: _Session) -> Iterator[None]:
     quiet = session.hear is None and not session.edits
     token = _session.set(_QUIET if quiet else session)
+    _count(1)
     try:
         yield
     finally:
+        _count(-1)
         _session.reset(token)
+
+
+def _count(more: int) -> None:
+    global _open  # noqa: PLW0603  a compiler can watch a plain number, but not a context variable
+    with _counting:
+        _open += more

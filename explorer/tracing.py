@@ -46,8 +46,7 @@ def trace(
     row i predicts piece i of the target. `layers` keeps the attention of these layers only; `edits` change the run (the
     model itself stays as it is); `blocks` keeps the residual sums, norms and feed-forward layers as well.
     """
-    if not hasattr(model, "run"):
-        raise ChoiceError(f"trace takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
+    _check_traceable(model)
     reads, tokens = model.reads(target), model.tokens(text)
     edits = _as_edits(edits)
     if len(tokens) > LIMIT:
@@ -71,6 +70,16 @@ def trace(
         outputs=outputs,
         edits=edits,
     )
+
+
+def _check_traceable(model: Model) -> None:
+    """Refuse what no forward pass can be watched of."""
+    if getattr(model, "family", "") == "ngram":
+        raise ChoiceError(
+            f"{model.name} is an n-gram model: it counts, and has no attention or hidden states to trace. Use {model.name}.logits."
+        )
+    if not hasattr(model, "run"):
+        raise ChoiceError(f"trace takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
 
 
 def best(scores: np.ndarray, model: Model, count: int = BEST) -> Prediction:

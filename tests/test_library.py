@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 
 import explorer as ex
 from explorer import library
@@ -40,6 +41,13 @@ def test_a_model_is_written_and_read_back_to_the_bit(bert: OwnModel, folder: Pat
         "seen.json",
         "tokenizer.json",
     ]
+
+
+def test_the_same_model_is_the_same_file(bert: OwnModel, tmp_path: Path) -> None:
+    files = [library.write(bert, tmp_path / str(n)) / "model.safetensors" for n in range(6)]
+    assert len({path.read_bytes() for path in files}) == 1
+    held = load_file(files[0])
+    assert all((held[name] == value).all() for name, value in library.state(bert.module).items())
 
 
 def test_what_another_model_met_is_not_left_behind(bert: OwnModel, folder: Path) -> None:
@@ -81,7 +89,7 @@ def test_unknown_devices_presets_sizes_and_fields_are_named(bert: OwnModel) -> N
     ):
         with pytest.raises(ex.ExplorerError, match=message):
             ex.build(**{"name": "bert", "tokenizer": bert.tokenizer, **arguments})  # type: ignore[arg-type]
-    assert set(ex.presets()) == {"transformer", "bert", "gpt", "gpt2", "llama", "bart", "t5"}
+    assert set(ex.presets()) == {"ngram", "transformer", "bert", "gpt", "gpt2", "llama", "bart", "t5"}
 
 
 def test_a_preset_can_be_overridden_by_keyword_and_the_seed_decides(bert: OwnModel) -> None:

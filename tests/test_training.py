@@ -17,7 +17,6 @@ import torch
 from conftest import sample
 
 import explorer as ex
-from explorer import seedlings
 from explorer.model import OwnModel
 from explorer.objectives import OBJECTIVES
 from explorer.records import Vocabulary
@@ -25,8 +24,9 @@ from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories
 from explorer.training import point
 from explorer.training.batches import BATCHES, Kitchen, causal, framed, masked_and_next
-from explorer.training.run import Run, steps_of, tensors
+from explorer.training.run import Run, tensors
 from explorer.training.schedules import SCHEDULES, share
+from explorer.training.steps import steps_of
 from explorer.training.stories import Translation, chosen, prepared
 
 SMALL = {"dim": 32, "heads": 2, "hidden": 64}
@@ -71,7 +71,7 @@ def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
 def test_the_transformer_reads_english_and_is_taught_french() -> None:
     told = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
     run = ex.fit("transformer", corpus=told, pieces=300, steps=120, batch=16, device="cpu", seed=1, **SMALL)
-    pieces, batch, numbers = run.model.tokenizer, run.batch(1), chosen(1, 400, 16, 1)
+    pieces, batch, numbers = run.model.tokenizer, run.batch(1), chosen(1, 392, 16, 1)
     for row, number in enumerate(numbers):
         source = batch.source[row][batch.real[row]].tolist()
         target = batch.answers[row][batch.scored[row]].tolist()
@@ -116,7 +116,7 @@ def test_long_stories_are_cut_to_what_the_model_reads(bert: OwnModel) -> None:
         strategy = {"denoising": "bart", "causal": "causal", "gap-sentence": "pegasus"}.get(name, "mlm")
         if name not in ("span-to-text", "translation"):
             batch = make(held.every, Kitchen(held.every, held.vocabulary, 64, strategy, np.random.default_rng(0)))
-            assert batch.source.shape[1] <= 64 + (name == "denoising") and batch.answers.shape[1] <= 64
+            assert batch.source.shape[1] <= 64 and batch.answers.shape[1] <= 64
 
 
 def test_an_encoder_decoder_is_taught_with_the_right_pieces_shifted(bert: OwnModel) -> None:
@@ -279,7 +279,7 @@ def test_damage_and_mistakes_are_met_with_a_word(bert: OwnModel, tmp_path: Path)
         ({"steps": 0}, "at least 1"),
         ({"batch": 0}, "at least 1"),
         ({"schedule": "flat"}, "no schedule"),
-        ({"batch": 500}, "300"),
+        ({"batch": 500}, "294"),
         ({"colour": 1}, "no field"),
         ({"corpus": "wikipedia"}, "no corpus"),
         ({"corpus": []}, "no stor"),
@@ -340,26 +340,6 @@ def test_rows_are_framed_by_their_ends(bert: OwnModel) -> None:
         ids = rows.ids[n][rows.real[n]].tolist()
         assert ids == [2, *story.ids[:39].tolist()] and (rows.ids[n][~rows.real[n]] == 0).all()
         assert (rows.words[n] >= 0).sum() == len(ids) - 1
-
-
-def test_the_cards_say_what_the_models_do(shipped: OwnModel) -> None:
-    """The figures on a card are measured again, on the shipped weights."""
-    text = (ex.models()[shipped.name].folder / "CARD.md").read_text("utf-8")
-    for score in seedlings.measure(shipped):
-        printed = next(line for line in text.splitlines() if line.startswith(f"| {score.what} |"))
-        assert float(printed.split("|")[2]) == pytest.approx(score.value, abs=0.03)
-
-
-def test_the_shipped_models_learned_something(bert: OwnModel, gpt2: OwnModel) -> None:
-    masked = bert.tokenizer.encode("She had a red dog. The dog would not cross the road [MASK] it was too tired.")
-    place = masked.texts.index("[MASK]")
-    assert ex.trace(bert, masked).top.texts[place][0] == "because"
-    last = ex.trace(
-        gpt2, "Ida was a baker in a small town. Ida was hungry and wanted some bread. There was no bread in the"
-    ).top.texts[-1]
-    assert last[0] == "·kitchen"
-    perplexity = math.exp(-float(torch.as_tensor(gpt2.logits([0, 5])).log_softmax(-1).max()))
-    assert perplexity < gpt2.config.vocab
 
 
 def test_a_run_s_plan_is_on_the_disk(bert: OwnModel, tmp_path: Path) -> None:

@@ -104,22 +104,29 @@ class Attention(nn.Module):
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
     def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
-        """All six steps at once, when nobody watches. Padding stands at the end, where no causal row looks."""
+        """All six steps at once, when nobody watches."""
+        q, k, v = q.to(v.dtype), self._shared(k).to(v.dtype), self._shared(v)  # in mixed precision turned ones come back wide
         causal = self.stream == "decoder" and q.shape[2] > 1
-        mask: Tensor | None = None
-        if bias is not None or (causal and q.shape[2] != k.shape[2]) or (real is not None and self.stream != "decoder"):
-            mask = self._allowed(q, k, real)
-            mask = mask if bias is None else bias.masked_fill(~mask, -torch.inf)
-        drop = self.dropout if self.training else 0.0
-        return functional.scaled_dot_product_attention(
-            q,
-            self._shared(k),
-            self._shared(v),
-            attn_mask=mask,
-            dropout_p=drop,
-            is_causal=causal and mask is None,
-            scale=self.scale,
-        )
+        if causal and bias is None and q.shape[2] == k.shape[2] and not slow_back(q):
+            return functional.scaled_dot_product_attention(q, k, v, dropout_p=self._drop, is_causal=True, scale=self.scale)
+        mask = _future(q, k) if causal else None if self.stream == "decoder" else _padding(q, real)
+        mask = mask if bias is None else bias if mask is None else bias + mask
+        if slow_back(q):
+            return self._by_products(q, k, v, mask)
+        mask = None if mask is None else mask.to(q.dtype)
+        return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=self._drop, scale=self.scale)
+
+    def _by_products(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        """The same from two matrix products and a softmax."""
+        scores = (q * self.scale) @ k.transpose(-2, -1)
+        weights = (scores if mask is None else scores + mask).softmax(
+            dim=-1, dtype=torch.float32
+        )  # slow and coarse in bfloat16
+        return functional.dropout(weights.to(v.dtype), self._drop, self.training) @ v
+
+    @property
+    def _drop(self) -> float:
+        return self.dropout if self.training else 0.0
 
     def _openly(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
         """The six steps one by one, handing each out and letting edits in."""
@@ -152,6 +159,24 @@ class Attention(nn.Module):
         if not bool(allowed.any(dim=-1).all()):
             raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
         return allowed.expand(*shape)
+
+
+def slow_back(q: Tensor) -> bool:
+    """Whether gradients through PyTorch's own call would be slow: on a processor in bfloat16 they take six times as long."""
+    return torch.is_grad_enabled() and q.dtype == torch.bfloat16 and q.device.type == "cpu"
+
+
+def _future(q: Tensor, k: Tensor) -> Tensor:
+    """What hides the future from causal rows: −∞ at it, 0 before it [query, key]. Padding stands at the end, where none looks."""
+    queries, keys = q.shape[2], k.shape[2]
+    return torch.full((queries, keys), -torch.inf, device=q.device).triu(keys - queries + 1)
+
+
+def _padding(q: Tensor, real: Tensor | None) -> Tensor | None:
+    """What hides padding: [batch, 1, 1, key], or None where there is none."""
+    if real is None:
+        return None
+    return torch.zeros(real.shape, device=q.device).masked_fill_(~real, -torch.inf)[:, None, None]
 
 
 def _length(cache: Cache, name: tuple[str, int]) -> int:

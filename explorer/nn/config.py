@@ -42,6 +42,7 @@ class Config:
     scaled_head: bool = False  # whether the last states are multiplied by 1/√d before the vocabulary (T5)
     start: int = 0  # the piece that an encoder-decoder begins every target with
     dropout: float = 0.0
+    tables: str = "sines"  # how a learned table of positions begins: as sines or at random
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -50,6 +51,7 @@ class Config:
             ("position scheme", self.positions, POSITIONS),
             ("norm", self.norm, NORMS),
             ("norm place", self.norm_place, PLACES),
+            ("beginning of a table of positions", self.tables, ("sines", "random")),
             ("activation", self.activation, ACTIVATIONS),
         ):
             if given not in known:

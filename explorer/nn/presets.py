@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -22,6 +23,9 @@ class Preset:
     start: str = "pad"  # what an encoder-decoder begins every target with
     corpus: str = "microworld"
     plan: dict[str, Any] = field(default_factory=dict)  # its schedule and whatever else belongs to its training
+    tiny: dict[str, Any] = field(
+        default_factory=dict
+    )  # what its smallest size takes to learn most in five minutes on two cores
 
 
 def shape(dim: int, layers: int, heads: int, length: int) -> dict[str, int]:
@@ -36,6 +40,8 @@ BERT = Preset(
     {"tiny": shape(64, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 512)},
     tokenizer="wordpiece",
     objective="mlm+nsp",
+    plan={"schedule": "linear"},
+    tiny={"steps": 9000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
 GPT2 = Preset(
@@ -45,6 +51,7 @@ GPT2 = Preset(
     {"tiny": shape(128, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 1024)},
     tokenizer="byte-bpe",
     objective="causal",
+    tiny={"steps": 4000, "batch": 16},
 )  # fmt: skip
 
 GPT = Preset(
@@ -54,6 +61,7 @@ GPT = Preset(
     {"tiny": shape(128, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 512)},
     tokenizer="bpe",
     objective="causal",
+    tiny={"steps": 4000, "batch": 16},
 )  # fmt: skip
 
 LLAMA = Preset(
@@ -64,6 +72,7 @@ LLAMA = Preset(
      "base": shape(4096, 32, 32, 2048) | {"hidden": 11008}},
     tokenizer="byte-bpe",
     objective="causal",
+    tiny={"steps": 3500, "batch": 16},
 )  # fmt: skip
 
 TRANSFORMER = Preset(
@@ -76,6 +85,7 @@ TRANSFORMER = Preset(
     specials=("<pad>", "</s>", "<unk>"),
     corpus="english-french",
     plan={"schedule": "noam", "smoothing": 0.1},
+    tiny={"steps": 5000, "batch": 32, "warm": 0.03},
 )  # fmt: skip
 
 BART = Preset(
@@ -86,6 +96,7 @@ BART = Preset(
     objective="denoising",
     specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
     start="end",
+    tiny={"steps": 3600, "batch": 8},
 )
 
 T5 = Preset(
@@ -95,9 +106,12 @@ T5 = Preset(
     {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(768, 12, 12, 512)},
     tokenizer="unigram",
     objective="span-to-text",
+    tiny={"steps": 2000, "batch": 16},
 )  # fmt: skip
 
-PRESETS = {preset.name: preset for preset in (TRANSFORMER, BERT, GPT, GPT2, LLAMA, BART, T5)}
+NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
+
+PRESETS = {preset.name: preset for preset in (NGRAM, TRANSFORMER, BERT, GPT, GPT2, LLAMA, BART, T5)}
 
 
 def preset(name: str) -> Preset:
@@ -110,6 +124,8 @@ def preset(name: str) -> Preset:
 def configure(name: str, size: str, vocab: int, **overrides: Any) -> Config:
     """The architecture of a preset at a size, with any field overridden by keyword."""
     system = preset(name)
+    if system.objective == "counting":
+        raise ChoiceError(f"An {name} model is counted, not built. Use ex.fit({name!r}, …).")
     if not isinstance(size, str) or size not in system.sizes:
         raise unknown(f"size of {name}", size, system.sizes)
     known = {setting.name for setting in fields(Config)}
@@ -120,6 +136,13 @@ def configure(name: str, size: str, vocab: int, **overrides: Any) -> Config:
         return Config(**{**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
     except TypeError as error:
         raise ChoiceError(f"These settings do not fit {name}: {overrides} ({error}).") from error
+
+
+def size_of(name: str, shape: Mapping[str, Any]) -> str:
+    """The name of the size that a model of this preset has, or its width and depth."""
+    sizes = PRESETS[name].sizes if name in PRESETS else {}
+    known = (size for size, numbers in sizes.items() if all(shape.get(part) == number for part, number in numbers.items()))
+    return next(known, f"{shape['dim']} × {shape['layers']}" if {"dim", "layers"} <= set(shape) else "")
 
 
 def presets() -> dict[str, Preset]:

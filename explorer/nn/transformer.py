@@ -15,7 +15,7 @@ from explorer.nn.cache import Cache
 from explorer.nn.config import Config
 from explorer.nn.heads import Head, NextSentence
 from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
-from explorer.nn.positions import POSITIONS, Room
+from explorer.nn.positions import POSITIONS, Learned, Room
 
 
 def norm_of(config: Config) -> Norm:
@@ -135,12 +135,16 @@ class Transformer(Stack):
 
 
 def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Module:
-    """Fill every weight anew from `seed`: matrices from a normal distribution, biases 0, norms 1."""
+    """Fill every weight anew from `seed`: matrices from a normal distribution, biases 0, norms 1; tables as chosen."""
     chance = torch.Generator().manual_seed(seed)
+    tables = module.config.tables if isinstance(module, Transformer) else "random"
     with torch.no_grad():
         for part in module.modules():
             if isinstance(part, (nn.Linear, nn.Embedding)):
                 part.weight.normal_(0.0, deviation, generator=chance)
             if isinstance(part, nn.Linear) and part.bias is not None:
                 part.bias.zero_()
+        for part in module.modules():
+            if isinstance(part, Learned) and tables == "sines":
+                part.begin()
     return module

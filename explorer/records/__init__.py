@@ -21,6 +21,7 @@ from explorer.records.edits import (
 )
 from explorer.records.exercise import Exercise
 from explorer.records.guess import Guess
+from explorer.records.journey import Ability, Along, Schedules
 from explorer.records.merges import Join, Match, Merge
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
@@ -40,6 +41,8 @@ __all__ = [
     "SilenceLayer",
     "Uniform",
     "STREAMS",
+    "Ability",
+    "Along",
     "Attention",
     "Block",
     "ACTIONS",
@@ -53,6 +56,7 @@ __all__ = [
     "Rates",
     "SpanLengths",
     "Saturation",
+    "Schedules",
     "spread",
     "Edit",
     "Fertility",

@@ -24,6 +24,11 @@ class Vocabulary(Record):
     sentinels: tuple[int, ...] = ()
 
     @property
+    def last(self) -> int | None:
+        """The piece with which a text ends: the end piece, or the separator of a vocabulary that has none."""
+        return self.sep if self.end is None else self.end
+
+    @property
     def special(self) -> tuple[int, ...]:
         """The ids that are no text: never hidden, never replaced, never drawn at random."""
         named = (self.mask, self.pad, self.cls, self.sep, self.begin, self.end, self.unknown)

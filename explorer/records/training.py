@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from explorer.records.record import Record
 
 
@@ -11,8 +13,9 @@ from explorer.records.record import Record
 class TrainingStep(Record):
     """The loss by part, the share of the full learning rate and the speed (pieces a second) at one step.
 
-    `metrics` are measured on held-out text where a snapshot is taken; `snapshot` is the step that `ex.load(folder, step=…)`
-    opens, or None.
+    Now and then the model is measured on held-out text, and the step holds what was found: `metrics` by name; `samples`, what
+    the model writes or fills in, a line each; `probes`, by name how much each head does one thing [layer, head]. `snapshot` is
+    the step that `ex.load(folder, step=…)` opens, or None.
     """
 
     step: int
@@ -20,4 +23,6 @@ class TrainingStep(Record):
     rate: float
     speed: float = float("nan")
     metrics: dict[str, float] = field(default_factory=dict)
+    samples: tuple[str, ...] = ()
+    probes: dict[str, np.ndarray] = field(default_factory=dict)
     snapshot: int | None = None

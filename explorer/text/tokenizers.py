@@ -40,9 +40,13 @@ class Seen:
     words: frozenset[str]
     pieces: frozenset[int]
 
+    def text(self) -> str:
+        """Both lists as JSON."""
+        return json.dumps({"words": sorted(self.words), "pieces": sorted(self.pieces)}, ensure_ascii=False)
+
     def save(self, path: Path) -> None:
         """Write both lists as JSON."""
-        path.write_text(json.dumps({"words": sorted(self.words), "pieces": sorted(self.pieces)}, ensure_ascii=False), "utf-8")
+        path.write_text(self.text(), "utf-8")
 
     @classmethod
     def read(cls, path: Path) -> Seen:

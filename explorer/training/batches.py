@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from explorer.corruption.rows import Corrupted, Rows, rows_of
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
 from explorer.records import Vocabulary
-from explorer.training.stories import Pair, Story
+from explorer.training.stories import Meant, Pair, Story
+
+ROUND = 8
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,16 @@ class Batch:
         """How many real pieces the model reads."""
         return int(self.real.sum())
 
+    def widened(self, longest: int, pad: int | None) -> Batch:
+        """The same with padding up to a round width, so that few shapes occur: a processor prepares its products for each."""
+        fill = {"source": pad or 0, "answers": pad or 0}
+        made: dict[str, Any] = {}
+        for name in ("source", "real", "segments", "answers", "scored"):
+            rows = getattr(self, name)
+            more = max(0, min(longest, rows.shape[1] + -rows.shape[1] % ROUND) - rows.shape[1])
+            made[name] = np.pad(rows, ((0, 0), (0, more)), constant_values=fill.get(name, 0))
+        return replace(self, **made)
+
 
 @dataclass(frozen=True)
 class Kitchen:
@@ -41,6 +53,7 @@ class Kitchen:
     length: int
     strategy: str
     chance: np.random.Generator
+    mask_rate: float | None = None  # the share of pieces that is hidden; None: the strategy's own
 
 
 def framed(stories: Sequence[Story], vocabulary: Vocabulary, length: int, *, ends: tuple[int | None, int | None]) -> Rows:
@@ -74,7 +87,7 @@ def causal(stories: Sequence[Story], held: Kitchen) -> Batch:
 def masked(stories: Sequence[Story], held: Kitchen) -> Batch:
     """The hidden pieces of each story, from everything around them."""
     rows = framed(stories, held.vocabulary, held.length, ends=(held.vocabulary.cls, held.vocabulary.sep))
-    return _in_place(rows, STRATEGIES[held.strategy](rows, held.vocabulary, held.chance), np.zeros_like(rows.ids), {})
+    return _in_place(rows, _hide(rows, held), np.zeros_like(rows.ids), {})
 
 
 def masked_and_next(stories: Sequence[Story], held: Kitchen) -> Batch:
@@ -84,7 +97,24 @@ def masked_and_next(stories: Sequence[Story], held: Kitchen) -> Batch:
     cuts = np.array([cut for _, cut, _ in pairs])
     segments = ((np.arange(rows.ids.shape[1]) > cuts[:, None] + 1) & rows.real).astype(np.int64)
     labels = {"nsp": np.array([label for _, _, label in pairs])}
-    return _in_place(rows, STRATEGIES[held.strategy](rows, held.vocabulary, held.chance), segments, labels)
+    return _in_place(rows, _hide(rows, held), segments, labels)
+
+
+def _hide(rows: Rows, held: Kitchen) -> Corrupted:
+    share = {} if held.mask_rate is None else {"rate": held.mask_rate}
+    return STRATEGIES[held.strategy](rows, held.vocabulary, held.chance, **share)
+
+
+def masked_and_meant(stories: Sequence[Story], held: Kitchen) -> Batch:
+    """The hidden pieces; and for every pronoun that can be seen, which earlier pieces mean the same [row, pronoun, piece]."""
+    made = masked(stories, held)
+    meant = np.zeros((*made.source.shape, made.source.shape[1]), bool)
+    for row, story in enumerate(stories):
+        for query, key in story.links if isinstance(story, Meant) else ():
+            if query + 2 < made.source.shape[1]:  # counted without [CLS]
+                meant[row, query + 1, key + 1] = True
+    meant &= (made.real & (made.source == made.answers))[:, :, None]
+    return replace(made, labels={"meant": meant})
 
 
 def _in_place(rows: Rows, made: Corrupted, segments: np.ndarray, labels: dict[str, np.ndarray]) -> Batch:
@@ -125,30 +155,27 @@ def _stranger(story: Story, cut: int, held: Kitchen) -> tuple[Story, slice]:
 
 def rewritten(stories: Sequence[Story], held: Kitchen) -> Batch:
     """Damaged text to read and text to write: BART's noises, T5's spans, PEGASUS's gap sentences."""
-    rows = framed(stories, held.vocabulary, held.length, ends=(held.vocabulary.cls, _end(held.vocabulary)))
-    made = STRATEGIES[held.strategy](rows, held.vocabulary, held.chance)
+    rows = framed(stories, held.vocabulary, held.length, ends=(held.vocabulary.cls, held.vocabulary.last))
+    made = _hide(rows, held)
     assert made.target is not None
     longest = min(made.target.shape[1], held.length)
-    source = made.source
-    return Batch(source.ids, source.real, np.zeros_like(source.ids), made.target[:, :longest], made.scored[:, :longest])
+    ids, real = (part[:, : held.length] for part in (made.source.ids, made.source.real))  # a mask put in may be one too many
+    return Batch(ids, real, np.zeros_like(ids), made.target[:, :longest], made.scored[:, :longest])
 
 
 def translated(pairs: Sequence[Pair], held: Kitchen) -> Batch:
     """A sentence to read and its translation to write."""
-    ends = (None, _end(held.vocabulary))
+    ends = (None, held.vocabulary.last)
     source = framed([pair.source for pair in pairs], held.vocabulary, held.length, ends=ends)
     target = framed([pair.target for pair in pairs], held.vocabulary, held.length, ends=ends)
     return Batch(source.ids, source.real, np.zeros_like(source.ids), target.ids, target.real)
-
-
-def _end(vocabulary: Vocabulary) -> int | None:
-    return vocabulary.end if vocabulary.end is not None else vocabulary.sep
 
 
 BATCHES: dict[str, Callable[[Any, Kitchen], Batch]] = {
     "causal": causal,
     "mlm": masked,
     "mlm+nsp": masked_and_next,
+    "mlm+antecedent": masked_and_meant,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from explorer.errors import ChoiceError, unknown
 from explorer.loading import build
+from explorer.measuring.causal import edge
 from explorer.model import OwnModel
-from explorer.nn.presets import Preset, preset
-from explorer.text.corpora import texts as documents
+from explorer.nn.presets import Preset, preset, size_of
+from explorer.objectives import strategy_of
 from explorer.text.learning import tokenizer as learned
-from explorer.text.microworld import stories as microworld
-from explorer.text.microworld.french import pairs
-from explorer.text.seedling import stories as toy
 from explorer.text.tokenizers import Tokenizer
+from explorer.training.checking import Checks
+from explorer.training.counting import CountingPlan, CountingRun
+from explorer.training.precision import chosen
+from explorer.training.referring import referring
 from explorer.training.run import Plan, Run
+from explorer.training.splitting import Corpus, corpus_of
 from explorer.training.stories import Texts, Translation, prepared, prepared_pairs
 
-STRATEGY = {
-    "mlm": "mlm",
-    "mlm+nsp": "mlm",
-    "denoising": "bart",
-    "span-to-text": "t5",
-    "gap-sentence": "pegasus",
-    "causal": "causal",
-}
-PLANNED = ("batch", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "strategy", "objective")
+STEPS, FRAME = 2000, 3  # how long a preset without a number trains; the most special pieces around a text
+PLANNED = (
+    "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
+    "compiled", "mask_rate", "mask_rate_first",
+)  # fmt: skip
 
 
 def fit(  # noqa: PLR0913  the public contract fixes these names
@@ -35,7 +37,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     *,
     size: str = "tiny",
     corpus: str | Path | Texts | None = None,
-    steps: int = 2000,
+    steps: int | None = None,
     seed: int = 0,
     folder: str | Path | None = None,
     device: str = "auto",
@@ -45,67 +47,105 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     """A run that trains a system from scratch, or goes on with a model. Iterate over it for one `TrainingStep` each.
 
     `corpus` (the preset has its own) is a name, the path of a text file or a folder of them, or a list of stories, each a
-    list of sentences. `folder` keeps the run, and takes it up where it was stopped if it is there already. `options` are
-    parts of the plan (batch, schedule, rate, …) or fields of the preset.
+    list of sentences. The run is measured now and then (about `checks` times, 0 for never) on texts that are held out: those
+    given as `held`, or the last 2 % of what you bring along. `steps` is the preset's own number where it is not given. `folder`
+    keeps the run, and takes it up where it was stopped if it is there already. `precision` is that of the matrix products:
+    "auto" is bfloat16 where this device is faster in it. `options` are parts of the plan (batch, schedule, rate, …) or fields
+    of the preset; `tokenizer` is one, or the kind of the one to learn. An "ngram" is not trained but counted: its steps
+    are `portions`, and it takes `order` and `smoothing`.
     """
+    if isinstance(what, str) and preset(what).objective == "counting":
+        options = _portions(steps, options)
+        return counted(what, corpus, seed, folder, options)  # type: ignore[return-value]  # used like a Run, but it counts
     planned = {name: options.pop(name) for name in PLANNED if name in options}
     system = preset(what.preset if isinstance(what, OwnModel) else what)
-    corpus = system.corpus if corpus is None else corpus
-    texts = _texts(corpus)
+    found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
+    model = _model(what, system, found.texts, options, size=size, seed=seed, device=device)
+    objective = planned.pop("objective", system.objective)
+    usual = _usual(system, _is_tiny(what, size) and objective == system.objective, planned, new=isinstance(what, str))
+    strategy = planned.pop("strategy", strategy_of(objective))
+    ready = _ready(found, model, objective)
+    told = found.plan() | {"stories": len(ready)}
+    planned |= {"precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
+    plan = Plan(objective, strategy, seed=seed, corpus=told, **{"steps": STEPS, **usual, **planned})
+    return Run(model, ready, plan, None if folder is None else Path(folder), Checks(found, objective, ready, strategy))
+
+
+def _is_tiny(what: str | OwnModel, size: str) -> bool:
+    """Whether the model is one of the smallest size: as it was asked for, or as it is."""
+    return size == "tiny" if isinstance(what, str) else size_of(what.preset, asdict(what.config)) == "tiny"
+
+
+def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool) -> dict[str, Any]:
+    """What a plan takes from its preset; of the shares that are hidden, nothing that does not go with what was given."""
+    usual = system.plan | (system.tiny if tiny else {})
+    if "strategy" in planned:
+        return {name: value for name, value in usual.items() if name not in ("mask_rate", "mask_rate_first")}
+    if "mask_rate" in planned or not new:  # who has learned already does not begin again with much hidden
+        usual.pop("mask_rate_first", None)
+    return usual
+
+
+def _model(what: str | OwnModel, system: Preset, texts: Texts, options: dict[str, Any], *, size: str, **given: Any) -> OwnModel:
+    """The model to train: the one that was given, or a new one with a tokenizer learned from the texts."""
     if isinstance(what, OwnModel):
         if options:
             raise ChoiceError(f"A model that exists keeps its shape: {', '.join(options)} cannot be changed.")
-        model = what
-    else:
-        pieces = options.pop("tokenizer", None) or _learned(system, texts, options.pop("pieces", PIECES.get(size, 8000)))
-        starts = {"start": getattr(pieces.vocabulary, system.start) or 0} if "start" not in options else {}
-        model = build(what, size=size, tokenizer=pieces, seed=seed, device=device, precision=precision, **starts, **options)
-    objective = planned.pop("objective", system.objective)
-    strategy = planned.pop("strategy", STRATEGY.get(objective, objective))
-    name = str(corpus) if isinstance(corpus, (str, Path)) else "given"
-    plan = Plan(
-        objective, strategy, steps, seed=seed, corpus={"name": name, "stories": len(texts)}, **{**system.plan, **planned}
-    )
-    ready = _ready(texts, model.tokenizer, objective)
-    return Run(model, ready, plan, None if folder is None else Path(folder))
+        return what
+    pieces = options.pop("tokenizer", None)
+    if pieces is None or isinstance(pieces, str):
+        pieces = _learned(system, texts, options.pop("pieces", PIECES.get(size, 8000)), pieces)
+    options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
+    return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)
 
 
-def _ready(texts: Texts, tokenizer: Tokenizer, objective: str) -> Sequence[Any]:
+def _portions(steps: int | None, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of an n-gram model, whose steps are its portions."""
+    if steps is None:
+        return options
+    if "portions" in options:
+        raise ChoiceError(f"steps={steps!r} and portions={options['portions']!r} mean the same of an ngram. Give one of them.")
+    return {**options, "portions": steps}
+
+
+def counted(what: str, corpus: Any, seed: int, folder: str | Path | None, options: dict[str, Any]) -> CountingRun:
+    """A run that counts n-grams: `order`, `smoothing`, how many `portions`, `checks`, and `tokenizer` or the number of `pieces`."""
+    system = preset(what)
+    found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
+    texts = [text for text in found.texts if not isinstance(text, Translation)]
+    if len(texts) < len(found.texts):
+        raise ChoiceError("An n-gram model counts texts, not translations. Choose another corpus.")
+    pieces = options.pop("tokenizer", None) or _learned(system, texts, options.pop("pieces", PIECES["tiny"]))
+    renamed = {"steps" if name == "portions" else name: value for name, value in options.items()}
+    for name in renamed:
+        if name not in COUNTED:
+            raise unknown("setting of ngram", name, ("tokenizer", "pieces", "portions", "held", *COUNTED[1:]))
+    ends = edge(pieces)
+    rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, pieces)]
+    plan = CountingPlan(seed=seed, corpus=found.plan() | {"stories": len(rows)}, **renamed)
+    return CountingRun(rows, pieces, plan, None if folder is None else Path(folder), Checks(found, "counting"))
+
+
+def _ready(found: Corpus, model: OwnModel, objective: str) -> Sequence[Any]:
     """The texts in pieces; translations for an objective that translates, and for no other."""
+    texts = found.texts
     told = [text for text in texts if isinstance(text, Translation)]
     if objective == "translation" and len(told) == len(texts):
-        return prepared_pairs(told, tokenizer)
+        return prepared_pairs(told, model.tokenizer)
     if told or objective == "translation":
         raise ChoiceError(
             f"The objective {objective!r} and this corpus do not go together: one is about translations, the other not."
         )
-    return prepared([text for text in texts if not isinstance(text, Translation)], tokenizer)
+    if objective == "mlm+antecedent":
+        return referring(found, model.tokenizer)
+    return prepared(texts, model.tokenizer, model.longest - FRAME)
 
 
-def _learned(system: Preset, texts: Texts, size: int) -> Tokenizer:
-    """The tokenizer of a preset, learned from the corpus."""
+def _learned(system: Preset, texts: Texts, size: int, kind: str | None = None) -> Tokenizer:
+    """The tokenizer of a preset, or one of another kind, learned from the corpus."""
     plain = (text if isinstance(text, str) else " ".join(text) for text in texts)
-    return learned(system.tokenizer, plain, size=size, specials=system.specials)
+    return learned(kind or system.tokenizer, plain, size=size, specials=system.specials if kind is None else None)
 
 
-def _texts(corpus: str | Path | Texts) -> Texts:
-    """The stories of a corpus by its name, the documents of a text file or a folder of them, or what was given."""
-    if isinstance(corpus, Path) or (isinstance(corpus, str) and (corpus.startswith(".") or "/" in corpus)):
-        return list(documents(corpus))
-    if not isinstance(corpus, str):
-        return corpus
-    if corpus not in CORPORA:
-        raise unknown("corpus", corpus, CORPORA)
-    return CORPORA[corpus]()
-
-
-def _translations() -> Texts:
-    return [Translation(pair.english, pair.french) for pair in pairs(100_000, 1)]
-
-
+COUNTED = ("steps", "order", "smoothing", "checks")
 PIECES = {"tiny": 2000, "small": 8000, "base": 30_000}
-CORPORA: dict[str, Callable[[], Texts]] = {
-    "toy": lambda: list(toy(20_000, 1)),
-    "microworld": lambda: list(microworld(20_000, 1)),
-    "english-french": _translations,
-}

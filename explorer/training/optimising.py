@@ -7,6 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from explorer.errors import ChoiceError
+from explorer.training.muon import StackedMuon
+
 MUON_RATE, ADAM_RATE, DECAY, CLIP = 0.02, 3e-3, 0.01, 1.0
 
 
@@ -26,11 +29,16 @@ class Optimiser:
             )
         ]
         if inner:
-            self.parts.append((torch.optim.Muon(inner, lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
+            self.parts.append((StackedMuon(inner, lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
 
     def step(self, share: float) -> None:
         """One update with this share of the full rates; gradients are clipped and then forgotten."""
-        nn.utils.clip_grad_norm_(self.module.parameters(), CLIP)
+        try:
+            nn.utils.clip_grad_norm_(self.module.parameters(), CLIP, error_if_nonfinite=True)
+        except RuntimeError as error:
+            raise ChoiceError(
+                "A gradient is no finite number. Choose a lower rate=…; the last resume point is intact."
+            ) from error
         for optimiser, full in self.parts:
             for group in optimiser.param_groups:
                 group["lr"] = full * share

@@ -24,8 +24,25 @@ def write(folder: Path, step: int, module: Transformer, optimiser: Optimiser) ->
     tensors = {f"weight.{name}": value for name, value in _own(module).items()}
     tensors |= {f"optimiser.{name}": value for name, value in optimiser.state().items()}
     content = save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
-    stamp = json.dumps({"step": step, "sha256": hashlib.sha256(content).hexdigest()}).encode("utf-8")
-    replace(folder / POINT, stamp + b"\n" + content)
+    held = {"step": step, "sha256": hashlib.sha256(content).hexdigest(), "run": _run(folder)}
+    replace(folder / POINT, json.dumps(held).encode("utf-8") + b"\n" + content)
+
+
+def stamp(folder: Path) -> bytes | None:
+    """What tells the point in a folder from every other; None where there is no point."""
+    try:
+        with open(folder / POINT, "rb") as file:
+            return file.readline(10_000)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FileError(f"{folder / POINT} cannot be read ({error.strerror}). Is it yours to read?") from error
+
+
+def _run(folder: Path) -> str:
+    """Which run a folder holds."""
+    described = folder / "run.json"
+    return hashlib.sha256(described.read_bytes()).hexdigest() if described.is_file() else ""
 
 
 def read(folder: Path, module: Transformer, optimiser: Optimiser) -> int:
@@ -36,8 +53,11 @@ def read(folder: Path, module: Transformer, optimiser: Optimiser) -> int:
         held = json.loads(stamp)
         if hashlib.sha256(content).hexdigest() != held["sha256"]:
             raise ValueError("its checksum is wrong")
-        tensors = load(content)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        tensors, step = load(content), int(held["step"])
+        if held.get("run", _run(folder)) != _run(folder):
+            raise ValueError("it belongs to another run")
+        _fits(tensors, module)
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise FileError(
             f"{path} is damaged ({error}). Delete it to begin again; the snapshots beside it are untouched."
         ) from error
@@ -46,7 +66,15 @@ def read(folder: Path, module: Transformer, optimiser: Optimiser) -> int:
         for name, value in own.items():
             value.copy_(tensors[f"weight.{name}"])
     optimiser.fill({name.removeprefix("optimiser."): value for name, value in tensors.items() if name.startswith("optimiser.")})
-    return int(held["step"])
+    return step
+
+
+def _fits(tensors: dict[str, Tensor], module: Transformer) -> None:
+    """Every weight is there and has its shape, before the first of them is changed."""
+    for name, value in _own(module).items():
+        found = tensors[f"weight.{name}"]
+        if found.shape != value.shape:
+            raise ValueError(f"{name} is {tuple(found.shape)} there and {tuple(value.shape)} here")
 
 
 def replace(path: Path, content: bytes) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import math
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +15,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import library
+from explorer import library, runs
 from explorer.errors import ChoiceError, FileError
+from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
 from explorer.objectives import OBJECTIVES
 from explorer.records import TrainingStep
 from explorer.training import point
+from explorer.training.ahead import made_ahead
 from explorer.training.batches import BATCHES, Batch, Kitchen
+from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
+from explorer.training.interrupts import memory_for, undisturbed
 from explorer.training.optimising import Optimiser
+from explorer.training.precision import autocast, compiled
+from explorer.training.processes import together, weighed
+from explorer.training.refusing import check_fits, check_plan, check_scored
 from explorer.training.schedules import share
+from explorer.training.steps import line_of
 from explorer.training.stories import chosen, lots
 
-RUN, STEPS, SNAPSHOTS = "run.json", "steps.jsonl", "snapshots"
 EVERY_SECONDS = 30.0
+Measure = Callable[[OwnModel], Measured]
 
 
 @dataclass(frozen=True)
@@ -43,16 +53,16 @@ class Plan:
     rate: float | None = None
     smoothing: float = 0.0
     snapshots: int = 8
+    mask_rate: float | None = None  # the share of pieces that is hidden; None: the strategy's own
+    mask_rate_first: float | None = None  # the share at the first step, from where it moves evenly to `mask_rate` at the last
+    compiled: bool = False
+    precision: str = "float32"  # of the products; the weights and their updates stay in float32
+    accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
+    checks: int = 20  # about how often the model is measured on held-out text
     corpus: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.steps < 1 or self.batch < 1 or self.snapshots < 0:
-            raise ChoiceError(
-                f"steps={self.steps}, batch={self.batch} must be at least 1 and snapshots={self.snapshots} 0 or more."
-            )
-        if self.objective not in OBJECTIVES:
-            raise ChoiceError(f"There is no objective {self.objective!r} here. There are: {', '.join(OBJECTIVES)}.")
-        share(self.schedule, 1, self.steps, self.warm)
+        check_plan(self)
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -61,15 +71,38 @@ class Plan:
             return ()
         return tuple(sorted({int(step) for step in np.geomspace(1, self.steps, self.snapshots).round()}))
 
+    @property
+    def checked(self) -> tuple[int, ...]:
+        """The steps after which the model is measured: close together at first, then evenly, the last one, and every snapshot."""
+        if not self.checks:
+            return ()
+        many = min(self.checks, 2 + self.steps // 20)  # a short run is measured less often
+        early = self.kept or np.geomspace(1, self.steps, 2 + many // 2)[:-1]
+        even = np.linspace(0, self.steps, 1 + max(1, many - len(early)))[1:]
+        return tuple(sorted({int(step) for step in np.concatenate((early, even)).round()}))
+
 
 class Run:
     """A model, its stories and a plan. Iterate for a `TrainingStep` each; `folder` keeps it, None keeps it in memory."""
 
-    def __init__(self, model: OwnModel, stories: Sequence[Any], plan: Plan, folder: Path | None = None) -> None:
-        self.model, self.stories, self.plan, self.folder = model, stories, plan, folder
+    def __init__(
+        self, model: OwnModel, stories: Sequence[Any], plan: Plan, folder: Path | None = None, measure: Measure | None = None
+    ) -> None:
+        self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure
+        check_fits(plan, model.family, model.tokenizer.vocabulary, stories)
+        self.processes = together(model.device.type == "cpu")
+        self.processes.check(plan.batch, plan.accumulate)
+        if self.processes.accelerator is not None:
+            model.module.to(self.processes.accelerator.device)
         self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
-        self.step, self._stopped = 0, False
-        self._saved, self._saved_at = -1, time.monotonic()  # the last step that this object wrote a resume point of, and when
+        self.objective = compiled(OBJECTIVES[plan.objective], model.device, plan.compiled)
+        self.step, self._stopped, self._agreed, self._whole = 0, False, False, True
+        self._stamp: bytes | None = None  # of the resume point that is this object's own
+        self._saved, self._saved_at = -1, time.monotonic()
+        self._unwritten: list[str] = []
+        self._lock: Lock | None = None
+        self.ahead = self.model.device.type == "cuda"  # a processor gains nothing: a batch takes it a fiftieth of a step
+        self._batches: Iterator[Batch] | None = None
         if folder is not None:
             self._enter(folder)
 
@@ -78,129 +111,175 @@ class Run:
         self._stopped = True
 
     def __iter__(self) -> Iterator[TrainingStep]:
-        self._stopped = False
-        self.model.module.train()
-        try:
-            while self.step < self.plan.steps and not self._stopped:
-                yield self._next()
-        finally:
-            self.model.module.eval()
-            if self.folder is not None and self._saved != self.step:
-                self._save()
+        self._stopped = self._agreed = False
+        with ExitStack() as until_the_end:
+            self._begin(until_the_end)
+            self._batches = None
+            if self.ahead:
+                coming = made_ahead(self.batch, self.step + 1, self.plan.steps)
+                self._batches = until_the_end.enter_context(closing(coming))
+            self.model.module.train()
+            try:
+                while self.step < self.plan.steps and not self._over:
+                    yield self._next()
+            finally:
+                self.model.module.eval()
+                if self._writes and self._whole and self._saved != self.step:
+                    self._save()
+
+    @property
+    def _over(self) -> bool:
+        """Whether the run was stopped. Several processes end together: after the step in which all of them learned of it."""
+        return self._stopped if self.processes.accelerator is None else self._agreed
 
     def _next(self) -> TrainingStep:
         """One step: make the batch, run the model, update the weights."""
         begin, number = time.perf_counter(), self.step + 1
-        batch = self.batch(number)
-        with torch.random.fork_rng(devices=[] if self.model.device.type == "cpu" else None):
-            torch.manual_seed(int(lots(self.plan.seed, number).integers(2**62)))  # dropout too depends on seed and step alone
-            ready = tensors(batch, self.model.device)
-            losses = OBJECTIVES[self.plan.objective](self.model.module, ready, self.plan.smoothing)
-        values = {name: float(loss.detach()) for name, loss in losses.items()}
-        wrong = next((name for name, value in values.items() if value != value), None)
+        if self._lock is not None and not self._lock.held:
+            raise ChoiceError(f"Another loop over the run in {self.folder} was begun, so this one has ended.")
+        with memory_for(self.plan.batch, self.plan.accumulate):
+            batch = self.batch(number) if self._batches is None else next(self._batches)
+            values = self._gradients(batch, number)
+            rate = share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
+            with undisturbed():
+                self._whole = False
+                self.optimiser.step(rate)
+                self.step, self._whole = number, True
+                speed = batch.pieces / (time.perf_counter() - begin)
+                return self._keep(self._measured(TrainingStep(number, values, rate, speed)))
+
+    def _gradients(self, batch: Batch, number: int) -> dict[str, float]:
+        """The losses of a batch, with their gradients in the weights: part after part, each process its own rows."""
+        module, device = self.model.module, self.model.device
+        totals: dict[str, Tensor] = {}
+        module.zero_grad(set_to_none=True)  # what a step that failed may have left
+        first = int(lots(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
+        with torch.random.fork_rng(devices=[] if device.type == "cpu" else None):
+            for place, part, shares in self.processes.parts(batch, self.plan.accumulate):
+                torch.manual_seed(first + place)
+                with autocast(device, self.plan.precision):
+                    losses = self.objective(module, tensors(part, device), self.plan.smoothing)
+                scaled = {name: weighed(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
+                whole = sum(scaled.values(), torch.zeros((), device=device))
+                if whole.requires_grad:
+                    whole.backward()
+                for name, loss in scaled.items():
+                    totals[name] = totals.get(name, 0) + loss.detach()
+        values, self._agreed = self.processes.added_up(module, totals, self._stopped)
+        wrong = next((name for name, value in values.items() if not math.isfinite(value)), None)
         if wrong is not None:  # before the update, so that the point which is kept is still a good one
             raise ChoiceError(f"The loss {wrong!r} is not a number at step {number}. Choose a lower rate=….")
-        sum(losses.values(), torch.zeros((), device=self.model.device)).backward()
-        rate = share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
-        self.optimiser.step(rate)
-        self.step = number
-        speed = batch.pieces / (time.perf_counter() - begin)
-        snapshot = number if number in self.plan.kept and self.folder is not None else None
-        made = TrainingStep(number, values, rate, speed, snapshot=snapshot)
-        if self.folder is not None:
-            self._keep(made)
-        return made
+        return values
+
+    def _measured(self, made: TrainingStep) -> TrainingStep:
+        """The step with what the model does on held-out text, where a check is due."""
+        if self.measure is None or made.step not in self.plan.checked or not self.processes.main:
+            return made
+        found = self.measure(self.model)
+        return replace(made, metrics=found.metrics, samples=found.samples, probes=found.probes)
+
+    def _hidden(self, step: int) -> float | None:
+        """The share of pieces that is hidden at a step."""
+        first, last = self.plan.mask_rate_first, self.plan.mask_rate
+        if first is None or last is None:
+            return last
+        return first + (last - first) * (step - 1) / max(1, self.plan.steps - 1)
 
     def batch(self, step: int) -> Batch:
         """The batch of a step: always the same one."""
         numbers = chosen(step, len(self.stories), self.plan.batch, self.plan.seed)
         vocabulary = self.model.tokenizer.vocabulary
-        held = Kitchen(self.stories, vocabulary, self.model.longest, self.plan.strategy, lots(self.plan.seed, step))
-        return BATCHES[self.plan.objective]([self.stories[n] for n in numbers], held)
+        held = Kitchen(
+            self.stories, vocabulary, self.model.longest, self.plan.strategy, lots(self.plan.seed, step), self._hidden(step)
+        )
+        made = BATCHES[self.plan.objective]([self.stories[n] for n in numbers], held)
+        check_scored(int(made.scored.sum()), step, self.plan.strategy)
+        return made.widened(self.model.longest, vocabulary.pad)
 
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on from what is in it."""
+        pieces = hashlib.sha256(self.model.tokenizer.core.to_str().encode("utf-8")).hexdigest()
         wanted = {"plan": asdict(self.plan), "architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
-        wanted = json.loads(json.dumps(wanted))
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if (folder / RUN).is_file():
-                _check_same(folder, json.loads((folder / RUN).read_text("utf-8")), wanted)
-            elif any(folder.iterdir()):
-                raise ChoiceError(f"{folder} holds other things. Choose an empty or a new folder.")
-            else:
-                point.replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode("utf-8"))
-        except (OSError, ValueError) as error:
-            raise FileError(f"{folder} cannot be used for a run ({error}). Choose another folder.") from error
-        if (folder / point.POINT).is_file():
+        if self.processes.main:
+            enter(folder, wanted | {"tokenizer": {"sha256": pieces}})
+        self.processes.wait()
+        self._take_up(folder)
+
+    def _take_up(self, folder: Path) -> None:
+        """Go on from the resume point in the folder, unless this object is there already."""
+        found = point.stamp(folder)
+        if found is not None and (found != self._stamp or not self._whole):
             self.step = point.read(folder, self.model.module, self.optimiser)
-            self._forget(folder / STEPS)
+            self._stamp, self._whole, self._unwritten = found, True, []
+        if not self._whole:
+            raise ChoiceError("This run broke off in the middle of an update. Begin it again.")
 
-    def _forget(self, path: Path) -> None:
-        """Take out of the list of steps what came after the resume point: it will be done again."""
-        if path.is_file():
-            lines = [line for line in path.read_text("utf-8").splitlines() if _step_of(line) <= self.step]
-            point.replace(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
+    def _begin(self, until_the_end: ExitStack) -> None:
+        """Lock the folder, and find out whether somebody trained in it meanwhile."""
+        if self.folder is None:
+            return
+        if self.processes.main:
+            self._lock = until_the_end.enter_context(locked(self.folder))
+        self._take_up(self.folder)
+        if self.processes.main:
+            write_pieces(self.folder, self.model.tokenizer)
+            forget_after(self.folder, self.step)
 
-    def _keep(self, made: TrainingStep) -> None:
+    @property
+    def _writes(self) -> bool:
+        """Whether this process keeps a folder now: the main one does, as long as the lock is its own."""
+        return self.folder is not None and self._lock is not None and self._lock.held
+
+    def _keep(self, made: TrainingStep) -> TrainingStep:
         """Write down a step, its snapshot where one is due, and every half minute a resume point."""
+        if not self._writes:
+            return made
         assert self.folder is not None
-        line = {
-            "step": made.step,
-            "losses": dict(made.losses),
-            "rate": made.rate,
-            "speed": made.speed,
-            "metrics": dict(made.metrics),
-        }
         try:
-            with open(self.folder / STEPS, "a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-            if made.snapshot is not None:
-                library.write(self.model, self.folder / SNAPSHOTS / f"{made.step:06d}", half=True)
-        except OSError as error:
-            raise FileError(f"Could not write into {self.folder} ({error.strerror}). Make room, then go on.") from error
+            if made.step in self.plan.kept:
+                made = replace(made, snapshot=self._snapshot(self.folder))
+        finally:  # a step that was made is written down, now or with the next one
+            self._unwritten.append(line_of(made))
+        self._write_down()
         if time.monotonic() - self._saved_at >= EVERY_SECONDS or made.step == self.plan.steps:
             self._save()
+        return made
+
+    def _write_down(self) -> None:
+        """Put the steps that were made into the folder's list."""
+        assert self.folder is not None
+        try:
+            append(self.folder / runs.STEPS, self._unwritten)
+        except OSError as error:
+            raise FileError(f"Could not write into {self.folder} ({error}). Make room, then go on.") from error
+        self._unwritten = []
+
+    def _snapshot(self, folder: Path) -> int:
+        """Keep the weights as they are now, in 16 bits; all else that a model needs lies in the folder of the run."""
+        place = runs.place_of(folder, self.step)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            library.write_weights(place / runs.WEIGHTS, library.state(self.model.module, half=True))
+        except OSError as error:
+            raise FileError(f"Could not write into {place} ({error}). Make room, then go on.") from error
+        return self.step
 
     def _save(self) -> None:
         assert self.folder is not None
+        self._write_down()  # first, so that no step before the point is missing in the list
         point.write(self.folder, self.step, self.model.module, self.optimiser)
-        self._saved, self._saved_at = self.step, time.monotonic()
+        self._stamp = point.stamp(self.folder)
         if self.step == self.plan.steps:
             library.write(self.model, self.folder)
+        self._saved, self._saved_at = self.step, time.monotonic()
 
 
 def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
     """A batch as an objective takes it."""
     named = {"source": batch.source, "real": batch.real, "segments": batch.segments, "answers": batch.answers}
-    named |= {"scored": batch.scored, **batch.labels}
-    return {name: torch.as_tensor(np.ascontiguousarray(value), device=device) for name, value in named.items()}
-
-
-def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Refuse to go on with other settings than those a folder was begun with."""
-    different = [
-        f"{name}={held.get(part, {}).get(name)!r} there, {value!r} here"
-        for part in wanted
-        for name, value in wanted[part].items()
-        if held.get(part, {}).get(name) != value
-    ]
-    if different:
-        raise ChoiceError(
-            f"{folder} holds another run ({'; '.join(different)}). Choose another folder, or that run's settings."
-        )
-
-
-def _step_of(line: str) -> int:
-    """The step that a line tells of; a line cut short by a kill tells of none."""
-    try:
-        return int(json.loads(line)["step"])
-    except (ValueError, KeyError, TypeError):
-        return 2**62
-
-
-def steps_of(folder: Path) -> list[TrainingStep]:
-    """The steps that a run wrote down."""
-    lines = (folder / STEPS).read_text("utf-8").splitlines() if (folder / STEPS).is_file() else []
-    whole = [json.loads(line) for line in lines if _step_of(line) < 2**62]
-    return [TrainingStep(**line) for line in whole]
+    where = np.flatnonzero(batch.scored)  # found here: no device is waited for
+    named |= {"scored": batch.scored, "where": where, **batch.labels}
+    made = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
+    if device.type != "cuda":
+        return {name: value.to(device) for name, value in made.items()}
+    return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy

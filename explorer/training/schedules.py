@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from explorer.errors import unknown
+from explorer.records import Schedules
 
 
 def cosine(step: int, steps: int, warm: int) -> float:
@@ -33,6 +36,16 @@ def share(name: str, step: int, steps: int, warm: float) -> float:
     if name not in SCHEDULES:
         raise unknown("schedule", name, SCHEDULES)
     return SCHEDULES[name](step, steps, max(1, round(warm * steps)))
+
+
+def schedules(chosen: str, steps: int, warm: float, now: int = 1, places: int = 101) -> Schedules:
+    """Every schedule over the steps of a run, for the view "schedule"; `chosen` is the one that the run follows."""
+    peak = max(1, round(warm * steps))
+    at = np.unique(np.concatenate([np.linspace(1, steps, min(places, steps)).round(), [peak, min(max(now, 1), steps)]])).astype(
+        int
+    )
+    shares = np.array([[share(name, int(step), steps, warm) for step in at] for name in SCHEDULES])
+    return Schedules(tuple(SCHEDULES), at, shares, chosen, min(max(now, 1), steps))
 
 
 SCHEDULES: dict[str, Callable[[int, int, int], float]] = {

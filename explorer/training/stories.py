@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from explorer.errors import ChoiceError, TextError
 from explorer.text.tokenizers import Tokenizer
+
+Kind = TypeVar("Kind")
 
 
 class Translation(NamedTuple):
@@ -33,6 +35,13 @@ class Story:
 
 
 @dataclass(frozen=True)
+class Meant(Story):
+    """A story with its gold coreference: which piece is a pronoun, and which earlier piece means the same."""
+
+    links: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Pair:
     """A source and its target in pieces."""
 
@@ -46,18 +55,47 @@ def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[P
         raise TextError("There are no translations to train on.")
     coded = tokenizer.core.encode_batch([text for pair in texts for text in pair], add_special_tokens=False)
     stories = iter([_story([one]) for one in coded])
-    return [Pair(next(stories), next(stories)) for _ in texts]
+    made = [Pair(next(stories), next(stories)) for _ in texts]
+    return _some([pair for pair in made if len(pair.source.ids) and len(pair.target.ids)])
 
 
-def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer) -> list[Story]:
-    """Stories in pieces. Where the sentences are given they are kept; in a document they are found by their full stops."""
+def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[Story]:
+    """Stories in pieces. Where the sentences are given they are kept; in a document they are found by their full stops.
+
+    A document of more than `room` pieces becomes several stories, cut between sentences where that is possible.
+    """
     if not len(texts):
         raise TextError("There are no stories to train on.")
     told = [story for story in texts if not isinstance(story, str)]
     flat = [sentence if n == 0 else f" {sentence}" for story in told for n, sentence in enumerate(story)]
     coded = iter(tokenizer.core.encode_batch(flat, add_special_tokens=False))
-    made = [_document(story, tokenizer) if isinstance(story, str) else _story([next(coded) for _ in story]) for story in texts]
-    return [story for story in made if len(story.ids)]
+    made: list[Story] = []
+    for story in texts:
+        made += parted(_document(story, tokenizer), room) if isinstance(story, str) else [_story([next(coded) for _ in story])]
+    return _some([story for story in made if len(story.ids)])
+
+
+def _some(made: list[Kind]) -> list[Kind]:
+    if not made:
+        raise TextError("Every text of this corpus is empty, so there is nothing to train on. Give texts with words in them.")
+    return made
+
+
+def parted(story: Story, room: int | None) -> list[Story]:
+    """A long story as several that have room: cut before a sentence that would not fit whole, and inside one that is too long."""
+    cuts, begin = [0], 0
+    while room and len(story.ids) - begin > room:
+        fits = story.sentences[begin + room] == story.sentences[begin : begin + room]
+        begin += int(np.argmax(fits)) if fits.any() and not fits[0] else room
+        cuts.append(begin)
+    ends = [*cuts[1:], len(story.ids)]
+    return [_between(story, begin, end) for begin, end in zip(cuts, ends, strict=True)] if len(cuts) > 1 else [story]
+
+
+def _between(story: Story, begin: int, end: int) -> Story:
+    """Some pieces of a story as one of its own: words and sentences are counted from 0 again."""
+    ids, words, sentences = (part[begin:end] for part in (story.ids, story.words, story.sentences))
+    return Story(ids, np.where(words < 0, -1, words - words[words >= 0].min(initial=words.max())), sentences - sentences[0])
 
 
 def _document(text: str, tokenizer: Tokenizer) -> Story:

@@ -23,6 +23,8 @@ class Blank:
     at: int
     sentence: tuple[int, int]  # first word of the blank's sentence, and the one after its last
     wrong: tuple[str, ...]
+    text: str = ""  # the story as it is written
+    start: int = 0  # where the hidden word begins in it
 
     @property
     def right(self) -> str:
@@ -41,7 +43,8 @@ def blanks(count: int, seed: int, split: str = "test") -> Iterator[Blank]:
 
 def _blank(story: Story, phenomenon: str, at: int, wrong: tuple[str, ...]) -> Blank:
     inside = [n for n, word in enumerate(story.words) if word.sentence == story.words[at].sentence]
-    return Blank(phenomenon, tuple(word.text for word in story.words), at, (inside[0], inside[-1] + 1), wrong)
+    words, sentence = tuple(word.text for word in story.words), (inside[0], inside[-1] + 1)
+    return Blank(phenomenon, words, at, sentence, wrong, story.text, story.words[at].start)
 
 
 def _again(story: Story, kinds: tuple[str, ...], form: str) -> Iterator[Mention]:

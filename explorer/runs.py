@@ -1,0 +1,98 @@
+"""The folder of a run: what it set out to do, the steps it wrote down, the snapshots it kept. Files and JSON only."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import ChoiceError, FileError
+
+RUN, STEPS, SNAPSHOTS, WEIGHTS = "run.json", "steps.jsonl", "snapshots", "model.safetensors"
+BEGINS = b'{"step": '  # how each line of the steps begins
+MEASURED = ("metrics", "samples", "probes")
+LINES = 300  # how many steps of a run travel with a shipped model
+
+
+def described(folder: Path) -> dict[str, Any]:
+    """What the run in a folder set out to do: its plan, its architecture, its preset."""
+    path = folder / RUN
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        whole = all(isinstance(held[part], dict) for part in ("plan", "architecture", "preset"))
+    except FileNotFoundError as error:
+        raise FileError(f"There is no run in {folder}: it holds no {RUN}. Choose the folder that a run was kept in.") from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileError(f"{path} is damaged ({error!r}). {_REPLACE}") from error
+    if not whole:
+        raise FileError(f"{path} does not describe a run of this package. {_REPLACE}")
+    return dict(held)
+
+
+_REPLACE = "Copy it again from where it was whole, or begin in another folder."
+
+
+def snapshots(folder: Path) -> tuple[int, ...]:
+    """The steps of which the run in a folder kept its weights, in order."""
+    inside = folder / SNAPSHOTS
+    kept = inside.iterdir() if inside.is_dir() else iter(())
+    return tuple(sorted(int(place.name) for place in kept if place.name.isdecimal() and (place / WEIGHTS).is_file()))
+
+
+def snapshot(folder: Path, step: int) -> Path:
+    """Where the run in a folder keeps its weights of a step."""
+    kept = snapshots(folder)
+    if isinstance(step, bool) or step not in kept:
+        raise ChoiceError(
+            f"There is no snapshot of step {step!r} in {folder}. There are: {', '.join(map(str, kept)) or 'none'}."
+        )
+    return place_of(folder, step)
+
+
+def place_of(folder: Path, step: int) -> Path:
+    """The folder that belongs to a snapshot."""
+    return folder / SNAPSHOTS / f"{step:06d}"
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    """The steps that a run wrote down, in order. A last line that a kill cut short is left out; other damage is an error."""
+    path = folder / STEPS
+    try:
+        written = path.read_bytes().split(b"\n") if path.is_file() else [b""]
+    except OSError as error:
+        raise FileError(f"{path} cannot be read ({error.strerror}). Is it yours to read?") from error
+    if not BEGINS.startswith(written[-1][: len(BEGINS)]):  # what follows the last newline is cut short, but it must be ours
+        written.append(b"")
+    return [_line(path, number, line) for number, line in enumerate(written[:-1], 1)]
+
+
+def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        held = json.loads(line)
+        if not isinstance(held["step"], int) or not isinstance(held["losses"], dict) or "rate" not in held:
+            raise ValueError("it tells of no step")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileError(
+            f"Line {number} of {path} is damaged ({error}). Delete that file to go on without the curve so far; "
+            "weights and snapshots are untouched."
+        ) from error
+    return dict(held)
+
+
+def thinned(steps: Sequence[dict[str, Any]], most: int = LINES) -> list[dict[str, Any]]:
+    """Every measured step, the first and the last, and as many others between them as fit, close together at first."""
+    kept = {n for n, step in enumerate(steps) if any(step.get(name) for name in MEASURED) or step.get("snapshot") is not None}
+    kept |= {0, len(steps) - 1} if steps else set()
+    for ratio in range(most, 0, -1):
+        spread = {round(math.exp(math.log(len(steps)) * n / ratio)) - 1 for n in range(ratio + 1)} if steps else set()
+        if len(kept | spread) <= most:
+            kept |= spread
+            break
+    return [steps[n] for n in sorted(kept)]
+
+
+def written(steps: Sequence[dict[str, Any]]) -> bytes:
+    """Steps as the lines of a file."""
+    return "".join(json.dumps(step, ensure_ascii=False) + "\n" for step in steps).encode("utf-8")

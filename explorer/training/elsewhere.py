@@ -1,0 +1,233 @@
+"""A training in a process of its own, one at a time on this machine, so that whoever reads a page meanwhile is not held up.
+
+Every training that was asked for is a folder on the disk: its order, its place in the queue, its run. Nothing is kept in the
+memory of the app, so a page that is opened again finds all of it, and a process that dies leaves no lock behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from explorer import runs
+from explorer.errors import ChoiceError, ExplorerError, FileError
+
+ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE = (
+    "order.json", "text.txt", "stop", "fault.txt", "began.json", "log.txt", "run", "queue",
+)  # fmt: skip
+OPENING = 30.0  # seconds that a process may take to show that it lives
+OLDEST = 60  # so many trainings are kept; the oldest go when new ones come
+LONGEST = 5000
+CHILDREN: list[subprocess.Popen[bytes]] = []  # kept until they end: a process that nobody asks after stays a zombie
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to train. `corpus` is a name, or "own" with the text beside it; `plan` holds what differs from the preset."""
+
+    system: str
+    corpus: str
+    steps: int
+    seed: int = 0
+    plan: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.steps <= LONGEST:
+            raise ChoiceError(f"steps={self.steps} must be from 1 to {LONGEST}: others wait for this machine too.")
+        if self.corpus == "own" and not self.text.strip():
+            raise ChoiceError("There is no text to train on. Write or paste some lines: each is a document of its own.")
+
+
+@dataclass(frozen=True)
+class State:
+    """How a training stands: starting, waiting, training, stopped, done or failed. `ahead` trainings come first;
+    `seconds` is about how long until it ends (NaN: nobody can say yet), `message` what went wrong.
+    """
+
+    kind: str
+    step: int = 0
+    steps: int = 0
+    ahead: int = 0
+    seconds: float = float("nan")
+    message: str = ""
+
+    @property
+    def alive(self) -> bool:
+        """Whether a process is at work or in the queue."""
+        return self.kind in ("starting", "waiting", "training")
+
+
+class Workshop:
+    """The folder of all trainings on this machine. One is at work; the others wait in the order in which they came."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def folder(self, name: str) -> Path:
+        """Where a training lies, by the name that stands in the address of a page."""
+        if not re.fullmatch(r"[0-9a-f]{12}", name) or not (self.home / name / ORDER).is_file():
+            raise ChoiceError(f"There is no training {name!r} on this machine. Begin a new one.")
+        return self.home / name
+
+    def run(self, name: str) -> Path:
+        """The run folder of a training: `ex.load` opens it."""
+        return self.folder(name) / KEPT
+
+    def order(self, name: str) -> Order:
+        """What was asked for."""
+        return Order(**json.loads((self.folder(name) / ORDER).read_text("utf-8")))
+
+    def begin(self, order: Order) -> str:
+        """Put a training into the queue and return its name."""
+        name = secrets.token_hex(6)
+        self._tidy()
+        try:
+            (self.home / name).mkdir(parents=True)
+            (self.home / name / TEXT).write_text(order.text, "utf-8", "replace")
+            (self.home / name / ORDER).write_text(json.dumps(asdict(order)), "utf-8")
+        except OSError as error:
+            raise FileError(f"A training cannot be kept in {self.home} ({error.strerror}). Make room there.") from error
+        self.go_on(name)
+        return name
+
+    def go_on(self, name: str) -> None:
+        """Take a training up where it was stopped, at the end of the queue."""
+        folder = self.folder(name)
+        if self.state(name).alive:
+            return
+        for mark in (STOP, FAULT, BEGAN):
+            (folder / mark).unlink(missing_ok=True)
+        (self.home / QUEUE).mkdir(exist_ok=True)
+        ticket = self.home / QUEUE / f"{time.time_ns():020d}-{name}"
+        ticket.touch()
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+        with open(folder / LOG, "a", encoding="utf-8") as log:
+            command = [sys.executable, "-m", "explorer.training.elsewhere", str(folder), str(ticket)]
+            quiet = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            child = subprocess.Popen(command, **quiet, env=environment, start_new_session=True)  # type: ignore[call-overload]
+        CHILDREN[:] = [*(other for other in CHILDREN if other.poll() is None), child]
+
+    def stop(self, name: str) -> None:
+        """Ask a training to stop after the step that it is doing; it keeps what it needs to go on."""
+        (self.folder(name) / STOP).touch()
+
+    def state(self, name: str) -> State:
+        """How a training stands."""
+        folder, queue = self.folder(name), [ticket.name.split("-")[1] for ticket in waiting(self.home / QUEUE)]
+        done, steps = self._reached(name)
+        if name in queue:
+            ahead = queue[: queue.index(name)]
+            kind = "waiting" if ahead else "training" if (folder / BEGAN).is_file() else "starting"
+            return State(kind, done, steps, len(ahead), self._seconds([*ahead, name]))
+        if (folder / FAULT).is_file():
+            return State("failed", done, steps, message=(folder / FAULT).read_text("utf-8"))
+        return State("done" if done >= steps else "stopped", done, steps)
+
+    def _reached(self, name: str) -> tuple[int, int]:
+        """The last step that is written down, and how many there will be."""
+        path = self.run(name) / runs.STEPS
+        lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+        whole = [line for line in lines[-2:] if line.endswith("}")]  # a line that is being written is not counted
+        return (int(json.loads(whole[-1])["step"]) if whole else 0), self.order(name).steps
+
+    def _seconds(self, names: list[str]) -> float:
+        """About how long these take, one after the other, at the pace of the one that is at work."""
+        began = self.folder(names[0]) / BEGAN
+        if not began.is_file():
+            return float("nan")
+        held, (now, _) = json.loads(began.read_text("utf-8")), self._reached(names[0])
+        if now <= held["step"]:
+            return float("nan")
+        pace = (time.time() - held["time"]) / (now - held["step"])
+        return pace * sum(steps - step for step, steps in map(self._reached, names))
+
+    def _tidy(self) -> None:
+        """Let the oldest trainings go, so that a class does not fill the disk."""
+        found = sorted(self.home.glob(f"*/{ORDER}"), key=lambda path: path.stat().st_mtime)
+        for path in found[: max(0, len(found) - OLDEST)]:
+            if not self.state(path.parent.name).alive:
+                shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def workshop() -> Workshop:
+    """The trainings of this machine: beside your own models."""
+    from explorer.library import own_folder
+
+    return Workshop(own_folder().parent / "trainings")
+
+
+def waiting(queue: Path) -> list[Path]:
+    """The tickets whose process lives, first come first. A lock ends with its process, so what is not locked is dead."""
+    return [ticket for ticket in sorted(queue.glob("*-*")) if _lives(ticket)] if queue.is_dir() else []
+
+
+def _lives(ticket: Path) -> bool:
+    try:
+        if time.time() - ticket.stat().st_mtime < OPENING:
+            return True
+        with FileLock(ticket, timeout=0):
+            ticket.unlink(missing_ok=True)
+    except Timeout:
+        return True
+    except OSError:  # somebody else has cleared it away meanwhile
+        return False
+    return False
+
+
+def work(folder: Path, ticket: Path) -> None:
+    """Wait for the turn, then train; what goes wrong is written down for the page."""
+    parent = os.getppid()
+    with FileLock(ticket):
+        try:
+            while waiting(ticket.parent)[:1] != [ticket]:
+                if _ended(folder, parent):
+                    return
+                time.sleep(0.2)
+            _train(folder, parent)
+        except ExplorerError as error:
+            (folder / FAULT).write_text(str(error), "utf-8")
+        except Exception as error:
+            traceback.print_exc()
+            said = f"The training ended with an error that was not foreseen ({type(error).__name__}: {error})."
+            (folder / FAULT).write_text(said, "utf-8")
+        finally:
+            ticket.unlink(missing_ok=True)
+
+
+def _ended(folder: Path, parent: int) -> bool:
+    """Whether somebody stopped this training, or the app that began it is gone."""
+    return (folder / STOP).exists() or os.getppid() != parent
+
+
+def _train(folder: Path, parent: int) -> None:
+    import torch
+
+    from explorer.training.fitting import fit
+
+    torch.set_num_threads(1)
+    order = Order(**json.loads((folder / ORDER).read_text("utf-8")))
+    corpus = [line for line in order.text.splitlines() if line.strip()] if order.corpus == "own" else order.corpus
+    run = fit(order.system, corpus=corpus, steps=order.steps, seed=order.seed, folder=folder / KEPT, **order.plan)
+    (folder / BEGAN).write_text(json.dumps({"time": time.time(), "step": run.step}), "utf-8")
+    for _ in run:
+        if _ended(folder, parent):
+            run.stop()
+
+
+if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(19)  # whoever only reads a page comes first
+    work(Path(sys.argv[1]), Path(sys.argv[2]))

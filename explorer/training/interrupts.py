@@ -1,0 +1,47 @@
+"""What may come between: Ctrl-C in the middle of an update, and a machine without the memory for a step."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import torch
+
+from explorer.errors import ChoiceError
+
+SHORT = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu")  # how torch says it
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ctrl-C waits until the block is done, so that weights are never left half moved."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is ever interrupted
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came and callable(before):
+            before(*came[-1])
+
+
+@contextmanager
+def memory_for(batch: int, accumulate: int) -> Iterator[None]:
+    """Say what to turn when a step does not fit into the memory."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        told = str(error).lower()
+        if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or any(sign in told for sign in SHORT):
+            raise ChoiceError(
+                f"There is not enough memory for a step of {batch} texts in {accumulate} part(s). Raise accumulate=… (the same "
+                "result in smaller parts), or choose a smaller batch=…, length=… or size=…. Earlier snapshots are intact."
+            ) from error
+        raise

@@ -1,0 +1,103 @@
+"""Which texts a run learns from, and which it never sees so that it can be measured on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from explorer.errors import unknown
+from explorer.measuring.held import Held
+from explorer.text.corpora import texts as documents
+from explorer.text.microworld import stories as microworld
+from explorer.text.microworld.french import pairs
+from explorer.text.seedling import stories as toy
+from explorer.training.refusing import check_texts
+from explorer.training.stories import Texts, Translation
+
+MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
+SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The texts to learn from, and a function that gives so many held-out ones ("validation" while training, "test" for a card)."""
+
+    name: str
+    texts: Texts
+    held: Callable[[int, str], Held]
+
+    def plan(self) -> dict[str, object]:
+        """What the plan of a run says about it."""
+        return {"name": self.name, "stories": len(self.texts), "held": len(self.held(MEASURED, "validation").texts)}
+
+
+def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
+    """A corpus by its name, a text file or a folder of them, or what was given; `held` are texts to be measured on instead."""
+    if held is not None:
+        check_texts(held)
+    if isinstance(what, Path) or (isinstance(what, str) and (what.startswith(".") or "/" in what)):
+        made = own(str(what), list(documents(what)), held)
+    elif not isinstance(what, str):
+        made = own("given", what, held)
+    elif what not in CORPORA:
+        raise unknown("corpus", what, CORPORA)
+    else:
+        made = CORPORA[what]()
+    return made if held is None else replace(made, held=lambda count, _: Held(held[:count]))
+
+
+def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
+    """Texts that somebody brought along: the last 2 % of them, at least one, are held out. A single text is all learned from."""
+    check_texts(texts)
+    many = max(1, round(SHARE * len(texts))) if len(texts) > 1 and held is None else 0
+    cut = len(texts) - many
+    return Corpus(name, texts[:cut], lambda count, _: Held(texts[cut:][:count]))
+
+
+def _toy() -> Corpus:
+    return Corpus("toy", list(toy(20_000, 1)), lambda count, split: Held(list(toy(count, {"validation": 3, "test": 2}[split]))))
+
+
+def _microworld() -> Corpus:
+    def held(count: int, split: str) -> Held:
+        return Held(list(microworld(count, 1, split)), "microworld", split, 1)
+
+    return Corpus("microworld", list(microworld(40_000, 1)), held)
+
+
+def _repeats() -> Corpus:
+    """Stories, and as many texts of words in a row that say nothing, again and again: only who looks back can tell the next."""
+
+    def held(count: int, split: str) -> Held:
+        return Held(repeats(count, {"validation": 3, "test": 2}[split]))
+
+    return Corpus("microworld+repeats", [*microworld(8000, 1), *repeats(8000, 1)], held)
+
+
+def repeats(count: int, seed: int) -> list[list[str]]:
+    """So many texts: 8 to 32 different words, drawn by chance from the 600 most frequent, in that order again and again, 90 in all."""
+    told = (word for story in microworld(2000, 1) for word in " ".join(story).lower().split() if word.isalpha())
+    words = [word for word, _ in Counter(told).most_common(600)]
+    chance = np.random.default_rng((seed, 5))
+    rows = (chance.choice(words, int(chance.integers(8, 33)), replace=False).tolist() for _ in range(count))
+    return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]
+
+
+def _french() -> Corpus:
+    def held(count: int, split: str) -> Held:
+        gold = list(pairs(count, 1, split))
+        return Held([Translation(pair.english, pair.french) for pair in gold], gold=gold)
+
+    return Corpus("english-french", [Translation(pair.english, pair.french) for pair in pairs(100_000, 1)], held)
+
+
+CORPORA: dict[str, Callable[[], Corpus]] = {
+    "toy": _toy,
+    "microworld": _microworld,
+    "english-french": _french,
+    "microworld+repeats": _repeats,
+}

@@ -1,0 +1,63 @@
+"""Our Muon, held to PyTorch's and to its formula in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.training import muon
+from explorer.training.muon import StackedMuon
+
+SHAPES = [(16, 16), (64, 16), (16, 64), (16, 16), (24, 40), (64, 16)]
+SETTINGS = {"lr": 0.02, "weight_decay": 0.1}
+
+
+def matrices(seed: int) -> list[torch.nn.Parameter]:
+    chance = torch.Generator().manual_seed(seed)
+    return [torch.nn.Parameter(torch.randn(shape, generator=chance)) for shape in SHAPES]
+
+
+def steps(optimiser: torch.optim.Optimizer, held: list[torch.nn.Parameter], count: int) -> None:
+    chance = torch.Generator().manual_seed(7)
+    for n in range(count):
+        for place, p in enumerate(held):
+            p.grad = None if (n, place) == (0, 3) else torch.randn(p.shape, generator=chance)
+        optimiser.step()
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_it_moves_as_pytorch_s_does(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(muon, "quick_in_half", lambda device: quick)
+    begun, ours, theirs = matrices(0), matrices(0), matrices(0)
+    one, other = StackedMuon(ours, **SETTINGS), torch.optim.Muon(theirs, **SETTINGS)
+    steps(one, ours, 5)
+    steps(other, theirs, 5)
+    for start, p, q in zip(begun, ours, theirs, strict=True):
+        assert float((p - q).detach().norm()) <= 0.02 * float((q - start).detach().norm())
+    for p, q in zip(ours, theirs, strict=True):
+        assert torch.allclose(one.state[p]["momentum_buffer"], other.state[q]["momentum_buffer"], atol=1e-6)
+
+
+def test_a_state_of_pytorch_s_can_be_taken_up() -> None:
+    ours, theirs = matrices(1), matrices(1)
+    one, other = StackedMuon(ours, **SETTINGS), torch.optim.Muon(theirs, **SETTINGS)
+    steps(other, theirs, 2)
+    one.load_state_dict(other.state_dict())
+    assert torch.equal(one.state[ours[0]]["momentum_buffer"], other.state[theirs[0]]["momentum_buffer"])
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (24, 6), (6, 24)])
+def test_one_step_is_the_formula(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The singular vectors stay, and every singular value goes five times through a·s + b·s³ + c·s⁵."""
+    monkeypatch.setattr(muon, "quick_in_half", lambda device: False)
+    p = torch.nn.Parameter(torch.zeros(shape))
+    p.grad = torch.randn(shape, generator=torch.Generator().manual_seed(3))
+    gradient = p.grad.double().numpy()
+    StackedMuon([p], lr=1.0, weight_decay=0.0).step()
+    u, s, v = np.linalg.svd(gradient, full_matrices=False)
+    s = s / np.linalg.norm(s)
+    for _ in range(5):
+        s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
+    expected = -(u * s) @ v * max(1, shape[0] / shape[1]) ** 0.5
+    np.testing.assert_allclose(p.detach().numpy(), expected, atol=1e-4)
