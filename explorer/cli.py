@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import os
@@ -14,10 +15,11 @@ from typing import Annotated, Any
 
 import typer
 
-from explorer.errors import ExplorerError, FileError
+from explorer.errors import ChoiceError, ExplorerError, FileError
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+OPTIONS = ("size", "steps", "seed", "corpus", "folder", "device", "precision", "processes")  # of fit, never by --set
 PACKAGES = ("torch", "transformers", "tokenizers", "plotly", "streamlit", "jupyterlab", "ipywidgets", "kaleido", "bertviz")
 
 
@@ -43,12 +45,17 @@ def models(as_json: Json = False) -> None:
     """List the models that open by name."""
     from explorer.library import models as shelf
 
-    rows = [{"name": m.name, "shipped": m.shipped, "folder": str(m.folder)} for m in shelf().values()]
-    _say(
-        rows,
-        as_json,
-        "\n".join(f"{row['name']:16} {'shipped' if row['shipped'] else 'yours':8} {row['folder']}" for row in rows),
-    )
+    rows = [{"name": m.name, **m.about(), "shipped": m.shipped, "folder": str(m.folder)} for m in shelf().values()]
+    lines = [
+        f"{row['name']:16} {row['preset']:12} {row['size']:8} {_count(row['steps']):14} "
+        f"{'shipped' if row['shipped'] else 'yours':8} {row['folder']}"
+        for row in rows
+    ]
+    _say(rows, as_json, "\n".join(lines))
+
+
+def _count(steps: int | None) -> str:
+    return f"{steps:,} steps" if steps else ""
 
 
 @cli.command()
@@ -102,38 +109,80 @@ def corrupt(
 def fit(  # noqa: PLR0913  one for each choice on the command line
     system: Annotated[str, typer.Argument(help="A preset: bert, gpt2, bart, …")],
     size: str = "tiny",
-    steps: int = 2000,
+    steps: Annotated[int | None, typer.Option(help="How many steps; the preset has its own number.")] = None,
     seed: int = 0,
     corpus: Annotated[str | None, typer.Option(help="A name, a text file or a folder; the preset has its own.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Where the run is kept; runs/SYSTEM if nothing is said.")] = None,
+    batch: Annotated[int | None, typer.Option(help="How many texts a step reads.")] = None,
+    rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
+    checks: Annotated[int | None, typer.Option(help="About how often the model is measured on held-out text.")] = None,
+    accumulate: Annotated[int | None, typer.Option(help="In how many parts a batch is worked through, to save memory.")] = None,
+    precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    processes: Annotated[int, typer.Option(help="How many processes torchrun is to have started.")] = 1,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other part of the plan or preset: NAME=VALUE.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train a system from scratch. Ctrl-C stops it; the same command goes on where it was."""
     import explorer as ex
+    from explorer.shells.progress import Progress, stopping
 
-    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, folder=folder or Path("runs") / system)
-    try:
+    _check_processes(processes)
+    given = {"batch": batch, "rate": rate, "checks": checks, "accumulate": accumulate}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options |= dict(map(_setting, settings or ()))
+    options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision}
+    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, **options)
+    progress = Progress(run.plan.steps, run.step, as_json)
+    with stopping(run.stop) as stopped:
         for step in run:
-            _say_step(step, steps, as_json)
-    except KeyboardInterrupt:
+            if run.processes.main:
+                progress.say(step)
+    if run.processes.main:
+        _say_end(run, bool(stopped), as_json)
+
+
+def _say_end(run: Any, stopped: bool, as_json: bool) -> None:
+    """Where the run is now, and what to do with it."""
+    if stopped and run.step < run.plan.steps:
         sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
         sys.exit(130)
-    _say(
-        {"folder": str(run.folder), "steps": run.step},
-        as_json,
-        f"\nDone: {run.folder}. Open it with ex.load({str(run.folder)!r}).",
-    )
+    told = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
+    _say({"folder": str(run.folder), "steps": run.step}, as_json, told)
 
 
-def _say_step(step: Any, steps: int, as_json: bool) -> None:
-    """One line that is written over, or one line of JSON for each tenth step."""
-    losses = "  ".join(f"{name} {value:.3f}" for name, value in step.losses.items())
-    if as_json and (step.step % 10 == 0 or step.step == steps):
-        sys.stdout.write(json.dumps({"step": step.step, "losses": dict(step.losses), "speed": round(step.speed)}) + "\n")
-    elif not as_json:
-        done = round(24 * step.step / steps)
-        sys.stderr.write(f"\r{'█' * done}{'░' * (24 - done)} {step.step}/{steps}  {losses}  {step.speed:,.0f} pieces/s ")
-        sys.stderr.flush()
+def _opened(folder: Path | None) -> str:
+    """A folder as `ex.load` takes it: a path has a separator, a name has none."""
+    text = str(folder)
+    return text if os.sep in text or "/" in text else f"./{text}"
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """NAME=VALUE as a name and a number, a truth value or a word."""
+    name, sign, value = text.partition("=")
+    if not (sign and name.isidentifier()):
+        raise ChoiceError(f"--set {text!r} must be NAME=VALUE, for example --set dropout=0.1.")
+    if name in OPTIONS:
+        raise ChoiceError(f"--set {text!r}: this has an option of its own. Write --{name} {value}.")
+    if name == "what":
+        raise ChoiceError(f"--set {text!r}: the system stands right after fit. Write explorer fit {value}.")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _check_processes(wanted: int) -> None:
+    """Training in several processes is started by torchrun; one that silently ran alone would take the whole night."""
+    found = int(os.environ.get("WORLD_SIZE", "1"))
+    if found != wanted and wanted != 1:
+        arguments = " ".join(sys.argv[1:])
+        raise ChoiceError(
+            f"There are {found} process(es) here, not {wanted}. Start them with: "
+            f"torchrun --standalone --nproc_per_node {wanted} -m explorer {arguments}"
+        )
 
 
 @cli.command()

@@ -10,7 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import explorer as ex
+from explorer.cli import _setting
 from explorer.text.seedling import stories
 
 
@@ -32,7 +35,20 @@ def test_a_text_is_corrupted(tmp_path: Path) -> None:
 
 def test_a_system_is_fitted_stopped_and_taken_up_again(tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("\n\n".join(" ".join(story) for story in stories(400, 1)))
-    command = [sys.executable, "-m", "explorer", "fit", "gpt2", "--corpus", "./texts.txt", "--steps", "400", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "explorer",
+        "fit",
+        "gpt2",
+        "--corpus",
+        "./texts.txt",
+        "--steps",
+        "400",
+        "--json",
+        "--checks",
+        "0",
+    ]
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -50,3 +66,34 @@ def test_a_system_is_fitted_stopped_and_taken_up_again(tmp_path: Path) -> None:
     again.communicate()
     other = run("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "40", folder=tmp_path)
     assert other.returncode == 2 and "steps=400 there, 40 here" in other.stderr
+
+
+def test_models_are_listed_with_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("\n\n".join(" ".join(story) for story in stories(60, 1)))
+    run = ex.fit(
+        "gpt2", corpus=tmp_path / "texts.txt", pieces=300, steps=3, batch=4, device="cpu", folder=tmp_path / "models" / "mine"
+    )
+    list(run)
+    (tmp_path / "models" / "broken").mkdir()
+    (tmp_path / "models" / "broken" / "config.json").write_text("{")
+    here = {**os.environ, "EXPLORER_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, "-m", "explorer", "models"]
+    plain, told = (
+        subprocess.run([*command, *more], env=here, capture_output=True, text=True, timeout=120) for more in ((), ("--json",))
+    )
+    rows = {row["name"]: row for row in json.loads(told.stdout)}
+    mine = {"preset": "gpt2", "size": "tiny", "steps": 3, "snapshots": [1, 2, 3], "shipped": False}
+    assert mine.items() <= rows["mine"].items() and rows["bert"]["shipped"] and rows["bert"]["size"] == "tiny"
+    assert rows["broken"]["preset"] == "damaged"
+    line = next(line for line in plain.stdout.splitlines() if line.startswith("mine"))
+    assert line.split()[1:6] == ["gpt2", "tiny", "3", "steps", "yours"]
+
+
+def test_an_option_of_fit_is_not_set_twice(tmp_path: Path) -> None:
+    for setting in ("seed=1", "steps=5", "size=tiny", "corpus=toy", "folder=here", "device=cpu", "precision=float32"):
+        name, value = setting.split("=")
+        with pytest.raises(ex.ExplorerError, match=f"Write --{name} {value}"):
+            _setting(setting)
+    wrong = run("fit", "ngram", "--set", "seed=1", folder=tmp_path)
+    assert wrong.returncode == 2 and "--seed 1" in wrong.stderr and "Traceback" not in wrong.stderr
+    assert _setting("dropout=0.1") == ("dropout", 0.1)

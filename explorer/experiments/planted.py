@@ -14,7 +14,8 @@ import torch
 from explorer import library
 from explorer.corruption.masking import mlm
 from explorer.corruption.rows import Rows
-from explorer.loading import build, load
+from explorer.experiments import plain
+from explorer.loading import build
 from explorer.model import OwnModel
 from explorer.records import Curves, Vocabulary, spread
 from explorer.text.seedling import stories
@@ -55,8 +56,7 @@ def measure() -> Curves:
 
 def scores(split: tuple[float, ...], seed: int) -> Iterator[tuple[float, float]]:
     """Blanks filled and planted words corrected by one run, every so many steps."""
-    pieces = load("bert", device="cpu").tokenizer
-    model = build("bert", size="tiny", tokenizer=pieces, seed=seed, device="cpu")
+    model = build("bert", size="tiny", tokenizer=plain.pieces("bert"), seed=seed, device="cpu", tables="random")
     run = hiding(model, split, STEPS, seed)
     rows = held_out(model)
     for step in run:
@@ -68,7 +68,7 @@ def scores(split: tuple[float, ...], seed: int) -> Iterator[tuple[float, float]]
 
 def hiding(model: OwnModel, split: tuple[float, ...], steps: int, seed: int) -> Hiding:
     """A run on toy stories that hides by this split."""
-    run = Hiding(model, prepared(list(stories(TAUGHT, 1)), model.tokenizer), Plan("mlm", "mlm", steps, seed=seed))
+    run = Hiding(model, prepared(list(stories(TAUGHT, 1)), model.tokenizer), Plan("mlm", "mlm", steps, seed=seed, checks=0))
     run.split = split
     return run
 

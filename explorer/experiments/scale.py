@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import torch
 
 from explorer import library
-from explorer.loading import load
+from explorer.experiments import plain
 from explorer.objectives import causal
 from explorer.records import Curves, spread
 from explorer.text.seedling import stories
 from explorer.training import batches
 from explorer.training.batches import Kitchen
-from explorer.training.fitting import fit
 from explorer.training.run import tensors
 from explorer.training.stories import prepared
 
@@ -45,9 +43,8 @@ def measure() -> Curves:
 
 def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
     """The held-out loss of one run, every so many steps."""
-    pieces = load("gpt2", device="cpu").tokenizer
-    changes: dict[str, Any] = {"dim": WIDTH, "hidden": 4 * WIDTH, "heads": heads, "scaled": scaled}
-    run = fit("gpt2", corpus=list(stories(20_000, 1)), tokenizer=pieces, steps=STEPS, seed=seed, device="cpu", **changes)
+    run = plain.run("gpt2", STEPS, seed, dim=WIDTH, hidden=4 * WIDTH, heads=heads, scaled=scaled)
+    pieces = run.model.tokenizer
     fresh = prepared(list(stories(200, 2)), pieces)
     batch = batches.causal(fresh, Kitchen(fresh, pieces.vocabulary, run.model.longest, "causal", np.random.default_rng(0)))
     ready = tensors(batch, run.model.device)

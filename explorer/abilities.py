@@ -1,0 +1,100 @@
+"""What each kind of model can do, tried out: fill a blank, go on with a text, write a damaged or foreign text anew, tell classes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from explorer.corruption.choosing import hide
+from explorer.corruption.strategies import corrupt
+from explorer.errors import ExplorerError
+from explorer.guessing import guess
+from explorer.measuring.generating import continued, rewritten
+from explorer.model import OwnModel
+from explorer.nn.presets import preset
+from explorer.records import Ability, softmax
+
+TEXT = "Anna had a white animal. The animal was tired. Anna gave the animal some milk."
+SOURCE = "The white dog sees the small house."
+LONGEST = 24
+
+
+def abilities(model: OwnModel, text: str = TEXT, *, objective: str | None = None) -> tuple[Ability, ...]:
+    """All four, one after the other; where a model cannot be asked, the reason stands there.
+
+    `objective` is what this model was trained for, where it is another than its preset's.
+    """
+    made, learned = [], objective or preset(model.preset).objective
+    for verb, ask in ASKED.items():
+        try:
+            reads, says = ask(model, text, learned)
+            made.append(Ability(verb, reads, says))
+        except ExplorerError as error:
+            made.append(Ability(verb, "", str(error), able=False))
+    return tuple(made)
+
+
+def fill_in(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
+    """The last word of the text hidden: the three likeliest pieces for it."""
+    if model.family != "encoder":
+        raise ExplorerError("it has no [MASK]: it writes from left to right")
+    words = [word for word in model.tokenizer.encode(text, special=False).words if word >= 0]
+    hidden = hide(text, [max(words) - 1], tokenizer=model.tokenizer)
+    told = guess(model, hidden, top=3)
+    place = int(np.flatnonzero(hidden.scored)[0])
+    best = zip(told.texts[place], told.shares[place], strict=True)
+    return " ".join(hidden.source.texts), ", ".join(f"{piece} {share:.0%}" for piece, share in best)
+
+
+def go_on(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
+    """The likeliest next piece, again and again (greedy)."""
+    if model.family != "decoder":
+        raise ExplorerError("no next piece: it has not learned to go on from left to right")
+    ids = model.tokenizer.encode(text, special=False).ids.tolist()
+    end = model.tokenizer.vocabulary.end
+    start = ([] if end is None else [end]) + ids
+    model.tokens(start)  # says kindly where it cannot read them
+    said = continued(model, np.array([start]), LONGEST)[0]
+    return text, model.tokenizer.decode(said)
+
+
+def write_anew(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
+    """A damaged text made whole, or a sentence in another language."""
+    if model.family != "encoder-decoder":
+        raise ExplorerError("it has no second stack that writes")
+    if objective == "translation":
+        last = model.tokenizer.vocabulary.last
+        ids = [*model.tokenizer.encode(SOURCE, special=False).ids.tolist(), *([] if last is None else [last])]
+        reads = SOURCE
+    else:
+        damaged = corrupt(text, DAMAGED.get(objective, "t5"), tokenizer=model.tokenizer).source
+        ids, reads = damaged.ids.tolist(), " ".join(damaged.texts)
+    model.tokens(ids)  # says kindly where it cannot read them
+    said = rewritten(model, [ids], LONGEST)[0]
+    return reads, model.tokenizer.decode(said)
+
+
+def classify(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
+    """Does the second half follow the first?"""
+    if model.family != "encoder" or not model.config.next_sentence:
+        raise ExplorerError("not before fine-tuning: it has no head for classes")
+    if not objective.startswith("mlm+nsp"):
+        raise ExplorerError("its head for pairs was never trained: it has learned from one text at a time")
+    tokens = model.tokenizer.encode(text, special=False)
+    half = (max(tokens.sentences) + 1) // 2
+    if not half:
+        raise ExplorerError("write two sentences: it says whether the second follows the first")
+    cut = tokens.offsets[tokens.sentences.index(half)][0]
+    pair = (text[:cut].strip(), text[cut:].strip())
+    share = float(softmax(model.outputs(pair)["nsp"])[0])
+    return f"{pair[0]} | {pair[1]}", f"the second follows the first: {share:.0%}"
+
+
+DAMAGED = {"denoising": "bart-infill", "span-to-text": "t5", "gap-sentence": "pegasus"}
+ASKED: dict[str, Callable[[OwnModel, str, str], tuple[str, str]]] = {
+    "fill in": fill_in,
+    "go on": go_on,
+    "write anew": write_anew,
+    "classify": classify,
+}

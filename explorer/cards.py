@@ -1,0 +1,115 @@
+"""The card of a shipped model: what it is, how to make it again, and what three seeds of it do. And the table made of all cards."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+
+from explorer import library
+from explorer.errors import FileError
+
+CARD, TRAINED = "CARD.md", "seconds of training"
+USUAL = (
+    "objective",
+    "strategy",
+    "steps",
+    "batch",
+    "schedule",
+    "warm",
+    "optimiser",
+    "smoothing",
+    "precision",
+    "mask_rate_first",
+    "mask_rate",
+)
+FLAGS = ("corpus", "steps", "batch", "rate")
+Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
+
+
+def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found: Figures, taken: Mapping[int, Any]) -> str:
+    """The card of a model of which several seeds were trained; `choice` says which of them it is and why."""
+    plan, shape, system = run["plan"], run["architecture"], run["preset"]["name"]
+    corpus = plan["corpus"]["name"]
+    how = ", ".join(f"{part} {plan[part]}" for part in USUAL if plan.get(part) not in (None, 0.0))
+    size = f"{shape['dim']} × {shape['layers']} layers × {shape['heads']} heads, {shape['vocab']:,} pieces"
+    kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {shape['family']}"
+    seeds = list(found)
+    clock = taken[choice["seed"]]
+    rows = [f"| {TRAINED} | {' | '.join(format(taken[seed]['seconds'], '.0f') for seed in seeds)} |"]
+    for split in found[seeds[0]]:
+        for figure in found[seeds[0]][split]:
+            values = " | ".join(f"{found[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
+            rows.append(f"| {figure} ({split}) | {values} |")
+    paragraphs = [
+        f"{kind} by the preset `{system}`, size `tiny` ({size}), trained from scratch on `{corpus}` "
+        f"({plan['corpus']['stories']:,} texts{_hash(corpus)}). {choice['note']}",
+        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.recipes {name}`. "
+        "Another processor may round differently, so figures may differ in the last digits.",
+        f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other trainings "
+        f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",
+        f"{_chosen(choice, len(seeds))}Validation text tells facts that training did not tell; test text has words that training "
+        "never had as well.",
+    ]
+    figures_of_seeds = [f"| figure | {' | '.join(f'seed {seed}' for seed in seeds)} |", f"|---|{'---|' * len(seeds)}", *rows]
+    end = "The model has read only generated text. Words that it never met are marked in every picture, and what it makes of them is noise."
+    told = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
+    return "\n\n".join([f"# {name}", *told[:-1], "\n".join(figures_of_seeds), told[-1]]) + "\n"
+
+
+def _hash(corpus: str) -> str:
+    """The hash of the card of the corpus, where it has one."""
+    path = library.data_folder() / "corpora" / corpus / CARD
+    return f"; its card has the SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}…" if path.is_file() else ""
+
+
+def _chosen(choice: Mapping[str, Any], seeds: int) -> str:
+    said = f"the best of {seeds} by *{choice['best']}* on validation text. "
+    return f"Shipped is seed {choice['seed']}: {said}" if seeds > 1 else ""
+
+
+def command(system: str, choice: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """The line that trains this model again: the preset's own settings, and what differs from them."""
+    flags = [f"--seed {choice['seed']}", "--device cpu", f"--precision {plan['precision']}"]
+    for name, value in choice.get("options", {}).items():
+        flags.append(f"--{name} {value}" if name in FLAGS else f"--set {name}={value}")
+    return " ".join(["explorer fit", system, "--size tiny", *flags])
+
+
+def figures(card: str) -> dict[str, tuple[float, ...]]:
+    """The figures of a card by name, one value for each seed."""
+    rows = [line.strip("| \n").split("|") for line in card.splitlines() if line.startswith("|")]
+    found = {}
+    for name, *values in rows:
+        try:
+            found[name.strip()] = tuple(float(value) for value in values)
+        except ValueError:  # the head of the table
+            continue
+    return found
+
+
+def table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
+    """The README's table: for each model its time and the figures asked for, over the seeds of its card."""
+    lines = ["| model | figure | validation | test | seconds |", "|---|---|---|---|---|"]
+    for name, wanted in shown.items():
+        path = models / name / CARD
+        if not path.is_file():
+            raise FileError(f"There is no {path}. Train the model first: python -m explorer.recipes {name}.")
+        held = figures(path.read_text("utf-8"))
+        for number, figure in enumerate(wanted):
+            cells = [_spread(held.get(f"{figure} ({split})", ())) for split in ("validation", "test")]
+            seconds = _spread(held.get(TRAINED, ()), 0) if not number else ""
+            lines.append(f"| {name if not number else ''} | {figure} | {' | '.join(cells)} | {seconds} |")
+    return "\n".join(lines) + "\n"
+
+
+def _spread(values: tuple[float, ...], digits: int = 3) -> str:
+    """The mean of the seeds, with the lowest and the highest."""
+    if not values:
+        return ""
+    low, mean, high = np.min(values), np.mean(values), np.max(values)
+    return f"{mean:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})" if len(values) > 1 else f"{mean:.{digits}f}"

@@ -1,0 +1,105 @@
+"""Where heads look: the mean weight that goes from some places to others, head by head, over many texts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer import tap
+from explorer.measuring.feeding import Sheet, batches, given, states, taught
+from explorer.model import OwnModel
+
+
+@dataclass(frozen=True)
+class Links:
+    """Places that look and places that are looked at: three numbers a link (row, query, key)."""
+
+    row: np.ndarray
+    query: np.ndarray
+    key: np.ndarray
+
+    @property
+    def looking(self) -> int:
+        """How many places look: the mean is over them, their weights on several keys are added."""
+        return len(np.unique(np.stack([self.row, self.query]), axis=1).T) if len(self.row) else 0
+
+    def within(self, rows: slice) -> Links:
+        """The links of some of the rows, which are then counted from 0."""
+        here = (self.row >= rows.start) & (self.row < rows.stop)
+        return Links(self.row[here] - rows.start, self.query[here], self.key[here])
+
+
+def links(found: Sequence[tuple[int, int, int]]) -> Links:
+    """Links from triples of row, query and key."""
+    columns = np.array(found, np.int64).reshape(-1, 3).T
+    return Links(*columns)
+
+
+def from_mask(mask: np.ndarray) -> Links:
+    """Links wherever [row, query, key] is true."""
+    return Links(*np.nonzero(mask))
+
+
+def weights_on(
+    model: OwnModel, sheet: Sheet, asked: Mapping[str, Links], stream: str = "", target: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """For every name the mean weight on its links, [layer, head]; a name without links is left out.
+
+    `stream` is that of the model unless said. An encoder-decoder also reads `target`, shifted.
+    """
+    names = [name for name, link in asked.items() if len(link.row)]
+    each = weights_each(model, sheet, [asked[name] for name in names], stream, target)
+    return {name: (rows.sum(axis=-1) / asked[name].looking).astype(np.float32) for name, rows in zip(names, each, strict=True)}
+
+
+@torch.no_grad()
+def weights_each(
+    model: OwnModel, sheet: Sheet, asked: Sequence[Links], stream: str = "", target: np.ndarray | None = None
+) -> list[np.ndarray]:
+    """The weights on links, added up for every row of the sheet: [layer, head, row] for each of `asked`."""
+    stream = stream or model.family
+    total = [np.zeros((*model.streams[stream], len(sheet.ids))) for _ in asked]
+    for rows in batches(len(sheet.ids)):
+        part = sheet.cut(rows)
+        here = [link.within(rows) for link in asked]
+        with tap.listening(_adder(stream, here, [value[..., rows] for value in total])):
+            if target is None:
+                states(model, part)
+            else:
+                taught(model, part, given(model, target[rows])[0])
+    return total
+
+
+def _adder(stream: str, asked: Sequence[Links], total: Sequence[np.ndarray]) -> Callable[..., None]:
+    """A listener that adds up the weights of one stream on some links, by row."""
+
+    def hear(place: str, where: str, layer: int, values: dict[str, Any]) -> None:
+        if place != "attention" or where != stream:
+            return
+        weights: Tensor = values["weights"]  # [row, head, query, key]
+        for link, sums in zip(asked, total, strict=True):
+            row, query, key = (torch.as_tensor(x, device=weights.device) for x in (link.row, link.query, link.key))
+            each = torch.zeros(sums.shape[2], weights.shape[1], dtype=torch.float64, device=weights.device)
+            each.index_add_(0, row, weights[row, :, query, key].double())  # [link, head] into [row, head]
+            sums[layer] = each.T.cpu().numpy()
+
+    return hear
+
+
+@torch.no_grad()
+def heard(model: OwnModel, stream: str, run: Callable[[], object]) -> list[np.ndarray]:
+    """The weights of every layer of a stream while something runs, [row, head, query, key] each."""
+    found: list[np.ndarray] = []
+
+    def hear(place: str, where: str, layer: int, values: dict[str, Any]) -> None:
+        if place == "attention" and where == stream:
+            found.append(values["weights"].float().cpu().numpy())
+
+    with tap.listening(hear):
+        run()
+    return found

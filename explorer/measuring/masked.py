@@ -1,0 +1,189 @@
+"""What a masked model finds again: hidden pieces, words that stand elsewhere in the text, the second half of a pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from explorer.corruption.masking import mlm
+from explorer.corruption.rows import MASKED
+from explorer.measuring import scores
+from explorer.measuring.feeding import Sheet, batches, judged, logp_at, rows_from, sheet_of, states
+from explorer.measuring.held import Desk, plain, sentences
+from explorer.measuring.measured import Measured
+from explorer.model import OwnModel
+from explorer.records import Tokens
+from explorer.text.microworld.derived.following import following
+from explorer.text.microworld.giveaway import NAME
+
+Ask = Callable[[OwnModel], Measured]
+BEST = 3
+
+
+def fitting(tokens: Sequence[Tokens], length: int) -> list[Tokens]:
+    """The texts that the model can read whole."""
+    return [text for text in tokens if len(text) <= length]
+
+
+def as_read(desk: Desk, salt: int) -> list[Tokens]:
+    """The held-out texts as the model met texts in training: in two parts with [SEP] between, where it learned pairs."""
+    chance, made = desk.chance(salt), []
+    for text in desk.held.texts:
+        told = sentences(text)
+        cut = 1 + int(chance.integers(len(told) - 1)) if len(told) > 1 else 0
+        pair = (
+            (" ".join(told[:cut]), " ".join(told[cut:]))
+            if cut and desk.objective.startswith("mlm+nsp")
+            else (plain(text), None)
+        )
+        made.append(desk.tokenizer.encode(*pair))
+    return fitting(made, desk.length)
+
+
+def _sheet(tokens: Sequence[Tokens], source: np.ndarray | None = None) -> Sheet:
+    sheet = sheet_of([text.ids for text in tokens], [text.segments for text in tokens])
+    return sheet if source is None else Sheet(source, sheet.real, sheet.segments)
+
+
+def hidden(desk: Desk) -> Ask | None:
+    """Exactly 15 % of the pieces of each text, 80/10/10, whatever share training hid; and those alone that really stand under [MASK]."""
+    tokens = as_read(desk, 1)
+    if not tokens:
+        return None
+    rows = rows_from(tokens, desk.tokenizer.vocabulary.pad or 0)
+    made = mlm(rows, desk.tokenizer.vocabulary, desk.chance(2))
+    sheet, covered = _sheet(tokens, made.source.ids), (made.source.action == MASKED)[made.scored]
+
+    def ask(model: OwnModel) -> Measured:
+        logp, right = judged(model, sheet, rows.ids, made.scored)
+        found = {"held-out loss": -float(logp.mean()), "mlm accuracy": scores.share(right)}
+        return Measured({**found, "mlm accuracy, as [MASK]": scores.share(right[covered])})
+
+    return ask
+
+
+def content(texts: Sequence[Tokens]) -> list[list[str]]:
+    """Every word of each text as it is written, lower-case; "" where it is none of content.
+
+    Words of content are made of letters and are not among the most frequent ones that together make up half of all texts.
+    """
+    written = [_words(text) for text in texts]
+    often = Counter(word for words in written for word in words)
+    total, so_far, common = sum(often.values()), 0, set()
+    for word, count in often.most_common():
+        if 2 * so_far >= total:
+            break
+        common.add(word)
+        so_far += count
+    return [[word if word not in common and word.isalpha() else "" for word in words] for words in written]
+
+
+def _words(text: Tokens) -> list[str]:
+    found = [""] * (max(text.words, default=-1) + 1)
+    for piece, word in zip(text.texts, text.words, strict=True):
+        if word >= 0:
+            found[word] += piece.removeprefix("##").strip("·").lower()
+    return found
+
+
+def recoverable(desk: Desk) -> Ask | None:
+    """Words of content that stand visibly elsewhere in the text: up to three a text are hidden, with all their pieces."""
+    chance, tokens = desk.chance(3), as_read(desk, 1)
+    asked: list[tuple[int, np.ndarray]] = []  # row, the places of one hidden word
+    for row, words in enumerate(content(tokens)):
+        again = [word for word, count in Counter(words).items() if word and count > 1]
+        for word in (str(w) for w in chance.permutation(again)[:3]):
+            places = [n for n, other in enumerate(words) if other == word]
+            number = places[int(chance.integers(len(places)))]
+            asked.append((row, np.flatnonzero(np.array(tokens[row].words) == number)))
+    if not asked:
+        return None
+    sheet = _sheet(tokens)
+    where = np.zeros(sheet.ids.shape, bool)
+    owner = np.full(sheet.ids.shape, -1)
+    for n, (row, hidden_places) in enumerate(asked):
+        where[row, hidden_places], owner[row, hidden_places] = True, n
+    covered = Sheet(np.where(where, desk.tokenizer.vocabulary.mask or 0, sheet.ids), sheet.real, sheet.segments)
+
+    def ask(model: OwnModel) -> Measured:
+        _, right = judged(model, covered, sheet.ids, where)
+        wrong = np.bincount(owner[where], weights=~right, minlength=len(asked))
+        return Measured({"recoverable accuracy": scores.share(wrong == 0)})
+
+    return ask
+
+
+def next_sentence(desk: Desk) -> Ask | None:
+    """Does B follow A? Beside it the one-line rule that says yes where A and B share a name."""
+    if not desk.objective.startswith("mlm+nsp"):
+        return None
+    pairs = _pairs(desk)
+    coded = [(desk.tokenizer.encode(a, b), a, b, follows) for a, b, follows in pairs]
+    coded = [one for one in coded if len(one[0]) <= desk.length]
+    if not coded:
+        return None
+    sheet, answers = _sheet([one[0] for one in coded]), np.array([0 if one[3] else 1 for one in coded])
+    rule = [bool(set(NAME.findall(a)) & set(NAME.findall(b))) == follows for _, a, b, follows in coded]
+
+    @torch.no_grad()
+    def ask(model: OwnModel) -> Measured:
+        if model.module.next_sentence is None:
+            return Measured()
+        said = [model.module.next_sentence(states(model, sheet.cut(rows))).argmax(-1) for rows in batches(len(answers))]
+        right = torch.cat(said).cpu().numpy() == answers
+        return Measured({"nsp accuracy": scores.share(right), "nsp, shared-name rule": scores.share(rule)})
+
+    return ask
+
+
+def _pairs(desk: Desk) -> list[tuple[str, str, bool]]:
+    """Pairs with plausible wrong second halves from the microworld; from other texts, with another text's last sentences."""
+    if desk.held.world == "microworld":
+        made = following(desk.count, desk.held.seed + 1, desk.held.split)
+        return [(" ".join(pair.first), " ".join(pair.second), pair.follows) for pair in made]
+    chance, found = desk.chance(4), []
+    told = [sentences(text) for text in desk.held.texts if len(sentences(text)) > 1]
+    for n, story in enumerate(told if len(told) > 1 else []):
+        cut, follows = 1 + int(chance.integers(len(story) - 1)), bool(chance.random() < 0.5)
+        other = story if follows else told[(n + 1 + int(chance.integers(len(told) - 1))) % len(told)]
+        found.append((" ".join(story[:cut]), " ".join(other[-(len(story) - cut) :]), follows))
+    return found
+
+
+def samples(desk: Desk) -> Ask | None:
+    """A few texts with a word hidden, and the three likeliest pieces for it."""
+    chance, tokens = desk.chance(5), as_read(desk, 1)
+    shown: list[tuple[Tokens, str, str]] = []
+    for text, words in zip(tokens, content(tokens), strict=True):
+        one = [n for n, word in enumerate(words) if word and text.words.count(n) == 1]
+        if one and len(shown) < 4:
+            shown.append(_blanked(desk, text, one[int(chance.integers(len(one)))]))
+    if not shown:
+        return None
+    sheet = _sheet([text for text, _, _ in shown])
+    where = sheet.ids == desk.tokenizer.vocabulary.mask
+
+    def ask(model: OwnModel) -> Measured:
+        logp = logp_at(model, sheet, where)
+        lines = []
+        for row, (_, line, gold) in zip(logp, shown, strict=True):
+            best = np.argsort(-row, kind="stable")[:BEST]
+            said = ", ".join(f"{desk.tokenizer.text_of(i).strip('·')} {np.exp(row[i]):.2f}" for i in best)
+            lines.append(f"{line} → {said} ({gold})")
+        return Measured(samples=tuple(lines))
+
+    return ask
+
+
+def _blanked(desk: Desk, text: Tokens, word: int) -> tuple[Tokens, str, str]:
+    """A text with one word under [MASK], the sentence around it, and the word."""
+    at = text.words.index(word)
+    ids = text.ids.copy()
+    ids[at] = desk.tokenizer.vocabulary.mask
+    same = [n for n, s in enumerate(text.sentences) if s == text.sentences[at] and text.words[n] >= 0]
+    line = desk.tokenizer.decode([int(i) for i in ids[same[0] : same[-1] + 1]], special=True)
+    return replace(text, ids=ids), line.replace(" .", ".").replace(" ,", ","), text.texts[at].strip("·")

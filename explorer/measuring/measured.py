@@ -1,0 +1,29 @@
+"""What one look at a model found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Metrics by name; samples, a line each; and probes, by name how much each head does one thing [layer, head]."""
+
+    metrics: dict[str, float] = field(default_factory=dict)
+    samples: tuple[str, ...] = ()
+    probes: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+def together(parts: Iterable[Measured]) -> Measured:
+    """Several looks as one; a metric that is no number, because nothing was asked, is left out."""
+    metrics: dict[str, float] = {}
+    samples: tuple[str, ...] = ()
+    probes: dict[str, np.ndarray] = {}
+    for part in parts:
+        metrics |= {name: float(value) for name, value in part.metrics.items() if value == value}
+        samples += part.samples
+        probes |= part.probes
+    return Measured(metrics, samples, probes)

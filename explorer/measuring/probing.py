@@ -1,0 +1,161 @@
+"""What each head looks at: the piece before, the same piece, and what a pronoun means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from explorer.measuring import scores
+from explorer.measuring.feeding import Sheet, sheet_of
+from explorer.measuring.held import Desk, plain
+from explorer.measuring.looking import Links, from_mask, links, weights_each, weights_on
+from explorer.measuring.measured import Measured
+from explorer.model import OwnModel
+from explorer.objectives import TOLD_HEAD
+from explorer.records import Tokens
+from explorer.text.microworld.derived.reasons import reasons
+from explorer.text.microworld.labels import labelled
+from explorer.text.microworld.story import Story
+
+Ask = Callable[[OwnModel], Measured]
+MOST = 32
+NAME = "pronoun → antecedent"
+RIGHT, OTHER = "too tired, too wide: right noun", "too tired, too wide: wrong noun"
+
+
+def near(desk: Desk) -> Ask | None:
+    """Where there is nothing to know: the piece before, and (in an encoder) the same piece anywhere before."""
+    tokens = [desk.tokenizer.encode(plain(text)) for text in desk.held.texts[: None if desk.thorough else MOST]]
+    tokens = [text for text in tokens if 2 < len(text) <= desk.length]
+    if not tokens:
+        return None
+    sheet = sheet_of([text.ids for text in tokens])
+    free = np.zeros(sheet.ids.shape, bool)
+    for row, text in enumerate(tokens):
+        free[row, : len(text)] = ~np.array(text.special)
+    both, (query, key) = free[:, :, None] & free[:, None, :], np.indices((sheet.ids.shape[1],) * 2)
+    same = sheet.ids[:, :, None] == sheet.ids[:, None, :]
+    before = {"previous piece": from_mask(both & (key == query - 1))}
+    earlier = {"same piece earlier": from_mask(both & same & (key < query))}
+
+    def ask(model: OwnModel) -> Measured:
+        return Measured(probes=weights_on(model, sheet, before | (earlier if model.family == "encoder" else {})))
+
+    return ask
+
+
+def meant(desk: Desk) -> Ask | None:
+    """The weight from a pronoun to every earlier noun or name that means the same, in stories with gold labels."""
+    if desk.held.world != "microworld":
+        return None
+    tokens: list[Tokens] = []
+    found: list[tuple[int, int, int]] = []
+    for story in labelled(desk.count if desk.thorough else MOST, desk.held.seed, desk.held.split):
+        text = desk.tokenizer.encode(story.text)
+        if len(text) <= desk.length:
+            found += [(len(tokens), query, key) for query, keys in antecedents(story, text) for key in keys]
+            tokens.append(text)
+    if not found:
+        return None
+    sheet, asked = sheet_of([text.ids for text in tokens]), {NAME: links(found)}
+
+    def ask(model: OwnModel) -> Measured:
+        return Measured(probes=weights_on(model, sheet, asked))
+
+    return ask
+
+
+def antecedents(story: Story, text: Tokens) -> list[tuple[int, list[int]]]:
+    """For every pronoun for one person or thing: its piece, and the pieces of the earlier nouns and names of the same."""
+    places = places_of(story, text)
+    found = []
+    for mention in story.mentions:
+        if mention.form != "pronoun" or len(mention.entities) != 1 or not places[mention.first]:
+            continue
+        earlier = [m for m in story.chain(mention.entities[0]) if m.form != "pronoun" and m.last < mention.first]
+        keys = sorted({place for m in earlier for word in range(m.first, m.last + 1) for place in places[word]})
+        if keys:
+            found.append((places[mention.first][0], keys))
+    return found
+
+
+def places_of(story: Story, text: Tokens) -> list[list[int]]:
+    """The pieces of every word of a story."""
+    return [
+        [n for n, (_, last) in enumerate(text.offsets) if word.start < last <= word.end and not text.special[n]]
+        for word in story.words
+    ]
+
+
+def decided(desk: Desk) -> Ask | None:
+    """In *too tired / too wide* pairs: the weight from *it* to the right noun phrase and to the wrong one.
+
+    Of the two nouns the one with more weight is the head's answer. *it → the right noun, best head* counts how often the best head
+    is right, chosen on every other pair and scored on those between. A causal model is not asked: it reads *it* before the reason.
+    """
+    found = _pairs(desk)
+    if found is None:
+        return None
+    sheet, asked = found
+
+    def ask(model: OwnModel) -> Measured:
+        each = np.stack(weights_each(model, sheet, asked))  # [right or wrong, layer, head, text]
+        metrics = {"it → the right noun, best head": two_way(*each)}
+        return Measured(metrics, probes=dict(zip((RIGHT, OTHER), each.mean(axis=-1), strict=True)))
+
+    return ask
+
+
+def _pairs(desk: Desk) -> tuple[Sheet, tuple[Links, Links]] | None:
+    """Pairs of texts, and the links from *it* to the right noun phrase and to the wrong one."""
+    if desk.held.world != "microworld" or desk.objective == "causal":
+        return None
+    tokens: list[Tokens] = []
+    right: list[tuple[int, int, int]] = []
+    wrong: list[tuple[int, int, int]] = []
+    for reason in reasons(desk.count if desk.thorough else MOST, desk.held.seed + 3, desk.held.split):
+        for which in (0, 1):
+            text = desk.tokenizer.encode(reason.text(which))
+            if len(text) <= desk.length:
+                query, phrases = phrases_of(reason.text(which), len(" ".join(reason.before)) + 1, reason.nouns, text)
+                right += [(len(tokens), query, key) for key in phrases[which]]
+                wrong += [(len(tokens), query, key) for key in phrases[1 - which]]
+                tokens.append(text)
+    return (sheet_of([text.ids for text in tokens]), (links(right), links(wrong))) if tokens else None
+
+
+def told(desk: Desk) -> Ask | None:
+    """Of the head that was taught to find antecedents: how often it prefers the right noun phrase, and the weight on both."""
+    found = _pairs(desk)
+    if found is None:
+        return None
+    sheet, asked = found
+
+    def ask(model: OwnModel) -> Measured:
+        right, wrong = (each[-1, TOLD_HEAD] for each in weights_each(model, sheet, asked))
+        metrics = {"it → the right noun, taught head": scores.share(np.where(right == wrong, 0.5, right > wrong))}
+        return Measured(metrics | {"weight on it": float(right.mean()), "weight on the other": float(wrong.mean())})
+
+    return ask
+
+
+def phrases_of(text: str, begin: int, nouns: tuple[str, str], tokens: Tokens) -> tuple[int, list[list[int]]]:
+    """The piece of the last *it*, and the pieces of the two noun phrases (article and noun) of the sentence that begins there."""
+    it = text.rindex(" it was") + 1
+    places = []
+    for noun in nouns:
+        at = text.index(f"he {noun}", begin) - 1
+        places.append([n for n, (_, last) in enumerate(tokens.offsets) if at < last <= at + 4 + len(noun)])
+    return next(n for n, (_, last) in enumerate(tokens.offsets) if last == it + 2), places
+
+
+def two_way(right: np.ndarray, wrong: np.ndarray) -> float:
+    """How often a head gives the right noun phrase more weight than the wrong one, both [layer, head, text].
+
+    The head is chosen on every other pair of texts, and scored on those between. Equal weights count as half right.
+    """
+    won = np.where(right == wrong, 0.5, right > wrong)
+    half = np.arange(won.shape[-1]) // 2 % 2 == 0  # a pair stays together
+    best = np.unravel_index(won[..., half].mean(axis=-1).argmax(), won.shape[:2])
+    return scores.share(won[best][~half])

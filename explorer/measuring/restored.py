@@ -1,0 +1,180 @@
+"""How much of a damaged text a model restores, always beside what leaving the damaged text as it is would score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from explorer.corruption.rows import MASKED, Corrupted
+from explorer.corruption.strategies import STRATEGIES
+from explorer.measuring import scores
+from explorer.measuring.feeding import Sheet, judged, rows_from
+from explorer.measuring.generating import rewritten
+from explorer.measuring.held import Desk, plain
+from explorer.measuring.looking import links, weights_on
+from explorer.measuring.measured import Measured
+from explorer.model import OwnModel
+from explorer.records import Tokens
+
+Ask = Callable[[OwnModel], Measured]
+NOISES = ("bart-mask", "bart-delete", "bart-infill", "bart-permute", "bart-rotate")
+BY_NOISE = 200  # so many texts are written out under each noise, for a card
+SHOWN, WRITTEN = 2, 24  # in a run only so many texts are written out: that takes as many steps as they have pieces
+
+
+def _noised(desk: Desk, strategy: str, most: int | None = None) -> tuple[list[Tokens], Corrupted, Sheet]:
+    """The held-out texts, what a strategy makes of them, and that as a sheet."""
+    coded = [desk.tokenizer.encode(plain(text)) for text in desk.held.texts]
+    fit = [text for text in coded if len(text) <= desk.length][:most]
+    if not fit:
+        return [], None, None  # type: ignore[return-value]
+    rows = rows_from(fit, desk.tokenizer.vocabulary.pad or 0)
+    made = STRATEGIES[strategy](rows, desk.tokenizer.vocabulary, desk.chance(7))
+    ids, real = (part[:, : desk.length] for part in (made.source.ids, made.source.real))  # a mask put in may be one too many
+    return fit, made, Sheet(ids, real, np.zeros_like(ids))
+
+
+def foretold(desk: Desk) -> Ask | None:
+    """The loss and the accuracy per piece when the decoder reads the right pieces so far."""
+    fit, made, sheet = _noised(desk, desk.strategy)
+    if not fit:
+        return None
+    assert made.target is not None
+    target, scored = made.target, made.scored
+
+    def ask(model: OwnModel) -> Measured:
+        logp, right = judged(model, sheet, target, scored)
+        return Measured({"held-out loss": -float(logp.mean()), "piece accuracy": scores.share(right)})
+
+    return ask
+
+
+def copied(desk: Desk) -> Ask | None:
+    """Where the cross-attention looks on the row that predicts a piece: at that piece in the source, or at the mark that hides it."""
+    fit, made, sheet = _noised(desk, desk.strategy, None if desk.thorough else WRITTEN)
+    if not fit or made.target_start is None or made.target is None:
+        return None
+    source = made.source
+    kept: list[tuple[int, int, int]] = []
+    hidden: list[tuple[int, int, int]] = []
+    for row in range(len(fit)):
+        told = {int(place): n for n, place in enumerate(made.target_start[row]) if place >= 0 and made.scored[row, n]}
+        for key in np.flatnonzero(sheet.real[row]):
+            start, count = int(source.start[row, key]), int(source.count[row, key])
+            found = [(row, told[int(p)], int(key)) for p in source.order[row, start : start + count] if int(p) in told]
+            (hidden if source.action[row, key] == MASKED else kept).extend(found)
+    asked = {"source piece that is copied": links(kept), "mark that hides the piece": links(hidden)}
+    target = made.target
+
+    def ask(model: OwnModel) -> Measured:
+        return Measured(probes=weights_on(model, sheet, asked, "cross", target))
+
+    return ask
+
+
+def reconstructed(desk: Desk) -> Ask | None:
+    """Texts written out greedily: exactly right, and BLEU beside the BLEU of the damaged text. For the cards by every noise."""
+    most = None if desk.thorough else WRITTEN
+    asks = [_written(desk, desk.strategy, "", most)]
+    if desk.thorough and desk.objective == "denoising":
+        asks += [_written(desk, noise, f", {noise.removeprefix('bart-')}", BY_NOISE) for noise in NOISES]
+
+    def ask(model: OwnModel) -> Measured:
+        parts = [one(model) for one in asks if one is not None]
+        metrics = {name: value for part in parts for name, value in part.metrics.items()}
+        return Measured(metrics, parts[0].samples if parts else ())
+
+    return ask
+
+
+def _written(desk: Desk, strategy: str, suffix: str, most: int | None) -> Ask | None:
+    fit, made, sheet = _noised(desk, strategy, most)
+    if not fit:
+        return None
+    assert made.target is not None
+    gold = [_text(desk, row[real]) for row, real in zip(made.target, made.scored, strict=True)]
+    left = [_text(desk, row[real]) for row, real in zip(sheet.ids, sheet.real, strict=True)]
+    sources = [row[real] for row, real in zip(sheet.ids, sheet.real, strict=True)]
+    longest = min(desk.length, int(made.scored.sum(axis=1).max()) + 8)
+    beside = {f"copying the source, bleu{suffix}": _bleu(left, gold), f"copying the source, exact{suffix}": _same(left, gold)}
+
+    def ask(model: OwnModel) -> Measured:
+        said = [_text(desk, np.array(row, np.int64)) for row in rewritten(model, sources, longest)]
+        metrics = {f"exact match{suffix}": _same(said, gold), f"bleu{suffix}": _bleu(said, gold), **beside}
+        shown = zip([desk.tokenizer.decode(row.tolist(), special=True) for row in sources[:SHOWN]], said, gold, strict=False)
+        return Measured(metrics, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
+
+    return ask
+
+
+def _text(desk: Desk, ids: np.ndarray) -> str:
+    return desk.tokenizer.decode(ids.tolist()).strip()
+
+
+def _same(found: Sequence[str], gold: Sequence[str]) -> float:
+    return scores.share([mine == theirs for mine, theirs in zip(found, gold, strict=True)])
+
+
+def _bleu(found: Sequence[str], gold: Sequence[str]) -> float:
+    return scores.bleu([text.split() for text in found], [text.split() for text in gold])
+
+
+def spans(desk: Desk) -> Ask | None:
+    """T5's hidden spans, written out greedily: how many are exactly right."""
+    fit, made, sheet = _noised(desk, desk.strategy, None if desk.thorough else 2 * WRITTEN)
+    if not fit:
+        return None
+    assert made.target is not None
+    sentinels, end = set(desk.tokenizer.vocabulary.sentinels), desk.tokenizer.vocabulary.end
+    targets = [row[real].tolist() for row, real in zip(made.target, made.scored, strict=True)]
+    sources = [row[real] for row, real in zip(sheet.ids, sheet.real, strict=True)]
+    gold = [cut([piece for piece in row if piece != end], sentinels) for row in targets]
+    longest = min(desk.length, max(map(len, targets)) + 8)
+
+    def ask(model: OwnModel) -> Measured:
+        said = rewritten(model, sources, longest)
+        mine = [cut(row, sentinels) for row in said]
+        right = [found.get(name) == span for found, spans in zip(mine, gold, strict=True) for name, span in spans.items()]
+        shown = zip(sources[:SHOWN], said, targets, strict=False)
+        spell = desk.tokenizer.decode
+        lines = [
+            f"{spell(a.tolist(), special=True)} → {spell(b, special=True)} ({spell(c, special=True)})" for a, b, c in shown
+        ]
+        return Measured({"spans exactly right": scores.share(right)}, tuple(lines))
+
+    return ask
+
+
+def cut(ids: Sequence[int], sentinels: set[int]) -> dict[int, tuple[int, ...]]:
+    """What stands after each sentinel, up to the next."""
+    found: dict[int, tuple[int, ...]] = {}
+    name = -1
+    for piece in ids:
+        if piece in sentinels:
+            name = piece
+            found[name] = ()
+        elif name >= 0:
+            found[name] += (piece,)
+    return found
+
+
+def gaps(desk: Desk) -> Ask | None:
+    """PEGASUS's hidden sentences, written out greedily: F1 of their words, beside that of the first sentences that are left."""
+    fit, made, sheet = _noised(desk, desk.strategy, None if desk.thorough else WRITTEN)
+    if not fit:
+        return None
+    assert made.target is not None
+    gold = [_text(desk, row[real]).split() for row, real in zip(made.target, made.scored, strict=True)]
+    sources = [row[real] for row, real in zip(sheet.ids, sheet.real, strict=True)]
+    first = [_text(desk, row).split()[: len(theirs)] for row, theirs in zip(sources, gold, strict=True)]
+    longest = min(desk.length, int(made.scored.sum(axis=1).max()) + 8)
+    beside = float(np.mean([scores.overlap(*pair) for pair in zip(first, gold, strict=True)]))
+
+    def ask(model: OwnModel) -> Measured:
+        said = [_text(desk, np.array(row, np.int64)).split() for row in rewritten(model, sources, longest)]
+        found = float(np.mean([scores.overlap(*pair) for pair in zip(said, gold, strict=True)]))
+        lines = [f"{' '.join(a)} ({' '.join(b)})" for a, b in zip(said[:SHOWN], gold, strict=False)]
+        return Measured({"gap sentence F1": found, "as many first words, F1": beside}, tuple(lines))
+
+    return ask

@@ -1,0 +1,127 @@
+"""How well a model translates, and whether its heads look at the word that they translate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from explorer.measuring import scores
+from explorer.measuring.feeding import Sheet, given, judged, sheet_of, taught
+from explorer.measuring.generating import rewritten
+from explorer.measuring.held import Desk
+from explorer.measuring.looking import heard, links, weights_on
+from explorer.measuring.measured import Measured
+from explorer.model import OwnModel
+from explorer.records import Tokens
+from explorer.text.microworld.french import Pair
+
+Ask = Callable[[OwnModel], Measured]
+SHOWN = 4
+
+
+def foretold(desk: Desk) -> Ask | None:
+    """The loss and the accuracy per piece when the decoder reads the right pieces so far."""
+    source, target = _coded(desk)
+    if not source:
+        return None
+    read, said = sheet_of([text.ids for text in source]), sheet_of([text.ids for text in target])
+
+    def ask(model: OwnModel) -> Measured:
+        logp, right = judged(model, read, said.ids, said.real)
+        return Measured({"held-out loss": -float(logp.mean()), "piece accuracy": scores.share(right)})
+
+    return ask
+
+
+def exact(desk: Desk) -> Ask | None:
+    """Sentences translated word for word right, BLEU, and a few of them."""
+    source, target = _coded(desk)
+    if not source:
+        return None
+    read = [desk.tokenizer.decode(text.ids.tolist()) for text in source]
+    gold = [desk.tokenizer.decode(text.ids.tolist()) for text in target]
+    longest = min(desk.length, 2 * max(len(text) for text in target))
+
+    def ask(model: OwnModel) -> Measured:
+        said = [desk.tokenizer.decode(row) for row in rewritten(model, [text.ids for text in source], longest)]
+        right = [mine == theirs for mine, theirs in zip(said, gold, strict=True)]
+        measure = {
+            "exact match": scores.share(right),
+            "bleu": scores.bleu([s.split() for s in said], [g.split() for g in gold]),
+        }
+        shown = zip(read[:SHOWN], said, gold, strict=False)
+        return Measured(measure, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
+
+    return ask
+
+
+def _coded(desk: Desk) -> tuple[list[Tokens], list[Tokens]]:
+    """Sources and targets that the model can read whole."""
+    pairs = [(desk.tokenizer.encode(text.source), desk.tokenizer.encode(text.target)) for text in desk.held.texts]
+    fit = [(a, b) for a, b in pairs if max(len(a), len(b)) <= desk.length]
+    return [a for a, _ in fit], [b for _, b in fit]
+
+
+def aligned(desk: Desk) -> Ask | None:
+    """Does the head look at the source word that is translated, on the row that predicts the first piece of its translation?
+
+    The best head is chosen on one half of the sentences and scored on the other; beside it the mean of the heads of the last layer.
+    """
+    coded = [(desk.tokenizer.encode(p.english), desk.tokenizer.encode(p.french), p) for p in desk.held.gold]
+    coded = [one for one in coded if max(len(one[0]), len(one[1])) <= desk.length]
+    if len(coded) < 2:
+        return None
+    read, said = sheet_of([one[0].ids for one in coded]), sheet_of([one[1].ids for one in coded])
+    gold = [(n, row, keys) for n, one in enumerate(coded) for row, keys in gold_rows(*one)]
+    mask = np.zeros((len(gold), read.ids.shape[1]), bool)
+    for n, (_, _, keys) in enumerate(gold):
+        mask[n, keys] = True
+    at, rows = np.array([g[0] for g in gold]), np.array([g[1] for g in gold])
+    asked = {"source word that is translated": links([(n, row, key) for n, row, keys in gold for key in keys])}
+
+    def ask(model: OwnModel) -> Measured:
+        weights = _rows(model, read, said, at, rows)  # [layer, asked, head, key]
+        hit = np.take_along_axis(mask[None, :, None], weights.argmax(axis=-1)[..., None], axis=-1)[
+            ..., 0
+        ]  # [layer, asked, head]
+        first = at < len(coded) // 2
+        best = np.unravel_index(hit[:, first].mean(axis=1).argmax(), (hit.shape[0], hit.shape[2]))
+        mean = mask[np.arange(len(gold)), weights[-1].mean(axis=1).argmax(axis=-1)]
+        metrics = {
+            "alignment": scores.share(hit[best[0], ~first, best[1]]),
+            "alignment, mean of last heads": scores.share(mean),
+        }
+        return Measured(metrics, probes=weights_on(model, read, asked, "cross", said.ids))
+
+    return ask
+
+
+def _rows(model: OwnModel, read: Sheet, said: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The cross-attention of the rows asked about: [layer, asked, head, key]."""
+    weights = heard(model, "cross", lambda: taught(model, read, given(model, said.ids)[0]))
+    return np.stack([layer[at, :, rows] for layer in weights])
+
+
+def gold_rows(source: Tokens, target: Tokens, pair: Pair) -> list[tuple[int, list[int]]]:
+    """For every aligned French word: the row that predicts its first piece, and the pieces of the English words behind it."""
+    english, french = _owners(source, pair.english, pair.english_words), _owners(target, pair.french, pair.french_words)
+    found = []
+    for j in sorted({j for _, j in pair.alignment}):
+        words = {i for i, other in pair.alignment if other == j}
+        keys = [place for place, word in enumerate(english) if word in words]
+        if j in french and keys:
+            found.append((french.index(j), keys))
+    return found
+
+
+def _owners(tokens: Tokens, text: str, words: Sequence[str]) -> list[int]:
+    """To which word each piece belongs (−1: to none): the word that holds its last letter."""
+    ends, at = [], 0
+    for word in words:
+        at = text.index(word, at) + len(word)
+        ends.append((at - len(word), at))
+    return [
+        -1 if special else next((n for n, (start, stop) in enumerate(ends) if start < last <= stop), -1)
+        for special, (_, last) in zip(tokens.special, tokens.offsets, strict=True)
+    ]

@@ -1,0 +1,199 @@
+"""The shipped models: three seeds of each system by its preset, measured on held-out text; the best is shipped with a card.
+
+`python -m explorer.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
+table of the README from the cards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shutil
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer import cards, library, runs
+from explorer.errors import ChoiceError
+from explorer.measuring.causal import edge
+from explorer.measuring.measure import measure
+from explorer.model import OwnModel
+from explorer.nn.presets import preset
+from explorer.training.fitting import fit
+from explorer.training.splitting import Corpus, corpus_of
+from explorer.training.stories import prepared
+
+SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
+SPLITS = ("validation", "test")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a shipped model is made: a system, what differs from its preset, and by which figure (the first shown) a seed is chosen."""
+
+    system: str
+    shown: tuple[str, ...]  # the figures of the README's table
+    largest: bool = True
+    keep: int = 0  # how many snapshots travel with it
+    seeds: tuple[int, ...] = SEEDS
+    options: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+def train(name: str, seed: int) -> Path:
+    """One run of a recipe from its beginning to its end, and how long it took."""
+    recipe, folder = RECIPES[name], WORKSHOP / f"{name}-{seed}"
+    if (folder / "time.json").is_file():
+        check_same(recipe, folder)
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)  # begun and not ended: begin again, so that the time is that of a whole run
+    run = fit(recipe.system, seed=seed, folder=folder, device="cpu", **recipe.options)
+    begin = time.perf_counter()
+    for step in run:
+        if step.metrics:
+            sys.stderr.write(f"{name}-{seed} {step.step}: {dict(step.losses)} {dict(step.metrics)}\n")
+    (folder / "time.json").write_text(json.dumps({"seconds": time.perf_counter() - begin, **machine()}) + "\n", "utf-8")
+    return folder
+
+
+def check_same(recipe: Recipe, folder: Path) -> None:
+    """Refuse a run that was made before the recipe or the preset changed."""
+    system, about = preset(recipe.system), runs.described(folder)
+    held = {**about["architecture"], **about["plan"]}
+    usual = system.tiny if "objective" not in recipe.options else {}
+    wanted = {
+        name: value for name, value in {**system.plan, **usual, **recipe.options}.items() if name in held and name != "corpus"
+    }
+    different = [f"{name}={held[name]!r}, now {value!r}" for name, value in wanted.items() if held[name] != value]
+    if different:
+        raise ChoiceError(f"{folder} was made by another recipe ({'; '.join(different)}). Delete it, then train it again.")
+
+
+def machine() -> dict[str, Any]:
+    """What the time was taken on."""
+    about = Path("/proc/cpuinfo").read_text("utf-8") if Path("/proc/cpuinfo").is_file() else ""
+    names = [line.split(":")[1].strip() for line in about.splitlines() if line.startswith("model name")]
+    processor = names[0] if names else platform.machine()
+    return {"processor": processor, "threads": torch.get_num_threads(), "torch": str(torch.__version__)}
+
+
+def figures(name: str, seed: int) -> dict[str, dict[str, float]]:
+    """What a run's model, stored in 16 bits, does on held-out text of both kinds; measured once and kept beside it."""
+    folder = WORKSHOP / f"{name}-{seed}"
+    if (folder / "figures.json").is_file():
+        return dict(json.loads((folder / "figures.json").read_text("utf-8")))
+    plan = runs.described(folder)["plan"]
+    model = library.read(folder, name, runs.snapshots(folder)[-1])
+    found = {split: measured(model, plan, split) for split in SPLITS}
+    (folder / "figures.json").write_text(json.dumps(found) + "\n", "utf-8")
+    return found
+
+
+def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEXTS) -> dict[str, float]:
+    """The figures of a model on so many texts of a split."""
+    corpus = _corpus(plan["corpus"]["name"])
+    held = corpus.held(texts, split)
+    if plan["objective"] == "causal":  # beside it a 4-gram that counted the same pieces of the same texts
+        ends = edge(model.tokenizer)
+        rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(corpus.texts, model.tokenizer)]
+        held = replace(held, train=rows)
+    return dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
+
+
+@lru_cache(maxsize=2)
+def _corpus(name: str) -> Corpus:
+    return corpus_of(name)
+
+
+def ship(name: str) -> Path:
+    """The best seed on validation text, with its card; what is shown of all of them comes from both splits."""
+    recipe = RECIPES[name]
+    found = {seed: figures(name, seed) for seed in recipe.seeds}
+    sign = 1 if recipe.largest else -1
+    best = max(recipe.seeds, key=lambda seed: sign * found[seed]["validation"][recipe.shown[0]])
+    folder = WORKSHOP / f"{name}-{best}"
+    taken = {seed: json.loads((WORKSHOP / f"{name}-{seed}" / "time.json").read_text("utf-8")) for seed in recipe.seeds}
+    kept = spread_out(runs.snapshots(folder), recipe.keep)
+    choice = {"seed": best, "best": recipe.shown[0], "note": recipe.note, "options": recipe.options}
+    card = cards.written(name, runs.described(folder), choice, found, taken)
+    return library.ship(folder, library.data_folder() / "models" / name, keep=kept, card=card)
+
+
+def spread_out(steps: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """So many of the steps, the first and the last among them."""
+    if count < 2:
+        return steps[-count:] if count else ()
+    places = np.linspace(0, len(steps) - 1, min(count, len(steps))).round().astype(int)
+    return tuple(steps[place] for place in sorted(set(places.tolist())))
+
+
+def main() -> None:
+    """Train what is missing, then ship; or print the table."""
+    read = argparse.ArgumentParser(description=__doc__)
+    read.add_argument("names", nargs="*", help=", ".join(RECIPES))
+    read.add_argument("--seeds", nargs="*", type=int, help="train these and ship nothing")
+    read.add_argument("--table", action="store_true", help="print the README's table from the shipped cards")
+    asked = read.parse_args()
+    if asked.table:
+        sys.stdout.write(
+            cards.table(library.data_folder() / "models", {name: recipe.shown for name, recipe in RECIPES.items()})
+        )
+        return
+    torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
+    for name in asked.names or list(RECIPES):
+        for seed in RECIPES[name].seeds if asked.seeds is None else asked.seeds:
+            train(name, seed)
+            figures(name, seed)
+        if asked.seeds is None:
+            ship(name)
+
+
+HIDDEN = (
+    "mlm accuracy",
+    "recoverable accuracy",
+    "a name said before",
+    "a noun said before",
+    "too tired, too wide",
+    "he or she",
+)
+SAID = ("perplexity", "4-gram perplexity", "bits per character", "4-gram bits per character")
+TOLD = (
+    "Its attention was *supervised*: head 0 of its last layer was told, with gold labels, where every pronoun points. It did not "
+    "find that by itself."
+)
+RECIPES = {
+    "transformer": Recipe("transformer", ("exact match", "bleu", "alignment", "alignment, mean of last heads"), keep=3),
+    "bert": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), keep=6),
+    "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
+    "gpt2": Recipe("gpt2", SAID, largest=False),
+    "induction": Recipe(
+        "gpt2",
+        ("repeat accuracy", "perplexity"),
+        keep=6,
+        options={
+            "corpus": "microworld+repeats",
+            "tokenizer": "words",
+            "pieces": 640,
+            "dim": 64,
+            "hidden": 256,
+            "length": 96,
+            "tables": "random",
+            "steps": 1600,
+            "batch": 32,
+        },
+        note="Half of its texts are random words, said again and again, so that heads learn to look back. Its held-out texts are such.",
+    ),  # fmt: skip
+    "bert-told": Recipe(
+        "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
+    ),
+}
+
+if __name__ == "__main__":
+    main()

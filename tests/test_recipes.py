@@ -1,0 +1,106 @@
+"""The shipped models: their cards tell the truth, and the README's table is the one that the cards make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import explorer as ex
+from explorer import cards, library, recipes, runs
+from explorer.measuring.held import Held
+from explorer.measuring.measure import measure
+from explorer.text.microworld import stories
+from explorer.text.microworld.french import pairs
+from explorer.training.steps import steps_of
+from explorer.training.stories import Translation
+
+ROOT = Path(__file__).parent.parent
+NAMES = list(recipes.RECIPES)
+
+
+def held_of(plan: dict, count: int) -> Held:
+    """The first validation texts of the corpus that a model was trained on."""
+    if plan["corpus"]["name"] == "english-french":
+        gold = list(pairs(count, 1, "validation"))
+        return Held([Translation(pair.english, pair.french) for pair in gold], gold=gold)
+    return Held(list(stories(count, 1, "validation")), "microworld", "validation", 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_says_what_its_model_does(name: str) -> None:
+    """The figures of the shipped seed, measured again on the shipped weights with fewer texts, lie near those on the card."""
+    folder = ex.models()[name].folder
+    text, about = (folder / "CARD.md").read_text("utf-8"), runs.described(folder)
+    place = text.split("| figure |")[1].split("\n")[0].split("|").index(f" seed {about['plan']['seed']} ")
+    again = measure(
+        ex.load(name, device="cpu"), about["plan"]["objective"], held_of(about["plan"], 150), strategy=about["plan"]["strategy"]
+    )
+    printed = cards.figures(text)
+    wanted = [figure for figure in recipes.RECIPES[name].shown if not figure.startswith("4-gram")]
+    assert wanted
+    for figure in wanted:
+        if figure not in again.metrics:  # asked for cards only
+            continue
+        said = printed[f"{figure} (validation)"][place]
+        assert again.metrics[figure] == pytest.approx(said, abs=0.15 if said <= 1 else 0.15 * said), figure
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_says_how_to_make_its_model_again(name: str) -> None:
+    about = runs.described(ex.models()[name].folder)
+    text = (ex.models()[name].folder / "CARD.md").read_text("utf-8")
+    recipe = recipes.RECIPES[name]
+    choice = {"seed": about["plan"]["seed"], "options": recipe.options}
+    assert f"`{cards.command(about['preset']['name'], choice, about['plan'])}`" in " ".join(text.split())
+    recipes.check_same(recipe, ex.models()[name].folder)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if recipes.RECIPES[name].keep])
+def test_snapshots_travel_with_their_model(name: str) -> None:
+    """They open, the last is the model itself, and the steps that are listed name them."""
+    kept = library.snapshots(name)
+    steps = steps_of(ex.models()[name].folder)
+    assert len(kept) == recipes.RECIPES[name].keep == len({step.snapshot for step in steps} - {None})
+    assert [step.step for step in steps if step.snapshot] == list(kept) and kept[-1] == steps[-1].step
+    first, last, whole = (ex.load(name, step=kept[0]), ex.load(name, step=kept[-1]), ex.load(name))
+    states = [dict(model.module.named_parameters()) for model in (first, last, whole)]
+    assert all(bool((states[1][part] == states[2][part]).all()) for part in states[2])
+    assert not all(bool((states[0][part] == states[2][part]).all()) for part in states[2])
+
+
+def test_the_table_of_the_readme_comes_from_the_cards() -> None:
+    shown = {name: recipe.shown for name, recipe in recipes.RECIPES.items()}
+    assert cards.table(library.data_folder() / "models", shown) in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> None:
+    run = {
+        "plan": {
+            "corpus": {"name": "toy", "stories": 10},
+            "steps": 5,
+            "batch": 2,
+            "objective": "causal",
+            "seed": 1,
+            "precision": "float32",
+        },
+        "architecture": {"family": "decoder", "dim": 8, "layers": 1, "heads": 2, "vocab": 1000},
+        "preset": {"name": "gpt"},
+    }
+    found = {seed: {"validation": {"perplexity": 3.25 + seed}, "test": {"perplexity": 5.0}} for seed in (0, 1)}
+    taken = {seed: {"seconds": 60.0 + seed, "processor": "abacus", "threads": 1, "torch": "2"} for seed in (0, 1)}
+    card = cards.written("gpt", run, {"seed": 1, "best": "perplexity", "note": "", "options": {"dim": 8}}, found, taken)
+    assert "explorer fit gpt --size tiny --seed 1 --device cpu --precision float32 --set dim=8" in " ".join(card.split())
+    assert cards.figures(card)["perplexity (validation)"] == (3.25, 4.25)
+    (tmp_path / "gpt").mkdir()
+    (tmp_path / "gpt" / "CARD.md").write_text(card, "utf-8")
+    row = cards.table(tmp_path, {"gpt": ("perplexity",)}).splitlines()[2]
+    assert row == "| gpt | perplexity | 3.750 (3.250–4.250) | 5.000 (5.000–5.000) | 60 (60–61) |"
+    with pytest.raises(ex.ExplorerError, match="explorer.recipes bert"):
+        cards.table(tmp_path, {"bert": ("mlm accuracy",)})
+
+
+def test_snapshots_are_spread_from_the_first_to_the_last() -> None:
+    steps = (1, 3, 10, 30, 100, 300, 1000, 3000)
+    assert recipes.spread_out(steps, 3) == (1, 100, 3000)
+    assert recipes.spread_out(steps, 0) == () and recipes.spread_out(steps, 20) == steps
