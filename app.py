@@ -16,6 +16,7 @@ LESSONS = {
     "attention": "Attention, step by step",
     "positions": "Positions",
     "corruption": "Corruption lab",
+    "training": "Pre-training live",
 }
 st.navigation(
     [st.Page(PAGES / f"{name}.py", title=title, default=name == "heads") for name, title in LESSONS.items()], position="top"

@@ -19,13 +19,14 @@ from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
-from explorer.records import Attention, Curve, Curves, Trace, spread
+from explorer.records import Along, Attention, Curve, Curves, Trace, TrainingStep, spread
 from explorer.text import classroom
 from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
 from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
-from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, words
+from explorer.training.schedules import schedules
+from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, training, words
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 EVERY = (*STRATEGIES, *PAIRS)
@@ -38,6 +39,7 @@ NO_TEXT = (
     *merges.VIEWS,
     *pieces.VIEWS,
     *words.VIEWS,
+    *training.VIEWS,
 )  # nothing that a model reads
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
@@ -72,6 +74,7 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         "trained places": ex.places(gpt2),
         **of_tokens(),
         **of_corruption(bert),
+        **of_training(),
     }
 
 
@@ -115,6 +118,33 @@ def of_tokens() -> dict[str, Any]:
         "word labels": word_labels(ODD, shelf["wordpiece"], texts, texts),
         "segments": segments(" ".join(texts), shelf["wordpiece"], longest=64),
         "one segment": segments("A dog.", shelf["byte-bpe"]),
+    }
+
+
+def of_training() -> dict[str, Any]:
+    """Trainings of one step and of many, with and without what was measured; and what belongs to them."""
+    probe = np.arange(6.0).reshape(2, 3) / 6
+    measured = {"held-out loss": 1.0, "<b>bold share": 0.5, "perplexity": 9.0, "never": float("nan")}
+    many = tuple(
+        TrainingStep(
+            n,
+            {"mlm": 2.0 / n, "<b>bold": 0.7},
+            0.1,
+            50.0,
+            measured if n % 2 else {},
+            ("<b>bold",),
+            {"<b>bold": probe, "signed": probe - 0.5} if n % 2 else {},
+        )
+        for n in range(1, 10)
+    )
+    steps, places = np.array([[1.0, 0.0, 6.0], [9.0, 1.0, 2.0]]), np.linspace(0, 1, 5)
+    return {
+        "training": many,
+        "one step": (TrainingStep(1, {"lm": 6.0}, 0.1),),
+        "schedules": schedules("noam", 300, 0.1, now=7),
+        "one step of a schedule": schedules("cosine", 1, 0.05),
+        "along": Along("<b>bold", "mlm", places, 6 - 4 * places, steps, np.array([0.0, 0.1]), 99),
+        "along alone": Along("m", "mlm", places, 6 - 4 * places, np.zeros((0, 3)), np.zeros(0), 1),
     }
 
 

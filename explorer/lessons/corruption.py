@@ -35,7 +35,8 @@ SAYS = {
     "causal": "**GPT.** The text is left as it is. What is hidden is the future: each piece is predicted from those before it.",
     "prefix": "**Prefix LM.** The first part is read in both directions, the rest is predicted from left to right.",
     "mlm": "**BERT.** 15 % of the pieces are chosen. Of these 80 % become [MASK], 10 % another piece, 10 % stay as they are. The "
-    "model is asked about all of these, and only these.",
+    "model is asked about all of these, and only these. Our tiny BERT begins with 50 % and ends with 15 %: more answers while it "
+    "knows little.",
     "whole-word": "**BERT, whole words.** All pieces of a word are chosen together. Write a word that is cut into pieces, such as "
     "*tiredness*: with single pieces one half gives the other away.",
     "spanbert": "**SpanBERT.** Spans of whole words. Masking, replacing or keeping is decided once for each span. Besides, each "

@@ -11,8 +11,8 @@ from explorer.records import Exercise
 
 
 def plain(text: str) -> str:
-    """A text that Markdown leaves as it is."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|$:<>~])", r"\\\1", text)
+    """A text that Markdown leaves as it is, on one line."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|$:<>~&])", r"\\\1", " ".join(text.split()))
 
 
 def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:

@@ -17,6 +17,7 @@ from explorer.views import (
     simple,
     strategies,
     tiles,
+    training,
     walk,
     words,
 )
@@ -25,7 +26,7 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS,
-    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS,
+    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]

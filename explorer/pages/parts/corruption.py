@@ -12,14 +12,14 @@ from explorer.corruption.choosing import hide
 from explorer.corruption.strategies import corrupt
 from explorer.guessing import generator, guess
 from explorer.pages.parts.opening import opened
-from explorer.text.seedling import stories
+from explorer.text.microworld import stories
 from explorer.text.sentinels import with_sentinels
 
 START = "import explorer as ex\nfrom explorer.text.sentinels import with_sentinels\ntok = with_sentinels(ex.load('bert').tokenizer)\n"
 COUNTING = f"{START}from explorer.corruption import counting\ntrace = counting."
-STRANGERS = "corpus=[' '.join(story) for story in stories(20, 3)]"
+STRANGERS = "corpus=[' '.join(story) for story in stories(20, 3, 'validation')]"
 NEEDS = {
-    "nsp": "from explorer.text.seedling import stories\n",
+    "nsp": "from explorer.text.microworld import stories\n",
     "electra": "from explorer.guessing import generator\n",
 }
 
@@ -35,7 +35,7 @@ def corrupted(text: str, strategy: str, seed: int, **options: Any) -> Any:
     """One corruption. ELECTRA's generator is the shipped model; strangers come from other stories."""
     if strategy == "electra":
         options["sample"] = generator(opened("bert"), seed)
-    others = [" ".join(story) for story in stories(20, 3)] if strategy == "nsp" else ()
+    others = [" ".join(story) for story in stories(20, 3, "validation")] if strategy == "nsp" else ()
     return corrupt(text, strategy, tokenizer=pieces(), seed=seed, corpus=others, **options)
 
 
@@ -63,19 +63,19 @@ def counted(text: str) -> Any:
 
 @st.cache_resource(max_entries=40)
 def thousand(seed: int) -> Any:
-    """A thousand pieces of stories, masked."""
+    """A thousand pieces of new stories, masked."""
     return corrupt(first_pieces(1000), "mlm", tokenizer=pieces(), seed=seed)
 
 
 def first_pieces(count: int) -> Any:
     """The first pieces of some stories, as one text."""
-    sentences = (pieces().encode(sentence, special=False) for story in stories(40, 4) for sentence in story)
+    sentences = (pieces().encode(sentence, special=False) for story in stories(40, 4, "validation") for sentence in story)
     return pieces().tokens(list(islice(chain.from_iterable(held.ids.tolist() for held in sentences), count)))
 
 
 def code_of_thousand(seed: int) -> str:
     """The Python that masks the same thousand pieces."""
-    ids = "ids = [int(i) for story in stories(40, 4) for s in story for i in tok.encode(s, special=False).ids][:1000]\n"
+    ids = "ids = [int(i) for story in stories(40, 4, 'validation') for s in story for i in tok.encode(s, special=False).ids][:1000]\n"
     return f"{START}{NEEDS['nsp']}{ids}trace = ex.corrupt(tok.tokens(ids), 'mlm', tokenizer=tok, seed={seed})"
 
 

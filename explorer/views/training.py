@@ -1,0 +1,299 @@
+"""Training as pictures: losses and what was measured on new texts, what the heads do, the schedule, and the way of the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import Along, Schedules, TrainingStep
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name
+
+SHARES = "all shares"
+FEW = 5  # so many lines can be told apart at once
+MOST = 500  # points of a line; more cannot be seen and would make the page heavy
+Steps = tuple[TrainingStep, ...]
+
+
+def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
+    """Above, the loss: thin for each batch, thick for the mean of the steps around. Where a model learns two things at once,
+    their sum is what the optimiser makes smaller. Points are losses on texts that were never trained on.
+
+    Below, what was measured on such texts now and then. On a logarithmic axis every tenfold has the same width: most of what
+    is learned is learned early.
+
+    Where the hidden share changes during training (our tiny BERT: from 50 % to 15 %), line and points ask different questions:
+    the points always hide 15 %, and a line that falls may only hide less.
+
+    You may conclude when *this* run learned something. You may not conclude that a lower loss is a better model across
+    tokenizers or tasks: a loss is nats for *these* pieces and *this* question, and one run is one seed.
+    """
+    count = 2 if measured else 1
+    figure = make_subplots(count, 1, shared_xaxes=True, vertical_spacing=0.08)
+    _losses(figure, steps)
+    if measured:
+        _measured(figure, steps, measured)
+        figure.update_yaxes(
+            title_text="share" if measured == SHARES else theme.printable(measured), row=2, col=1, automargin=True
+        )
+    figure.update_yaxes(title_text="loss (nats)", row=1, col=1, automargin=True)
+    ticks = {"type": "log", "dtick": "D2"} if axis == "log" else {"type": "linear"}
+    figure.update_xaxes(**ticks, automargin=True, showticklabels=True)
+    figure.update_xaxes(title_text="step", row=count, col=1)
+    last = steps[-1]
+    notes = ("; ".join(f"{theme.printable(name)} {value:.3f}" for name, value in last.losses.items()), _speed(steps))
+    above, names = (
+        theme.space_above(*notes) + 12,
+        26 * (1 + len({trace.name for trace in figure.data if trace.showlegend is not False}) // 2),
+    )
+    height = above + (300 if count == 1 else 520) + names + 70
+    figure.update_layout(
+        title=theme.title(f"Training: step {last.step:,}", *notes),
+        height=height,
+        margin={"l": 10, "r": 20, "t": above, "b": names + 70},
+        legend={"y": -60 / (height - above - names - 70), "yanchor": "top"},
+    )
+    return figure
+
+
+def _losses(figure: go.Figure, steps: Steps) -> None:
+    """The loss by part, the sum where there are several, and the losses on new texts."""
+    parts = list(steps[-1].losses)
+    held = [step for step in steps if list(step.losses) == parts]
+    at = np.array([step.step for step in held])
+    lines = {name: np.array([step.losses[name] for step in held]) for name in parts}
+    if len(parts) > 1:
+        lines["sum: " + " + ".join(parts)] = sum(lines.values(), np.zeros(len(at)))
+    for number, (name, values) in enumerate(lines.items()):
+        label, shown = theme.printable(name), _few(len(at))
+        hover = f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>"
+        thin = {"mode": "lines", "line": {"width": 1}, "opacity": 0.35, "showlegend": False, "hoverinfo": "skip"}
+        figure.add_scatter(x=at[shown], y=values[shown], name=f"{label}, each batch", meta=number, **thin, row=1, col=1)
+        thick = {"mode": "lines", "line": {"width": 3}, "hovertemplate": hover, "showlegend": True}
+        figure.add_scatter(x=at[shown], y=around(at, values)[shown], name=label, meta=number, **thick, row=1, col=1)
+    for number, name in enumerate(name for name in _names(steps) if "loss" in name):
+        _points(figure, steps, name, (len(lines) + number, 1))
+
+
+def _measured(figure: go.Figure, steps: Steps, chosen: str) -> None:
+    every = [name for name in _names(steps) if "loss" not in name]
+    shares = [name for name in every if _is_share(steps, name)]
+    alike = [name for name in shares if chosen in shares and _first(name) == _first(chosen)]
+    beside = [name for name in every if chosen in name or name in alike]  # also what it must be compared with
+    names = shares if chosen == SHARES else sorted(beside, key=lambda name: name != chosen)
+    for number, name in enumerate(names):
+        _points(figure, steps, name, (number + 3, 2))
+
+
+def _points(figure: go.Figure, steps: Steps, name: str, place: tuple[int, int]) -> None:
+    """What was measured under one name; `place` is its colour and its panel."""
+    held = [(step.step, step.metrics[name]) for step in steps if name in step.metrics]
+    label = theme.printable(name)
+    hover = f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>"
+    look = {"mode": "lines+markers", "line": {"width": 2, "dash": "dot"}, "marker": {"size": 7}, "showlegend": True}
+    x, y = np.array(held, np.float64).T
+    figure.add_scatter(x=x, y=y, name=label, meta=place[0], hovertemplate=hover, **look, row=place[1], col=1)
+
+
+def around(at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """At each step the mean of the steps from nine tenths of it to itself: no step of the future counts."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    first = np.searchsorted(at, at * 0.9)
+    last = np.arange(len(at)) + 1
+    return (sums[last] - sums[first]) / (last - first)
+
+
+def _few(count: int) -> np.ndarray:
+    """Which of many points are drawn: close together at first."""
+    if count <= MOST:
+        return np.arange(count)
+    places = np.concatenate([np.geomspace(1, count, MOST // 2), np.linspace(1, count, MOST // 2)])
+    return np.unique(places.round().astype(int)) - 1
+
+
+def _names(steps: Steps) -> list[str]:
+    """Everything that was measured, in the order in which it first came, without what is no number."""
+    every = {name: None for step in steps for name in step.metrics}
+    return [name for name in every if any(np.isfinite(step.metrics.get(name, np.nan)) for step in steps)]
+
+
+def _first(name: str) -> str:
+    return name.replace(",", " ").split()[0]
+
+
+def _is_share(steps: Steps, name: str) -> bool:
+    if any(unit in name for unit in ("bits", "perplexity")):  # small ones too are prices, no shares
+        return False
+    return all(0 <= step.metrics[name] <= 1 for step in steps if np.isfinite(step.metrics.get(name, np.nan)))
+
+
+def _speed(steps: Steps) -> str:
+    speeds = [step.speed for step in steps if np.isfinite(step.speed)]
+    return f"about {np.median(speeds):,.0f} pieces a second" if speeds else ""
+
+
+def probes(steps: Steps, *, probe: str) -> go.Figure:
+    """What each head came to do, over the steps: a row for each head, a column for each time it was measured.
+
+    A cell is how much of the named thing this head does, on average over many texts. Look for a row that lights up: when a
+    head begins to look at the piece before, or at what came after the same piece earlier, the loss often falls.
+
+    You may conclude when a head began to do this. You may not conclude that the model *needs* this head for it: that takes
+    switching the head off. Nor that a head with another seed would do the same.
+    """
+    held = [step for step in steps if probe in step.probes]
+    values = np.stack([np.asarray(step.probes[probe], np.float32) for step in held])  # [step, layer, head]
+    layers, heads = values.shape[1:]
+    rows = [f"layer {layer} head {head}" for layer in range(layers) for head in range(heads)]
+    signed = bool(np.nanmin(values) < 0)
+    heat = go.Heatmap(
+        z=values.reshape(len(held), -1).T,
+        coloraxis="coloraxis2" if signed else "coloraxis",
+        xgap=1,
+        ygap=1,
+        hoverongaps=False,
+        name=theme.printable(probe),
+        hovertemplate="%{y}, step %{x}<br><b>%{z:.3f}</b><extra></extra>",
+    )
+    last = np.unravel_index(int(np.nanargmax(values[-1])), (layers, heads))
+    notes = (f"at step {held[-1].step:,} most: layer {last[0]}, head {last[1]}, {values[-1][last]:.2f}",)
+    above, plot = theme.space_above(*notes), 26 * max(len(rows), 6)
+    figure = go.Figure(heat)
+    figure.update_xaxes(**_named([f"{step.step:,}" for step in held]), tickangle=-60, title_text="step")
+    figure.update_yaxes(**_named(rows), range=[len(rows) - 0.5, -0.5])
+    figure.update_layout(
+        title=theme.title(f"What the heads do: {theme.printable(probe)}", *notes),
+        height=above + plot + 160,
+        margin={"l": 10, "r": 20, "t": above, "b": 160},
+        **theme.colours(values, signed),
+    )
+    figure.layout["coloraxis2" if signed else "coloraxis"].colorbar.y = -100 / plot  # below the names of the steps
+    return figure
+
+
+def _named(names: Sequence[str]) -> dict[str, Any]:
+    """An axis with a name at each place."""
+    return {"tickvals": list(range(len(names))), "ticktext": list(names), "automargin": True, "showgrid": False}
+
+
+def schedule(record: Schedules, *, step: int) -> go.Figure:
+    """The share of the full learning rate at every step, for four schedules. All begin small: the first gradients come from
+    weights that know nothing, and a large step along them is lost. The thick line is the schedule of this run.
+
+    BERT's falls in a straight line, the first Transformer's with one over the square root of the step, many newer models'
+    along a cosine.
+
+    You may conclude how large the steps of this run are. You may not conclude which schedule is best: that depends on the
+    full rate, and on how long one trains.
+    """
+    figure, place = go.Figure(), int(np.searchsorted(record.at, step))
+    for number, (name, shares) in enumerate(zip(record.names, record.shares, strict=True)):
+        own = name == record.chosen
+        hover = f"{name}, step %{{x}}: <b>%{{y:.3f}}</b><extra></extra>"
+        line = {"width": 5 if own else 2, "dash": "solid" if own else "dot"}
+        figure.add_scatter(x=record.at, y=shares, mode="lines", name=name, meta=number, line=line, hovertemplate=hover)
+    own_place = record.names.index(record.chosen)
+    now = float(record.shares[own_place, place])
+    hover = f"step {step}: <b>{now:.3f}</b><extra></extra>"
+    figure.add_scatter(
+        x=[step], y=[now], mode="markers", marker={"size": 16}, name=f"step {step}", meta=own_place, hovertemplate=hover
+    )
+    notes = (f"at step {step:,}: {now:.1%} of the full rate ({record.chosen})",)
+    above = theme.space_above(*notes)
+    figure.update_layout(
+        title=theme.title("Learning rate", *notes),
+        xaxis={"title": {"text": "step"}, "automargin": True},
+        yaxis={"title": {"text": "share of the full rate"}, "range": [0, 1.05], "automargin": True},
+        height=360 + above,
+        margin={"l": 10, "r": 20, "t": above, "b": 130},
+    )
+    return figure
+
+
+def along(record: Along, *, axis: str) -> go.Figure:
+    """The loss on new texts, at weights on the straight line from a random start (0) to the trained weights θ̂ (1). Points
+    are where the training itself came by: each snapshot at the place of the line that is nearest to it.
+
+    Where the points lie below the line, the training went round what the line runs over: it does not walk straight on.
+    Where the curve is flat near 1, θ̂ lies in a wide valley, and small steps away from it, as in fine-tuning, lose little.
+
+    You may conclude how the loss changes on this one line. You may not conclude that the landscape looks like that in other
+    directions: there are as many of them as weights, and a line shows one.
+    """
+    figure = go.Figure()
+    hover = "%{x:.3g} of the way: <b>%{y:.3f}</b><extra></extra>"
+    line = {"mode": "lines+markers", "line": {"width": 3}, "marker": {"size": 6}, "hovertemplate": hover}
+    figure.add_scatter(x=record.share, y=record.loss, name="on the straight line", meta=0, **line)
+    if len(record.went):
+        steps, places, losses = record.went.T
+        far = np.stack([steps, record.apart], axis=1)
+        hover = "step %{customdata[0]:.0f}: <b>%{y:.3f}</b><br>%{customdata[1]:.2f} beside the line<extra></extra>"
+        marks = {"mode": "lines+markers", "marker": {"size": 11, "symbol": "diamond"}, "line": {"width": 1, "dash": "dot"}}
+        figure.add_scatter(x=places, y=losses, customdata=far, name="the training", meta=1, hovertemplate=hover, **marks)
+    first, last = (float(record.loss[np.argmin(np.abs(record.share - place))]) for place in (0.0, 1.0))
+    notes = (
+        f"{first:.2f} at the start, {last:.2f} at the end",
+        f"{theme.printable(record.task)}, mean of {record.pieces:,} answers",
+    )
+    above = theme.space_above(*notes)
+    figure.update_layout(
+        title=theme.title(f"From a random start to {theme.printable(record.model)}", *notes),
+        xaxis={"title": {"text": "place on the line"}, "automargin": True},
+        yaxis={"title": {"text": "loss (nats)"}, "type": "log" if axis == "log" else "linear", "automargin": True},
+        height=400 + above,
+        margin={"l": 10, "r": 20, "t": above, "b": 130},
+    )
+    return figure
+
+
+def is_training(record: object) -> str:
+    """Empty for the steps of a training."""
+    if isinstance(record, tuple) and record and all(isinstance(step, TrainingStep) for step in record):
+        return ""
+    return "it draws the steps of a training, tuple(ex.fit(…)) or steps_of(folder); this is something else."
+
+
+def has_probes(record: object) -> str:
+    """Empty where the heads were measured."""
+    if is_training(record):
+        return is_training(record)
+    assert isinstance(record, Sequence)
+    return "" if _probed(record) else "in this training the heads were not measured. Take a run that kept probes."
+
+
+def is_schedules(record: object) -> str:
+    """Empty for schedules."""
+    return "" if isinstance(record, Schedules) else f"it draws schedules; this is a {type(record).__name__}."
+
+
+def is_along(record: object) -> str:
+    """Empty for losses along a line."""
+    return "" if isinstance(record, Along) else f"it draws what along() measures; this is a {type(record).__name__}."
+
+
+def _probed(steps: Sequence[Any]) -> tuple[str, ...]:
+    return tuple({name: None for step in steps for name in step.probes})
+
+
+def panels(steps: Steps) -> Mapping[str, Control]:
+    """Which axis, and what of the measured is shown below the loss."""
+    axis = Choice("Steps", ("log", "even"))
+    every = [name for name in _names(steps) if "loss" not in name]
+    several = [SHARES] if sum(_is_share(steps, name) for name in every) > 1 else []
+    options = (*several, *every) if len(every) <= FEW else (*every, *several)
+    return {"axis": axis, "measured": Choice("On new texts", options)} if options else {"axis": axis}
+
+
+VIEWS = by_name(
+    View("training", "Training", training, panels, is_training),
+    View("probes", "What the heads do", probes, lambda steps: {"probe": Choice("Probe", _probed(steps))}, has_probes),
+    View(
+        "schedule", "Learning rate", schedule,
+        lambda record: {"step": Choice("Step", tuple(int(step) for step in record.at), record.now, ordered=True)}, is_schedules,
+    ),
+    View("along", "Along the line", along, lambda record: {"axis": Choice("Loss axis", ("log", "even"))}, is_along),
+)  # fmt: skip

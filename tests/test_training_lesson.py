@@ -1,0 +1,546 @@
+"""Lesson 8: its pictures, its questions and its page, against formulas and against the run itself; and trainings in the queue."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from torch.nn import functional
+
+import explorer as ex
+from explorer import library
+from explorer.abilities import abilities
+from explorer.errors import ChoiceError
+from explorer.lessons import training as lesson
+from explorer.model import OwnModel
+from explorer.pages.parts import live
+from explorer.records import Along, Curve, Curves, Schedules, TrainingStep
+from explorer.shells.lesson import plain
+from explorer.text.seedling import stories
+from explorer.training.elsewhere import BEGAN, QUEUE, Order, Workshop, waiting
+from explorer.training.line import along, fresh, mean_rate, nearest, questions
+from explorer.training.run import Plan
+from explorer.training.schedules import SCHEDULES, schedules
+from explorer.training.splitting import CORPORA
+from explorer.training.steps import steps_of
+from explorer.views import VIEWS
+from explorer.views.training import around
+
+STEPS = 40
+
+
+def told(folder: Path) -> None:
+    """Put into a run's list what held-out checks would have found: numbers that follow from the step alone."""
+    lines = [json.loads(line) for line in (folder / "steps.jsonl").read_text("utf-8").splitlines()]
+    for line in lines:
+        if line["step"] in (1, 2, 5, 10, 20, STEPS):
+            share = line["step"] / STEPS
+            line["metrics"] = {
+                "held-out loss": 6 - 3 * share,
+                "mlm accuracy": share / 2,
+                "nsp accuracy": 0.5,
+                "perplexity": math.exp(6 - 3 * share),
+            }
+            line["samples"] = [f"the [MASK] slept: <b>{line['step']}</b> | $x$", "a second line"]
+            line["probes"] = {"previous piece": (np.arange(8).reshape(2, 4) / 8 * share).tolist()}
+            line["probes"]["right minus wrong"] = (np.arange(8).reshape(2, 4) / 8 * share - 0.3).tolist()
+    (folder / "steps.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shelf with a run of each kind on it, both very short."""
+    home = tmp_path_factory.mktemp("home")
+    for name, system in (("short-bert", "bert"), ("short-gpt", "gpt2")):
+        folder = home / "models" / name
+        run = ex.fit(
+            system, corpus="toy", steps=STEPS, batch=8, snapshots=4, folder=folder, device="cpu", pieces=400, dim=32, hidden=64
+        )
+        list(run)
+        told(folder)
+    return home
+
+
+@pytest.fixture()
+def shelf(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("EXPLORER_HOME", str(home))
+    yield home / "models"
+
+
+def numbers(values: Any) -> np.ndarray:
+    return np.asarray(values, np.float64)
+
+
+# pictures
+
+
+def test_the_picture_of_a_training_holds_its_losses_their_sum_and_what_was_measured(home: Path) -> None:
+    steps = tuple(steps_of(home / "models" / "short-bert"))
+    assert [step.step for step in steps] == list(range(1, STEPS + 1))
+    figure = VIEWS["training"](steps)
+    drawn = {trace.name: trace for trace in figure.data}
+    for part in ("mlm", "nsp"):
+        np.testing.assert_allclose(numbers(drawn[f"{part}, each batch"].y), [step.losses[part] for step in steps])
+    both = numbers(drawn["sum: mlm + nsp, each batch"].y)
+    np.testing.assert_allclose(both, [sum(step.losses.values()) for step in steps])
+    measured = [step for step in steps if step.metrics]
+    for name in ("held-out loss", "mlm accuracy"):
+        np.testing.assert_allclose(numbers(drawn[name].x), [step.step for step in measured])
+        np.testing.assert_allclose(numbers(drawn[name].y), [step.metrics[name] for step in measured])
+    assert "perplexity" not in drawn, "what is no share stands in a panel of its own"
+    alone = {trace.name for trace in VIEWS["training"](steps, measured="perplexity").data}
+    assert "perplexity" in alone and "mlm accuracy" not in alone
+    small = (TrainingStep(1, {"lm": 1.0}, 1.0, metrics={"4-gram bits per character": 0.3, "repeat accuracy": 0.1}),)
+    assert "4-gram bits per character" not in {
+        trace.name for trace in VIEWS["training"](small, measured="repeat accuracy").data
+    }
+    assert "all shares" not in VIEWS["training"].controls(small)["measured"].options, "bits are no share, however few"
+    rules = {"nsp accuracy": 0.5, "nsp, rule": 0.4, "perplexity": 9.0, "4-gram perplexity": 5.0, "4-gram bits": 2.0}
+    many = (TrainingStep(1, {"lm": 1.0}, 1.0, metrics=rules), TrainingStep(2, {"lm": 1.0}, 1.0, metrics=rules))
+    for chosen, beside in (
+        ("nsp accuracy", {"nsp accuracy", "nsp, rule"}),
+        ("perplexity", {"perplexity", "4-gram perplexity"}),
+    ):
+        shown = {trace.name for trace in VIEWS["training"](many, measured=chosen).data}
+        assert shown & set(rules) == beside, "a measure stands beside what it must be compared with"
+    assert figure.layout.xaxis.type == "log" and VIEWS["training"](steps, axis="even").layout.xaxis.type == "linear"
+
+
+def test_the_thick_line_is_a_mean_that_sees_no_future() -> None:
+    chance = np.random.default_rng(0)
+    at, values = np.cumsum(chance.integers(1, 4, 300)), chance.normal(size=300)
+    wanted = [values[(at >= 0.9 * now) & (at <= now)].mean() for now in at]
+    np.testing.assert_allclose(around(at, values), wanted)
+
+
+def test_a_long_training_is_drawn_with_few_points_that_are_its_own() -> None:
+    steps = tuple(TrainingStep(n, {"lm": 1.0 / n}, 1.0, 10.0) for n in range(1, 5001))
+    thin = VIEWS["training"](steps).data[0]
+    x = np.asarray(thin.x)
+    assert len(x) <= 500 and x[0] == 1 and x[-1] == 5000
+    np.testing.assert_allclose(numbers(thin.y), 1.0 / x)
+
+
+def test_a_cell_of_the_probes_is_what_was_measured(home: Path) -> None:
+    steps = tuple(steps_of(home / "models" / "short-bert"))
+    for probe in ("previous piece", "right minus wrong"):
+        held = [step for step in steps if probe in step.probes]
+        heat = VIEWS["probes"](steps, probe=probe).data[0]
+        for column, step in enumerate(held):
+            np.testing.assert_allclose(numbers(heat.z)[:, column], np.ravel(numbers(step.probes[probe])), rtol=1e-6)
+    assert VIEWS["probes"](steps, probe="right minus wrong").data[0].coloraxis == "coloraxis2"
+    assert VIEWS["probes"].fits((TrainingStep(1, {"lm": 1.0}, 1.0),))
+
+
+def test_schedules_are_the_formulas_of_the_papers() -> None:
+    record = schedules("noam", 400, 0.1, now=250)
+    assert set(record.names) == set(SCHEDULES) and 40 in record.at and 250 in record.at
+    for name, shares in zip(record.names, record.shares, strict=True):
+        rising = record.at <= 40
+        np.testing.assert_allclose(shares[rising], record.at[rising] / 40)
+        later = record.at[~rising]
+        wanted = {
+            "cosine": 0.5 * (1 + np.cos(np.pi * (later - 40) / 360)),
+            "linear": (400 - later) / 360,
+            "noam": np.sqrt(40 / later),
+            "constant": np.ones(len(later)),
+        }[name]
+        np.testing.assert_allclose(shares[~rising], wanted)
+    mark = VIEWS["schedule"](record).data[-1]
+    assert list(mark.x) == [250] and mark.y[0] == pytest.approx(math.sqrt(40 / 250))
+
+
+# the line
+
+
+def test_the_ends_of_the_line_are_the_two_models(home: Path) -> None:
+    folder = home / "models" / "short-gpt"
+    model = ex.load(folder, device="cpu")
+    texts = list(stories(6, 3))
+    record = along(model, texts, seed=0, places=5)
+    begun = ex.build("gpt2", tokenizer=model.tokenizer, seed=0, device="cpu", dim=32, hidden=64, start=model.config.start)
+    halfway = ex.build("gpt2", tokenizer=model.tokenizer, seed=0, device="cpu", dim=32, hidden=64, start=model.config.start)
+    with torch.no_grad():
+        for name, value in halfway.module.named_parameters():
+            value.copy_((value + dict(model.module.named_parameters())[name]) / 2)
+    for place, one in ((0, begun), (2, halfway), (4, model)):
+        assert record.loss[place] == pytest.approx(by_hand(one, texts), rel=1e-5)
+    assert record.loss[0] == pytest.approx(math.log(model.tokenizer.vocabulary.size), abs=0.1)
+
+
+def by_hand(model: OwnModel, texts: list[list[str]]) -> float:
+    """The mean −log P of every piece and of the end, story by story."""
+    end, total, count = model.tokenizer.vocabulary.end, 0.0, 0
+    for text in texts:
+        ids = [
+            i for n, s in enumerate(text) for i in model.tokenizer.encode(s if n == 0 else f" {s}", special=False).ids.tolist()
+        ]
+        rows = torch.as_tensor(model.logits([end, *ids]))
+        total += float(functional.cross_entropy(rows, torch.tensor([*ids, end]), reduction="sum"))
+        count += len(ids) + 1
+    return total / count
+
+
+def test_the_nearest_place_on_a_line_is_the_foot_of_the_perpendicular() -> None:
+    begin, end = {"a": torch.zeros(2)}, {"a": torch.tensor([4.0, 0.0])}
+    assert nearest(begin, end, {"a": torch.tensor([1.0, 2.0])}) == pytest.approx((0.25, 0.5))
+    assert nearest(begin, end, end) == pytest.approx((1.0, 0.0))
+    chance = torch.Generator().manual_seed(0)
+    one, two, three = ({"a": torch.randn(7, generator=chance)} for _ in range(3))
+    place, apart = nearest(one, two, three)
+    tried = [float((one["a"].lerp(two["a"], float(t)) - three["a"]).norm()) for t in np.linspace(place - 1, place + 1, 201)]
+    assert int(np.argmin(tried)) == 100
+    assert apart == pytest.approx(min(tried) / float((two["a"] - one["a"]).norm()), rel=1e-5)
+
+
+def test_snapshots_stand_where_the_training_came_by(home: Path) -> None:
+    folder = home / "models" / "short-bert"
+    taken = {step: ex.load(folder, step=step, device="cpu") for step in (1, 3, STEPS)}
+    record = along(ex.load(folder, device="cpu"), fresh("toy"), seed=0, snapshots=taken)
+    assert record.went[:, 0].tolist() == [1, 3, STEPS]
+    assert record.went[-1, 1] == pytest.approx(1, abs=1e-3) and record.apart[-1] < 0.01, (
+        "the last is the model, rounded to 16 bits"
+    )
+    assert record.went[-1, 2] == pytest.approx(record.loss[-1], rel=1e-2)
+    assert 0 <= record.went[0, 1] < record.went[1, 1] < 1
+    again = Along.read(record.write(folder.parent.parent / "along.npz"))
+    np.testing.assert_array_equal(again.went, record.went)
+    line_by_run = along(ex.load(folder, device="cpu"), fresh("toy"), plan={"objective": "mlm+antecedent"}, places=2)
+    assert line_by_run.task == "mlm", "these texts do not say what pronouns mean"
+    with pytest.raises(ChoiceError, match="at least 2"):
+        along(ex.load(folder, device="cpu"), fresh("toy"), places=1)
+
+
+# abilities
+
+
+def test_what_models_can_do_is_what_their_scores_say(bert: OwnModel, gpt2: OwnModel) -> None:
+    filled, goes_on, anew, classed = abilities(bert)
+    assert filled.able and classed.able and not goes_on.able and not anew.able
+    ids = bert.tokens(filled.reads.replace("[CLS] ", "").replace(" [SEP]", "")).ids
+    shares = torch.as_tensor(bert.logits(ids.tolist())).softmax(-1)[
+        int(np.flatnonzero(ids == bert.tokenizer.vocabulary.mask)[0])
+    ]
+    best = [f"{bert.tokenizer.text_of(int(i))} {float(shares[i]):.0%}" for i in shares.argsort(descending=True)[:3]]
+    assert filled.says == ", ".join(best)
+    pair = tuple(classed.reads.split(" | "))
+    assert classed.says.endswith(f"{float(torch.as_tensor(bert.outputs(pair)['nsp']).softmax(-1)[0]):.0%}")
+    told = abilities(bert, objective="mlm+antecedent")[3]
+    assert not told.able and "never trained" in told.says, "a head that nobody trained says nothing"
+    written = abilities(gpt2)[1]
+    ids = [gpt2.tokenizer.vocabulary.end, *gpt2.tokenizer.encode(written.reads, special=False).ids.tolist()]
+    for piece in gpt2.tokenizer.encode(written.says, special=False).ids.tolist():
+        assert int(gpt2.logits(ids)[-1].argmax()) == piece
+        ids.append(piece)
+
+
+@pytest.mark.parametrize("system", ["transformer", "t5", "bart"])
+def test_an_encoder_decoder_writes_anew(system: str, bert: OwnModel) -> None:
+    from explorer.text.sentinels import with_sentinels
+
+    pieces = with_sentinels(bert.tokenizer)
+    model = ex.build(system, tokenizer=pieces, seed=0, device="cpu", dim=32, heads=2, start=pieces.vocabulary.pad)
+    anew = abilities(model)[2]
+    assert anew.able and anew.reads and [made.able for made in abilities(model)] == [False, False, True, False]
+
+
+# questions
+
+
+def test_every_answer_is_computed_from_the_training(home: Path) -> None:
+    steps = steps_of(home / "models" / "short-bert")
+    vocabulary = ex.load(home / "models" / "short-bert").tokenizer.vocabulary.size
+    first = lesson.first_question(steps, vocabulary)
+    assert first.answer == f"ln |V| = {math.log(vocabulary):.2f}" and abs(steps[0].losses["mlm"] - math.log(vocabulary)) < 0.3
+    budget = lesson.Budget(STEPS, 4000.0, 600.0, 1_000_000)
+    asked = lesson.exercises(steps, budget, vocabulary, (20, 0.625))
+    wanted = [math.log(vocabulary), sum(steps[-1].losses.values()), 0.625, 4000 / 600, 6 * 1e6 * 4000 / 1e9, 131_072e6 / 3.3e9]
+    for item, value in zip(asked, wanted, strict=True):
+        assert item.right(f"{value:.{item.digits}f}"), item.question
+    alone = lesson.exercises(steps_of(home / "models" / "short-gpt"), budget, vocabulary, (20, 0.625))
+    assert alone[1].right(f"{math.exp(steps_of(home / 'models' / 'short-gpt')[-1].losses['lm']):.2f}")
+
+
+@pytest.mark.parametrize(
+    ("falls", "answer"), [(1, "in the first 5 %"), (10, "between 5 and 20 %"), (40, "between 20"), (90, "after")]
+)
+def test_the_half_of_a_fall_is_where_it_is(falls: int, answer: str) -> None:
+    steps = [TrainingStep(n, {"lm": 6.0 if n <= falls else 1.0}, 1.0) for n in range(1, 101)]
+    assert str(lesson.half_question(steps).answer).startswith(answer)
+
+
+def test_the_questions_on_recorded_results_have_the_best_line_as_answer() -> None:
+    def of(**ends: float) -> Curves:
+        return Curves(
+            "t", "step", "share", tuple(Curve(name, np.array([1.0, 2.0]), np.array([0.0, end])) for name, end in ends.items())
+        )
+
+    assert lesson.rates_question(of(a=0.1, b=0.3, c=0.2)).answer == "b"
+    full = Curve("full", np.arange(1.0, 11), np.linspace(5, 1, 10))
+    for reached, answer in (
+        (full.y[-1], "as many"),
+        (full.y[4], "about half as many"),
+        (full.y[1], "about a third or less"),
+        (0.5, "more"),
+    ):
+        thin = Curve("thin", full.x, np.append(np.full(9, 6.0), reached))
+        assert lesson.signal_question(Curves("t", "step", "loss", (full, thin))).answer == answer
+
+
+def test_a_budget_counts_the_share_that_the_run_hid(home: Path) -> None:
+    model = ex.load(home / "models" / "short-bert", device="cpu")
+    plan = json.loads((home / "models" / "short-bert" / "run.json").read_text("utf-8"))["plan"]
+    assert mean_rate(plan) == pytest.approx((0.5 + 0.15) / 2)
+    assert mean_rate({"mask_rate": 0.4}) == 0.4 and mean_rate({"mask_rate": None}) is None and mean_rate({}) is None
+    for rate, wanted in ((None, 0.15), (mean_rate(plan), 0.325)):
+        ready, task, answers = questions(model, fresh("toy"), plan, mask_rate=rate)
+        free = ready["real"].sum(dim=1) - 3  # [CLS] and twice [SEP]
+        assert task == "mlm+nsp" and answers == sum(max(1, round(wanted * n)) for n in free.tolist())
+    _, task, some = questions(model, fresh("toy"), {"objective": "mlm", "strategy": "spanbert"})
+    assert task == "mlm" and some > 0
+    told = lesson.exercises(steps_of(home / "models" / "short-gpt"), lesson.Budget(1, 100.0, 33.0, 1), 9, (1, 1.0))[3]
+    assert told.right(f"{100 / 33:.1f}") and "33%" in told.why
+
+
+def test_new_texts_of_a_corpus_are_its_own() -> None:
+    assert fresh("microworld+repeats", 3) == CORPORA["microworld+repeats"]().held(3, "test").texts
+
+
+# the queue
+
+
+def wait_until(what: Any, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.1)
+
+
+def order(steps: int = 30, **plan: Any) -> Order:
+    text = "\n".join(" ".join(story) for story in stories(40, 5))
+    return Order("gpt2", "own", steps, plan={"batch": 4, "snapshots": 3, **plan}, text=text)
+
+
+def test_trainings_wait_for_each_other_and_go_on_where_they_were_stopped(tmp_path: Path) -> None:
+    bench = Workshop(tmp_path)
+    first, second = bench.begin(order(4000)), bench.begin(order(12))
+    wait_until(lambda: bench.state(first).step >= 3)
+    ahead = bench.state(second)
+    assert ahead.kind == "waiting" and ahead.ahead == 1 and ahead.seconds > 0 and not (bench.folder(second) / BEGAN).exists()
+    bench.stop(first)
+    wait_until(lambda: not bench.state(first).alive)
+    stopped = bench.state(first)
+    assert stopped.kind == "stopped" and 3 <= stopped.step < 4000
+    wait_until(lambda: not bench.state(second).alive)
+    assert bench.state(second).kind == "done" and [step.step for step in steps_of(bench.run(second))] == list(range(1, 13))
+    assert ex.load(bench.run(second), device="cpu").family == "decoder"
+    bench.go_on(first)
+    wait_until(lambda: bench.state(first).step > stopped.step)
+    bench.stop(first)
+    wait_until(lambda: not bench.state(first).alive)
+    assert [step.step for step in steps_of(bench.run(first))] == list(range(1, bench.state(first).step + 1))
+    assert waiting(tmp_path / QUEUE) == []
+
+
+def test_a_training_that_is_killed_frees_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.training.elsewhere.OPENING", 0.0)
+    (tmp_path / QUEUE).mkdir()
+    ticket = tmp_path / QUEUE / "00000000000000000001-abcdefabcdef"
+    ticket.touch()
+    start = f"from filelock import FileLock; import time; held = FileLock({str(ticket)!r}); held.acquire(); "
+    hold = start + "print('held', flush=True); time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", hold], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
+    assert waiting(tmp_path / QUEUE) == [ticket]
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert waiting(tmp_path / QUEUE) == [] and not ticket.exists()
+
+
+def test_a_waiting_process_needs_no_torch() -> None:
+    code = "import sys, explorer.training.elsewhere; print('torch' in sys.modules, 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False False\n"
+
+
+def test_what_cannot_be_trained_says_why(tmp_path: Path) -> None:
+    bench = Workshop(tmp_path)
+    for wrong in ({"steps": 0}, {"steps": 10**6}, {"corpus": "own", "text": "  "}):
+        with pytest.raises(ChoiceError):
+            Order(**{"system": "bert", "corpus": "toy", "steps": 5, **wrong})
+    for name in ("nobody", "../../etc", "0123456789ab", ""):
+        with pytest.raises(ChoiceError, match="no training"):
+            bench.state(name)
+    name = bench.begin(Order("bert", "own", 5, text="One line only."))
+    wait_until(lambda: not bench.state(name).alive)
+    assert bench.state(name).kind == "failed" and "stories" in bench.state(name).message
+    for wrong_rate in (0.0, 1.0, -1.0):
+        with pytest.raises(ChoiceError, match="mask_rate"):
+            Plan("mlm", "mlm", 5, mask_rate=wrong_rate)
+    with pytest.raises(ChoiceError, match="mask_rate"):
+        Plan("causal", "causal", 5, mask_rate=0.4)
+
+
+def test_the_mask_rate_of_a_plan_is_what_is_hidden(bert: OwnModel) -> None:
+    texts = list(stories(40, 1))
+    for rate in (0.05, 0.4, 0.8):
+        batch = ex.fit("bert", corpus=texts, objective="mlm", mask_rate=rate, batch=16, pieces=300, device="cpu").batch(1)
+        free = batch.real.sum(axis=1) - 2
+        assert batch.scored.sum(axis=1).tolist() == [max(1, round(rate * n)) for n in free.tolist()]
+
+
+def test_a_share_that_is_given_is_the_share_of_every_step(bert: OwnModel) -> None:
+    settings = {"corpus": list(stories(60, 1)), "steps": 100, "device": "cpu"}
+
+    def shares(what: Any, **given: Any) -> tuple[float | None, float | None]:
+        named = settings | ({"pieces": 300} if isinstance(what, str) else {}) | given
+        plan = ex.fit(what, **named).plan
+        return plan.mask_rate_first, plan.mask_rate
+
+    assert shares("bert") == (0.5, 0.15), "the preset's own"
+    assert shares("bert", mask_rate=0.4) == (None, 0.4)
+    assert shares("bert", mask_rate=0.4, mask_rate_first=0.8) == (0.8, 0.4)
+    assert shares("bert", strategy="spanbert") == (None, None)
+    assert shares("bert", strategy="mlm", mask_rate=0.3) == (None, 0.3)
+    assert shares(bert) == (None, 0.15), "who has learned already does not begin again with half of it hidden"
+    other = ex.build("bert", tokenizer=bert.tokenizer, device="cpu", dim=32, hidden=64)
+    assert shares(other) == (None, None), "another size than tiny"
+    assert ex.fit(other, corpus=settings["corpus"], device="cpu").plan.steps == 2000
+
+
+# the page
+
+
+def test_a_text_is_no_markup() -> None:
+    assert plain("a &amp; *b*\n\n# c") == r"a \&amp; \*b\* \# c"
+
+
+def test_a_system_is_offered_its_own_texts_first() -> None:
+    for system in live.lab.SYSTEMS:
+        offered = live.corpora_of(system)
+        assert offered[0] == ex.presets()[system].corpus and len(set(offered)) == len(offered)
+
+
+def test_a_number_for_the_hidden_share_is_sent_also_where_it_is_the_usual_one() -> None:
+    def form() -> None:
+        import streamlit as st
+
+        from explorer.pages.parts import live
+
+        st.json(live._hidden("bert"))
+
+    at = AppTest.from_function(form).run()
+    slider = at.select_slider("live.mlm+nsp.hidden")
+    assert slider.value == "as the preset (50 → 15 %)" and json.loads(at.json[0].value) == {}
+    assert json.loads(slider.set_value(15).run().json[0].value) == {"mask_rate": 0.15}
+
+
+def page() -> AppTest:
+    root = Path(ex.__file__).parent
+    at = AppTest.from_file(str(root.parent / "app.py"), default_timeout=120).run()
+    if "short-bert" in ex.models():
+        at.session_state["kept"] = "short-bert"
+    return at.switch_page(str(root / "pages" / "training.py")).run()
+
+
+def charts(at: AppTest) -> dict[str, Any]:
+    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    return {figure["layout"]["title"]["text"].split("<br>")[0]: figure for figure in drawn}
+
+
+def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
+    at = page()
+    assert not at.exception
+    guess = next(radio for radio in at.radio if str(radio.key).startswith("guess.first"))
+    assert f"Training: step {STEPS}" not in charts(at), "first guess, then see"
+    at = guess.set_value(guess.options[0]).run()
+    assert not any(str(radio.key).startswith("guess.half") for radio in at.radio), "its hidden share falls: no fall to halve"
+    shown = charts(at)
+    assert (
+        f"Training: step {STEPS}" in shown and "Learning rate" in shown and any("What the heads do" in name for name in shown)
+    )
+    model = ex.load("short-bert", device="cpu")
+    values = {metric.label: metric.value for metric in at.metric}
+    assert values["Weights"] == f"{sum(p.numel() for p in model.module.parameters()):,}"
+    assert f"ln |V| = {math.log(model.tokenizer.vocabulary.size):.2f}" in " ".join(block.value for block in at.info)
+    said = " ".join(block.value for block in at.markdown)
+    assert "a second line" in said and "<b>40</b>" not in said, "a sample is text, not markup"
+    at.select_slider("at").set_value(1).run()
+    heads = next(figure for name, figure in charts(at).items() if "all 4 heads" in name)
+    wanted = ex.trace(
+        ex.load("short-bert", step=1, device="cpu"), "The animal didn't cross the street because it was too tired."
+    )
+    from test_corruption_lab import numbers as of_figure
+
+    np.testing.assert_allclose(of_figure(heads["data"][2]["z"]).ravel(), wanted.attention[0].weights[2].ravel(), atol=1e-6)
+
+
+def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
+    from test_corruption_lab import numbers as of_figure
+
+    at = page()
+    for guess in ("guess.first", "guess.rates", "guess.signal"):
+        radio = next(radio for radio in at.radio if str(radio.key).startswith(guess))
+        at = radio.set_value(radio.options[0]).run()
+    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    codes = [block.value for block in at.code if "ex.show" in block.value]
+    assert len(drawn) == len(codes) == 7
+    for figure, code in zip(drawn, codes, strict=True):
+        *first, last = code.splitlines()
+        held: dict[str, Any] = {}
+        exec(compile("\n".join([*first, f"shown = {last}"]), "page", "exec"), held)  # noqa: S102
+        made = json.loads(held["shown"].figure.to_json())
+        assert made["layout"]["title"]["text"] == figure["layout"]["title"]["text"]
+        for one, two in zip(made["data"], figure["data"], strict=True):
+            values = "z" if one["type"] == "heatmap" else "y"
+            np.testing.assert_allclose(of_figure(one[values]).ravel(), of_figure(two[values]).ravel(), rtol=1e-5, atol=1e-6)
+
+
+def test_the_page_trains_in_another_process(shelf: Path) -> None:
+    at = page()
+    at.selectbox("live.system").set_value("gpt2")
+    at.selectbox("live.corpus").set_value("toy")
+    at.select_slider("live.steps").set_value(50)
+    at.select_slider("live.batch").set_value(4).run()
+    next(button for button in at.button if button.key == "live.start").click().run()
+    name = at.text_input("training").value
+    bench = Workshop(shelf.parent / "trainings")
+    try:
+        assert bench.state(name).alive and not at.exception
+        wait_until(lambda: not bench.state(name).alive)
+        at.run()
+        assert not at.exception and any("Done: 50 steps" in block.value for block in at.success)
+        curve = charts(at)["Training: step 50"]
+        from test_corruption_lab import numbers as of_figure
+
+        np.testing.assert_allclose(of_figure(curve["data"][0]["y"]), [step.losses["lm"] for step in steps_of(bench.run(name))])
+    finally:
+        bench.stop(name)
+
+
+@pytest.mark.parametrize("name", ["nobody", "../../../etc/passwd", "<script>", "0123456789ab"])
+def test_a_strange_name_in_the_address_is_met_calmly(name: str, shelf: Path) -> None:
+    at = page()
+    at.text_input("training").set_value(name).run()
+    assert not at.exception and any("no training" in block.value for block in at.warning)
+    assert os.listdir(shelf.parent)
+
+
+def test_a_shelf_without_runs_is_met_kindly() -> None:
+    at = page()
+    without = [name for name, held in library.models().items() if not (held.folder / "steps.jsonl").is_file()]
+    assert not at.exception
+    if len(without) == len(library.models()):
+        assert any("did not keep how they were trained" in block.value for block in at.info)
+    assert isinstance(schedules("cosine", 10, 0.1), Schedules) and "Learning rate" in charts(at)
