@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: env env-dev app lab test test-all check fix bench learnable models wheels clean
+.PHONY: env env-dev app lab test test-all check fix bench losses learnable models wheels clean
 
 env: .venv/.ready
 env-dev: .venv/.ready-dev
@@ -44,12 +44,16 @@ bench: env-dev    ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/pieces.py
 	$(BIN)/python benchmarks/ngrams.py
 	$(BIN)/python benchmarks/corruptions.py
+	$(BIN)/python benchmarks/training.py
+
+losses: env-dev   ## the time to the same held-out loss, beside the Trainer (a quarter of an hour)
+	$(BIN)/python benchmarks/losses.py
 
 learnable: env    ## what tiny models learn from the microworld in a few minutes, one phenomenon at a time
 	$(BIN)/python benchmarks/learnable.py
 
 models: env       ## train the shipped models again
-	$(BIN)/python -m explorer.seedlings
+	$(BIN)/python -m explorer.recipes
 
 wheels: env       ## everything for a room without internet, in wheels/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .

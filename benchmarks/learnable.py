@@ -25,8 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import explorer as ex
-from explorer.model import OwnModel
-from explorer.nn.cache import Cache
+from explorer.measuring.generating import translated
 from explorer.nn.presets import configure
 from explorer.nn.transformer import Transformer, initialise
 from explorer.text.microworld.derived.blanks import Blank, blanks
@@ -293,7 +292,7 @@ def translation(count: int, seconds: float) -> tuple[str, list[Row]]:
     for _ in run:
         if time.perf_counter() - start > seconds:
             run.stop()
-    found = greedy(run.model, [pair.english for pair in fresh])
+    found = translated(run.model, [pair.english for pair in fresh])
     right = float(np.mean([said == pair.french for said, pair in zip(found, fresh, strict=True)]))
     table: dict[str, Counter[str]] = defaultdict(Counter)
     for pair in told:
@@ -303,20 +302,6 @@ def translation(count: int, seconds: float) -> tuple[str, list[Row]]:
     plain = float(np.mean([g == [w.lower() for w in pair.french_words] for g, pair in zip(guess, fresh, strict=True)]))
     row = ("translated word for word right (n-gram: a dictionary)", right, 0.0, plain, len(fresh))
     return f"Transformer, 128 x (2 + 2): {run.step} steps of 32 sentences out of {count:,} pairs in {seconds:.0f} s", [row]
-
-
-@torch.no_grad()
-def greedy(model: OwnModel, sources: list[str], longest: int = 40) -> list[str]:
-    """The likeliest next piece, again and again, for many sentences at once."""
-    ids, real = padded([model.tokenizer.encode(source).ids.tolist() for source in sources])
-    memory, cache = model.module.encode(ids, real), Cache()
-    last, said = torch.full((len(sources), 1), model.config.start), []
-    for _ in range(longest):
-        last = model.module.head(model.module.decode(memory, last, real, cache)[:, -1]).argmax(-1, keepdim=True)
-        said.append(last)
-    end = model.tokenizer.vocabulary.end
-    rows = (row[: row.index(end)] if end in row else row for row in torch.cat(said, 1).tolist())
-    return [model.tokenizer.decode(row) for row in rows]
 
 
 def show(title: str, rows: list[Row], often: Counter[str]) -> None:
