@@ -42,6 +42,10 @@ def test_registries_stand_below_what_they_list() -> None:
 
 
 def test_weights_and_data_stay_small() -> None:
-    files = [path for path in (ROOT / "data").rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) <= 2_000_000
+    def size(folder: Path) -> int:
+        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+    assert size(ROOT / "data") <= 40_000_000
+    assert all(size(model) <= 10_000_000 for model in (ROOT / "data" / "models").iterdir())
+    assert all(path.stat().st_size <= 3_000_000 for path in (ROOT / "data").rglob("*.safetensors"))
     assert all((folder / "CARD.md").is_file() for kind in ("models", "results") for folder in (ROOT / "data" / kind).iterdir())
