@@ -173,6 +173,8 @@ RECIPES = {
     "bert": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), keep=6),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
+    "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),
+    "t5": Recipe("t5", ("spans exactly right", "piece accuracy")),
     "induction": Recipe(
         "gpt2",
         ("repeat accuracy", "perplexity"),

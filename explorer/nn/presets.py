@@ -90,14 +90,15 @@ TRANSFORMER = Preset(
 
 BART = Preset(
     "bart",
-    {"family": "encoder-decoder", "positions": "learned", "norm_place": "post", "norm_epsilon": 1e-5, "head_bias": True},
+    {"family": "encoder-decoder", "positions": "learned", "norm_place": "post", "norm_epsilon": 1e-5, "head_bias": True,
+     "tables": "random"},
     {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(768, 6, 12, 1024)},
     tokenizer="byte-bpe",
     objective="denoising",
     specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
     start="end",
-    tiny={"steps": 3600, "batch": 8},
-)
+    tiny={"steps": 2600, "batch": 16},
+)  # fmt: skip
 
 T5 = Preset(
     "t5",
@@ -106,7 +107,7 @@ T5 = Preset(
     {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(768, 12, 12, 512)},
     tokenizer="unigram",
     objective="span-to-text",
-    tiny={"steps": 2000, "batch": 16},
+    tiny={"steps": 2400, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")

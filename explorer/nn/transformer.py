@@ -135,7 +135,11 @@ class Transformer(Stack):
 
 
 def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Module:
-    """Fill every weight anew from `seed`: matrices from a normal distribution, biases 0, norms 1; tables as chosen."""
+    """Fill every weight anew from `seed`: matrices from a normal distribution, biases 0, norms 1; tables as chosen.
+
+    Where the head divides by √d (T5), the vectors of the pieces that it shares have deviation 1; where q·k is not divided by
+    √d, the queries begin so much smaller. Both are as published.
+    """
     chance = torch.Generator().manual_seed(seed)
     tables = module.config.tables if isinstance(module, Transformer) else "random"
     with torch.no_grad():
@@ -144,7 +148,11 @@ def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Modu
                 part.weight.normal_(0.0, deviation, generator=chance)
             if isinstance(part, nn.Linear) and part.bias is not None:
                 part.bias.zero_()
+        if isinstance(module, Transformer) and module.config.scaled_head:
+            module.embeddings.tokens.weight.div_(deviation)
         for part in module.modules():
+            if isinstance(part, Attention) and part.scale == 1.0:
+                part.query.weight.mul_((part.query.out_features // part.heads) ** -0.5)
             if isinstance(part, Learned) and tables == "sines":
                 part.begin()
     return module

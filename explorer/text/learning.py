@@ -21,6 +21,7 @@ from explorer.text.tokenizers import Seen, Tokenizer, check_text
 
 LIBRARY_SIZE, LIBRARY_LETTERS = 10_000, 50_000_000  # beyond these the library does the same work, out of sight but faster
 SAMPLES = 8
+MARK = "\1"  # a letter that no text has
 
 
 @dataclass(frozen=True)
@@ -198,18 +199,34 @@ def byte_pairs(order: Order) -> library.Tokenizer:
 
 
 def unigram(order: Order) -> library.Tokenizer:
-    """T5's kind, trained by the library: it begins with far too many pieces and drops those that the texts miss least."""
+    """T5's kind, trained by the library: it begins with far too many pieces and drops those that the texts miss least.
+
+    The library begins with what occurs in at least two *different* words, however often a word is said. Where words are few
+    most of them would never be a piece, so each is given in two writings: as it is, and with a mark that is taken out again.
+    """
     alphabet(order)
-    core = CUTS[order.kind]()
-    core.model = models.Unigram()
+    core, drill = CUTS[order.kind](), library.Tokenizer(models.Unigram())
+    drill.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     name = unknown_of(order.specials)
     trainer = trainers.UnigramTrainer(
-        vocab_size=order.size - order.marks, special_tokens=list(order.specials), unk_token=name, show_progress=False
+        vocab_size=1 + order.size - order.marks,
+        special_tokens=list(order.specials),
+        unk_token=name,
+        show_progress=False,
+        n_sub_iterations=4,
     )
-    core.train_from_iterator(order.texts, trainer)
-    held: dict[str, Any] = json.loads(core.to_str())["model"]
-    core.model = models.Unigram(settled(held["vocab"], len(order.specials)), held["unk_id"])
+    drill.train_from_iterator((f"{word} " * n for word, n in twice(order.words)), trainer)
+    held: dict[str, Any] = json.loads(drill.to_str())["model"]
+    plain = [(piece, score) for piece, score in held["vocab"] if MARK not in piece]
+    core.model = models.Unigram(settled(plain, len(order.specials)), held["unk_id"])
     return dressed(core, order)
+
+
+def twice(words: Counter[str]) -> Iterator[tuple[str, int]]:
+    """Every word as it is and with a mark behind it, each half as often (at least once)."""
+    for word, count in words.items():
+        yield word, (count + 1) // 2
+        yield f"{word}{MARK}", max(1, count // 2)
 
 
 def settled(pieces: Sequence[tuple[str, float]], specials: int) -> list[tuple[str, float]]:

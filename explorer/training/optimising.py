@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
+from explorer.nn.attention import Attention
+from explorer.nn.positions import RelativeBuckets
+from explorer.nn.transformer import Transformer
 from explorer.training.muon import StackedMuon
 
 MUON_RATE, ADAM_RATE, DECAY, CLIP = 0.02, 3e-3, 0.01, 1.0
+BIAS_PACE = 10.0  # a bias of T5's must reach several units before a head looks at one place, and every head has few of them
+
+
+def pace_of(module: nn.Module) -> dict[int, float]:
+    """The weights that move at another pace than all others, by their identity.
+
+    Where q·k is not divided by √d (T5), the queries move by so much less instead: Muon moves every matrix as far, and scores
+    that grow √d times as fast would soon make every head look at one place.
+    """
+    paces: dict[int, float] = {}
+    if isinstance(module, Transformer) and module.config.scaled_head:
+        paces[id(module.embeddings.tokens.weight)] = module.config.dim**0.5
+    for part in module.modules():
+        if isinstance(part, RelativeBuckets):
+            paces[id(part.table.weight)] = BIAS_PACE
+        elif isinstance(part, Attention) and part.scale == 1.0:
+            paces[id(part.query.weight)] = (part.query.out_features // part.heads) ** -0.5
+    return paces
+
+
+def grouped(weights: list[nn.Parameter], paces: Mapping[int, float]) -> list[dict[str, Any]]:
+    """The weights as groups of one pace each."""
+    every = dict.fromkeys(paces.get(id(p), 1.0) for p in weights)
+    return [{"params": [p for p in weights if paces.get(id(p), 1.0) == pace], "pace": pace} for pace in every]
 
 
 class Optimiser:
@@ -19,17 +47,19 @@ class Optimiser:
     def __init__(self, module: nn.Module, kind: str = "muon", rate: float | None = None) -> None:
         self.module = module
         inner = [p for name, p in module.named_parameters() if kind == "muon" and ".layers." in f".{name}" and p.dim() == 2]
-        taken = {id(p) for p in inner}
+        taken, paces = {id(p) for p in inner}, pace_of(module)
         outer = [p for p in module.parameters() if id(p) not in taken]
         scale = 1.0 if rate is None else rate / ADAM_RATE
         self.parts: list[tuple[torch.optim.Optimizer, float]] = [
             (
-                torch.optim.AdamW(outer, lr=ADAM_RATE * scale, weight_decay=DECAY, betas=(0.9, 0.98), fused=True),
+                torch.optim.AdamW(
+                    grouped(outer, paces), lr=ADAM_RATE * scale, weight_decay=DECAY, betas=(0.9, 0.98), fused=True
+                ),
                 ADAM_RATE * scale,
             )
         ]
         if inner:
-            self.parts.append((StackedMuon(inner, lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
+            self.parts.append((StackedMuon(grouped(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
 
     def step(self, share: float) -> None:
         """One update with this share of the full rates; gradients are clipped and then forgotten."""
@@ -41,7 +71,7 @@ class Optimiser:
             ) from error
         for optimiser, full in self.parts:
             for group in optimiser.param_groups:
-                group["lr"] = full * share
+                group["lr"] = full * share * group["pace"]
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
 
