@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from explorer.nn.attention import Attention
+from explorer.nn.config import Config
+from explorer.nn.transformer import Transformer, initialise
 from explorer.training import muon
 from explorer.training.muon import StackedMuon
+from explorer.training.optimising import Optimiser
 
 SHAPES = [(16, 16), (64, 16), (16, 64), (16, 16), (24, 40), (64, 16)]
 SETTINGS = {"lr": 0.02, "weight_decay": 0.1}
@@ -61,3 +65,19 @@ def test_one_step_is_the_formula(shape: tuple[int, int], monkeypatch: pytest.Mon
         s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
     expected = -(u * s) @ v * max(1, shape[0] / shape[1]) ** 0.5
     np.testing.assert_allclose(p.detach().numpy(), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_scores_grow_as_fast_with_and_without_the_division(scaled: bool) -> None:
+    """What matters is q·k · scale: of a model that leaves √d out, queries begin and move by so much less."""
+    shape = Config("encoder", 50, dim=64, heads=4, positions="t5", scaled=scaled)
+    model = initialise(Transformer(shape), 0)
+    first = next(part for part in model.modules() if isinstance(part, Attention))
+    begun = [part.weight.detach().clone() for part in (first.query, first.key)]
+    assert float(begun[0].std()) * first.scale == pytest.approx(0.02 / 4, rel=0.05)  # √16, the width of a head
+    chance = torch.Generator().manual_seed(0)
+    for p in model.parameters():
+        p.grad = torch.randn(p.shape, generator=chance)
+    Optimiser(model).step(1.0)
+    query, key = (float((part.weight.detach() - old).norm()) for part, old in zip((first.query, first.key), begun, strict=True))
+    assert query * first.scale == pytest.approx(key / 4, rel=0.1)

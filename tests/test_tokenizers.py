@@ -343,6 +343,13 @@ def test_elmo_reads_letters() -> None:
     assert TOYS["words"].encode("Dog").characters is None
 
 
+def test_a_word_said_often_becomes_a_unigram_piece_though_no_other_word_is_like_it() -> None:
+    texts = ["the dog took a big box", "the cat took a wig", "a dog took the cat"] * 50
+    made = ex.tokenizer("unigram", texts, size=160, specials=("<pad>", "</s>", "<unk>"))
+    assert made.core.encode("the dog took a box", add_special_tokens=False).tokens == ["▁the", "▁dog", "▁took", "▁a", "▁box"]
+    assert all(piece.isprintable() for piece in made.core.get_vocab()), "the mark that helps the trainer is gone"
+
+
 def test_learning_unigram_is_the_same_every_time(toys: list[str]) -> None:
     for size in (200, 400):
         first, second, third = (ex.tokenizer("unigram", toys, size=size).core.to_str() for _ in range(3))
