@@ -62,10 +62,16 @@ def export(model: OwnModel, folder: str | Path) -> Path:
         raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     if not isinstance(folder, (str, Path)):
         raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
-    twin = next((twin for twin in TWINS.values() if twin.fits(model.config)), None)
+    own_first = sorted(TWINS.values(), key=lambda twin: twin.preset != model.preset)
+    twin = next((twin for twin in own_first if twin.fits(model.config)), None)
     if twin is None:
         known = ", ".join(twin.architectures[0] for twin in TWINS.values())
         raise ChoiceError(f"{model.name} has no Hugging Face class with these settings. There is one for: {known}.")
+    if twin.pad not in (None, model.tokenizer.vocabulary.pad):
+        raise ChoiceError(
+            f"{twin.architectures[0]} counts its places from the id of padding, {twin.pad}; in this tokenizer it is "
+            f"{model.tokenizer.vocabulary.pad}. Build the model with a tokenizer whose second special piece is <pad>."
+        )
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

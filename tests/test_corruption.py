@@ -289,7 +289,7 @@ def test_the_gap_sentences_are_those_with_the_best_rouge() -> None:
         wanted = min(max(1, round(0.3 * len(parts))), len(parts) - 1)
         best = sorted(sorted(range(len(parts)), key=lambda n: (-scores[n], n))[:wanted])
         assert made.target is not None
-        assert made.target[row][made.scored[row]].tolist() == [x for n in best for x in parts[n]]
+        assert made.target[row][made.scored[row]].tolist() == [*(x for n in best for x in parts[n]), PIECES.last]
         assert (made.source.ids[row][made.source.real[row]] == 4).sum() == wanted
 
 

@@ -21,9 +21,17 @@ from transformers import (
     LlamaForCausalLM,
     MarianConfig,
     MarianMTModel,
+    Olmo2Config,
+    Olmo2ForCausalLM,
+    OlmoConfig,
+    OlmoForCausalLM,
     OpenAIGPTConfig,
     OpenAIGPTLMHeadModel,
+    PegasusConfig,
+    PegasusForConditionalGeneration,
     PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForMaskedLM,
     T5Config,
     T5ForConditionalGeneration,
 )
@@ -34,8 +42,11 @@ from explorer.text.tokenizers import Tokenizer
 
 CASES = sample(40, 8)
 CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM,
-           "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel}  # fmt: skip
+           "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel,
+           "roberta": RobertaForMaskedLM, "olmo": OlmoForCausalLM, "olmo2": Olmo2ForCausalLM,
+           "pegasus": PegasusForConditionalGeneration}  # fmt: skip
 LIMIT = 1e-4
+PADDED = ex.tokenizer("byte-bpe", ["The dog ran home, and it was tired."], size=300, specials=ex.presets()["roberta"].specials)
 
 
 def random_shape(number: int, preset: str) -> dict[str, int]:
@@ -45,9 +56,10 @@ def random_shape(number: int, preset: str) -> dict[str, int]:
              "hidden": int(chance.integers(3, 90)), "length": int(chance.integers(24, 60))}  # fmt: skip
     if preset == "gpt":
         found["hidden"] = 4 * found["dim"]
-    if preset in ("t5", "bart", "transformer"):
+    if preset in ("t5", "bart", "transformer", "pegasus"):
         found |= {"encoder_layers": int(chance.integers(1, 4)), "start": int(chance.integers(0, 9))}
-    return found | ({"kv_heads": int(chance.choice([1, heads]))} if preset == "llama" else {})
+    grouped = {"kv_heads": int(chance.choice([1, heads])), "rope_base": float(chance.choice([10_000, 500_000]))}
+    return found | (grouped if preset in ("llama", "olmo", "olmo2") else {})
 
 
 def shaken(module: torch.nn.Module, number: int) -> torch.nn.Module:
@@ -64,7 +76,8 @@ def shaken(module: torch.nn.Module, number: int) -> torch.nn.Module:
 def rows(model: OwnModel, number: int) -> list[list[int]]:
     chance = np.random.default_rng(number)
     longest = min(24, model.longest)
-    return [chance.integers(0, model.config.vocab, size=n).tolist() for n in (longest, int(chance.integers(1, longest)), 1)]
+    least = 2 if model.preset == "roberta" else 0  # its class counts no place at padding, whose id is 1
+    return [chance.integers(least, model.config.vocab, size=n).tolist() for n in (longest, int(chance.integers(1, longest)), 1)]
 
 
 def padded(texts: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -120,9 +133,21 @@ def seq2seq(s: dict[str, int], vocab: int) -> dict[str, int]:
             "pad_token_id": s["start"], "bos_token_id": 0, "eos_token_id": 1, "forced_eos_token_id": None}  # fmt: skip
 
 
+def turned(s: dict[str, int]) -> dict[str, object]:
+    """How fast RoPE turns."""
+    return {"rope_parameters": {"rope_type": "default", "rope_theta": s["rope_base"]}}
+
+
+def llama_like(s: dict[str, int], vocab: int) -> dict[str, object]:
+    """The settings of both OLMos."""
+    return {"vocab_size": vocab, "hidden_size": s["dim"], "num_hidden_layers": s["layers"], "num_attention_heads": s["heads"],
+            "num_key_value_heads": s["kv_heads"], "intermediate_size": s["hidden"], "max_position_embeddings": s["length"],
+            "pad_token_id": None, "eos_token_id": None, **turned(s)}  # fmt: skip
+
+
 def test_the_comparison_notices_one_wrong_weight(gpt2: OwnModel, bert: OwnModel, tmp_path: Path) -> None:
     for preset, architecture in CLASSES.items():
-        tokenizer = bert.tokenizer if preset == "bert" else gpt2.tokenizer
+        tokenizer = {"bert": bert.tokenizer, "roberta": PADDED}.get(preset, gpt2.tokenizer)
         model = ex.build(preset, tokenizer=tokenizer, device="cpu", **random_shape(1, preset))
         shaken(model.module, 1)
         twin = architecture.from_pretrained(ex.export(model, tmp_path / preset)).eval()
@@ -143,13 +168,19 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
         "gpt": lambda: OpenAIGPTConfig(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_positions=s["length"]),
         "llama": lambda: LlamaConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
                                      num_key_value_heads=s["kv_heads"], intermediate_size=s["hidden"],
-                                     max_position_embeddings=s["length"], tie_word_embeddings=bool(number % 2)),
+                                     max_position_embeddings=s["length"], tie_word_embeddings=bool(number % 2), **turned(s)),
         "t5": lambda: T5Config(vocab_size=v, d_model=s["dim"], d_kv=s["dim"] // s["heads"], d_ff=s["hidden"],
                                num_layers=s["encoder_layers"],
                                num_decoder_layers=s["layers"], num_heads=s["heads"], decoder_start_token_id=s["start"],
                                feed_forward_proj=["relu", "gated-gelu"][number % 2], tie_word_embeddings=bool(number // 2 % 2)),
         "bart": lambda: BartConfig(**seq2seq(s, v), activation_function="gelu"),
         "transformer": lambda: MarianConfig(**seq2seq(s, v), scale_embedding=True, activation_function="relu"),
+        "roberta": lambda: RobertaConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"],
+                                         num_attention_heads=s["heads"], intermediate_size=s["hidden"],
+                                         max_position_embeddings=s["length"] + 2, type_vocab_size=1, layer_norm_eps=1e-5),
+        "olmo": lambda: OlmoConfig(**llama_like(s, v), tie_word_embeddings=bool(number % 2)),
+        "olmo2": lambda: Olmo2Config(**llama_like(s, v), tie_word_embeddings=bool(number % 2), rms_norm_eps=1e-6),
+        "pegasus": lambda: PegasusConfig(**seq2seq(s, v), scale_embedding=bool(number % 2), activation_function="relu"),
     }  # fmt: skip
     twin = shaken(CLASSES[preset](configs[preset]()), number)
     twin.save_pretrained(folder)
@@ -161,7 +192,7 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
 def test_random_models_are_equal_both_ways(
     preset: str, request: pytest.FixtureRequest, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    tokenizer = request.getfixturevalue("bert" if preset == "bert" else "gpt2").tokenizer
+    tokenizer = PADDED if preset == "roberta" else request.getfixturevalue("bert" if preset == "bert" else "gpt2").tokenizer
     found = {}
     for way, run in (("ours → Hugging Face", exported), ("Hugging Face → ours", adopted)):
         found[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]

@@ -12,7 +12,7 @@ Pair = tuple[list[list[int]], list[list[int]], int]
 
 
 def pegasus(rows: Rows, vocabulary: Vocabulary, chance: np.random.Generator, *, rate: float = 0.3) -> Corrupted:
-    """The sentences that share most with the rest (ROUGE-1 F1) become one mask each; the model writes them, in order."""
+    """The sentences that share most with the rest (ROUGE-1 F1) become one mask each; the model writes them, in order, and the end."""
     gone = gaps(rows, rate)
     first = gone & (rows.sentences != np.pad(rows.sentences, ((0, 0), (1, 0)), constant_values=-1)[:, :-1])
     number = np.where(gone, np.cumsum(first, axis=1), 0)
@@ -20,7 +20,10 @@ def pegasus(rows: Rows, vocabulary: Vocabulary, chance: np.random.Generator, *, 
     sizes = np.stack([np.bincount(line, minlength=most) for line in number])
     spans = np.where(first, np.take_along_axis(sizes, number, axis=1), 0)
     source = rebuilt(rows, ~gone, np.where(first, masked_by(vocabulary), -1), spans, vocabulary.pad or 0)
-    made = packed({"ids": rows.ids, "start": rows.start}, gone, vocabulary.pad or 0)
+    end = np.full((len(gone), 1), -1 if vocabulary.last is None else vocabulary.last)
+    ids, start = np.hstack([rows.ids, end]), np.hstack([rows.start, np.full_like(end, -1)])
+    written = np.hstack([gone, gone.any(axis=1, keepdims=True) & (end >= 0)])
+    made = packed({"ids": ids, "start": start}, written, vocabulary.pad or 0)
     return Corrupted(source, made["real"], made["ids"], np.where(made["real"], made["start"], -1))
 
 

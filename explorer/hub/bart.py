@@ -1,4 +1,4 @@
-"""BartForConditionalGeneration and MarianMTModel: the same names, other settings."""
+"""BartForConditionalGeneration, MarianMTModel and PegasusForConditionalGeneration: the same names, other settings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from explorer.errors import ChoiceError
 from explorer.hub.bert import ACTIVATIONS
 from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed, their_name
 from explorer.nn.config import Config
+from explorer.nn.positions import Room, SinusoidalHalves
 
 SHARED: dict[str, Any] = {
-    "family": "encoder-decoder", "norm": "layer", "norm_place": "post", "norm_epsilon": 1e-5, "final_norm": False, "bias": True,
+    "family": "encoder-decoder", "norm": "layer", "norm_epsilon": 1e-5, "bias": True,
     "scaled": True, "tied": True, "head_transform": False, "head_bias": True, "scaled_head": False, "segments": 0,
     "next_sentence": False,
 }  # fmt: skip
-BART_ONLY: dict[str, Any] = {"positions": "learned", "embedding_norm": True}
-MARIAN_ONLY: dict[str, Any] = {"embedding_norm": False}
+BART_ONLY: dict[str, Any] = {"positions": "learned", "norm_place": "post", "embedding_norm": True, "final_norm": False}
+MARIAN_ONLY: dict[str, Any] = {"norm_place": "post", "embedding_norm": False, "final_norm": False}
+PEGASUS_ONLY: dict[str, Any] = {"norm_place": "pre", "embedding_norm": False, "final_norm": True}
+CURVES = "curves of the places"
 SPARE = 2  # BART's position tables begin with two rows that are never used
 
 
@@ -71,6 +74,9 @@ def names(tables: bool, config: Config) -> tuple[Name, ...]:
         if tables:
             found.append(Name(f"{theirs}.embed_positions.weight", (f"{ours}embeddings.position.table.weight",), spare=SPARE))
             found += both(f"{theirs}.layernorm_embedding", f"{ours}embeddings.norm")
+        if config.final_norm:  # PEGASUS, whose class also stores its curves
+            found.append(Name(f"{theirs}.embed_positions.weight", (CURVES,), theirs_only=True))
+            found += both(f"{theirs}.layer_norm", f"{ours}norm")
         for layer in range(depth):
             found += _layer(f"{theirs}.layers.{layer}", f"{ours}layers.{layer}", cross=not ours)
     return tuple(found)
@@ -108,11 +114,18 @@ def in_halves(config: Config, weights: Weights) -> Weights:
     }
 
 
+def with_curves(config: Config, weights: Weights) -> Weights:
+    """The same, and the table of sinusoids."""
+    curves = SinusoidalHalves(Room(config.dim, config.heads, config.length, causal=False))
+    return in_halves(config, weights) | {CURVES: curves.add(torch.arange(config.length))}
+
+
 def twin(kind: str, preset: str, architecture: str, fixed: dict[str, Any], tables: bool) -> Twin:
-    """One of the two."""
+    """One of the three."""
     ways = (partial(fits, fixed), to_theirs, partial(to_ours, fixed), partial(names, tables))
-    return Twin(kind, preset, (architecture,), *ways, ready=in_halves)
+    return Twin(kind, preset, (architecture,), *ways, ready=with_curves if fixed.get("final_norm") else in_halves)
 
 
 BART = twin("bart", "bart", "BartForConditionalGeneration", BART_ONLY, tables=True)
 MARIAN = twin("marian", "transformer", "MarianMTModel", MARIAN_ONLY, tables=False)
+PEGASUS = twin("pegasus", "pegasus", "PegasusForConditionalGeneration", PEGASUS_ONLY, tables=False)

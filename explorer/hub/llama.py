@@ -29,23 +29,36 @@ def fits(config: Config) -> bool:
 
 def to_theirs(config: Config) -> dict[str, Any]:
     """Our settings under their names."""
-    own = {"num_key_value_heads": config.groups, "hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
-    return renamed(config, SETTINGS) | own | {"attention_dropout": config.dropout}
+    return renamed(config, SETTINGS) | attention_to_theirs(config) | {"mlp_bias": False}
+
+
+def attention_to_theirs(config: Config) -> dict[str, Any]:
+    """What all of LLaMA's kind say of their attention, under their names."""
+    return {
+        "num_key_value_heads": config.groups, "hidden_act": "silu", "attention_bias": False, "attention_dropout": config.dropout,
+        "rope_parameters": {"rope_type": "default", "rope_theta": config.rope_base},
+    }  # fmt: skip
 
 
 def to_ours(theirs: Mapping[str, Any]) -> Config:
     """Their settings under our names."""
+    return Config(**adopted(theirs, SETTINGS, norm_epsilon=1e-6, tied=False), **attention_to_ours(theirs, "LLaMA"), **FIXED)
+
+
+def attention_to_ours(theirs: Mapping[str, Any], who: str) -> dict[str, Any]:
+    """The groups of heads and the speed of RoPE; what ours has no place for is refused."""
     rope = theirs.get("rope_parameters") or theirs.get("rope_scaling") or {}
     base, kind = rope.get("rope_theta", theirs.get("rope_theta", 10000.0)), rope.get("rope_type", "default")
+    share = rope.get("partial_rotary_factor", 1.0)
     width = theirs.get("head_dim") or theirs["hidden_size"] // theirs["num_attention_heads"]
-    if base != 10000.0 or kind != "default" or width * theirs["num_attention_heads"] != theirs["hidden_size"]:
+    if kind != "default" or share != 1 or width * theirs["num_attention_heads"] != theirs["hidden_size"]:
         raise ChoiceError(
-            "This LLaMA turns its positions at another speed, or its heads do not fill the width; it has no twin here."
+            f"This {who} turns its positions in another way than RoPE's first, or its heads do not fill the width; it has no twin "
+            "here."
         )
     if theirs.get("attention_bias") or theirs.get("mlp_bias") or theirs.get("hidden_act", "silu") != "silu":
-        raise ChoiceError("This LLaMA has biases or another activation than LLaMA's SiLU; it has no twin here.")
-    groups = theirs.get("num_key_value_heads") or theirs["num_attention_heads"]
-    return Config(**adopted(theirs, SETTINGS, norm_epsilon=1e-6, tied=False), kv_heads=groups, **FIXED)
+        raise ChoiceError(f"This {who} has biases or another activation than LLaMA's SiLU; it has no twin here.")
+    return {"kv_heads": theirs.get("num_key_value_heads") or theirs["num_attention_heads"], "rope_base": base}
 
 
 def names(config: Config) -> tuple[Name, ...]:

@@ -24,11 +24,14 @@ class Name:
     turned: bool = False  # theirs is stored input × output
     row: bool = False  # theirs is a matrix of one row
     spare: int = 0  # theirs begins with so many rows that are never used
+    theirs_only: bool = False  # ours has no such weight; `Twin.ready` makes it
 
     def export(self, mine: Weights, layer: int) -> Tensor:
         """Their tensor from ours."""
         parts = [mine[name.format(layer)] for name in self.ours]
         whole = torch.cat(parts, dim=0) if len(parts) > 1 else parts[0]
+        if self.theirs_only:
+            return whole.clone()
         if self.row:
             return whole[None]
         if self.spare:
@@ -37,6 +40,8 @@ class Name:
 
     def adopt(self, theirs: Weights, layer: int) -> Iterator[tuple[str, Tensor]]:
         """Our tensors from theirs."""
+        if self.theirs_only:
+            return
         whole = theirs[self.theirs.format(layer)][self.spare :]
         whole = whole[0] if self.row else whole.T if self.turned else whole
         for name, part in zip(self.ours, whole.chunk(len(self.ours), dim=0), strict=True):
@@ -56,6 +61,7 @@ class Twin:
     names: Callable[[Config], tuple[Name, ...]]
     clean: Callable[[Weights], Weights] = lambda weights: weights
     ready: Callable[[Config, Weights], Weights] = lambda config, weights: weights
+    pad: int | None = None  # the id that padding must have, where their class counts on it
 
     def config(self, config: Config) -> dict[str, Any]:
         """The contents of their config.json."""
@@ -73,7 +79,8 @@ class Twin:
     def adopt(self, config: Config, weights: Weights) -> Weights:
         """Our weights from theirs."""
         weights = self.clean(weights)
-        missing = [n for name, i in self._each(config) if (n := name.theirs.format(i)) not in weights]
+        needed = [name.theirs.format(i) for name, i in self._each(config) if not name.theirs_only]
+        missing = [name for name in needed if name not in weights]
         if missing:
             raise FileError(
                 f"The checkpoint lacks {len(missing)} weights that {self.architectures[0]} needs: {', '.join(missing[:3])} …"
@@ -99,8 +106,8 @@ def adopted(theirs: Mapping[str, Any], settings: Mapping[str, str], **otherwise:
 
 
 def has(config: Config, fixed: Mapping[str, Any]) -> bool:
-    """Whether a model has these settings."""
-    return all(getattr(config, name) == value for name, value in fixed.items())
+    """Whether a model has these settings, and none that most classes do not know."""
+    return all(getattr(config, name) == value for name, value in {"qk_norm": False, **fixed}.items())
 
 
 def their_name(activations: Mapping[str, str], ours: str) -> str:

@@ -12,6 +12,7 @@ from explorer import tap
 from explorer.errors import ChoiceError
 from explorer.nn.cache import Cache
 from explorer.nn.config import Config
+from explorer.nn.layers import NORMS
 from explorer.nn.positions import NOWHERE, POSITIONS, Position
 
 
@@ -51,6 +52,10 @@ class Attention(nn.Module):
         dim, width = config.dim, config.dim // config.heads
         self.query, self.output = (nn.Linear(dim, dim, bias=config.bias) for _ in range(2))
         self.key, self.value = (nn.Linear(dim, width * config.groups, bias=config.bias) for _ in range(2))
+        self.query_norm, self.key_norm = (
+            NORMS[config.norm](width * count, config.norm_epsilon) if config.qk_norm else None
+            for count in (config.heads, config.groups)
+        )
         self.heads, self.groups, self.dropout = config.heads, config.groups, config.dropout
         self.name, self.stream = name, name[0]
         terms = 1 if self.stream == "cross" else POSITIONS[config.positions].terms
@@ -80,13 +85,22 @@ class Attention(nn.Module):
         return (NOWHERE, where) if places is None else (position, places)
 
     def _queries(self, x: Tensor) -> Tensor:
-        return self.query(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        made = self.query(x)
+        tap.tap("projected", *self.name, q=self._parted(made, self.heads))
+        return self._parted(made if self.query_norm is None else self.query_norm(made), self.heads)
 
     def _keys(self, x: Tensor) -> Tensor:
-        return self.key(x).unflatten(-1, (self.groups, -1)).transpose(1, 2)
+        made = self.key(x)
+        tap.tap("projected", *self.name, k=self._parted(made, self.groups))
+        return self._parted(made if self.key_norm is None else self.key_norm(made), self.groups)
 
     def _values(self, x: Tensor) -> Tensor:
-        return self.value(x).unflatten(-1, (self.groups, -1)).transpose(1, 2)
+        return self._parted(self.value(x), self.groups)
+
+    @staticmethod
+    def _parted(x: Tensor, heads: int) -> Tensor:
+        """[batch, position, dim] as [batch, head, position, dim of a head]."""
+        return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
     def _keys_and_values(self, x: Tensor, where: Tensor, position: Position, sight: Sight) -> tuple[Tensor, Tensor]:
         """Those of the text (with the earlier ones from the cache), or in the cross stream those of the source."""

@@ -43,6 +43,8 @@ class Config:
     start: int = 0  # the piece that an encoder-decoder begins every target with
     dropout: float = 0.0
     tables: str = "sines"  # how a learned table of positions begins: as sines or at random
+    qk_norm: bool = False  # whether queries and keys, all heads together, are normalised before they meet (OLMo 2)
+    rope_base: float = 10000.0  # RoPE turns pair i of n by base^(−i/n) at each place: the larger, the slower (OLMo 2: 500,000)
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -84,6 +86,8 @@ class Config:
                 )
         if self.dropout >= 1:
             raise ChoiceError(f"dropout={self.dropout!r} must be below 1: it is the share that is left out.")
+        if self.rope_base < 1:
+            raise ChoiceError(f"rope_base={self.rope_base!r} must be at least 1: the speeds fall from 1 to one in so much.")
 
     @property
     def groups(self) -> int:

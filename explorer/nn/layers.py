@@ -66,6 +66,7 @@ class RMSNorm(Norm):
 
     def forward(self, x: Tensor) -> Tensor:
         """The same shape, normalised over the features."""
+        x = x.to(self.weight.dtype)  # in mixed precision a product comes in half of it
         return functional.rms_norm(x, x.shape[-1:], self.weight, self.epsilon)
 
 

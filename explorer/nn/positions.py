@@ -25,6 +25,7 @@ class Room:
     heads: int
     length: int
     causal: bool
+    base: float = 10000.0  # RoPE's
 
 
 class Position(nn.Module):
@@ -109,12 +110,10 @@ class Rotary(Position):
     Feature i is paired with feature i + d/2, as Llama's published weights expect.
     """
 
-    base = 10000.0
-
     def turn(self, x: Tensor, where: Tensor) -> Tensor:
         """x turned by its place."""
         half = x.shape[-1] // 2
-        speed = self.base ** (-torch.arange(half, device=x.device) / half)
+        speed = self.room.base ** (-torch.arange(half, device=x.device) / half)
         angle = where[:, None] * speed  # [position, dim / 2]
         first, second = x[..., :half], x[..., half:]
         return torch.cat((first * angle.cos() - second * angle.sin(), second * angle.cos() + first * angle.sin()), dim=-1)

@@ -64,6 +64,7 @@ GPT = Preset(
     tiny={"steps": 4000, "batch": 16},
 )  # fmt: skip
 
+# As many keys and values as queries, as in LLaMA 1; grouped from Llama 2 (70B) on: kv_heads=2, in every size.
 LLAMA = Preset(
     "llama",
     {"family": "decoder", "positions": "rope", "norm": "rms", "norm_place": "pre", "norm_epsilon": 1e-6, "embedding_norm": False,
@@ -110,9 +111,56 @@ T5 = Preset(
     tiny={"steps": 2400, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
+# Full sentences in every row, no next sentence, no segments; another mask whenever a text comes again (static=True: always the same).
+ROBERTA = Preset(
+    "roberta",
+    {"family": "encoder", "positions": "learned", "norm_place": "post", "norm_epsilon": 1e-5, "head_transform": True,
+     "head_bias": True},
+    {"tiny": shape(64, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 512)},
+    tokenizer="byte-bpe",
+    objective="mlm",
+    specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
+    plan={"schedule": "linear", "packed": True},
+    tiny={"steps": 6000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+)  # fmt: skip
+
+OLMO = Preset(
+    "olmo",
+    {"family": "decoder", "positions": "rope", "norm": "bare", "norm_place": "pre", "norm_epsilon": 1e-5, "embedding_norm": False,
+     "final_norm": True, "activation": "swiglu", "bias": False},
+    {"tiny": shape(128, 2, 4, 128) | {"hidden": 344}, "small": shape(256, 6, 8, 256) | {"hidden": 688},
+     "base": shape(2048, 16, 16, 2048)},
+    tokenizer="byte-bpe",
+    objective="causal",
+    tiny={"steps": 3500, "batch": 16},
+)  # fmt: skip
+
+OLMO2 = Preset(
+    "olmo2",
+    {**OLMO.architecture, "norm": "rms", "norm_place": "inside", "norm_epsilon": 1e-6, "qk_norm": True, "rope_base": 500_000.0,
+     "tied": False},
+    {**OLMO.sizes, "base": shape(2048, 16, 16, 4096)},
+    tokenizer="byte-bpe",
+    objective="causal",
+    tiny={"steps": 3500, "batch": 16},
+)  # fmt: skip
+
+PEGASUS = Preset(
+    "pegasus",
+    {"family": "encoder-decoder", "positions": "sinusoidal-halves", "norm_place": "pre", "norm_epsilon": 1e-5,
+     "embedding_norm": False, "final_norm": True, "embedding_scale": True, "activation": "relu", "head_bias": True},
+    {"tiny": shape(128, 2, 4, 128), "small": shape(256, 4, 8, 256), "base": shape(768, 12, 12, 512)},
+    tokenizer="unigram",
+    objective="gap-sentence",
+    specials=("<pad>", "</s>", "<unk>", "<mask>"),
+    tiny={"steps": 3000, "batch": 16},
+)  # fmt: skip
+
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 
-PRESETS = {preset.name: preset for preset in (NGRAM, TRANSFORMER, BERT, GPT, GPT2, LLAMA, BART, T5)}
+PRESETS = {
+    preset.name: preset for preset in (NGRAM, TRANSFORMER, BERT, GPT, GPT2, LLAMA, BART, T5, ROBERTA, OLMO, OLMO2, PEGASUS)
+}
 
 
 def preset(name: str) -> Preset:

@@ -30,7 +30,8 @@ class Embeddings(nn.Module):
         super().__init__()
         self.stream = stream
         self.tokens = nn.Embedding(config.vocab, config.dim) if tokens is None else tokens
-        self.position = POSITIONS[config.positions](Room(config.dim, config.heads, config.length, stream == "decoder"))
+        room = Room(config.dim, config.heads, config.length, stream == "decoder", config.rope_base)
+        self.position = POSITIONS[config.positions](room)
         self.segments = nn.Embedding(config.segments, config.dim) if config.segments else None
         self.norm = norm_of(config) if config.embedding_norm else None
         self.scale = config.dim**0.5 if config.embedding_scale else 1.0

@@ -21,7 +21,8 @@ class Attention(Record):
     `q`, `k`, `v` are [head, position, dim] (k and v may have fewer heads), `scale` multiplies q·k, `softcap`
     and `sinks` are None where the model has none, `bias` is added to the scores, `allowed` [query, key] says
     who may see whom, `weights` [head, query, key] are the model's own and `output` [query, dim] is after W_O.
-    q, k and v are None where only the weights can be had.
+    q, k and v are None where only the weights can be had. `projected_q` and `projected_k` are what W_Q and W_K made, where
+    something (QK norm, RoPE) changes it into `q` and `k` before they meet; None where nothing does.
     """
 
     stream: str
@@ -37,6 +38,8 @@ class Attention(Record):
     softcap: float | None = None
     sinks: np.ndarray | None = None
     edited: tuple[Edit, ...] = ()
+    projected_q: np.ndarray | None = None
+    projected_k: np.ndarray | None = None
 
     @property
     def heads(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,11 +35,20 @@ class Batch:
 
     def widened(self, longest: int, pad: int | None) -> Batch:
         """The same with padding up to a round width, so that few shapes occur: a processor prepares its products for each."""
+        return self.filled({name: min(longest, width + -width % ROUND) for name, width in self.widths.items()}, pad)
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """How many places each part has."""
+        return {name: getattr(self, name).shape[1] for name in ("source", "real", "segments", "answers", "scored")}
+
+    def filled(self, widths: Mapping[str, int], pad: int | None) -> Batch:
+        """The same with padding up to these widths."""
         fill = {"source": pad or 0, "answers": pad or 0}
         made: dict[str, Any] = {}
-        for name in ("source", "real", "segments", "answers", "scored"):
+        for name, width in widths.items():
             rows = getattr(self, name)
-            more = max(0, min(longest, rows.shape[1] + -rows.shape[1] % ROUND) - rows.shape[1])
+            more = max(0, width - rows.shape[1])
             made[name] = np.pad(rows, ((0, 0), (0, more)), constant_values=fill.get(name, 0))
         return replace(self, **made)
 
@@ -171,7 +180,19 @@ def translated(pairs: Sequence[Pair], held: Kitchen) -> Batch:
     return Batch(source.ids, source.real, np.zeros_like(source.ids), target.ids, target.real)
 
 
-BATCHES: dict[str, Callable[[Any, Kitchen], Batch]] = {
+Cook = Callable[[Any, Kitchen], Batch]
+
+
+def one_by_one(cook: Cook, stories: Iterable[tuple[Any, np.random.Generator]], held: Kitchen) -> Batch:
+    """A batch whose stories each draw from chance of their own, so that it does not matter which others stand beside them."""
+    made = [cook([story], replace(held, chance=chance)) for story, chance in stories]
+    widths = {name: max(one.widths[name] for one in made) for name in made[0].widths}
+    rows = [one.filled(widths, held.vocabulary.pad) for one in made]
+    parts = {name: np.concatenate([getattr(row, name) for row in rows]) for name in widths}
+    return Batch(**parts, labels={name: np.concatenate([row.labels[name] for row in rows]) for name in rows[0].labels})
+
+
+BATCHES: dict[str, Cook] = {
     "causal": causal,
     "mlm": masked,
     "mlm+nsp": masked_and_next,

@@ -21,14 +21,15 @@ from explorer.training.checking import Checks
 from explorer.training.counting import CountingPlan, CountingRun
 from explorer.training.precision import chosen
 from explorer.training.referring import referring
+from explorer.training.refusing import PACKED
 from explorer.training.run import Plan, Run
 from explorer.training.splitting import Corpus, corpus_of
-from explorer.training.stories import Texts, Translation, prepared, prepared_pairs
+from explorer.training.stories import Texts, Translation, packed, prepared, prepared_pairs
 
 STEPS, FRAME = 2000, 3  # how long a preset without a number trains; the most special pieces around a text
 PLANNED = (
     "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
-    "compiled", "mask_rate", "mask_rate_first",
+    "compiled", "mask_rate", "mask_rate_first", "packed", "static",
 )  # fmt: skip
 
 
@@ -63,8 +64,10 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     model = _model(what, system, found.texts, options, size=size, seed=seed, device=device)
     objective = planned.pop("objective", system.objective)
     usual = _usual(system, _is_tiny(what, size) and objective == system.objective, planned, new=isinstance(what, str))
+    if objective not in PACKED:
+        usual.pop("packed", None)
     strategy = planned.pop("strategy", strategy_of(objective))
-    ready = _ready(found, model, objective)
+    ready = _ready(found, model, objective, packing=bool({**usual, **planned}.get("packed")))
     told = found.plan() | {"stories": len(ready)}
     planned |= {"precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
     plan = Plan(objective, strategy, seed=seed, corpus=told, **{"steps": STEPS, **usual, **planned})
@@ -126,8 +129,8 @@ def counted(what: str, corpus: Any, seed: int, folder: str | Path | None, option
     return CountingRun(rows, pieces, plan, None if folder is None else Path(folder), Checks(found, "counting"))
 
 
-def _ready(found: Corpus, model: OwnModel, objective: str) -> Sequence[Any]:
-    """The texts in pieces; translations for an objective that translates, and for no other."""
+def _ready(found: Corpus, model: OwnModel, objective: str, *, packing: bool = False) -> Sequence[Any]:
+    """The texts in pieces; translations for an objective that translates, and for no other. Packed, they fill the rows."""
     texts = found.texts
     told = [text for text in texts if isinstance(text, Translation)]
     if objective == "translation" and len(told) == len(texts):
@@ -138,7 +141,12 @@ def _ready(found: Corpus, model: OwnModel, objective: str) -> Sequence[Any]:
         )
     if objective == "mlm+antecedent":
         return referring(found, model.tokenizer)
-    return prepared(texts, model.tokenizer, model.longest - FRAME)
+    room, vocabulary = model.longest - FRAME, model.tokenizer.vocabulary
+    made = prepared(texts, model.tokenizer, room)
+    separator = vocabulary.sep if vocabulary.sep is not None else vocabulary.end
+    if packing and separator is None:
+        raise ChoiceError("packed=True puts a separator between two texts, but this tokenizer has none. Choose another.")
+    return packed(made, separator, room) if packing and separator is not None else made
 
 
 def _learned(system: Preset, texts: Texts, size: int, kind: str | None = None) -> Tokenizer:

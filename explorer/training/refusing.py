@@ -21,6 +21,8 @@ OPTIMISERS = ("muon", "adamw")
 COUNTS = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0}  # each with the least that it may be
 SHARES = ("warm", "smoothing")
 PLAIN = ("translation",)  # objectives that hide nothing, so that they have no strategy
+PACKED = ("mlm", "causal")  # the objectives whose rows may be filled with one story after the other
+DRAWN = ("mlm", "mlm+nsp", "denoising", "span-to-text")  # those that draw lots for each story
 NEEDS = {  # the special pieces without which a strategy cannot write what it hides
     "mlm": ("mask",), "whole-word": ("mask",), "spanbert": ("mask",), "bart": ("mask",), "bart-mask": ("mask",),
     "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",),
@@ -48,12 +50,21 @@ def check_plan(plan: Plan) -> None:
     ):
         if not isinstance(given, str) or given not in known:
             raise unknown(what, given, known)
+    _check_rows(plan)
     _check_hidden(plan)
     if plan.compiled and plan.objective == "mlm+antecedent":
         raise ChoiceError(
             "A compiled model does not show its attention, which 'mlm+antecedent' teaches. Leave compiled=True out."
         )
     share(plan.schedule, 1, plan.steps, plan.warm)
+
+
+def _check_rows(plan: Plan) -> None:
+    """How the rows are made: filled with several stories, or drawn once for each."""
+    for name, fitting in (("packed", PACKED), ("static", DRAWN)):
+        given = getattr(plan, name)
+        if not isinstance(given, bool) or (given and plan.objective not in fitting):
+            raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")
 
 
 def _check_hidden(plan: Plan) -> None:

@@ -23,7 +23,7 @@ from explorer.objectives import OBJECTIVES
 from explorer.records import TrainingStep
 from explorer.training import point
 from explorer.training.ahead import made_ahead
-from explorer.training.batches import BATCHES, Batch, Kitchen
+from explorer.training.batches import BATCHES, Batch, Kitchen, one_by_one
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import memory_for, undisturbed
 from explorer.training.optimising import Optimiser
@@ -32,7 +32,7 @@ from explorer.training.processes import together, weighed
 from explorer.training.refusing import check_fits, check_plan, check_scored
 from explorer.training.schedules import share
 from explorer.training.steps import line_of
-from explorer.training.stories import chosen, lots
+from explorer.training.stories import chosen, lots, own_lots
 
 EVERY_SECONDS = 30.0
 Measure = Callable[[OwnModel], Measured]
@@ -58,6 +58,8 @@ class Plan:
     compiled: bool = False
     precision: str = "float32"  # of the products; the weights and their updates stay in float32
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
+    packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
+    static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     checks: int = 20  # about how often the model is measured on held-out text
     corpus: dict[str, Any] = field(default_factory=dict)
 
@@ -192,7 +194,12 @@ class Run:
         held = Kitchen(
             self.stories, vocabulary, self.model.longest, self.plan.strategy, lots(self.plan.seed, step), self._hidden(step)
         )
-        made = BATCHES[self.plan.objective]([self.stories[n] for n in numbers], held)
+        cook, stories = BATCHES[self.plan.objective], [self.stories[n] for n in numbers]
+        if self.plan.static:
+            own = (own_lots(self.plan.seed, int(n)) for n in numbers)
+            made = one_by_one(cook, zip(stories, own, strict=True), held)
+        else:
+            made = cook(stories, held)
         check_scored(int(made.scored.sum()), step, self.plan.strategy)
         return made.widened(self.model.longest, vocabulary.pad)
 

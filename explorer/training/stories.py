@@ -98,6 +98,28 @@ def _between(story: Story, begin: int, end: int) -> Story:
     return Story(ids, np.where(words < 0, -1, words - words[words >= 0].min(initial=words.max())), sentences - sentences[0])
 
 
+def packed(stories: Sequence[Story], separator: int, room: int) -> list[Story]:
+    """Full sentences, as in RoBERTa: stories one after the other, a separator between two, in rows of whole sentences that fill
+    the room. Only a sentence that is longer than a row is cut.
+    """
+    ids, words, sentences = [], [], []
+    word = sentence = 0
+    for story in stories:  # the separator goes with the sentence before it, until the rows are cut
+        ids.append(np.append(story.ids, separator))
+        words.append(np.append(np.where(story.words < 0, -1, story.words + word), -1))
+        sentences.append(np.append(story.sentences, story.sentences[-1]) + sentence)
+        word, sentence = word + int(story.words.max()) + 1, sentence + int(story.sentences[-1]) + 1
+    rows = parted(Story(*(np.concatenate(part) for part in (ids, words, sentences))), room)
+    return [made for row in rows if len((made := _trimmed(row, separator)).ids)]
+
+
+def _trimmed(row: Story, separator: int) -> Story:
+    """A row without the separator at its end; those inside it are part of no sentence."""
+    end = len(row.ids) - int(row.ids[-1] == separator)
+    sentences = np.where(row.ids == separator, -1, row.sentences)
+    return Story(row.ids[:end], row.words[:end], sentences[:end])
+
+
 def _document(text: str, tokenizer: Tokenizer) -> Story:
     tokens = tokenizer.encode(text, special=False)
     return Story(tokens.ids.astype(np.int64), np.array(tokens.words, np.int64), np.array(tokens.sentences, np.int64))
@@ -132,3 +154,8 @@ def order(count: int, seed: int, epoch: int) -> np.ndarray:
 def lots(seed: int, step: int) -> np.random.Generator:
     """The generator of everything that is drawn for one step."""
     return np.random.default_rng((seed, 2, step))
+
+
+def own_lots(seed: int, story: int) -> np.random.Generator:
+    """The generator of everything that is drawn for one story, where that is drawn once for the whole training."""
+    return np.random.default_rng((seed, 4, story))

@@ -71,15 +71,28 @@ def entering(held: Walk) -> Panel:
 
 
 def projected(which: str) -> Callable[[Walk], Panel]:
-    """Queries, keys or values of one head."""
+    """Queries, keys or values of one head, as their matrix makes them."""
 
     def panel(held: Walk) -> Panel:
-        made = getattr(held.attention, which)
+        plain = getattr(held.attention, f"projected_{which}", None)
+        made = getattr(held.attention, which) if plain is None else plain
         asks = which == "q"
         width = held.block("attention").given.shape[1]
         hover = f"{CELL}x ({width} numbers) · a column of W<sub>{which.upper()}</sub> = {VALUE}"
         head, rows = (held.head, held.rows) if asks else (held.shared, held.keys)
         return Panel(made[head], rows, f"feature of {which}", hover, mine=asks)
+
+    return panel
+
+
+def ready(which: str) -> Callable[[Walk], Panel]:
+    """Queries or keys of one head, as they meet."""
+
+    def panel(held: Walk) -> Panel:
+        asks = which == "q"
+        head, rows = (held.head, held.rows) if asks else (held.shared, held.keys)
+        hover = f"{CELL}{which} after its norm and its turn = {VALUE}"
+        return Panel(getattr(held.attention, which)[head], rows, f"feature of {which}′", hover, mine=asks)
 
     return panel
 

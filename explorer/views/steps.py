@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from explorer.records import Trace
 from explorer.views import panels
-from explorer.views.panels import Panel, Walk, added, normed, projected, stage
+from explorer.views.panels import Panel, Walk, added, normed, projected, ready, stage
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,18 @@ K = Step(
     "Each word's vector, times the matrix W_K of this head.",
     projected("k"),
 )
+READY = (
+    "In between, {} are made ready: where the model has QK norm, they are divided by their size, all heads together, so that no "
+    "score grows without end; where it has RoPE, each pair of their features is turned by an angle that grows with the place."
+)
+READY_Q = Step(
+    "q′",
+    "queries, as they meet the keys",
+    r"q_i' = R_i\,\mathrm{norm}(q_i)",
+    READY.format("queries"),
+    ready("q"),
+)
+READY_K = Step("k′", "keys, as they meet the queries", r"k_j' = R_j\,\mathrm{norm}(k_j)", READY.format("keys"), ready("k"))
 V = Step(
     "v",
     "values: what each word hands over",
@@ -177,8 +189,27 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
     absent = {
         "cap": all(attention.softcap is None for attention in trace.attention),
         "+ bias": all(attention.bias is None for attention in trace.attention),
+        "q′": all(attention.projected_q is None for attention in trace.attention),
+        "k′": all(attention.projected_k is None for attention in trace.attention),
     }
-    look = [Q, K, V, PRODUCTS, SCORES, SCALED, CAPPED, BIASED, MASKED, WEIGHTS, WEIGHED, CONTEXT, HEADS, OUTPUT]
+    look = [
+        Q,
+        READY_Q,
+        K,
+        READY_K,
+        V,
+        PRODUCTS,
+        SCORES,
+        SCALED,
+        CAPPED,
+        BIASED,
+        MASKED,
+        WEIGHTS,
+        WEIGHED,
+        CONTEXT,
+        HEADS,
+        OUTPUT,
+    ]
     attend = [step for step in look if not absent.get(step.name)]
     first, second = norm_step("norm", "attention"), norm_step("norm again", "feed-forward")
     plus, again = sum_step("+ x", "attention"), sum_step("+ x again", "feed-forward")

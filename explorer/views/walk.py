@@ -51,6 +51,8 @@ def words(trace: Trace) -> tuple[str, ...]:
 
 def _where(held: Walk, step: Step, one: bool) -> str:
     place = f"{held.attention.stream} layer {held.attention.layer}" + (f", head {held.head}" if step.by_head else "")
+    if step.by_head and held.attention.k is not None and len(held.attention.k) < held.attention.heads:
+        place += f" (its group shares the keys and values of head {held.shared} of {len(held.attention.k)})"
     word = theme.label(held.rows.texts[held.word])
     return place + (f" · for the word {held.word}, “{word}”" if one or not step.whole else "")
 

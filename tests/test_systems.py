@@ -1,0 +1,245 @@
+"""RoBERTa's rows and masks, OLMo's norms, PEGASUS's gaps and grouped heads: each against a formula, a library or a hand count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from test_attention import random_model, watched
+from transformers import PreTrainedTokenizerFast
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.nn.cache import Cache
+from explorer.text.microworld import stories
+from explorer.text.tokenizers import Tokenizer
+from explorer.training.batches import BATCHES, Batch, Kitchen, one_by_one
+from explorer.training.run import Plan, Run
+from explorer.training.stories import Story, own_lots, packed, prepared
+from explorer.views import VIEWS
+from explorer.views.steps import steps_of
+
+TEXTS = list(stories(200, 3))
+SMALL = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 96, "device": "cpu", "precision": "float32"}
+TEXT = "The dog was tired. It slept, and the cat looked at it."
+SYSTEMS = ("roberta", "olmo", "olmo2", "pegasus", "llama")
+
+
+def pieces(system: str) -> Tokenizer:
+    preset = ex.presets()[system]
+    told = [" ".join(text) for text in TEXTS]
+    return ex.tokenizer(preset.tokenizer, told, size=400, specials=preset.specials)
+
+
+@pytest.fixture(scope="module")
+def roberta() -> Tokenizer:
+    return pieces("roberta")
+
+
+def fitted(system: str, **given: object) -> Run:
+    return ex.fit(system, corpus=TEXTS, **{"pieces": 400, "batch": 8, "checks": 0, "seed": 1, **SMALL, **given})  # type: ignore[arg-type]
+
+
+# every system
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_each_trains_is_traced_exported_and_opened_again(system: str, tmp_path: Path) -> None:
+    more = {"kv_heads": 2} if system in ("llama", "olmo2") else {}
+    run = fitted(system, steps=60, **more)
+    losses = [sum(step.losses.values()) for step in run]
+    assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:3])
+    model = run.model
+    target = "The cat looked." if model.family == "encoder-decoder" else None
+    record = ex.trace(model, TEXT, target=target, blocks=True)
+    assert record.residual <= 1e-5
+    assert all(len(a.k) == model.config.groups for a in record.attention if a.k is not None)
+    back = ex.load(ex.export(model, tmp_path), device="cpu")
+    assert back.preset == system and back.config.groups == model.config.groups
+    np.testing.assert_allclose(back.logits(TEXT, target), model.logits(TEXT, target), atol=1e-5)
+    theirs = PreTrainedTokenizerFast.from_pretrained(tmp_path)(TEXT)["input_ids"]
+    assert theirs == model.tokenizer.encode(TEXT).ids.tolist()
+
+
+# RoBERTa
+
+
+def test_rows_are_filled_with_whole_sentences_in_their_order(roberta: Tokenizer) -> None:
+    made, separator, room = prepared(TEXTS, roberta), roberta.vocabulary.sep, 93
+    assert separator is not None
+    rows = packed(made, separator, room)
+    assert [i for row in rows for i in row.ids.tolist() if i != separator] == [i for story in made for i in story.ids.tolist()]
+    wholes = [[s.ids[s.sentences == n].tolist() for n in range(int(s.sentences.max()) + 1)] for s in made]
+    sentences = [sentence for story in wholes for sentence in story]
+    found = [row.ids[row.sentences == n].tolist() for row in rows for n in np.unique(row.sentences[row.sentences >= 0])]
+    assert found == sentences, "every sentence whole, each in one row"
+    counts = np.array([len(row.ids) for row in rows])
+    nexts = np.array([int((row.sentences == row.sentences[0]).sum()) for row in rows[1:]])
+    assert counts.max() <= room and (counts[:-1] + 2 + nexts > room).all(), "a row ends because the next sentence does not fit"
+    assert sum(int((row.ids == separator).sum()) for row in rows) > len(made) / 2, "most stories begin inside a row"
+    for row in rows:
+        marks = row.ids == separator
+        assert not marks[[0, -1]].any() and (row.words[marks] == -1).all() and (row.sentences[marks] == -1).all()
+        words = row.words[~marks]
+        assert words[0] == 0 and set(np.diff(words)) <= {0, 1}, "words are numbered on, without a gap"
+
+
+def test_only_a_sentence_longer_than_a_row_is_cut() -> None:
+    long = Story(np.arange(10, 35), np.arange(25), np.repeat([0, 1], [22, 3]))
+    short = Story(np.arange(40, 45), np.arange(5), np.zeros(5, int))
+    rows = [row.ids.tolist() for row in packed([long, short], 2, 10)]
+    assert rows == [[*range(10, 20)], [*range(20, 30)], [*range(30, 35)], [*range(40, 45)]]
+
+
+def test_the_preset_packs_and_bert_does_not(roberta: Tokenizer) -> None:
+    run = fitted("roberta", tokenizer=roberta)
+    batch, vocabulary = run.batch(1), roberta.vocabulary
+    read = [row[real] for row, real in zip(batch.answers, batch.real, strict=True)]
+    assert all(row[0] == vocabulary.cls and row[-1] == vocabulary.sep for row in read)
+    assert sum(int((row[1:-1] == vocabulary.sep).sum()) for row in read) >= 4, "stories stand side by side"
+    assert not batch.scored[np.isin(batch.answers, vocabulary.special)].any() and not batch.segments.any()
+    assert run.plan.packed and not fitted("roberta", tokenizer=roberta, packed=False).plan.packed
+    alone = fitted("roberta", tokenizer=roberta, objective="mlm+nsp", next_sentence=True, segments=2)
+    assert not alone.plan.packed, "with next sentence the rows are pairs"
+    with pytest.raises(ex.ExplorerError, match="packed=True"):
+        fitted("roberta", tokenizer=roberta, objective="mlm+nsp", packed=True)
+    with pytest.raises(ex.ExplorerError, match="static=1 must be"):
+        fitted("roberta", tokenizer=roberta, static=1)
+    with pytest.raises(ex.ExplorerError, match="static=True"):
+        Plan("causal", "causal", 5, static=True)
+
+
+def hidden_by_story(run: Run, steps: range) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
+    """For each row of text, all the ways in which it was shown."""
+    found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for step in steps:
+        batch = run.batch(step)
+        for source, answers, real in zip(batch.source, batch.answers, batch.real, strict=True):
+            found.setdefault(tuple(answers[real].tolist()), set()).add(tuple(source[real].tolist()))
+    return found
+
+
+def test_a_static_mask_is_the_same_in_every_round_and_a_dynamic_one_is_not(roberta: Tokenizer) -> None:
+    given = {"tokenizer": roberta, "mask_rate": 0.15}
+    each = len(fitted("roberta", **given).stories) // 8
+    rounds = range(1, 3 * each + 1)
+    static = hidden_by_story(fitted("roberta", static=True, **given), rounds)
+    dynamic = hidden_by_story(fitted("roberta", **given), rounds)
+    assert {len(ways) for ways in static.values()} == {1}
+    assert np.mean([len(ways) for ways in dynamic.values()]) > 2.5, "about three rounds, each with another mask"
+    chosen = [np.mean([a != b for a, b in zip(text, next(iter(ways)), strict=True)]) for text, ways in static.items()]
+    assert 0.12 < float(np.mean(chosen)) < 0.15, "15 % are chosen, a tenth of them stays as it is"
+
+
+def test_a_story_drawn_alone_is_what_the_strategy_makes_of_it(roberta: Tokenizer) -> None:
+    made = prepared(TEXTS[:6], roberta)
+    held = Kitchen(made, roberta.vocabulary, 96, "mlm", np.random.default_rng(0))
+    whole = one_by_one(BATCHES["mlm"], [(story, own_lots(5, n)) for n, story in enumerate(made)], held)
+    for n, story in enumerate(made):
+        alone: Batch = BATCHES["mlm"]([story], Kitchen(made, roberta.vocabulary, 96, "mlm", own_lots(5, n)))
+        wide = alone.source.shape[1]
+        for name in alone.widths:
+            assert np.array_equal(getattr(whole, name)[n, :wide], getattr(alone, name)[0])
+        assert not whole.real[n, wide:].any() and (whole.source[n, wide:] == roberta.vocabulary.pad).all()
+
+
+def test_another_padding_is_not_exported_as_roberta(bert: OwnModel, tmp_path: Path) -> None:
+    model = ex.build("roberta", tokenizer=bert.tokenizer, device="cpu")
+    with pytest.raises(ex.ExplorerError, match="counts its places from the id of padding"):
+        ex.export(model, tmp_path)
+
+
+# OLMo, LLaMA
+
+
+@pytest.mark.parametrize("norm", ["rms", "layer", "bare"])
+@pytest.mark.parametrize("positions", ["rope", "learned", "disentangled"])
+@pytest.mark.parametrize("family", ["encoder", "decoder"])
+def test_qk_norm_is_the_same_on_every_path(family: str, positions: str, norm: str) -> None:
+    module = random_model(
+        3, family=family, positions=positions, norm=norm, qk_norm=True, heads=4, dim=32, kv_heads=2, segments=0
+    )
+    ids = torch.randint(0, 50, (2, 14), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        fast = module(ids)
+        assert float((fast - watched(module, ids)).abs().max()) <= 1e-5 * max(1.0, float(fast.abs().max()))
+        if family == "decoder":
+            cache = Cache()
+            steps = torch.cat([module(ids[:, n : n + 1], cache=cache) for n in range(14)], dim=1)
+            assert float((fast - steps).abs().max()) <= 1e-5 * max(1.0, float(fast.abs().max()))
+
+
+def test_qk_norm_is_its_formula_and_is_seen(bert: OwnModel) -> None:
+    model = ex.build(
+        "olmo2", tokenizer=bert.tokenizer, seed=2, device="cpu", dim=32, heads=4, kv_heads=2, hidden=40, norm_epsilon=1e-6
+    )
+    with torch.no_grad():
+        for weight in model.module.parameters():
+            weight.copy_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(weight.numel())) * 0.5)
+    record = ex.trace(model, TEXT, blocks=True)
+    assert record.residual <= 1e-5
+    state = {name: value.double().numpy() for name, value in model.module.state_dict().items()}
+    for layer, seen in enumerate(record.attention):
+        x = record.hidden["decoder"][layer].astype(np.float64)
+        for name, part, ready in (("query", seen.projected_q, seen.q), ("key", seen.projected_k, seen.k)):
+            assert part is not None and ready is not None
+            made = x @ state[f"layers.{layer}.attention.{name}.weight"].T  # [position, dim of all heads]
+            np.testing.assert_allclose(np.concatenate(list(part), axis=1), made, rtol=1e-4, atol=1e-4)
+            made = (
+                made / np.sqrt((made**2).mean(-1, keepdims=True) + 1e-6) * state[f"layers.{layer}.attention.{name}_norm.weight"]
+            )
+            turned = [rope(head, model.config.rope_base) for head in np.split(made, len(part), axis=1)]
+            np.testing.assert_allclose(ready, turned, rtol=1e-4, atol=1e-4)
+
+
+def rope(x: np.ndarray, base: float) -> np.ndarray:
+    """RoPE as complex numbers: pair i of place p times e^(i p base^(−i/n))."""
+    half = x.shape[1] // 2
+    angle = np.arange(len(x))[:, None] * base ** (-np.arange(half) / half)
+    z = (x[:, :half] + 1j * x[:, half:]) * np.exp(1j * angle)
+    return np.concatenate([z.real, z.imag], axis=1)
+
+
+def test_the_walk_shows_grouped_heads_rms_norm_and_what_happens_before_they_meet(bert: OwnModel) -> None:
+    model = ex.build("llama", tokenizer=bert.tokenizer, seed=0, device="cpu", kv_heads=2)
+    record = ex.trace(model, TEXT, blocks=True)
+    assert record.residual <= 1e-5
+    names = [step.name for step in steps_of(record)]
+    assert [names.index(name) for name in ("norm", "q", "q′", "k", "k′", "v")] == list(range(1, 7))
+    attention, block = record.attention[0], record.block("decoder", 0, "attention")
+    assert attention.k is not None and attention.q is not None and attention.k.shape[0] == 2 and attention.heads == 4
+    x = block.given.astype(np.float64)
+    np.testing.assert_allclose(block.normed, x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6), rtol=1e-4)
+    figures = [VIEWS["walk"](record, step="k′", head=head) for head in range(4)]
+    drawn = [np.asarray(figure.data[0].z) for figure in figures]
+    for head in range(4):
+        np.testing.assert_allclose(drawn[head], attention.k[head // 2], atol=1e-6)
+    assert "head 1 of 2" in figures[3].layout.title.text
+    plain = ex.build("bert", tokenizer=bert.tokenizer, seed=0, device="cpu")
+    assert not {"q′", "k′"} & {step.name for step in steps_of(ex.trace(plain, TEXT, blocks=True))}
+
+
+def test_a_model_with_qk_norm_has_no_other_class(bert: OwnModel, tmp_path: Path) -> None:
+    for system in ("bert", "gpt2", "llama", "olmo", "transformer"):
+        with pytest.raises(ex.ExplorerError, match="no Hugging Face class"):
+            ex.export(ex.build(system, tokenizer=bert.tokenizer, device="cpu", qk_norm=True), tmp_path)
+    with pytest.raises(ex.ExplorerError, match="rope_base"):
+        ex.build("olmo2", tokenizer=bert.tokenizer, rope_base=0.5)
+
+
+# PEGASUS
+
+
+def test_pegasus_reads_masks_for_sentences_and_writes_them(roberta: Tokenizer) -> None:
+    run = fitted("pegasus")
+    vocabulary, batch = run.model.tokenizer.vocabulary, run.batch(1)
+    assert run.model.config.start == vocabulary.pad and vocabulary.mask is not None
+    for source, real, answers, scored in zip(batch.source, batch.real, batch.answers, batch.scored, strict=True):
+        read, written = run.model.tokenizer.decode(source[real].tolist()), answers[scored].tolist()
+        assert written[-1] == vocabulary.end and (source[real] == vocabulary.mask).sum() >= 1
+        story = next(" ".join(text) for text in TEXTS if all(s in " ".join(text) for s in read.split(". ")[:1]) and
+                     run.model.tokenizer.decode(written[:-1]).split(".")[0] in " ".join(text))  # fmt: skip
+        left = len(run.model.tokenizer.encode(story, special=False)) + 1 - (len(written) - 1)
+        assert real.sum() == left + (source[real] == vocabulary.mask).sum(), "each sentence is one mask in the source"
