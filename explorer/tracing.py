@@ -146,6 +146,7 @@ class _Listener:
         self.attention: list[Attention] = []
         self.blocks: list[Block] = []
         self._weights: dict[str, Any] = {}
+        self._terms: dict[str, np.ndarray] = {}
         self._units: Tensor | None = None
 
     def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
@@ -158,12 +159,16 @@ class _Listener:
             self._in_layer(place, stream, layer, values)
 
     def _in_layer(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "attention":
+        if place == "terms":
+            self._terms = {name: _array(value) for name, value in values["terms"].items()}
+        elif place == "attention":
             self._weights = {name: _array(value) for name, value in values.items()}
         elif place == "attention out":
             edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
             held = {**self._weights, "allowed": self._weights["allowed"][0]}  # the same for every head
-            self.attention.append(Attention(stream, layer, output=_array(values["output"]), edited=edited, **held))
+            self.attention.append(
+                Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **held)
+            )
         elif place == "units":
             self._units = values["units"]
         elif place == "block" and self.wants_blocks:

@@ -43,9 +43,11 @@ class Config:
     start: int = 0  # the piece that an encoder-decoder begins every target with
     dropout: float = 0.0
     tables: str = "sines"  # how a learned table of positions begins: as sines or at random
+    mask_decoder: bool = False  # whether the last layer is applied twice, asked from absolute places (DeBERTa)
 
     def __post_init__(self) -> None:
         self._check_types()
+        self._check_mask_decoder()
         for what, given, known in (
             ("family", self.family, FAMILIES),
             ("position scheme", self.positions, POSITIONS),
@@ -85,6 +87,14 @@ class Config:
         if self.dropout >= 1:
             raise ChoiceError(f"dropout={self.dropout!r} must be below 1: it is the share that is left out.")
 
+    def _check_mask_decoder(self) -> None:
+        """Its queries and its keys come from states that are normalised alike only where the norm stands last."""
+        if self.mask_decoder and (self.family != "encoder" or self.norm_place != "post"):
+            raise ChoiceError(
+                f"mask_decoder=True is for an encoder whose norm_place is 'post'; this is one {self.family} with "
+                f"{self.norm_place!r}. Leave it out."
+            )
+
     @property
     def groups(self) -> int:
         """How many key/value heads there are."""
@@ -99,6 +109,6 @@ class Config:
     def streams(self) -> dict[str, tuple[int, int]]:
         """The number of layers and heads in each stream of attention."""
         if self.family != "encoder-decoder":
-            return {self.family: (self.layers, self.heads)}
+            return {self.family: (self.layers + self.mask_decoder, self.heads)}
         decoder = (self.layers, self.heads)
         return {"encoder": (self.encoder_depth, self.heads), "decoder": decoder, "cross": decoder}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +21,8 @@ class Attention(Record):
     `q`, `k`, `v` are [head, position, dim] (k and v may have fewer heads), `scale` multiplies q·k, `softcap`
     and `sinks` are None where the model has none, `bias` is added to the scores, `allowed` [query, key] says
     who may see whom, `weights` [head, query, key] are the model's own and `output` [query, dim] is after W_O.
-    q, k and v are None where only the weights can be had.
+    q, k and v are None where only the weights can be had. `terms` are what a bias that depends on the words is the sum of
+    (DeBERTa), by name and each [head, query, key].
     """
 
     stream: str
@@ -37,6 +38,7 @@ class Attention(Record):
     softcap: float | None = None
     sinks: np.ndarray | None = None
     edited: tuple[Edit, ...] = ()
+    terms: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def heads(self) -> int:
