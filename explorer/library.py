@@ -228,16 +228,20 @@ def state(module: Transformer, *, half: bool = False) -> dict[str, torch.Tensor]
     return {name: value.half() if half else value.clone() for name, value in held.items()}
 
 
-def twice(module: Transformer) -> list[str]:
-    """The names under which the token embeddings stand again, because something else shares them."""
-    shared = ["head.project.weight"] if module.config.tied else []
-    return shared + (["encoder.embeddings.tokens.weight"] if module.encoder is not None else [])
+def twice(module: Transformer) -> dict[str, str]:
+    """The names under which a weight stands again, because several parts share it, each with the name of the first."""
+    names: dict[int, str] = {}
+    found: dict[str, str] = {}
+    for name, value in module.state_dict(keep_vars=True).items():
+        first = names.setdefault(id(value), name)
+        if first != name:
+            found[name] = first
+    return found
 
 
 def fill(module: Transformer, weights: dict[str, torch.Tensor], source: Path) -> None:
     """Put weights into a module; every name and shape must fit."""
-    if "embeddings.tokens.weight" in weights:
-        weights = {**weights, **dict.fromkeys(twice(module), weights["embeddings.tokens.weight"])}
+    weights = {**weights, **{name: weights[first] for name, first in twice(module).items() if first in weights}}
     try:
         module.load_state_dict(weights)
     except RuntimeError as error:

@@ -62,6 +62,11 @@ def export(model: OwnModel, folder: str | Path) -> Path:
         raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     if not isinstance(folder, (str, Path)):
         raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
+    if model.config.mask_decoder:
+        raise ChoiceError(
+            f"{model.name} has the enhanced mask decoder, which no Hugging Face class has: with its weights they would say something "
+            "else. A model that is trained with mask_decoder=False exports."
+        )
     own_first = sorted(TWINS.values(), key=lambda twin: twin.preset != model.preset)
     twin = next((twin for twin in own_first if twin.fits(model.config)), None)
     if twin is None:

@@ -98,7 +98,8 @@ def _depends(made: Position, count: int, chance: torch.Generator) -> Tensor | No
 
     where = torch.arange(count)
     as_query, as_key = project(read), project(look)
-    return made.score(as_query(word), as_key(word), (as_query, as_key), (where, where))
+    terms = made.score(as_query(word), as_key(word), (as_query, as_key), (where, where))
+    return torch.stack(list(terms.values())).sum(dim=0) if terms else None
 
 
 def shuffle(model: Model, text: Text, *, seed: int = 0) -> Shuffle:

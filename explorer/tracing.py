@@ -147,6 +147,7 @@ class _Listener:
         self.blocks: list[Block] = []
         self._weights: dict[str, Any] = {}
         self._projected: dict[str, np.ndarray] = {}
+        self._terms: dict[str, np.ndarray] = {}
         self._units: Tensor | None = None
 
     def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
@@ -161,14 +162,17 @@ class _Listener:
     def _in_layer(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
         if place == "projected":  # of the words first; a scheme that reads places with the same matrices comes after
             self._projected = {name: _array(value) for name, value in values.items()} | self._projected
+        elif place == "terms":
+            self._terms = {name: _array(value) for name, value in values["terms"].items()}
         elif place == "attention":
             self._weights = {name: _array(value) for name, value in values.items()}
         elif place == "attention out":
             edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
             held = {**self._weights, "allowed": self._weights["allowed"][0]}  # the same for every head
             held |= {f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(x, held[n])}
-            self.attention.append(Attention(stream, layer, output=_array(values["output"]), edited=edited, **held))
-            self._projected = {}
+            made = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **held)
+            self.attention.append(made)
+            self._projected, self._terms = {}, {}
         elif place == "units":
             self._units = values["units"]
         elif place == "block" and self.wants_blocks:

@@ -15,6 +15,8 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertForPreTraining,
+    DebertaV2Config,
+    DebertaV2ForMaskedLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -44,7 +46,7 @@ CASES = sample(40, 8)
 CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM,
            "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel,
            "roberta": RobertaForMaskedLM, "olmo": OlmoForCausalLM, "olmo2": Olmo2ForCausalLM,
-           "pegasus": PegasusForConditionalGeneration}  # fmt: skip
+           "pegasus": PegasusForConditionalGeneration, "deberta": DebertaV2ForMaskedLM}  # fmt: skip
 LIMIT = 1e-4
 PADDED = ex.tokenizer("byte-bpe", ["The dog ran home, and it was tired."], size=300, specials=ex.presets()["roberta"].specials)
 
@@ -145,6 +147,13 @@ def llama_like(s: dict[str, int], vocab: int) -> dict[str, object]:
             "pad_token_id": None, "eos_token_id": None, **turned(s)}  # fmt: skip
 
 
+def deberta(s: dict[str, int], vocab: int) -> dict[str, object]:
+    """The settings of DeBERTa v2 that ours has: no buckets, one projection for words and distances, a head that fills blanks."""
+    return {"vocab_size": vocab, "hidden_size": s["dim"], "num_hidden_layers": s["layers"], "num_attention_heads": s["heads"],
+            "intermediate_size": s["hidden"], "max_position_embeddings": s["length"], "relative_attention": True, "legacy": False,
+            "pos_att_type": "p2c|c2p", "share_att_key": True, "norm_rel_ebd": "layer_norm", "position_biased_input": False}  # fmt: skip
+
+
 def test_the_comparison_notices_one_wrong_weight(gpt2: OwnModel, bert: OwnModel, tmp_path: Path) -> None:
     for preset, architecture in CLASSES.items():
         tokenizer = {"bert": bert.tokenizer, "roberta": PADDED}.get(preset, gpt2.tokenizer)
@@ -163,6 +172,7 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
     configs = {
         "bert": lambda: BertConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
                                    intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
+        "deberta": lambda: DebertaV2Config(**deberta(s, v), type_vocab_size=number % 2 * 2),
         "gpt2": lambda: GPT2Config(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_inner=s["hidden"],
                                    n_positions=s["length"], bos_token_id=0, eos_token_id=0),
         "gpt": lambda: OpenAIGPTConfig(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_positions=s["length"]),

@@ -63,6 +63,8 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
             "other", "encoder", plain.source, None, (bare,), {"encoder": np.zeros((1, len(plain.source), 2), np.float32)}
         ),
         "both stacks": ex.trace(random_t5(bert), "The dog was tired.", target="It slept all day.", blocks=True),
+        "three terms": ex.trace(ex.build("deberta", tokenizer=bert.tokenizer, device="cpu"), SENTENCE, blocks=True),
+        "odd terms": ex.trace(ex.build("deberta", tokenizer=bert.tokenizer, device="cpu", mask_decoder=True), ODD),
         "shuffled": ex.shuffle(bert, SENTENCE),
         "shuffled odd": odd,
         "saturation": saturation(draws=20),

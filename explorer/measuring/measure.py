@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from explorer.errors import TextError, unknown
-from explorer.measuring import blanks, causal, masked, probing, restored, translated
+from explorer.measuring import blanks, causal, masked, probing, restored, terms, translated
 from explorer.measuring.held import Desk, Held, blank
 from explorer.measuring.measured import Measured, together
 from explorer.model import OwnModel
@@ -84,7 +84,7 @@ def measure(
 Prepare = Callable[[Desk], Ask | None]
 MASKED: tuple[Prepare, ...] = (
     masked.hidden, masked.recoverable, masked.next_sentence, blanks.fill_in, blanks.by_reason,
-    masked.samples, probing.near, probing.meant, probing.decided,
+    masked.samples, probing.near, probing.meant, probing.decided, terms.spread,
 )  # fmt: skip
 MEASURES: dict[str, tuple[Prepare, ...]] = {
     "mlm": MASKED,

@@ -21,7 +21,8 @@ class Sight:
     """What the attention of one stack has before it.
 
     `real` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last
-    states, which cross-attention looks at; `cache` holds what earlier steps computed.
+    states, which cross-attention looks at; `cache` holds what earlier steps computed; `states` [batch, key, dim] are looked at
+    instead of those that ask (None: these themselves).
     """
 
     position: Position
@@ -29,6 +30,7 @@ class Sight:
     memory: Tensor | None = None
     memory_real: Tensor | None = None
     cache: Cache | None = None
+    states: Tensor | None = None
 
 
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
@@ -72,8 +74,10 @@ class Attention(nn.Module):
         k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
         _, k_at = self._placed(position, torch.arange(k.shape[2], device=x.device))
         bias = position.bias(q_at, k_at)  # a scheme fills one slot: bias or score  [batch or 1, head, query, key]
-        if bias is None:
-            bias = position.score(q, self._shared(k), (self._queries, self._keys), (q_at, k_at))
+        terms = {} if bias is not None else position.score(q, self._shared(k), (self._queries, self._keys), (q_at, k_at))
+        tap.tap("terms", *self.name, terms=terms)
+        for term in terms.values():
+            bias = term if bias is None else bias + term
         context = (self._openly if tap.watched() else self._fast)(q, k, v, bias, real)
         out = self.output(context.transpose(1, 2).flatten(2))  # heads side by side, then W_O  [batch, position, dim]
         tap.tap("attention out", *self.name, output=out)
@@ -105,6 +109,7 @@ class Attention(nn.Module):
     def _keys_and_values(self, x: Tensor, where: Tensor, position: Position, sight: Sight) -> tuple[Tensor, Tensor]:
         """Those of the text (with the earlier ones from the cache), or in the cross stream those of the source."""
         if self.stream != "cross":
+            x = x if sight.states is None else sight.states
             k, v = position.turn(self._keys(x), where), self._values(x)
             return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
         if sight.cache is not None and self.name in sight.cache.kept:

@@ -45,9 +45,11 @@ class Config:
     tables: str = "sines"  # how a learned table of positions begins: as sines or at random
     qk_norm: bool = False  # whether queries and keys, all heads together, are normalised before they meet (OLMo 2)
     rope_base: float = 10000.0  # RoPE turns pair i of n by base^(−i/n) at each place: the larger, the slower (OLMo 2: 500,000)
+    mask_decoder: bool = False  # whether the last layer is applied twice, asked from absolute places (DeBERTa)
 
     def __post_init__(self) -> None:
         self._check_types()
+        self._check_mask_decoder()
         for what, given, known in (
             ("family", self.family, FAMILIES),
             ("position scheme", self.positions, POSITIONS),
@@ -89,6 +91,14 @@ class Config:
         if self.rope_base < 1:
             raise ChoiceError(f"rope_base={self.rope_base!r} must be at least 1: the speeds fall from 1 to one in so much.")
 
+    def _check_mask_decoder(self) -> None:
+        """Its queries and its keys come from states that are normalised alike only where the norm stands last."""
+        if self.mask_decoder and (self.family != "encoder" or self.norm_place != "post"):
+            raise ChoiceError(
+                f"mask_decoder=True is for an encoder whose norm_place is 'post'; this is one {self.family} with "
+                f"{self.norm_place!r}. Leave it out."
+            )
+
     @property
     def groups(self) -> int:
         """How many key/value heads there are."""
@@ -103,6 +113,6 @@ class Config:
     def streams(self) -> dict[str, tuple[int, int]]:
         """The number of layers and heads in each stream of attention."""
         if self.family != "encoder-decoder":
-            return {self.family: (self.layers, self.heads)}
+            return {self.family: (self.layers + self.mask_decoder, self.heads)}
         decoder = (self.layers, self.heads)
         return {"encoder": (self.encoder_depth, self.heads), "decoder": decoder, "cross": decoder}

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from explorer import tap
+
 Project = Callable[[Tensor], Tensor]
+TO_PLACE, FROM_PLACE = "content → position", "position → content"  # the terms that DeBERTa adds to content → content
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Room:
     length: int
     causal: bool
     base: float = 10000.0  # RoPE's
+    norm_epsilon: float = 1e-5
 
 
 class Position(nn.Module):
@@ -50,12 +54,13 @@ class Position(nn.Module):
         """What is added to the scores between the places `query` and `key`: [1, head, query, key], or None."""
         return None
 
-    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> Tensor | None:
-        """What is added to the scores and depends on the words: [batch, head, query, key], or None.
+    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+        """What is added to the scores and depends on the words: terms by name, [batch, head, query, key] each.
 
-        `project` makes queries and keys of any vectors; `at` are the places of the queries and of the keys.
+        `project` makes queries and keys of any vectors; `at` are the places of the queries and of the keys. They follow one
+        another, unless somebody watches: then an edit may have moved them.
         """
-        return None
+        return {}
 
 
 class Learned(Position):
@@ -160,7 +165,11 @@ class RelativeBuckets(Position):
 
 
 class Disentangled(Position):
-    """DeBERTa: word to word, word to distance and distance to word are three products, ÷ √(3d) together."""
+    """DeBERTa: word to word, word to distance and distance to word are three products, ÷ √(3d) together.
+
+    A distance is query − key in both of the terms with distances, as in the released code; the paper writes key − query in the
+    third.
+    """
 
     terms = 3
 
@@ -168,20 +177,42 @@ class Disentangled(Position):
         super().__init__(room)
         self.span = room.length
         self.table = nn.Embedding(2 * self.span, room.dim)
-        self.norm = nn.LayerNorm(room.dim)
+        self.norm = nn.LayerNorm(room.dim, eps=room.norm_epsilon)
 
-    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> Tensor:
-        """Word to distance plus distance to word; the same W_Q and W_K read words and distances."""
+    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+        """Word to distance and distance to word; the same W_Q and W_K read words and distances."""
         as_query, as_key = project
-        table = self.norm(self.table.weight)[None]  # [1, 2 · span, dim]
-        ahead = at[0][:, None] - at[1][None, :]
-        row = (ahead + self.span).clamp(0, 2 * self.span - 1).expand(*q.shape[:2], -1, -1)  # [batch, head, query, key]
         scale = (self.terms * q.shape[-1]) ** -0.5
-        keys, queries = as_key(table), as_query(table)
-        keys = keys.repeat_interleave(q.shape[1] // keys.shape[1], dim=1)  # grouped heads share a key
-        to_place = (q @ keys.transpose(-1, -2)).gather(-1, row)
-        from_place = (k @ queries.transpose(-1, -2)).gather(-1, row.transpose(-1, -2)).transpose(-1, -2)
-        return (to_place + from_place) * scale
+        table = self.norm(self.table.weight)
+        row = (at[0][:, None] - at[1][None, :] + self.span).clamp(0, 2 * self.span - 1)  # [query, key]
+        products = looked_up if tap.watched() else shifted
+        to_place = products(q, lambda x: as_key(x) * scale, table, row)
+        from_place = products(k, lambda x: as_query(x) * scale, table, row.T)
+        return {TO_PLACE: to_place, FROM_PLACE: from_place.transpose(-1, -2)}
+
+
+def looked_up(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
+    """The product of word i with the row of the table that stands at [i, j] of `row`: [batch, head, i, j]."""
+    every = x @ _for_all(project(table[None]), x)  # [batch, head, i, row]
+    return every.gather(-1, row.expand(*x.shape[:2], -1, -1))
+
+
+def shifted(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
+    """The same where places follow one another: a line of `row` is the one above moved by one, so few rows are asked for.
+
+    Looking up is what takes longest on a processor; here the products are only read along their diagonals.
+    """
+    lines, columns = row.shape
+    few = table.index_select(0, torch.cat((row[:, 0].flip(0), row[0, 1:])))  # the last line comes first
+    every = (x @ _for_all(project(few[None]), x)).contiguous()  # [batch, head, i, lines + columns − 1]
+    wide = every.shape[-1]
+    strides = (every.stride(0), every.stride(1), wide - 1, 1)
+    return every.as_strided((*every.shape[:2], lines, columns), strides, every.storage_offset() + lines - 1)
+
+
+def _for_all(made: Tensor, x: Tensor) -> Tensor:
+    """What was made of a table, once for every head of x (grouped heads share a key), ready to be multiplied from the right."""
+    return made.repeat_interleave(x.shape[1] // made.shape[1], dim=1).transpose(-1, -2)
 
 
 NOWHERE = Position(Room(0, 0, 0, False))  # what cross-attention uses: source and target share no places

@@ -6,6 +6,8 @@ the last states of an encoder: each of its layers has a cross-attention block be
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -23,6 +25,11 @@ def norm_of(config: Config) -> Norm:
     return NORMS[config.norm](config.dim, config.norm_epsilon)
 
 
+def room_of(config: Config, stream: str) -> Room:
+    """What a position scheme may know of this model."""
+    return Room(config.dim, config.heads, config.length, stream == "decoder", config.rope_base, config.norm_epsilon)
+
+
 class Embeddings(nn.Module):
     """The input as a sum: token + position + segment, then (in some models) a norm."""
 
@@ -30,8 +37,7 @@ class Embeddings(nn.Module):
         super().__init__()
         self.stream = stream
         self.tokens = nn.Embedding(config.vocab, config.dim) if tokens is None else tokens
-        room = Room(config.dim, config.heads, config.length, stream == "decoder", config.rope_base)
-        self.position = POSITIONS[config.positions](room)
+        self.position = POSITIONS[config.positions](room_of(config, stream))
         self.segments = nn.Embedding(config.segments, config.dim) if config.segments else None
         self.norm = norm_of(config) if config.embedding_norm else None
         self.scale = config.dim**0.5 if config.embedding_scale else 1.0
@@ -81,6 +87,30 @@ class Layer(nn.Module):
         return x
 
 
+class MaskDecoder(nn.Module):
+    """DeBERTa's enhanced mask decoder: the last layer twice, with the same weights, asked from absolute places.
+
+    Keys and values are made of H, the states that enter the last layer, both times. The queries are H + a vector for each place
+    the first time, and what came of that the second: so places enter only where words are guessed, on top of all distances.
+    """
+
+    def __init__(self, config: Config, last: Layer) -> None:
+        super().__init__()
+        self.position = Learned(room_of(config, last.name[0]))
+        self.again = Layer(config, last.name[0], last.name[1] + 1)
+        for mine, its in ((self.again, last), (self.again.attention, last.attention)):
+            for name, part in its.named_children():
+                if name != "attention":  # which knows the number of its layer
+                    setattr(mine, name, part)
+
+    def forward(self, last: Layer, x: Tensor, sight: Sight) -> Tensor:
+        """From what enters the last layer, [batch, position, dim], to what words are guessed from."""
+        seen = replace(sight, states=x)
+        where = tap.edited("places", last.name[0], -1, torch.arange(x.shape[1], device=x.device))
+        asking = x if where is None else x + self.position.add(where)
+        return self.again(last(asking, seen), seen)
+
+
 class Stack(nn.Module):
     """Embeddings and layers, and (in some models) a last norm."""
 
@@ -89,8 +119,10 @@ class Stack(nn.Module):
         self.config, self.stream = config, stream
         self.embeddings = Embeddings(config, stream, tokens)
         count = config.encoder_depth if stream == "encoder" else config.layers
-        self.layers = nn.ModuleList(Layer(config, stream, i) for i in range(count))
+        layers = [Layer(config, stream, i) for i in range(count)]
+        self.layers = nn.ModuleList(layers)
         self.norm = norm_of(config) if config.final_norm else None
+        self.mask_decoder = MaskDecoder(config, layers[-1]) if config.mask_decoder else None
 
     def run(self, ids: Tensor, segments: Tensor | None, sight: Sight) -> Tensor:
         """The last hidden states [batch, position, dim] of `ids` [batch, position]."""
@@ -98,8 +130,10 @@ class Stack(nn.Module):
         x = self.embeddings(ids, segments, begin)
         x = tap.edited("hidden", self.stream, -1, x)
         tap.tap("hidden", self.stream, -1, x=x)
-        for layer in self.layers:
+        for layer in self.layers if self.mask_decoder is None else self.layers[:-1]:
             x = layer(x, sight)
+        if self.mask_decoder is not None:
+            x = self.mask_decoder(self.layers[-1], x, sight)
         return x if self.norm is None else self.norm(x)
 
 

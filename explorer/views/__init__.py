@@ -16,6 +16,7 @@ from explorer.views import (
     positions,
     simple,
     strategies,
+    terms,
     tiles,
     training,
     walk,
@@ -25,7 +26,7 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
-    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS,
+    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 

@@ -1,0 +1,253 @@
+"""DeBERTa: the terms of its scores and its mask decoder, held to the paper's formulas in NumPy and to the library's own layers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import SENTENCE
+from test_twins import deberta, padded, random_shape, rows, shaken
+from transformers import DebertaV2Config, DebertaV2ForMaskedLM
+
+import explorer as ex
+from explorer import library, tap
+from explorer.measuring.feeding import Sheet, sheet_of
+from explorer.measuring.terms import CONTENT, shares
+from explorer.model import OwnModel
+from explorer.nn.positions import FROM_PLACE, TO_PLACE, looked_up, shifted
+from explorer.objectives import masked
+from explorer.records import Record, Trace
+from explorer.views import VIEWS
+
+TEXTS = (SENTENCE, "The dog was tired.", "Zoë saw 3 zebras. It slept all day because it had run across the whole town.")
+
+
+def random_deberta(bert: OwnModel, number: int = 0, **switches: object) -> OwnModel:
+    model = ex.build(
+        "deberta", tokenizer=bert.tokenizer, seed=number, device="cpu", **random_shape(number, "deberta"), **switches
+    )
+    shaken(model.module, number)
+    return model
+
+
+@pytest.mark.parametrize(("queries", "keys", "span"), [(7, 7, 32), (1, 1, 4), (1, 9, 32), (3, 8, 2), (8, 3, 5), (20, 20, 6)])
+def test_reading_along_diagonals_is_looking_up(queries: int, keys: int, span: int) -> None:
+    """Also where only the last words are asked (a cache), and where distances are further than the table reaches."""
+    chance = torch.Generator().manual_seed(queries)
+    ahead = torch.arange(keys - queries, keys)[:, None] - torch.arange(keys)
+    row = (ahead + span).clamp(0, 2 * span - 1)
+    x = torch.randn(2, 4, queries, 5, generator=chance, requires_grad=True)
+    table, matrix = (torch.randn(n, 10, generator=chance, requires_grad=True) for n in (2 * span, 10))
+
+    def project(rows_: torch.Tensor) -> torch.Tensor:
+        return (rows_ @ matrix).unflatten(-1, (2, -1)).transpose(1, 2)  # two heads, each for two of x
+
+    grown = torch.randn(2, 4, queries, keys, generator=chance)
+    every = [way(x, project, table, row) for way in (looked_up, shifted)]
+    slopes = [torch.autograd.grad((made * grown).sum(), (x, table, matrix)) for made in every]
+    assert (every[0] - every[1]).abs().max() <= 1e-5
+    assert all((a - b).abs().max() <= 1e-4 for a, b in zip(*slopes, strict=True))
+
+
+def test_both_paths_have_the_same_gradients(bert: OwnModel) -> None:
+    for switches in ({}, {"mask_decoder": True}):
+        model, found = random_deberta(bert, 3, **switches), []
+        ids, real = padded(rows(model, 3))
+        batch = {"source": ids, "real": real > 0, "answers": ids.flip(0), "scored": (real > 0) & (ids % 2 > 0)}
+        for watch in (False, True):
+            model.module.zero_grad()
+            if watch:
+                with tap.listening(lambda *heard: None):
+                    masked(model.module, batch, 0.0)["mlm"].backward()
+            else:
+                masked(model.module, batch, 0.0)["mlm"].backward()
+            found.append({name: p.grad.clone() for name, p in model.module.named_parameters() if p.grad is not None})
+        assert sorted(found[0]) == sorted(found[1]) == sorted(name for name, _ in model.module.named_parameters())
+        assert all((found[0][n] - found[1][n]).abs().max() <= 1e-4 * max(1, float(found[0][n].abs().max())) for n in found[0])
+
+
+def weights(model: OwnModel) -> dict[str, np.ndarray]:
+    return {name: value.double().numpy() for name, value in model.module.state_dict().items()}
+
+
+def linear(x: np.ndarray, w: dict[str, np.ndarray], name: str) -> np.ndarray:
+    return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+
+def normed(x: np.ndarray, w: dict[str, np.ndarray], name: str, epsilon: float) -> np.ndarray:
+    spread = np.sqrt(x.var(axis=-1, keepdims=True) + epsilon)
+    return (x - x.mean(axis=-1, keepdims=True)) / spread * w[f"{name}.weight"] + w[f"{name}.bias"]
+
+
+def scores(model: OwnModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
+    """The paper's three terms, ÷ √(3d), for every pair of words one by one: [head, query, key] each."""
+    w, config, count = weights(model), model.config, len(asks)
+    width, name = config.dim // config.heads, f"layers.{layer}.attention"
+    far = normed(w["embeddings.position.table.weight"], w, "embeddings.position.norm", config.norm_epsilon)
+    q, k, q_far, k_far = (linear(x, w, f"{name}.{part}").reshape(len(x), config.heads, width)
+                          for x, part in ((asks, "query"), (seen, "key"), (far, "query"), (far, "key")))  # fmt: skip
+    made = {term: np.zeros((config.heads, count, count)) for term in (CONTENT, TO_PLACE, FROM_PLACE)}
+    for i, j in np.ndindex(count, count):
+        delta = min(max(i - j + config.length, 0), 2 * config.length - 1)
+        made[CONTENT][:, i, j] = (q[i] * k[j]).sum(-1) / np.sqrt(3 * width)
+        made[TO_PLACE][:, i, j] = (q[i] * k_far[delta]).sum(-1) / np.sqrt(3 * width)
+        made[FROM_PLACE][:, i, j] = (k[j] * q_far[delta]).sum(-1) / np.sqrt(3 * width)
+    return made
+
+
+def once(model: OwnModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """One layer by the formulas: the states that ask, after looking at those that are seen."""
+    w, config, name = weights(model), model.config, f"layers.{layer}"
+    powers = np.exp(sum(scores(model, layer, asks, seen).values()))
+    shared = powers / powers.sum(axis=-1, keepdims=True)  # [head, query, key]
+    v = linear(seen, w, f"{name}.attention.value").reshape(len(seen), config.heads, -1)
+    looked = linear(np.einsum("hij,jhd->ihd", shared, v).reshape(asks.shape), w, f"{name}.attention.output")
+    x = normed(asks + looked, w, f"{name}.after_attention.norm", config.norm_epsilon)
+    wide = torch.nn.functional.gelu(torch.tensor(linear(x, w, f"{name}.feed_forward.widen"))).numpy()
+    return normed(x + linear(wide, w, f"{name}.feed_forward.narrow"), w, f"{name}.after_feed_forward.norm", config.norm_epsilon)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_trace_holds_the_paper_s_terms(number: int, bert: OwnModel, tmp_path: Path) -> None:
+    model = random_deberta(bert, number)
+    trace = ex.trace(model, rows(model, number)[0])
+    assert trace.residual <= 1e-5
+    for layer, attention in enumerate(trace.attention):
+        wanted = scores(model, layer, *(trace.hidden["encoder"][layer].astype(np.float64),) * 2)
+        size = max(1.0, float(max(np.abs(term).max() for term in wanted.values())))
+        assert list(attention.terms) == [TO_PLACE, FROM_PLACE]
+        for head in range(attention.heads):
+            found = {CONTENT: attention.stage("scaled", head)} | {name: term[head] for name, term in attention.terms.items()}
+            assert all(np.abs(found[name] - wanted[name][head]).max() <= 1e-5 * size for name in wanted)
+            assert np.abs(sum(found.values()) - attention.stage("biased", head)).max() <= 1e-5 * size
+    again = Record.read(trace.write(tmp_path / "trace.npz"))
+    assert isinstance(again, Trace) and np.array_equal(again.attention[0].terms[TO_PLACE], trace.attention[0].terms[TO_PLACE])
+    assert not ex.trace(bert, SENTENCE).attention[0].terms
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_mask_decoder_is_the_formula(number: int, bert: OwnModel) -> None:
+    """H enters the last layer; H + absolute places ask, then what came of it asks once more; both times H is seen."""
+    model = random_deberta(bert, number, mask_decoder=True)
+    ids, w, last = rows(model, number)[0], weights(model), model.config.layers - 1
+    x = normed(w["embeddings.tokens.weight"][ids], w, "embeddings.norm", model.config.norm_epsilon)
+    for layer in range(last):
+        x = once(model, layer, x, x)
+    first = once(model, last, x + w["mask_decoder.position.table.weight"][: len(ids)], x)
+    second = once(model, last, first, x)
+    with torch.no_grad():
+        assert np.abs(model.module(torch.tensor([ids]))[0].numpy() - second).max() <= 1e-4
+    trace = ex.trace(model, ids)
+    assert np.abs(trace.hidden["encoder"][-2] - first).max() <= 1e-4, "the trace holds both times as layers of their own"
+    assert np.abs(trace.hidden["encoder"][-1] - second).max() <= 1e-4
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_mask_decoder_is_the_library_s_layer_twice(number: int, bert: OwnModel, tmp_path: Path) -> None:
+    """As the released code does it, with the library's own last layer and its `query_states`, over a padded batch."""
+    on, off = (random_deberta(bert, number, mask_decoder=switch) for switch in (True, False))
+    held = library.state(on.module)
+    places = held.pop("mask_decoder.position.table.weight")
+    assert sorted(held) == sorted(library.state(off.module)), (
+        "the decoder has a table of places and no other weights of its own"
+    )
+    library.fill(off.module, held, tmp_path)
+    twin = DebertaV2ForMaskedLM.from_pretrained(ex.export(off, tmp_path)).eval()
+    texts, encoder = rows(on, number), twin.deberta.encoder
+    ids, real = padded(texts)
+    with torch.no_grad():
+        seen = twin.deberta(ids, attention_mask=real, output_hidden_states=True).hidden_states[-2]
+        asks = seen + places[: ids.shape[1]]
+        beside = {"relative_pos": encoder.get_rel_pos(seen), "rel_embeddings": encoder.get_rel_embedding()}
+        for _ in range(2):
+            asks = encoder.layer[-1](seen, encoder.get_attention_mask(real), query_states=asks, **beside)[0]
+        wanted = twin.lm_predictions(asks, twin.deberta.embeddings.word_embeddings).numpy()
+    gaps = [np.abs(out["lm"] - wanted[n, : len(texts[n])]).max() for n, out in enumerate(on.outputs_many(texts))]
+    assert max(gaps) <= 1e-4
+    assert np.abs(on.outputs_many(texts)[0]["lm"] - off.outputs_many(texts)[0]["lm"]).max() > 1e-2, "the switch does something"
+
+
+def test_a_model_with_the_mask_decoder_is_kept_traced_and_edited(bert: OwnModel, tmp_path: Path) -> None:
+    model = random_deberta(bert, 2, mask_decoder=True)
+    library.write(model, tmp_path / "kept")
+    again = ex.load(tmp_path / "kept", device="cpu")
+    assert np.array_equal(again.logits(SENTENCE), model.logits(SENTENCE))
+    assert again.module.mask_decoder.again.attention.query is again.module.layers[-1].attention.query
+    trace = ex.trace(model, SENTENCE, blocks=True)
+    assert trace.residual <= 1e-5 and len(trace.attention) == model.config.layers + 1 == model.streams["encoder"][0]
+    first, second = trace.attention[-2:]
+    assert np.array_equal(first.k, second.k) and np.array_equal(first.v, second.v) and not np.allclose(first.q, second.q)
+    nowhere = ex.trace(model, SENTENCE, edits=[ex.NoPositions("encoder")])
+    with torch.no_grad():
+        model.module.mask_decoder.position.table.weight.mul_(2)
+    assert np.array_equal(
+        ex.trace(model, SENTENCE, edits=[ex.NoPositions("encoder")]).hidden["encoder"], nowhere.hidden["encoder"]
+    )
+    assert not np.allclose(ex.trace(model, SENTENCE).hidden["encoder"][-2:], trace.hidden["encoder"][-2:])
+
+
+def test_what_has_no_twin_is_refused(bert: OwnModel, tmp_path: Path) -> None:
+    for system in ("deberta", "bert"):
+        model = ex.build(system, tokenizer=bert.tokenizer, device="cpu", mask_decoder=True)
+        with pytest.raises(ex.ExplorerError, match="enhanced mask decoder, which no Hugging Face class has"):
+            ex.export(model, tmp_path / "on")
+    for wrong in ({"norm_place": "pre"}, {"family": "decoder"}):
+        with pytest.raises(ex.ExplorerError, match="mask_decoder=True is for an encoder"):
+            ex.build("deberta", tokenizer=bert.tokenizer, mask_decoder=True, **wrong)
+    settings = deberta(random_shape(0, "deberta"), bert.config.vocab)
+    for number, other in enumerate(
+        ({"legacy": True}, {"position_buckets": 8}, {"share_att_key": False}, {"pos_att_type": "c2p"}, {"conv_kernel_size": 3},
+         {"position_biased_input": True}, {"max_relative_positions": 5}, {"norm_rel_ebd": "none"})
+    ):  # fmt: skip
+        DebertaV2ForMaskedLM(DebertaV2Config(**settings | other)).save_pretrained(tmp_path / str(number))
+        with pytest.raises(ex.ExplorerError, match="another kind than ours"):
+            ex.load(tmp_path / str(number))
+
+
+def sheet(model: OwnModel, *texts: str) -> Sheet:
+    return sheet_of([model.tokenizer.encode(text).ids for text in texts])
+
+
+@pytest.mark.parametrize("decoder", [False, True])
+def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: OwnModel) -> None:
+    model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu", mask_decoder=decoder)
+    shaken(model.module, 5)
+    found = shares(model, sheet(model, *TEXTS))
+    depth, heads = model.streams["encoder"]
+    assert np.abs(sum(found.values()) - 1).max() <= 1e-5
+    together, whole = {name: np.zeros((depth, heads)) for name in found}, np.zeros((depth, heads))
+    for attention in (a for text in TEXTS for a in ex.trace(model, text).attention):
+        for head in range(heads):
+            parts = {CONTENT: attention.stage("scaled", head)} | {name: term[head] for name, term in attention.terms.items()}
+            rows_ = zip(*(attention.stage("biased", head), *parts.values()), strict=True)
+            for total, *terms in rows_:
+                for name, term in zip(parts, terms, strict=True):
+                    together[name][attention.layer, head] += np.cov(term, total, bias=True)[0, 1] * len(total)
+                whole[attention.layer, head] += total.var() * len(total)
+    assert all(np.abs(found[name] - together[name] / whole).max() <= 1e-4 for name in found)
+
+
+def test_without_distances_all_comes_from_words(bert: OwnModel) -> None:
+    model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu")
+    with torch.no_grad():
+        model.module.embeddings.position.norm.weight.zero_()  # every distance is the same vector: its bias, 0
+    found = shares(model, sheet(model, *TEXTS))
+    assert np.abs(found[CONTENT] - 1).max() <= 1e-6 and np.abs(found[TO_PLACE]).max() <= 1e-6
+    assert shares(bert, sheet(bert, SENTENCE)) == {}
+
+
+def test_the_three_matrices_are_drawn_and_their_sum(bert: OwnModel) -> None:
+    trace = ex.trace(random_deberta(bert, 3), SENTENCE)
+    for attention in trace.attention:
+        figure = VIEWS["terms"](trace, layer=f"encoder layer {attention.layer}", head=attention.heads - 1)
+        *parts, total = (np.asarray(heat.z) for heat in figure.data)
+        size = max(1.0, float(np.abs(total).max()))
+        assert np.abs(sum(parts) - total).max() <= 1e-5 * size
+        assert np.array_equal(parts[1], attention.terms[TO_PLACE][-1]) and np.array_equal(
+            parts[2], attention.terms[FROM_PLACE][-1]
+        )
+        powers = np.exp(total.astype(np.float64) - total.max(axis=1, keepdims=True))
+        assert np.abs(powers / powers.sum(axis=1, keepdims=True) - attention.weights[-1]).max() <= 1e-5
+        assert np.allclose(np.asarray(figure.data[3].customdata).sum(axis=-1), total, atol=1e-5 * size)
