@@ -44,6 +44,17 @@ BERT = Preset(
     tiny={"steps": 9000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
+SPANBERT = Preset(
+    "spanbert",
+    {"family": "encoder", "positions": "learned", "norm_place": "post", "segments": 1, "head_transform": True,
+     "head_bias": True, "span_boundary": True},
+    {"tiny": shape(64, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 512)},
+    tokenizer="wordpiece",
+    objective="mlm+sbo",
+    plan={"schedule": "linear"},
+    tiny={"steps": 7000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+)  # fmt: skip
+
 GPT2 = Preset(
     "gpt2",
     {"family": "decoder", "positions": "learned", "norm_place": "pre", "norm_epsilon": 1e-5, "embedding_norm": False,
@@ -111,7 +122,7 @@ T5 = Preset(
 
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 
-PRESETS = {preset.name: preset for preset in (NGRAM, TRANSFORMER, BERT, GPT, GPT2, LLAMA, BART, T5)}
+PRESETS = {preset.name: preset for preset in (NGRAM, TRANSFORMER, BERT, SPANBERT, GPT, GPT2, LLAMA, BART, T5)}
 
 
 def preset(name: str) -> Preset:
