@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from explorer.corruption.prediction import Sampler
 from explorer.errors import ChoiceError
-from explorer.model import OwnModel
-from explorer.records import Corruption, Guess, softmax
+from explorer.model import OwnModel, check_settled
+from explorer.nn.heads import borders
+from explorer.records import Corruption, Guess, SpanGuess, softmax
 
 
 def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
     """Let a masked model read a corruption that keeps every piece at its place, such as mlm's."""
+    _check_guessable(model, corruption, top)
+    shares = softmax(model.logits(corruption.source))
+    best, texts = _likeliest(shares, model, top)
+    truth = shares[np.arange(len(shares)), corruption.original.ids]
+    return Guess(model.name, corruption, texts, best, truth)
+
+
+@torch.no_grad()
+def guess_spans(model: OwnModel, corruption: Corruption, *, top: int = 3) -> SpanGuess:
+    """The same for SpanBERT's two heads at once, at the hidden places only: at each place itself, and from the span's boundaries."""
+    _check_guessable(model, corruption, top)
+    head, scored, source = model.module.span_boundary, corruption.scored, model.tokens(corruption.source)
+    if head is None:
+        raise ChoiceError(f"{model.name} has no head for span boundaries. Take spanbert.")
+    if not scored.any() or scored[0] or scored[-1]:
+        raise ChoiceError(
+            "A hidden span needs a piece on both sides. Hide something, between [CLS] and [SEP] or inside the text."
+        )
+    check_settled(model.module, model.name)
+    ids, covered, parts = (torch.as_tensor(np.array([x]), device=model.device) for x in (source.ids, scored, source.segments))
+    hidden, where = model.module(ids, parts if model.config.segments else None), covered[0].nonzero()[:, 0]
+    both = (model.module.head(hidden[0, where]), head(hidden, covered, where, model.module.embeddings.tokens.weight))
+    shares = [softmax(said.float().cpu().numpy()) for said in both]
+    places, answers = np.flatnonzero(scored), corruption.original.ids[scored]
+    best, texts = zip(*(_likeliest(one, model, top) for one in shares), strict=True)
+    left, right = (side[0].cpu().numpy()[places] for side in borders(covered)[:2])
+    truth = np.stack([one[np.arange(len(places)), answers] for one in shares])
+    return SpanGuess(model.name, corruption, places, left, right, texts, np.stack(best), truth)
+
+
+def _likeliest(shares: np.ndarray, model: OwnModel, top: int) -> tuple[np.ndarray, tuple[tuple[str, ...], ...]]:
+    """The largest probabilities of each row [row, rank], and the pieces that have them."""
+    best = np.argsort(-shares, axis=1, kind="stable")[:, :top]
+    texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in best)
+    return np.take_along_axis(shares, best, axis=1), texts
+
+
+def _check_guessable(model: OwnModel, corruption: Corruption, top: int) -> None:
+    """Refuse a model that fills no blanks, and a corruption whose places have no answer."""
     vocabulary = model.tokenizer.vocabulary
     if model.family != "encoder" or vocabulary.mask is None:
         raise ChoiceError(f"Guessing at a blank needs a masked model, such as bert; {model.name} is an {model.family}.")
@@ -19,11 +60,6 @@ def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
         raise ChoiceError(f"{corruption.strategy} moves pieces or writes a new text, so places have no answer. Use mlm.")
     if not 1 <= top <= vocabulary.size:
         raise ChoiceError(f"top={top!r} must be a whole number from 1 to {vocabulary.size}.")
-    shares = softmax(model.logits(corruption.source))
-    best = np.argsort(-shares, axis=1, kind="stable")[:, :top]
-    texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in best)
-    truth = shares[np.arange(len(shares)), corruption.original.ids]
-    return Guess(model.name, corruption, texts, np.take_along_axis(shares, best, axis=1), truth)
 
 
 def generator(model: OwnModel, seed: int = 0) -> Sampler:

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from explorer import tap
+from explorer.errors import ChoiceError
 from explorer.nn.transformer import Transformer
 
 Tensors = Mapping[str, Tensor]  # source, real, segments, answers, scored, and one label for each name
@@ -22,11 +23,17 @@ NOT_SCORED = -100
 
 def scored_loss(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right pieces, where they are scored."""
+    where, answers = asked(batch)
+    states = hidden.flatten(0, 1).index_select(0, where)  # [scored and some more, dim]
+    return functional.cross_entropy(module.head(states), answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+
+
+def asked(batch: Tensors) -> tuple[Tensor, Tensor]:
+    """The scored places, counted through all rows, and the right pieces there; and some more places that are not scored."""
     where = batch["where"] if "where" in batch else batch["scored"].flatten().nonzero()[:, 0]
     extra = -len(where) % ROUND
     answers = functional.pad(batch["answers"].flatten()[where], (0, extra), value=NOT_SCORED)
-    states = hidden.flatten(0, 1).index_select(0, functional.pad(where, (0, extra)))  # [scored and some more, dim]
-    return functional.cross_entropy(module.head(states), answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+    return functional.pad(where, (0, extra)), answers
 
 
 def causal(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
@@ -66,6 +73,22 @@ def masked_and_meant(module: Transformer, batch: Tensors, smoothing: float) -> L
     return losses
 
 
+def masked_and_bounded(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
+    """The hidden pieces twice: from their own last states, and from the last states at the two boundaries of their span.
+
+    Both are means over the same pieces, and both are summed, as in SpanBERT.
+    """
+    if module.span_boundary is None:
+        raise ChoiceError(
+            "'mlm+sbo' needs a model with a head for span boundaries. Train spanbert, or build with span_boundary=True."
+        )
+    hidden = module(batch["source"], batch["segments"] if module.config.segments else None, batch["real"])
+    where, answers = asked(batch)
+    scores = module.span_boundary(hidden, batch["scored"], where, module.embeddings.tokens.weight)
+    bounded = functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+    return {"mlm": scored_loss(module, hidden, batch, smoothing), "sbo": bounded}
+
+
 def rewritten(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """The target, piece by piece, from the source and the target so far (teacher forcing: the right pieces, shifted)."""
     answers = batch["answers"]
@@ -85,6 +108,7 @@ STRATEGY = {
     "mlm": "mlm",
     "mlm+nsp": "mlm",
     "mlm+antecedent": "mlm",
+    "mlm+sbo": "spanbert",
     "denoising": "bart",
     "span-to-text": "t5",
     "gap-sentence": "pegasus",
@@ -94,6 +118,7 @@ OBJECTIVES: dict[str, Objective] = {
     "mlm": masked,
     "mlm+nsp": masked,
     "mlm+antecedent": masked_and_meant,
+    "mlm+sbo": masked_and_bounded,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

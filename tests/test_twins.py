@@ -46,7 +46,9 @@ CASES = sample(40, 8)
 CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM,
            "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel,
            "roberta": RobertaForMaskedLM, "olmo": OlmoForCausalLM, "olmo2": Olmo2ForCausalLM,
-           "pegasus": PegasusForConditionalGeneration, "deberta": DebertaV2ForMaskedLM}  # fmt: skip
+           "pegasus": PegasusForConditionalGeneration, "deberta": DebertaV2ForMaskedLM,
+           "spanbert": BertForMaskedLM}  # fmt: skip
+BERTS = ("bert", "spanbert")  # whose tokenizer is BERT's
 LIMIT = 1e-4
 PADDED = ex.tokenizer("byte-bpe", ["The dog ran home, and it was tired."], size=300, specials=ex.presets()["roberta"].specials)
 
@@ -156,7 +158,7 @@ def deberta(s: dict[str, int], vocab: int) -> dict[str, object]:
 
 def test_the_comparison_notices_one_wrong_weight(gpt2: OwnModel, bert: OwnModel, tmp_path: Path) -> None:
     for preset, architecture in CLASSES.items():
-        tokenizer = {"bert": bert.tokenizer, "roberta": PADDED}.get(preset, gpt2.tokenizer)
+        tokenizer = PADDED if preset == "roberta" else bert.tokenizer if preset in BERTS else gpt2.tokenizer
         model = ex.build(preset, tokenizer=tokenizer, device="cpu", **random_shape(1, preset))
         shaken(model.module, 1)
         twin = architecture.from_pretrained(ex.export(model, tmp_path / preset)).eval()
@@ -173,6 +175,8 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
         "bert": lambda: BertConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
                                    intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
         "deberta": lambda: DebertaV2Config(**deberta(s, v), type_vocab_size=number % 2 * 2),
+        "spanbert": lambda: BertConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], type_vocab_size=1 + number % 2,
+                                       num_attention_heads=s["heads"], intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
         "gpt2": lambda: GPT2Config(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_inner=s["hidden"],
                                    n_positions=s["length"], bos_token_id=0, eos_token_id=0),
         "gpt": lambda: OpenAIGPTConfig(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_positions=s["length"]),
@@ -202,7 +206,7 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
 def test_random_models_are_equal_both_ways(
     preset: str, request: pytest.FixtureRequest, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    tokenizer = PADDED if preset == "roberta" else request.getfixturevalue("bert" if preset == "bert" else "gpt2").tokenizer
+    tokenizer = PADDED if preset == "roberta" else request.getfixturevalue("bert" if preset in BERTS else "gpt2").tokenizer
     found = {}
     for way, run in (("ours → Hugging Face", exported), ("Hugging Face → ours", adopted)):
         found[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]

@@ -16,6 +16,7 @@ from conftest import SENTENCE
 import explorer as ex
 from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
+from explorer.guessing import guess_spans
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
@@ -94,6 +95,8 @@ def of_corruption(bert: OwnModel) -> dict[str, Any]:
         "nothing hidden": ex.guess(bert, ex.corrupt("Dog", "mlm", tokenizer=bert.tokenizer, exact=False, rate=1e-9)),
         "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
         "odd guess": ex.guess(bert, ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
+        "span guess": guess_spans(random_spanbert(bert), ex.corrupt(STORY, "spanbert", tokenizer=bert.tokenizer, rate=0.3)),
+        "odd span guess": guess_spans(random_spanbert(bert), ex.hide(odd_text, [0, 1, 5], tokenizer=bert.tokenizer)),
         "rates": counting.rates(STORY, tokenizer=pieces, draws=20),
         "one draw": counting.rates("Dog", tokenizer=bert.tokenizer, draws=1),
         **{f"lengths {name}": counting.span_lengths(STORY, name, tokenizer=pieces, draws=20) for name in counting.LAWS},
@@ -152,6 +155,10 @@ def of_training() -> dict[str, Any]:
 
 def random_t5(bert: OwnModel) -> OwnModel:
     return ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
+
+
+def random_spanbert(bert: OwnModel) -> OwnModel:
+    return ex.build("spanbert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
 
 
 def fitting(name: str, records: dict[str, Any], *, odd: bool = False) -> Any:

@@ -1,4 +1,7 @@
-"""BertForPreTraining."""
+"""BertForPreTraining, and BertForMaskedLM without next sentence.
+
+SpanBERT goes there without its head for span boundaries, for which that class has no place; what comes back is a BERT without it.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,7 @@ def to_theirs(config: Config) -> dict[str, Any]:
         "hidden_dropout_prob": config.dropout,
         "attention_probs_dropout_prob": config.dropout,
         "tie_word_embeddings": True,
+        "architectures": ["BertForPreTraining" if config.next_sentence else "BertForMaskedLM"],
     }
 
 

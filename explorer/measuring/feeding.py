@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,6 @@ from torch.nn import functional
 
 from explorer.corruption.rows import Rows, rows_of
 from explorer.model import OwnModel
-from explorer.records import Tokens
 
 ROWS = 64
 
@@ -46,8 +46,8 @@ def sheet_of(rows: Sequence[Sequence[int] | np.ndarray], segments: Sequence[Sequ
     return Sheet(ids, real, np.zeros_like(ids) if segments is None else filled(segments)[0])
 
 
-def rows_from(texts: Sequence[Tokens], pad: int) -> Rows:
-    """Texts in pieces as rows that a corruption takes."""
+def rows_from(texts: Sequence[Any], pad: int) -> Rows:
+    """Texts in pieces (`Tokens` or stories, with words and sentences) as rows that a corruption takes."""
     ids, real = filled([text.ids for text in texts], pad)
     words, _ = filled([text.words for text in texts], -1)
     parts, _ = filled([text.sentences for text in texts], -1)

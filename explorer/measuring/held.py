@@ -17,8 +17,8 @@ class Held:
     """Texts that no training step sees: stories as lists of sentences, documents, or translations (source, target).
 
     `world` names the generator that told them ("microworld"), for the questions that need its gold labels; they are drawn with
-    `seed` from `split`. `gold` holds the aligned pairs behind translations. `train` are rows of ids that an n-gram model,
-    measured beside a causal one, counts.
+    `seed` from `split`. `gold` holds the aligned pairs behind translations. `train` is what a rule
+    measured beside the model counts: rows of ids for the n-gram beside a causal one, stories in pieces beside span boundaries.
     """
 
     texts: Sequence[Any]
@@ -26,7 +26,7 @@ class Held:
     split: str = "validation"
     seed: int = 0
     gold: Sequence[Pair] = ()
-    train: Sequence[np.ndarray] = ()
+    train: Sequence[Any] = ()
 
 
 @dataclass(frozen=True)

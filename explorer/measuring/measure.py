@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from explorer.errors import TextError, unknown
-from explorer.measuring import blanks, causal, masked, probing, restored, terms, translated
+from explorer.measuring import blanks, causal, masked, probing, restored, spanned, terms, translated
 from explorer.measuring.held import Desk, Held, blank
 from explorer.measuring.measured import Measured, together
 from explorer.model import OwnModel
@@ -90,6 +90,7 @@ MEASURES: dict[str, tuple[Prepare, ...]] = {
     "mlm": MASKED,
     "mlm+nsp": MASKED,
     "mlm+antecedent": (*MASKED, probing.told),
+    "mlm+sbo": (*MASKED, spanned.spans),
     "causal": (causal.expected, causal.repeated, causal.samples, probing.near, probing.meant),
     "counting": (causal.counted,),
     "translation": (translated.foretold, translated.exact, translated.aligned),

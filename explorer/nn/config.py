@@ -39,6 +39,7 @@ class Config:
     head_transform: bool = False
     head_bias: bool = False
     next_sentence: bool = False
+    span_boundary: bool = False  # a second head that finds a hidden piece from the two pieces around its span (SpanBERT)
     scaled_head: bool = False  # whether the last states are multiplied by 1/√d before the vocabulary (T5)
     start: int = 0  # the piece that an encoder-decoder begins every target with
     dropout: float = 0.0

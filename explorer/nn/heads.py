@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from explorer.nn.config import Config
 from explorer.nn.layers import ACTIVATIONS
+
+FURTHEST = 20  # so many places in a span have a vector of their own, as published; pieces further in share the last one
 
 
 class Head(nn.Module):
@@ -31,14 +34,14 @@ class Head(nn.Module):
 class Transform(nn.Module):
     """BERT's extra layer before the vocabulary: dense, bend, norm."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, wide: int = 0) -> None:
         super().__init__()
-        self.dense = nn.Linear(config.dim, config.dim)
+        self.dense = nn.Linear(wide or config.dim, config.dim)
         self.bend = ACTIVATIONS[config.activation]
         self.norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """From [..., dim] to the same shape."""
+        """From [..., dim] (or as wide as it was made for) to [..., dim]."""
         return self.norm(self.bend(self.dense(hidden)))
 
 
@@ -53,3 +56,42 @@ class NextSentence(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         """From [batch, position, dim] to [batch, 2]."""
         return self.classify(torch.tanh(self.pool(hidden[:, 0])))
+
+
+class SpanBoundary(nn.Module):
+    """SpanBERT's second head: each piece of a hidden span from the span's two boundaries and the piece's place in it.
+
+    h = LN(GELU(W₁ [x_{s−1}; x_{e+1}; p_{i−s+1}])), y = LN(GELU(W₂ h)), scores = y Eᵀ + b with the token embeddings E. The x are the
+    encoder's *last states* at the boundaries: they have seen all of the text around the span, not these two words alone.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.places = nn.Embedding(FURTHEST, config.dim)
+        self.first = Transform(config, 3 * config.dim)
+        self.second = Transform(config)
+        self.bias = nn.Parameter(torch.zeros(config.vocab))
+
+    def forward(self, hidden: Tensor, covered: Tensor, where: Tensor, tokens: Tensor) -> Tensor:
+        """Scores [asked, vocab] at the places `where`, counted through all rows of the last states [batch, position, dim].
+
+        `covered` [batch, position] says which pieces are hidden; `tokens` are the embeddings [vocab, dim].
+        """
+        left, right, place = (part.flatten().index_select(0, where) for part in borders(covered))
+        row, states = where - where % covered.shape[1], hidden.flatten(0, 1)
+        inside = self.places(place.clamp(0, FURTHEST - 1))
+        seen = torch.cat((states.index_select(0, row + left), states.index_select(0, row + right), inside), dim=-1)
+        return functional.linear(self.second(self.first(seen)), tokens, self.bias)
+
+
+def borders(covered: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The nearest places to the left and to the right that are not hidden, and the place in the span from 0: each [batch, position].
+
+    Hidden neighbours are one span, however they were drawn (the published code merges them too), so no boundary is hidden itself.
+    A span at an end of the text lies beside [CLS] or [SEP]; the published code, whose texts have none there, leaves it out.
+    """
+    count = covered.shape[1]
+    at = torch.arange(count, device=covered.device).expand_as(covered)
+    left = at.masked_fill(covered, -1).cummax(dim=1).values
+    right = at.masked_fill(covered, count).flip(1).cummin(dim=1).values.flip(1)
+    return left, right, at - left - 1

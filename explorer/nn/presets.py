@@ -55,6 +55,17 @@ DEBERTA = Preset(
     tiny={"steps": 5000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
+SPANBERT = Preset(
+    "spanbert",
+    {"family": "encoder", "positions": "learned", "norm_place": "post", "segments": 1, "head_transform": True,
+     "head_bias": True, "span_boundary": True},
+    {"tiny": shape(64, 2, 4, 128), "small": shape(256, 6, 8, 256), "base": shape(768, 12, 12, 512)},
+    tokenizer="wordpiece",
+    objective="mlm+sbo",
+    plan={"schedule": "linear"},
+    tiny={"steps": 7000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+)  # fmt: skip
+
 GPT2 = Preset(
     "gpt2",
     {"family": "decoder", "positions": "learned", "norm_place": "pre", "norm_epsilon": 1e-5, "embedding_norm": False,
@@ -169,7 +180,7 @@ PEGASUS = Preset(
 
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 
-ALL = (NGRAM, TRANSFORMER, BERT, ROBERTA, DEBERTA, GPT, GPT2, LLAMA, OLMO, OLMO2, BART, PEGASUS, T5)
+ALL = (NGRAM, TRANSFORMER, BERT, ROBERTA, SPANBERT, DEBERTA, GPT, GPT2, LLAMA, OLMO, OLMO2, BART, PEGASUS, T5)
 PRESETS = {preset.name: preset for preset in ALL}
 
 

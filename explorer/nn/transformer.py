@@ -15,7 +15,7 @@ from explorer import tap
 from explorer.nn.attention import Attention, Sight
 from explorer.nn.cache import Cache
 from explorer.nn.config import Config
-from explorer.nn.heads import Head, NextSentence
+from explorer.nn.heads import Head, NextSentence, SpanBoundary
 from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
 from explorer.nn.positions import POSITIONS, Learned, Room
 
@@ -145,6 +145,7 @@ class Transformer(Stack):
         self.encoder = Stack(config, "encoder", self.embeddings.tokens) if config.family == "encoder-decoder" else None
         self.head = Head(config, self.embeddings.tokens)
         self.next_sentence = NextSentence(config.dim) if config.next_sentence else None
+        self.span_boundary = SpanBoundary(config) if config.span_boundary else None
 
     def forward(
         self, ids: Tensor, segments: Tensor | None = None, real: Tensor | None = None, cache: Cache | None = None

@@ -20,7 +20,7 @@ from explorer.records.edits import (
     Uniform,
 )
 from explorer.records.exercise import Exercise
-from explorer.records.guess import Guess
+from explorer.records.guess import Guess, SpanGuess
 from explorer.records.journey import Ability, Along, Schedules
 from explorer.records.merges import Join, Match, Merge
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
@@ -54,6 +54,7 @@ __all__ = [
     "GapSentences",
     "Guess",
     "Rates",
+    "SpanGuess",
     "SpanLengths",
     "Saturation",
     "Schedules",

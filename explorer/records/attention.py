@@ -22,8 +22,8 @@ class Attention(Record):
     and `sinks` are None where the model has none, `bias` is added to the scores, `allowed` [query, key] says
     who may see whom, `weights` [head, query, key] are the model's own and `output` [query, dim] is after W_O.
     q, k and v are None where only the weights can be had. `projected_q` and `projected_k` are what W_Q and W_K made, where
-    something (QK norm, RoPE) changes it into `q` and `k` before they meet; None where nothing does. `terms` are what a bias that depends on the words is the sum of
-    (DeBERTa), by name and each [head, query, key].
+    something (QK norm, RoPE) changes it into `q` and `k` before they meet; None where nothing does. `terms` are what
+    a bias that depends on the words is the sum of (DeBERTa), by name and each [head, query, key].
     """
 
     stream: str

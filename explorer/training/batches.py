@@ -197,6 +197,7 @@ BATCHES: dict[str, Cook] = {
     "mlm": masked,
     "mlm+nsp": masked_and_next,
     "mlm+antecedent": masked_and_meant,
+    "mlm+sbo": masked,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

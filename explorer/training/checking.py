@@ -37,4 +37,6 @@ class Checks:
         if self.objective == "causal" and isinstance(model, OwnModel):
             ends = edge(model.tokenizer)
             held = replace(held, train=[np.array([*ends, *story.ids, *ends]) for story in self.stories])
+        if self.objective == "mlm+sbo":
+            held = replace(held, train=self.stories)
         return measurement(model, self.objective, held, strategy=self.strategy)

@@ -93,7 +93,7 @@ def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequenc
     wanted = FAMILIES.get(plan.objective.split("+")[0], "encoder-decoder")
     if family != wanted:
         raise ChoiceError(f"The objective {plan.objective!r} trains one {wanted}; this model is one {family}. Choose another.")
-    needs = (*NEEDS.get(plan.strategy, ()), *(("cls", "sep") if plan.objective == "mlm+nsp" else ()))
+    needs = (*NEEDS.get(plan.strategy, ()), *(("cls", "sep") if plan.objective in ("mlm+nsp", "mlm+sbo") else ()))
     missing = [name for name in needs if getattr(vocabulary, name) in (None, ())]
     if missing:
         raise ChoiceError(

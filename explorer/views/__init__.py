@@ -7,6 +7,7 @@ from types import ModuleType
 from explorer.errors import unknown
 from explorer.views import (
     attention,
+    boundaries,
     chances,
     curves,
     guess,
@@ -26,7 +27,7 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
-    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS,
+    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 
