@@ -1,13 +1,14 @@
-"""What a masked model says at the hidden places, and how it serves as ELECTRA's generator."""
+"""What a masked model says at the hidden places, how it serves as ELECTRA's generator, and what ELECTRA then finds."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from explorer.corruption.prediction import Sampler
+from explorer.corruption.strategies import corrupt
 from explorer.errors import ChoiceError
-from explorer.model import OwnModel
-from explorer.records import Corruption, Guess, softmax
+from explorer.model import OwnModel, Text
+from explorer.records import Corruption, Detection, Guess, softmax
 
 
 def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
@@ -24,6 +25,19 @@ def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
     texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in best)
     truth = shares[np.arange(len(shares)), corruption.original.ids]
     return Guess(model.name, corruption, texts, np.take_along_axis(shares, best, axis=1), truth)
+
+
+def detect(model: OwnModel, text: Text, *, seed: int = 0, rate: float = 0.15) -> Detection:
+    """Let a model's own generator replace some pieces of a text, and the model say of every piece whether it was replaced."""
+    if not isinstance(model, OwnModel) or model.generator is None:
+        raise ChoiceError(
+            "Finding what was replaced needs a model with a generator, such as ex.load('electra'); a checkpoint that was opened "
+            "from elsewhere comes without one."
+        )
+    tokens = model.tokens(text)
+    made = corrupt(tokens, "electra", tokenizer=model.tokenizer, seed=seed, rate=rate, sample=generator(model.generator, seed))
+    scores = model.outputs(made.source)["rtd"].astype(np.float64)
+    return Detection(model.name, made, 1 / (1 + np.exp(-scores)))
 
 
 def generator(model: OwnModel, seed: int = 0) -> Sampler:

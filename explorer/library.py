@@ -228,16 +228,16 @@ def state(module: Transformer, *, half: bool = False) -> dict[str, torch.Tensor]
     return {name: value.half() if half else value.clone() for name, value in held.items()}
 
 
-def twice(module: Transformer) -> list[str]:
-    """The names under which the token embeddings stand again, because something else shares them."""
-    shared = ["head.project.weight"] if module.config.tied else []
-    return shared + (["encoder.embeddings.tokens.weight"] if module.encoder is not None else [])
+def twice(module: Transformer) -> dict[str, str]:
+    """The names under which weights stand again, because something else shares them, each with its first name."""
+    first: dict[int, str] = {}
+    named = module.state_dict(keep_vars=True)
+    return {name: first[id(held)] for name, held in named.items() if first.setdefault(id(held), name) != name}
 
 
 def fill(module: Transformer, weights: dict[str, torch.Tensor], source: Path) -> None:
     """Put weights into a module; every name and shape must fit."""
-    if "embeddings.tokens.weight" in weights:
-        weights = {**weights, **dict.fromkeys(twice(module), weights["embeddings.tokens.weight"])}
+    weights = {**weights, **{name: weights[first] for name, first in twice(module).items() if first in weights}}
     try:
         module.load_state_dict(weights)
     except RuntimeError as error:

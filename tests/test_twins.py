@@ -15,6 +15,8 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertForPreTraining,
+    ElectraConfig,
+    ElectraForPreTraining,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -34,7 +36,9 @@ from explorer.text.tokenizers import Tokenizer
 
 CASES = sample(40, 8)
 CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM,
-           "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel}  # fmt: skip
+           "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel,
+           "electra": ElectraForPreTraining}  # fmt: skip
+ENCODERS = ("bert", "electra")
 LIMIT = 1e-4
 
 
@@ -47,6 +51,8 @@ def random_shape(number: int, preset: str) -> dict[str, int]:
         found["hidden"] = 4 * found["dim"]
     if preset in ("t5", "bart", "transformer"):
         found |= {"encoder_layers": int(chance.integers(1, 4)), "start": int(chance.integers(0, 9))}
+    if preset == "electra":
+        found |= {"embedding": int(chance.integers(3, 40)), "generator": 2 * found["dim"] // heads}
     return found | ({"kv_heads": int(chance.choice([1, heads]))} if preset == "llama" else {})
 
 
@@ -84,8 +90,9 @@ def theirs(
         reads["decoder_input_ids"] = padded([[start, *target[:-1]] for target in targets])[0]
     with torch.no_grad():
         out = twin(input_ids=ids, attention_mask=mask, **reads)
-    lm = out.prediction_logits if "prediction_logits" in out else out.logits
-    found = [{"lm": lm[n, : len(t)].numpy()} for n, t in enumerate(texts if targets is None else targets)]
+    about = "rtd" if isinstance(twin, ElectraForPreTraining) else "lm"
+    scores = out.prediction_logits if "prediction_logits" in out else out.logits
+    found = [{about: scores[n, : len(t)].numpy()} for n, t in enumerate(texts if targets is None else targets)]
     for n, row in enumerate(found):
         if "seq_relationship_logits" in out:
             row["nsp"] = out.seq_relationship_logits[n].numpy()
@@ -99,7 +106,7 @@ def gap(model: OwnModel, twin: torch.nn.Module, number: int) -> float:
     assert [sorted(a) for a in ours] == [sorted(b) for b in hf]
     assert all(a[name].shape == b[name].shape for a, b in zip(ours, hf, strict=True) for name in a)
     differences = [np.abs(a[name] - b[name]) for a, b in zip(ours, hf, strict=True) for name in a]
-    assert all(np.isfinite(d).all() for d in differences) and any(a["lm"].std() > 1e-3 for a in ours)
+    assert all(np.isfinite(d).all() for d in differences) and any(a.get("lm", a.get("rtd")).std() > 1e-3 for a in ours)
     return max(float(d.max()) for d in differences)
 
 
@@ -122,7 +129,7 @@ def seq2seq(s: dict[str, int], vocab: int) -> dict[str, int]:
 
 def test_the_comparison_notices_one_wrong_weight(gpt2: OwnModel, bert: OwnModel, tmp_path: Path) -> None:
     for preset, architecture in CLASSES.items():
-        tokenizer = bert.tokenizer if preset == "bert" else gpt2.tokenizer
+        tokenizer = bert.tokenizer if preset in ENCODERS else gpt2.tokenizer
         model = ex.build(preset, tokenizer=tokenizer, device="cpu", **random_shape(1, preset))
         shaken(model.module, 1)
         twin = architecture.from_pretrained(ex.export(model, tmp_path / preset)).eval()
@@ -150,6 +157,9 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
                                feed_forward_proj=["relu", "gated-gelu"][number % 2], tie_word_embeddings=bool(number // 2 % 2)),
         "bart": lambda: BartConfig(**seq2seq(s, v), activation_function="gelu"),
         "transformer": lambda: MarianConfig(**seq2seq(s, v), scale_embedding=True, activation_function="relu"),
+        "electra": lambda: ElectraConfig(vocab_size=v, embedding_size=s["embedding"], hidden_size=s["dim"],
+                                         num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
+                                         intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
     }  # fmt: skip
     twin = shaken(CLASSES[preset](configs[preset]()), number)
     twin.save_pretrained(folder)
@@ -161,7 +171,7 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
 def test_random_models_are_equal_both_ways(
     preset: str, request: pytest.FixtureRequest, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    tokenizer = request.getfixturevalue("bert" if preset == "bert" else "gpt2").tokenizer
+    tokenizer = request.getfixturevalue("bert" if preset in ENCODERS else "gpt2").tokenizer
     found = {}
     for way, run in (("ours → Hugging Face", exported), ("Hugging Face → ours", adopted)):
         found[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]

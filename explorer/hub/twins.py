@@ -13,6 +13,7 @@ from explorer.errors import ChoiceError, FileError
 from explorer.nn.config import Config
 
 Weights = dict[str, Tensor]
+USUAL = {"embedding": 0, "replaced": False, "generator": 0}  # what only the twins that name it know
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ def adopted(theirs: Mapping[str, Any], settings: Mapping[str, str], **otherwise:
 
 
 def has(config: Config, fixed: Mapping[str, Any]) -> bool:
-    """Whether a model has these settings."""
-    return all(getattr(config, name) == value for name, value in fixed.items())
+    """Whether a model has these settings, and nothing that they do not name and few architectures have."""
+    return all(getattr(config, name) == value for name, value in {**USUAL, **fixed}.items())
 
 
 def their_name(activations: Mapping[str, str], ours: str) -> str:

@@ -14,7 +14,7 @@ class Head(nn.Module):
 
     def __init__(self, config: Config, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.project = nn.Linear(config.dim, config.vocab, bias=False)
+        self.project = nn.Linear(config.embedding_width if config.head_transform else config.dim, config.vocab, bias=False)
         self.scale = config.dim**-0.5 if config.scaled_head else 1.0
         if config.tied:
             self.project.weight = tokens.weight
@@ -29,16 +29,16 @@ class Head(nn.Module):
 
 
 class Transform(nn.Module):
-    """BERT's extra layer before the vocabulary: dense, bend, norm."""
+    """BERT's extra layer before the vocabulary: dense, bend, norm. It leads to the width of the embeddings."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.dense = nn.Linear(config.dim, config.dim)
+        self.dense = nn.Linear(config.dim, config.embedding_width)
         self.bend = ACTIVATIONS[config.activation]
-        self.norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
+        self.norm = nn.LayerNorm(config.embedding_width, eps=config.norm_epsilon)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """From [..., dim] to the same shape."""
+        """From [..., dim] to [..., width of the embeddings]."""
         return self.norm(self.bend(self.dense(hidden)))
 
 
@@ -53,3 +53,17 @@ class NextSentence(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         """From [batch, position, dim] to [batch, 2]."""
         return self.classify(torch.tanh(self.pool(hidden[:, 0])))
+
+
+class Replaced(nn.Module):
+    """Was this piece replaced? A dense layer, a bend, and one number for every piece (ELECTRA); above 0 it says yes."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.dim, config.dim)
+        self.bend = ACTIVATIONS[config.activation]
+        self.classify = nn.Linear(config.dim, 1)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """From [batch, position, dim] to [batch, position]."""
+        return self.classify(self.bend(self.dense(hidden)))[..., 0]

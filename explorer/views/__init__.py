@@ -9,6 +9,7 @@ from explorer.views import (
     attention,
     chances,
     curves,
+    detection,
     guess,
     merges,
     order,
@@ -25,7 +26,7 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
-    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS,
+    **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **detection.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 
