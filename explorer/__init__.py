@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from explorer.corruption.choosing import hide
     from explorer.corruption.strategies import corrupt
     from explorer.errors import ExplorerError
-    from explorer.guessing import guess
+    from explorer.guessing import detect, guess
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
@@ -52,6 +52,7 @@ _HOMES = {
     "build": "loading:build",
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
+    "detect": "guessing:detect",
     "export": "loading:export",
     "guess": "guessing:guess",
     "hide": "corruption.choosing:hide",
@@ -85,6 +86,7 @@ __all__ = [
     "build",
     "compare",
     "corrupt",
+    "detect",
     "export",
     "guess",
     "hide",

@@ -1,4 +1,4 @@
-"""What a masked model says at the hidden places, and how it serves as ELECTRA's generator."""
+"""What a masked model says at the hidden places, how it serves as ELECTRA's generator, and what ELECTRA then finds."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 import torch
 
 from explorer.corruption.prediction import Sampler
+from explorer.corruption.strategies import corrupt
 from explorer.errors import ChoiceError
-from explorer.model import OwnModel, check_settled
+from explorer.model import OwnModel, Text, check_settled
 from explorer.nn.heads import borders
-from explorer.records import Corruption, Guess, SpanGuess, softmax
+from explorer.records import Corruption, Detection, Guess, SpanGuess, softmax
 
 
 def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
@@ -60,6 +61,19 @@ def _check_guessable(model: OwnModel, corruption: Corruption, top: int) -> None:
         raise ChoiceError(f"{corruption.strategy} moves pieces or writes a new text, so places have no answer. Use mlm.")
     if not 1 <= top <= vocabulary.size:
         raise ChoiceError(f"top={top!r} must be a whole number from 1 to {vocabulary.size}.")
+
+
+def detect(model: OwnModel, text: Text, *, seed: int = 0, rate: float = 0.15) -> Detection:
+    """Let a model's own generator replace some pieces of a text, and the model say of every piece whether it was replaced."""
+    if not isinstance(model, OwnModel) or model.generator is None:
+        raise ChoiceError(
+            "Finding what was replaced needs a model with a generator, such as ex.load('electra'); a checkpoint that was opened "
+            "from elsewhere comes without one."
+        )
+    tokens = model.tokens(text)
+    made = corrupt(tokens, "electra", tokenizer=model.tokenizer, seed=seed, rate=rate, sample=generator(model.generator, seed))
+    scores = model.outputs(made.source)["rtd"].astype(np.float64)
+    return Detection(model.name, made, 1 / (1 + np.exp(-scores)))
 
 
 def generator(model: OwnModel, seed: int = 0) -> Sampler:

@@ -229,14 +229,10 @@ def state(module: Transformer, *, half: bool = False) -> dict[str, torch.Tensor]
 
 
 def twice(module: Transformer) -> dict[str, str]:
-    """The names under which a weight stands again, because several parts share it, each with the name of the first."""
-    names: dict[int, str] = {}
-    found: dict[str, str] = {}
-    for name, value in module.state_dict(keep_vars=True).items():
-        first = names.setdefault(id(value), name)
-        if first != name:
-            found[name] = first
-    return found
+    """The names under which weights stand again, because something else shares them, each with its first name."""
+    first: dict[int, str] = {}
+    named = module.state_dict(keep_vars=True)
+    return {name: first[id(held)] for name, held in named.items() if first.setdefault(id(held), name) != name}
 
 
 def fill(module: Transformer, weights: dict[str, torch.Tensor], source: Path) -> None:

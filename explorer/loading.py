@@ -57,7 +57,10 @@ def build(  # noqa: PLR0913  the public contract fixes these names
 
 
 def export(model: OwnModel, folder: str | Path) -> Path:
-    """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs."""
+    """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs.
+
+    A generator goes into a folder "generator" inside, as a checkpoint of its own.
+    """
     if not isinstance(model, OwnModel):
         raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     if not isinstance(folder, (str, Path)):
@@ -78,6 +81,8 @@ def export(model: OwnModel, folder: str | Path) -> Path:
             f"{model.tokenizer.vocabulary.pad}. Build the model with a tokenizer whose second special piece is <pad>."
         )
     folder = Path(folder)
+    if model.generator is not None:
+        export(model.generator, folder / "generator")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         library.write_weights(folder / library.WEIGHTS, twin.export(model.config, library.state(model.module)))

@@ -15,6 +15,8 @@ from explorer.records import Tokens
 from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
 
+BY_PLACE = ("lm", "rtd")  # predictions about every place; the others are about the whole text
+
 
 class Model(Protocol):
     """What tracing, decoding and the pages need of a model, ours or anyone's."""
@@ -61,6 +63,12 @@ class OwnModel:
         """The most pieces that one text may have."""
         return self.config.length
 
+    @property
+    def generator(self) -> OwnModel | None:
+        """The smaller masked model that replaced pieces while this one was trained; None where there is none."""
+        held = self.module.generator
+        return None if held is None else OwnModel(f"the generator of {self.name}", held, self.tokenizer, self.preset)
+
     def tokens(self, text: Text) -> Tokens:
         """The pieces that the model would read; a clear error for a text that it cannot."""
         tokens = as_tokens(text, self.tokenizer)
@@ -96,6 +104,8 @@ class OwnModel:
     def outputs(self, text: Text, target: Text | None = None) -> dict[str, np.ndarray]:
         """What the model predicts: `lm` [position, vocab], and `nsp` [2] where it has that head. Raw scores, no softmax.
 
+        A model that finds what was replaced predicts `rtd` [position] alone: above 0 it says that this piece was.
+
         An encoder-decoder reads `target` shifted right, so row i is about piece i of the target; without one there is
         a single row, about the first piece.
         """
@@ -116,7 +126,13 @@ class OwnModel:
 
     def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
         """The scores over the vocabulary, [position, vocab]. Row i is about piece i + 1 if causal, about piece i otherwise."""
-        return self.outputs(text, target)["lm"]
+        found = self.outputs(text, target)
+        if "lm" not in found:
+            raise ChoiceError(
+                f"{self.name} says nothing about the vocabulary: it predicts {', '.join(found)}. Use model.outputs(text), or "
+                "model.generator.logits(text) where it has a generator."
+            )
+        return found["lm"]
 
     @torch.no_grad()
     def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
@@ -148,4 +164,4 @@ def check_settled(module: torch.nn.Module, name: str) -> None:
 
 
 def _of_one(found: dict[str, np.ndarray], row: int, length: int) -> dict[str, np.ndarray]:
-    return {name: scores[row, :length] if name == "lm" else scores[row] for name, scores in found.items()}
+    return {name: scores[row, :length] if name in BY_PLACE else scores[row] for name, scores in found.items()}

@@ -19,6 +19,7 @@ Objective = Callable[[Transformer, Tensors, float], Losses]
 TOLD_HEAD = 0  # the head of the last layer that "mlm+antecedent" tells where to look
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
 NOT_SCORED = -100
+REPLACED_WEIGHT = 50.0  # ELECTRA's λ
 
 
 def scored_loss(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: float) -> Tensor:
@@ -30,10 +31,15 @@ def scored_loss(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: 
 
 def asked(batch: Tensors) -> tuple[Tensor, Tensor]:
     """The scored places, counted through all rows, and the right pieces there; and some more places that are not scored."""
-    where = batch["where"] if "where" in batch else batch["scored"].flatten().nonzero()[:, 0]
+    where = places(batch)
     extra = -len(where) % ROUND
     answers = functional.pad(batch["answers"].flatten()[where], (0, extra), value=NOT_SCORED)
     return functional.pad(where, (0, extra)), answers
+
+
+def places(batch: Tensors) -> Tensor:
+    """The scored places, counted through all rows."""
+    return batch["where"] if "where" in batch else batch["scored"].flatten().nonzero()[:, 0]
 
 
 def causal(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
@@ -89,6 +95,35 @@ def masked_and_bounded(module: Transformer, batch: Tensors, smoothing: float) ->
     return {"mlm": scored_loss(module, hidden, batch, smoothing), "sbo": bounded}
 
 
+def replaced(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
+    """ELECTRA: a generator learns to fill the masks; the other model reads what it filled in, and says of *every* piece if it is new.
+
+    The generator is not rewarded for fooling anyone: no gradient goes through its draws. A draw that happens to be the
+    original counts as original. "mlm" is the mean over the masks, "rtd" that over all pieces that are real; it is reported with its
+    weight of 50, so that the losses add up to what is trained.
+    """
+    generator, finds = module.generator, module.replaced
+    assert generator is not None and finds is not None, "checked before the run"
+    segments, real = batch["segments"] if module.config.segments else None, batch["real"]
+    (asked_at, answers), where = asked(batch), places(batch)
+    scores = generator.head(generator(batch["source"], segments, real).flatten(0, 1).index_select(0, asked_at))
+    mlm = functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+    lots = functional.pad(batch["rtd"], (0, real.shape[1] - batch["rtd"].shape[1])).flatten()[where]
+    filled = batch["source"].flatten().scatter(0, where, drawn(scores[: len(where)], lots)).view_as(real)
+    doubt = finds(module(filled, segments, real))  # [batch, position]
+    doubt = doubt.to(torch.promote_types(doubt.dtype, torch.float32))
+    new = (filled != batch["answers"]).to(doubt.dtype)
+    each = functional.binary_cross_entropy_with_logits(doubt, new, reduction="none") * real
+    return {"mlm": mlm, "rtd": REPLACED_WEIGHT * each.sum() / real.sum()}
+
+
+@torch.no_grad()
+def drawn(scores: Tensor, lots: Tensor) -> Tensor:
+    """A piece for every row of scores, each as likely as the softmax says: the one in whose share of [0, 1) the row's lot falls."""
+    below = scores.float().softmax(-1).cumsum(-1) <= lots.float()[:, None]
+    return below.sum(-1).clamp(max=scores.shape[-1] - 1)
+
+
 def rewritten(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """The target, piece by piece, from the source and the target so far (teacher forcing: the right pieces, shifted)."""
     answers = batch["answers"]
@@ -109,6 +144,7 @@ STRATEGY = {
     "mlm+nsp": "mlm",
     "mlm+antecedent": "mlm",
     "mlm+sbo": "spanbert",
+    "replaced": "electra",
     "denoising": "bart",
     "span-to-text": "t5",
     "gap-sentence": "pegasus",
@@ -119,6 +155,7 @@ OBJECTIVES: dict[str, Objective] = {
     "mlm+nsp": masked,
     "mlm+antecedent": masked_and_meant,
     "mlm+sbo": masked_and_bounded,
+    "replaced": replaced,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

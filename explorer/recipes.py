@@ -23,7 +23,7 @@ import torch
 from explorer import cards, library, runs
 from explorer.errors import ChoiceError
 from explorer.measuring.causal import edge
-from explorer.measuring.measure import measure
+from explorer.measuring.measure import COUNTING, measure
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
 from explorer.training.fitting import fit
@@ -100,7 +100,7 @@ def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEX
     """The figures of a model on so many texts of a split."""
     corpus = _corpus(plan["corpus"]["name"])
     held = corpus.held(texts, split)
-    if plan["objective"] == "causal":  # beside it a 4-gram that counted the same pieces of the same texts
+    if plan["objective"] in COUNTING:  # beside it something that counted the same pieces of the same texts, such as a 4-gram
         ends = edge(model.tokenizer)
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(corpus.texts, model.tokenizer)]
         held = replace(held, train=rows)
@@ -170,6 +170,16 @@ TOLD = (
     "Its attention was *supervised*: head 0 of its last layer was told, with gold labels, where every pronoun points. It did not "
     "find that by itself."
 )
+FOUND = (
+    "replaced f1",
+    "f1, always saying replaced",
+    "f1, pairs never met",
+    "replaced precision",
+    "replaced recall",
+    "generator accuracy",
+    "pieces with a signal",
+    "pieces with a signal, masking",
+)
 RECIPES = {
     "transformer": Recipe("transformer", ("exact match", "bleu", "alignment", "alignment, mean of last heads"), keep=3),
     "bert": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), keep=6),
@@ -178,6 +188,7 @@ RECIPES = {
         ("mlm accuracy", "mlm accuracy, in spans", "masked spans exactly right", "sbo accuracy", "sbo, place in the span only"),
         keep=6,
     ),
+    "electra": Recipe("electra", FOUND, keep=6),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
     "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),

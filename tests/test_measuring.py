@@ -428,7 +428,7 @@ def test_every_objective_is_measured(bert: OwnModel) -> None:
             measure(bert, "mlm", nothing)
 
 
-@pytest.mark.parametrize("preset", ["bert", "gpt2", "bart", "t5"])
+@pytest.mark.parametrize("preset", ["bert", "gpt2", "bart", "t5", "electra"])
 @pytest.mark.parametrize("texts", [["a b c d e f g h"] * 40, [f"w{n} x{n}." for n in range(60)], FRESH * 5])
 def test_short_models_and_odd_texts_are_measured_as_far_as_they_go(preset: str, texts: list[str]) -> None:
     run = ex.fit(preset, corpus=texts, steps=2, batch=4, device="cpu", pieces=400, length=10, **SMALL)

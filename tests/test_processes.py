@@ -23,7 +23,7 @@ from explorer.training.stories import Translation
 
 ROOT = Path(__file__).parent.parent
 SMALL = {"dim": 32, "heads": 2, "hidden": 64, "pieces": 450}
-SYSTEMS = ("bert", "gpt2", "transformer", "bart", "t5")
+SYSTEMS = ("bert", "gpt2", "transformer", "bart", "t5", "electra")
 
 
 def begun(system: str, steps: int = 20, folder: Path | None = None, **changes: object) -> Run:

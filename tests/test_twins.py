@@ -17,6 +17,8 @@ from transformers import (
     BertForPreTraining,
     DebertaV2Config,
     DebertaV2ForMaskedLM,
+    ElectraConfig,
+    ElectraForPreTraining,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -47,8 +49,8 @@ CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2
            "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel,
            "roberta": RobertaForMaskedLM, "olmo": OlmoForCausalLM, "olmo2": Olmo2ForCausalLM,
            "pegasus": PegasusForConditionalGeneration, "deberta": DebertaV2ForMaskedLM,
-           "spanbert": BertForMaskedLM}  # fmt: skip
-BERTS = ("bert", "spanbert")  # whose tokenizer is BERT's
+           "spanbert": BertForMaskedLM, "electra": ElectraForPreTraining}  # fmt: skip
+BERTS = ("bert", "spanbert", "electra")  # whose tokenizer is BERT's
 LIMIT = 1e-4
 PADDED = ex.tokenizer("byte-bpe", ["The dog ran home, and it was tired."], size=300, specials=ex.presets()["roberta"].specials)
 
@@ -63,6 +65,8 @@ def random_shape(number: int, preset: str) -> dict[str, int]:
     if preset in ("t5", "bart", "transformer", "pegasus"):
         found |= {"encoder_layers": int(chance.integers(1, 4)), "start": int(chance.integers(0, 9))}
     grouped = {"kv_heads": int(chance.choice([1, heads])), "rope_base": float(chance.choice([10_000, 500_000]))}
+    if preset == "electra":
+        found |= {"embedding": int(chance.integers(3, 40)), "generator": 2 * found["dim"] // heads}
     return found | (grouped if preset in ("llama", "olmo", "olmo2") else {})
 
 
@@ -101,8 +105,9 @@ def theirs(
         reads["decoder_input_ids"] = padded([[start, *target[:-1]] for target in targets])[0]
     with torch.no_grad():
         out = twin(input_ids=ids, attention_mask=mask, **reads)
-    lm = out.prediction_logits if "prediction_logits" in out else out.logits
-    found = [{"lm": lm[n, : len(t)].numpy()} for n, t in enumerate(texts if targets is None else targets)]
+    about = "rtd" if isinstance(twin, ElectraForPreTraining) else "lm"
+    scores = out.prediction_logits if "prediction_logits" in out else out.logits
+    found = [{about: scores[n, : len(t)].numpy()} for n, t in enumerate(texts if targets is None else targets)]
     for n, row in enumerate(found):
         if "seq_relationship_logits" in out:
             row["nsp"] = out.seq_relationship_logits[n].numpy()
@@ -116,7 +121,7 @@ def gap(model: OwnModel, twin: torch.nn.Module, number: int) -> float:
     assert [sorted(a) for a in ours] == [sorted(b) for b in hf]
     assert all(a[name].shape == b[name].shape for a, b in zip(ours, hf, strict=True) for name in a)
     differences = [np.abs(a[name] - b[name]) for a, b in zip(ours, hf, strict=True) for name in a]
-    assert all(np.isfinite(d).all() for d in differences) and any(a["lm"].std() > 1e-3 for a in ours)
+    assert all(np.isfinite(d).all() for d in differences) and any(a.get("lm", a.get("rtd")).std() > 1e-3 for a in ours)
     return max(float(d.max()) for d in differences)
 
 
@@ -195,6 +200,9 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
         "olmo": lambda: OlmoConfig(**llama_like(s, v), tie_word_embeddings=bool(number % 2)),
         "olmo2": lambda: Olmo2Config(**llama_like(s, v), tie_word_embeddings=bool(number % 2), rms_norm_eps=1e-6),
         "pegasus": lambda: PegasusConfig(**seq2seq(s, v), scale_embedding=bool(number % 2), activation_function="relu"),
+        "electra": lambda: ElectraConfig(vocab_size=v, embedding_size=s["embedding"], hidden_size=s["dim"],
+                                         num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
+                                         intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
     }  # fmt: skip
     twin = shaken(CLASSES[preset](configs[preset]()), number)
     twin.save_pretrained(folder)

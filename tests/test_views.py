@@ -94,6 +94,8 @@ def of_corruption(bert: OwnModel) -> dict[str, Any]:
         "one corruption": (made["mlm"],),
         "nothing hidden": ex.guess(bert, ex.corrupt("Dog", "mlm", tokenizer=bert.tokenizer, exact=False, rate=1e-9)),
         "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
+        "detection": ex.detect(random_electra(bert), STORY),
+        "odd detection": ex.detect(random_electra(bert), odd_text),
         "odd guess": ex.guess(bert, ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
         "span guess": guess_spans(random_spanbert(bert), ex.corrupt(STORY, "spanbert", tokenizer=bert.tokenizer, rate=0.3)),
         "odd span guess": guess_spans(random_spanbert(bert), ex.hide(odd_text, [0, 1, 5], tokenizer=bert.tokenizer)),
@@ -151,6 +153,10 @@ def of_training() -> dict[str, Any]:
         "along": Along("<b>bold", "mlm", places, 6 - 4 * places, steps, np.array([0.0, 0.1]), 99),
         "along alone": Along("m", "mlm", places, 6 - 4 * places, np.zeros((0, 3)), np.zeros(0), 1),
     }
+
+
+def random_electra(bert: OwnModel) -> OwnModel:
+    return ex.build("electra", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
 
 
 def random_t5(bert: OwnModel) -> OwnModel:

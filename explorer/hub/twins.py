@@ -13,6 +13,7 @@ from explorer.errors import ChoiceError, FileError
 from explorer.nn.config import Config
 
 Weights = dict[str, Tensor]
+USUAL = {"qk_norm": False, "embedding": 0, "replaced": False, "generator": 0}  # what only the twins that name it know
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,8 @@ def adopted(theirs: Mapping[str, Any], settings: Mapping[str, str], **otherwise:
 
 
 def has(config: Config, fixed: Mapping[str, Any]) -> bool:
-    """Whether a model has these settings, and none that most classes do not know."""
-    return all(getattr(config, name) == value for name, value in {"qk_norm": False, **fixed}.items())
+    """Whether a model has these settings, and nothing that they do not name and few architectures have."""
+    return all(getattr(config, name) == value for name, value in {**USUAL, **fixed}.items())
 
 
 def their_name(activations: Mapping[str, str], ours: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from explorer.errors import TextError, unknown
-from explorer.measuring import blanks, causal, masked, probing, restored, spanned, terms, translated
+from explorer.measuring import blanks, causal, masked, probing, replaced, restored, spanned, terms, translated
 from explorer.measuring.held import Desk, Held, blank
 from explorer.measuring.measured import Measured, together
 from explorer.model import OwnModel
@@ -81,6 +81,7 @@ def measure(
     return measurement(model, objective, held, strategy=strategy, seed=seed, thorough=thorough)(model)
 
 
+COUNTING = ("causal", "replaced")  # beside these stands something that has counted the texts of the training
 Prepare = Callable[[Desk], Ask | None]
 MASKED: tuple[Prepare, ...] = (
     masked.hidden, masked.recoverable, masked.next_sentence, blanks.fill_in, blanks.by_reason,
@@ -91,6 +92,7 @@ MEASURES: dict[str, tuple[Prepare, ...]] = {
     "mlm+nsp": MASKED,
     "mlm+antecedent": (*MASKED, probing.told),
     "mlm+sbo": (*MASKED, spanned.spans),
+    "replaced": (replaced.found, probing.near, probing.meant, probing.decided),
     "causal": (causal.expected, causal.repeated, causal.samples, probing.near, probing.meant),
     "counting": (causal.counted,),
     "translation": (translated.foretold, translated.exact, translated.aligned),

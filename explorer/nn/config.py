@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from explorer.errors import ChoiceError, unknown
 from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
 from explorer.nn.positions import POSITIONS
 
 FAMILIES = ("encoder", "decoder", "encoder-decoder")
+BY_HEAD = ("t5", "alibi", "disentangled")  # position schemes that know how many heads there are
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class Config:
     qk_norm: bool = False  # whether queries and keys, all heads together, are normalised before they meet (OLMo 2)
     rope_base: float = 10000.0  # RoPE turns pair i of n by base^(−i/n) at each place: the larger, the slower (OLMo 2: 500,000)
     mask_decoder: bool = False  # whether the last layer is applied twice, asked from absolute places (DeBERTa)
+    embedding: int = 0  # the width of the embeddings, where a matrix leads from them to the layers; 0 means the same width
+    replaced: bool = False  # whether it says of every piece if it was replaced, and nothing about the vocabulary (ELECTRA)
+    generator: int = 0  # the width of the masked model that replaces pieces, beside it and on the same embeddings; 0 means none
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -70,12 +74,34 @@ class Config:
             )
         if self.heads % self.groups:
             raise ChoiceError(f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that does.")
-        if self.positions.startswith("sinusoidal") and self.dim % 2:
-            raise ChoiceError(f"Sinusoidal positions come in pairs of sine and cosine: the width {self.dim} must be even.")
+        if self.positions.startswith("sinusoidal") and self.embedding_width % 2:
+            raise ChoiceError(
+                f"Sinusoidal positions come in pairs of sine and cosine: the width {self.embedding_width} must be even."
+            )
         if not 0 <= self.start < self.vocab:
             raise ChoiceError(f"start={self.start} is not a piece: the vocabulary has the ids 0 to {self.vocab - 1}.")
         if self.positions == "rope" and (self.dim // self.heads) % 2:
             raise ChoiceError(f"RoPE turns pairs of features: the width of a head, {self.dim // self.heads}, must be even.")
+        self._check_embeddings()
+
+    def _check_embeddings(self) -> None:
+        """Embeddings that are narrower or wider than the layers, and a generator that has the same, fit the rest."""
+        apart = self.embedding_width != self.dim
+        if apart and self.positions == "disentangled":
+            raise ChoiceError("Disentangled positions are read by the layers themselves: leave embedding=… out.")
+        if apart and self.tied and not (self.head_transform or self.replaced):
+            raise ChoiceError(
+                f"States of width {self.dim} cannot be held against embeddings of width {self.embedding_width}. "
+                "Take head_transform=True, which brings them to that width, or tied=False."
+            )
+        if (self.generator or self.replaced) and self.family != "encoder":
+            raise ChoiceError(f"Only an encoder finds what was replaced; this is one {self.family}.")
+        if self.generator:
+            if self.positions in BY_HEAD:
+                raise ChoiceError(
+                    f"Positions {self.positions!r} are made for one number of heads; a generator has fewer. Choose others."
+                )
+            self.generator_config  # noqa: B018  it is checked when it is made
 
     def _check_types(self) -> None:
         """Each field is of the type it says, and no number is negative."""
@@ -104,6 +130,19 @@ class Config:
     def groups(self) -> int:
         """How many key/value heads there are."""
         return self.kv_heads or self.heads
+
+    @property
+    def embedding_width(self) -> int:
+        """How wide the embeddings are."""
+        return self.embedding or self.dim
+
+    @property
+    def generator_config(self) -> Config:
+        """The masked model beside a discriminator: as deep, narrower in every part by the same factor, on the same embeddings."""
+        heads, hidden = (max(1, whole * self.generator // self.dim) for whole in (self.heads, self.hidden))
+        alone = replace(self, generator=0, embedding=self.embedding_width)
+        made = replace(alone, dim=self.generator, heads=heads, kv_heads=0, hidden=hidden)
+        return replace(made, replaced=False, head_transform=True, head_bias=True, tied=True, next_sentence=False)
 
     @property
     def encoder_depth(self) -> int:

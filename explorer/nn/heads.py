@@ -17,7 +17,7 @@ class Head(nn.Module):
 
     def __init__(self, config: Config, tokens: nn.Embedding) -> None:
         super().__init__()
-        self.project = nn.Linear(config.dim, config.vocab, bias=False)
+        self.project = nn.Linear(config.embedding_width if config.head_transform else config.dim, config.vocab, bias=False)
         self.scale = config.dim**-0.5 if config.scaled_head else 1.0
         if config.tied:
             self.project.weight = tokens.weight
@@ -32,16 +32,16 @@ class Head(nn.Module):
 
 
 class Transform(nn.Module):
-    """BERT's extra layer before the vocabulary: dense, bend, norm."""
+    """BERT's extra layer before the vocabulary: dense, bend, norm. It leads to the width of the embeddings."""
 
     def __init__(self, config: Config, wide: int = 0) -> None:
         super().__init__()
-        self.dense = nn.Linear(wide or config.dim, config.dim)
+        self.dense = nn.Linear(wide or config.dim, config.embedding_width)
         self.bend = ACTIVATIONS[config.activation]
-        self.norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
+        self.norm = nn.LayerNorm(config.embedding_width, eps=config.norm_epsilon)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """From [..., dim] (or as wide as it was made for) to [..., dim]."""
+        """From [..., dim] (or as wide as it was made for) to [..., width of the embeddings]."""
         return self.norm(self.bend(self.dense(hidden)))
 
 
@@ -69,7 +69,7 @@ class SpanBoundary(nn.Module):
         super().__init__()
         self.places = nn.Embedding(FURTHEST, config.dim)
         self.first = Transform(config, 3 * config.dim)
-        self.second = Transform(config)
+        self.second = Transform(config, config.embedding_width)
         self.bias = nn.Parameter(torch.zeros(config.vocab))
 
     def forward(self, hidden: Tensor, covered: Tensor, where: Tensor, tokens: Tensor) -> Tensor:
@@ -95,3 +95,17 @@ def borders(covered: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     left = at.masked_fill(covered, -1).cummax(dim=1).values
     right = at.masked_fill(covered, count).flip(1).cummin(dim=1).values.flip(1)
     return left, right, at - left - 1
+
+
+class Replaced(nn.Module):
+    """Was this piece replaced? A dense layer, a bend, and one number for every piece (ELECTRA); above 0 it says yes."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.dim, config.dim)
+        self.bend = ACTIVATIONS[config.activation]
+        self.classify = nn.Linear(config.dim, 1)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """From [batch, position, dim] to [batch, position]."""
+        return self.classify(self.bend(self.dense(hidden)))[..., 0]

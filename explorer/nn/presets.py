@@ -178,9 +178,20 @@ PEGASUS = Preset(
     tiny={"steps": 3000, "batch": 16},
 )  # fmt: skip
 
+ELECTRA = Preset(
+    "electra",
+    {"family": "encoder", "positions": "learned", "norm_place": "post", "segments": 2, "replaced": True},
+    {"tiny": shape(64, 2, 4, 128) | {"generator": 16}, "small": shape(256, 6, 8, 256) | {"embedding": 128, "generator": 64},
+     "base": shape(768, 12, 12, 512) | {"generator": 256}},
+    tokenizer="wordpiece",
+    objective="replaced",
+    plan={"schedule": "linear"},
+    tiny={"steps": 6000, "batch": 16},
+)  # fmt: skip
+
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 
-ALL = (NGRAM, TRANSFORMER, BERT, ROBERTA, SPANBERT, DEBERTA, GPT, GPT2, LLAMA, OLMO, OLMO2, BART, PEGASUS, T5)
+ALL = (NGRAM, TRANSFORMER, BERT, ROBERTA, SPANBERT, ELECTRA, DEBERTA, GPT, GPT2, LLAMA, OLMO, OLMO2, BART, PEGASUS, T5)
 PRESETS = {preset.name: preset for preset in ALL}
 
 

@@ -15,19 +15,19 @@ from explorer import tap
 from explorer.nn.attention import Attention, Sight
 from explorer.nn.cache import Cache
 from explorer.nn.config import Config
-from explorer.nn.heads import Head, NextSentence, SpanBoundary
+from explorer.nn.heads import Head, NextSentence, Replaced, SpanBoundary
 from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
 from explorer.nn.positions import POSITIONS, Learned, Room
 
 
-def norm_of(config: Config) -> Norm:
-    """A norm of the kind that this model uses."""
-    return NORMS[config.norm](config.dim, config.norm_epsilon)
+def norm_of(config: Config, width: int = 0) -> Norm:
+    """A norm of the kind that this model uses, as wide as its layers unless said."""
+    return NORMS[config.norm](width or config.dim, config.norm_epsilon)
 
 
-def room_of(config: Config, stream: str) -> Room:
-    """What a position scheme may know of this model."""
-    return Room(config.dim, config.heads, config.length, stream == "decoder", config.rope_base, config.norm_epsilon)
+def room_of(config: Config, stream: str, width: int = 0) -> Room:
+    """What a position scheme may know of this model; its vectors are as wide as the layers unless said."""
+    return Room(width or config.dim, config.heads, config.length, stream == "decoder", config.rope_base, config.norm_epsilon)
 
 
 class Embeddings(nn.Module):
@@ -35,16 +35,16 @@ class Embeddings(nn.Module):
 
     def __init__(self, config: Config, stream: str, tokens: nn.Embedding | None = None) -> None:
         super().__init__()
-        self.stream = stream
-        self.tokens = nn.Embedding(config.vocab, config.dim) if tokens is None else tokens
-        self.position = POSITIONS[config.positions](room_of(config, stream))
-        self.segments = nn.Embedding(config.segments, config.dim) if config.segments else None
-        self.norm = norm_of(config) if config.embedding_norm else None
+        self.stream, width = stream, config.embedding_width
+        self.tokens = nn.Embedding(config.vocab, width) if tokens is None else tokens
+        self.position = POSITIONS[config.positions](room_of(config, stream, width))
+        self.segments = nn.Embedding(config.segments, width) if config.segments else None
+        self.norm = norm_of(config, width) if config.embedding_norm else None
         self.scale = config.dim**0.5 if config.embedding_scale else 1.0
         self.drop = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, begin: int = 0) -> Tensor:
-        """From ids [batch, position], the first of which stands at place `begin`, to vectors [batch, position, dim]."""
+        """From ids [batch, position], the first of which stands at place `begin`, to vectors [batch, position, width]."""
         parts = {"token": self.tokens(ids) * self.scale}
         where = tap.edited("places", self.stream, -1, torch.arange(begin, begin + ids.shape[1], device=ids.device))
         added = None if where is None else self.position.add(where)
@@ -112,12 +112,16 @@ class MaskDecoder(nn.Module):
 
 
 class Stack(nn.Module):
-    """Embeddings and layers, and (in some models) a last norm."""
+    """Embeddings and layers; in some models a matrix from the width of the ones to that of the others, and a last norm."""
 
-    def __init__(self, config: Config, stream: str, tokens: nn.Embedding | None = None) -> None:
+    def __init__(
+        self, config: Config, stream: str, tokens: nn.Embedding | None = None, embeddings: Embeddings | None = None
+    ) -> None:
         super().__init__()
         self.config, self.stream = config, stream
-        self.embeddings = Embeddings(config, stream, tokens)
+        self.embeddings = Embeddings(config, stream, tokens) if embeddings is None else embeddings
+        apart = config.embedding_width != config.dim
+        self.project = nn.Linear(config.embedding_width, config.dim) if apart else None
         count = config.encoder_depth if stream == "encoder" else config.layers
         layers = [Layer(config, stream, i) for i in range(count)]
         self.layers = nn.ModuleList(layers)
@@ -128,6 +132,7 @@ class Stack(nn.Module):
         """The last hidden states [batch, position, dim] of `ids` [batch, position]."""
         begin = 0 if sight.cache is None else sight.cache.length
         x = self.embeddings(ids, segments, begin)
+        x = x if self.project is None else self.project(x)
         x = tap.edited("hidden", self.stream, -1, x)
         tap.tap("hidden", self.stream, -1, x=x)
         for layer in self.layers if self.mask_decoder is None else self.layers[:-1]:
@@ -138,12 +143,19 @@ class Stack(nn.Module):
 
 
 class Transformer(Stack):
-    """A stack with one head for each thing that it predicts; as an encoder-decoder, with an encoder beside it."""
+    """A stack with one head for each thing that it predicts; as an encoder-decoder, with an encoder beside it.
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config, "encoder" if config.family == "encoder" else "decoder")
+    One that finds what was replaced says nothing about the vocabulary. Its generator is a Transformer of its own, smaller and on
+    the same embeddings; only training runs it.
+    """
+
+    def __init__(self, config: Config, embeddings: Embeddings | None = None) -> None:
+        super().__init__(config, "encoder" if config.family == "encoder" else "decoder", embeddings=embeddings)
         self.encoder = Stack(config, "encoder", self.embeddings.tokens) if config.family == "encoder-decoder" else None
-        self.head = Head(config, self.embeddings.tokens)
+        if not config.replaced:
+            self.head = Head(config, self.embeddings.tokens)
+        self.replaced = Replaced(config) if config.replaced else None
+        self.generator = Transformer(config.generator_config, self.embeddings) if config.generator else None
         self.next_sentence = NextSentence(config.dim) if config.next_sentence else None
         self.span_boundary = SpanBoundary(config) if config.span_boundary else None
 
@@ -164,6 +176,8 @@ class Transformer(Stack):
 
     def outputs(self, hidden: Tensor) -> dict[str, Tensor]:
         """Everything that this model predicts from its last hidden states: raw scores by name."""
+        if self.replaced is not None:
+            return {"rtd": self.replaced(hidden)}  # [batch, position]
         found = {"lm": self.head(hidden)}  # [batch, position, vocab]
         if self.next_sentence is not None:
             found["nsp"] = self.next_sentence(hidden)  # [batch, 2]

@@ -6,6 +6,7 @@ from explorer.records.comparison import Comparison
 from explorer.records.corpora import Prepared
 from explorer.records.corruption import ACTIONS, Corruption
 from explorer.records.curves import Curve, Curves, Saturation, spread
+from explorer.records.detection import Detection
 from explorer.records.edits import (
     PARTS,
     Edit,
@@ -50,6 +51,7 @@ __all__ = [
     "Corruption",
     "Curve",
     "Curves",
+    "Detection",
     "Exercise",
     "GapSentences",
     "Guess",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.corruption.rows import Corrupted, Rows, rows_of
+from explorer.corruption.rows import KEPT, Corrupted, Rows, rows_of
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
 from explorer.records import Vocabulary
@@ -126,6 +126,20 @@ def masked_and_meant(stories: Sequence[Story], held: Kitchen) -> Batch:
     return replace(made, labels={"meant": meant})
 
 
+def filled_in(stories: Sequence[Story], held: Kitchen) -> Batch:
+    """Masks at every chosen piece, for the generator to fill in; after it every real piece is asked: is it new?
+
+    What a strategy would put at the chosen places is not used. What is new is not known before the generator has drawn; the
+    labels are the lots by which it draws, from 0 to below 1, and −1 at padding.
+    """
+    rows = framed(stories, held.vocabulary, held.length, ends=(held.vocabulary.cls, held.vocabulary.sep))
+    hidden = _hide(rows, held)
+    chosen = rows.free & (hidden.source.action != KEPT)
+    source = np.where(chosen, held.vocabulary.mask or 0, rows.ids)
+    lots = {"rtd": np.where(rows.real, held.chance.random(rows.real.shape), -1.0)}
+    return Batch(source, rows.real, np.zeros_like(rows.ids), rows.ids, chosen, lots)
+
+
 def _in_place(rows: Rows, made: Corrupted, segments: np.ndarray, labels: dict[str, np.ndarray]) -> Batch:
     return Batch(made.source.ids, rows.real, segments, rows.ids, made.scored, labels)
 
@@ -198,6 +212,7 @@ BATCHES: dict[str, Cook] = {
     "mlm+nsp": masked_and_next,
     "mlm+antecedent": masked_and_meant,
     "mlm+sbo": masked,
+    "replaced": filled_in,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.measuring.causal import edge
 from explorer.measuring.held import blank
-from explorer.measuring.measure import MEASURES, Measurement, measurement
+from explorer.measuring.measure import COUNTING, MEASURES, Measurement, measurement
 from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
 from explorer.text.ngram import NGram
@@ -34,7 +34,7 @@ class Checks:
         held = self.corpus.held(MEASURED, "validation")
         if all(map(blank, held.texts)) or self.objective not in MEASURES:
             return None
-        if self.objective == "causal" and isinstance(model, OwnModel):
+        if self.objective in COUNTING and isinstance(model, OwnModel):
             ends = edge(model.tokenizer)
             held = replace(held, train=[np.array([*ends, *story.ids, *ends]) for story in self.stories])
         if self.objective == "mlm+sbo":

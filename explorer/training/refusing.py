@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ChoiceError, TextError, unknown
+from explorer.nn.config import Config
 from explorer.objectives import OBJECTIVES
 from explorer.records import Vocabulary
 from explorer.text.tokenizers import check_text
@@ -25,9 +26,10 @@ PACKED = ("mlm", "causal")  # the objectives whose rows may be filled with one s
 DRAWN = ("mlm", "mlm+nsp", "denoising", "span-to-text")  # those that draw lots for each story
 NEEDS = {  # the special pieces without which a strategy cannot write what it hides
     "mlm": ("mask",), "whole-word": ("mask",), "spanbert": ("mask",), "bart": ("mask",), "bart-mask": ("mask",),
-    "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",),
+    "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",), "electra": ("mask",),
 }  # fmt: skip
-FAMILIES = {"causal": "decoder", "mlm": "encoder"}  # by the first word of the objective; every other: an encoder-decoder
+# By the first word of the objective; every other: an encoder-decoder.
+FAMILIES = {"causal": "decoder", "mlm": "encoder", "replaced": "encoder"}
 
 
 def check_plan(plan: Plan) -> None:
@@ -104,6 +106,18 @@ def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequenc
         raise ChoiceError(
             f"A batch takes {plan.batch} stories, but there are {len(stories)}. Give more stories, or a smaller batch=…."
         )
+
+
+def check_heads(objective: str, config: Config) -> None:
+    """Refuse an objective for a model that does not predict what it is about."""
+    finds = objective == "replaced"
+    if finds and not (config.replaced and config.generator):
+        raise ChoiceError(
+            f"The objective {objective!r} needs a model that finds replaced pieces and has a generator: ex.build('electra', …). "
+            "A checkpoint that was opened from elsewhere comes without its generator."
+        )
+    if config.replaced and not finds:
+        raise ChoiceError(f"This model finds replaced pieces, so the objective {objective!r} does not fit it. Use 'replaced'.")
 
 
 def check_texts(texts: object) -> None:

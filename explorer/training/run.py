@@ -29,7 +29,7 @@ from explorer.training.interrupts import memory_for, undisturbed
 from explorer.training.optimising import Optimiser
 from explorer.training.precision import autocast, compiled
 from explorer.training.processes import together, weighed
-from explorer.training.refusing import check_fits, check_plan, check_scored
+from explorer.training.refusing import check_fits, check_heads, check_plan, check_scored
 from explorer.training.schedules import share
 from explorer.training.steps import line_of
 from explorer.training.stories import chosen, lots, own_lots
@@ -92,6 +92,7 @@ class Run:
     ) -> None:
         self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure
         check_fits(plan, model.family, model.tokenizer.vocabulary, stories)
+        check_heads(plan.objective, model.config)
         self.processes = together(model.device.type == "cpu")
         self.processes.check(plan.batch, plan.accumulate)
         if self.processes.accelerator is not None:

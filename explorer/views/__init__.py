@@ -10,6 +10,7 @@ from explorer.views import (
     boundaries,
     chances,
     curves,
+    detection,
     guess,
     merges,
     order,
@@ -28,6 +29,7 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
+    **detection.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 
