@@ -104,6 +104,8 @@ def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEX
         ends = edge(model.tokenizer)
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(corpus.texts, model.tokenizer)]
         held = replace(held, train=rows)
+    if plan["objective"] == "distillation":
+        held = replace(held, teacher=library.open_by_name(plan["teacher"]["name"]))
     return dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
 
 

@@ -89,7 +89,7 @@ def test_unknown_devices_presets_sizes_and_fields_are_named(bert: OwnModel) -> N
     ):
         with pytest.raises(ex.ExplorerError, match=message):
             ex.build(**{"name": "bert", "tokenizer": bert.tokenizer, **arguments})  # type: ignore[arg-type]
-    assert set(ex.presets()) == {"ngram", "transformer", "bert", "gpt", "gpt2", "llama", "bart", "t5"}
+    assert set(ex.presets()) == {"ngram", "transformer", "bert", "gpt", "gpt2", "llama", "bart", "t5", "distilbert"}
 
 
 def test_a_preset_can_be_overridden_by_keyword_and_the_seed_decides(bert: OwnModel) -> None:

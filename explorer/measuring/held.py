@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.model import OwnModel
 from explorer.text.microworld.french import Pair
 from explorer.text.tokenizers import Tokenizer
 
@@ -18,7 +19,7 @@ class Held:
 
     `world` names the generator that told them ("microworld"), for the questions that need its gold labels; they are drawn with
     `seed` from `split`. `gold` holds the aligned pairs behind translations. `train` are rows of ids that an n-gram model,
-    measured beside a causal one, counts.
+    measured beside a causal one, counts. `teacher` is the model that a student learned from, to be asked the same.
     """
 
     texts: Sequence[Any]
@@ -27,6 +28,7 @@ class Held:
     seed: int = 0
     gold: Sequence[Pair] = ()
     train: Sequence[np.ndarray] = ()
+    teacher: OwnModel | None = None
 
 
 @dataclass(frozen=True)

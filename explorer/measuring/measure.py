@@ -90,6 +90,7 @@ MEASURES: dict[str, tuple[Prepare, ...]] = {
     "mlm": MASKED,
     "mlm+nsp": MASKED,
     "mlm+antecedent": (*MASKED, probing.told),
+    "distillation": (*MASKED, masked.beside_teacher),
     "causal": (causal.expected, causal.repeated, causal.samples, probing.near, probing.meant),
     "counting": (causal.counted,),
     "translation": (translated.foretold, translated.exact, translated.aligned),

@@ -176,6 +176,7 @@ BATCHES: dict[str, Callable[[Any, Kitchen], Batch]] = {
     "mlm": masked,
     "mlm+nsp": masked_and_next,
     "mlm+antecedent": masked_and_meant,
+    "distillation": masked,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

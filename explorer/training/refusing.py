@@ -25,7 +25,8 @@ NEEDS = {  # the special pieces without which a strategy cannot write what it hi
     "mlm": ("mask",), "whole-word": ("mask",), "spanbert": ("mask",), "bart": ("mask",), "bart-mask": ("mask",),
     "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",),
 }  # fmt: skip
-FAMILIES = {"causal": "decoder", "mlm": "encoder"}  # by the first word of the objective; every other: an encoder-decoder
+# by the first word of the objective; every other: an encoder-decoder
+FAMILIES = {"causal": "decoder", "mlm": "encoder", "distillation": "encoder"}
 
 
 def check_plan(plan: Plan) -> None:
