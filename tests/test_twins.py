@@ -15,6 +15,8 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertForPreTraining,
+    DistilBertConfig,
+    DistilBertForMaskedLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -34,7 +36,8 @@ from explorer.text.tokenizers import Tokenizer
 
 CASES = sample(40, 8)
 CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2LMHeadModel, "llama": LlamaForCausalLM,
-           "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel}  # fmt: skip
+           "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel,
+           "distilbert": DistilBertForMaskedLM}  # fmt: skip
 LIMIT = 1e-4
 
 
@@ -122,7 +125,7 @@ def seq2seq(s: dict[str, int], vocab: int) -> dict[str, int]:
 
 def test_the_comparison_notices_one_wrong_weight(gpt2: OwnModel, bert: OwnModel, tmp_path: Path) -> None:
     for preset, architecture in CLASSES.items():
-        tokenizer = bert.tokenizer if preset == "bert" else gpt2.tokenizer
+        tokenizer = bert.tokenizer if preset in ("bert", "distilbert") else gpt2.tokenizer
         model = ex.build(preset, tokenizer=tokenizer, device="cpu", **random_shape(1, preset))
         shaken(model.module, 1)
         twin = architecture.from_pretrained(ex.export(model, tmp_path / preset)).eval()
@@ -138,6 +141,8 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
     configs = {
         "bert": lambda: BertConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], num_attention_heads=s["heads"],
                                    intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
+        "distilbert": lambda: DistilBertConfig(vocab_size=v, dim=s["dim"], n_layers=s["layers"], n_heads=s["heads"], hidden_dim=s["hidden"],
+                                               max_position_embeddings=s["length"], activation=["gelu", "relu"][number % 2]),
         "gpt2": lambda: GPT2Config(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_inner=s["hidden"],
                                    n_positions=s["length"], bos_token_id=0, eos_token_id=0),
         "gpt": lambda: OpenAIGPTConfig(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_positions=s["length"]),
@@ -161,7 +166,7 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
 def test_random_models_are_equal_both_ways(
     preset: str, request: pytest.FixtureRequest, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    tokenizer = request.getfixturevalue("bert" if preset == "bert" else "gpt2").tokenizer
+    tokenizer = request.getfixturevalue("bert" if preset in ("bert", "distilbert") else "gpt2").tokenizer
     found = {}
     for way, run in (("ours → Hugging Face", exported), ("Hugging Face → ours", adopted)):
         found[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]
