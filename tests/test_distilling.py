@@ -15,11 +15,14 @@ from typer.testing import CliRunner
 
 import explorer as ex
 from explorer.cli import cli
+from explorer.guessing import copied
 from explorer.measuring.measure import measure
 from explorer.model import OwnModel
+from explorer.records import Copied
 from explorer.text.seedling import stories
 from explorer.training.run import Run, tensors
 from explorer.training.teaching import Teacher, every_other, student_of
+from explorer.views import VIEWS
 
 TEXTS = list(stories(200, 4))
 ROWS = ["The dog was tired.", SENTENCE, "A dog."]
@@ -176,6 +179,26 @@ def test_the_share_is_that_of_the_teacher_on_the_same_questions(bert: OwnModel) 
     mine, its = (measure(model, "mlm", held).metrics["mlm accuracy"] for model in (run.model, bert))
     assert (found["mlm accuracy"], found["teacher's mlm accuracy"]) == (mine, its) and its > mine > 0
     assert found["share of its teacher's"] == pytest.approx(mine / its)
+
+
+def test_both_distributions_are_those_of_the_two_models(bert: OwnModel, tmp_path: Path) -> None:
+    student = student_of(bert)
+    record = copied(bert, student, ex.hide(SENTENCE, ["street", "tired"], tokenizer=bert.tokenizer), top=6)
+    ids = record.corruption.source.ids.tolist()
+    logits = [torch.as_tensor(model.logits(ids), dtype=torch.float64) for model in (bert, student)]
+    for number, temperature in enumerate(record.temperatures):
+        its, mine = ((scores / temperature).log_softmax(-1) for scores in logits)
+        gap = nn.functional.kl_div(mine, its, reduction="none", log_target=True).sum(-1)
+        np.testing.assert_allclose(record.gap[number], gap, atol=1e-9)
+        best = (logits[0].softmax(-1) + logits[1].softmax(-1)).topk(6, dim=-1).indices
+        np.testing.assert_allclose(
+            record.shares[number], torch.stack([its, mine]).exp().gather(-1, best.expand(2, -1, -1)), atol=1e-9
+        )
+    figure = VIEWS["copied"](record, temperature=2.0)
+    at = int(record.corruption.scored.argmax())
+    assert [bar.x for bar in figure.data] == [pytest.approx(record.shares[1, who, at]) for who in (0, 1)]
+    assert Copied.read(record.write(tmp_path / "x.npz")).agree == record.agree
+    assert copied(bert, bert, record.corruption).agree == 1 and np.abs(copied(bert, bert, record.corruption).gap).max() < 1e-12
 
 
 def test_the_command_line_names_the_teacher(bert: OwnModel, tmp_path: Path) -> None:
