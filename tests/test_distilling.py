@@ -17,6 +17,7 @@ import explorer as ex
 from explorer.cli import cli
 from explorer.guessing import copied
 from explorer.measuring.measure import measure
+from explorer.measuring.taught import worth
 from explorer.model import OwnModel
 from explorer.records import Copied
 from explorer.text.seedling import stories
@@ -179,6 +180,16 @@ def test_the_share_is_that_of_the_teacher_on_the_same_questions(bert: OwnModel) 
     mine, its = (measure(model, "mlm", held).metrics["mlm accuracy"] for model in (run.model, bert))
     assert (found["mlm accuracy"], found["teacher's mlm accuracy"]) == (mine, its) and its > mine > 0
     assert found["share of its teacher's"] == pytest.approx(mine / its)
+
+
+def test_three_models_are_put_the_same_questions(bert: OwnModel, gpt2: OwnModel) -> None:
+    held, alone = list(stories(30, 9)), ex.build("distilbert", tokenizer=bert.tokenizer, device="cpu")
+    found = worth(student_of(bert), bert, alone, held).metrics
+    each = [measure(model, "mlm", held).metrics["mlm accuracy"] for model in (student_of(bert), bert, alone)]
+    assert [found[name] for name in ("student", "teacher", "student without a teacher")] == each
+    assert found["share of its teacher's"] == each[0] / each[1] and found["ahead of the one alone"] == each[0] - each[2] > 0
+    with pytest.raises(ex.ExplorerError, match="different tokenizers"):
+        worth(student_of(bert), gpt2, alone, held)
 
 
 def test_both_distributions_are_those_of_the_two_models(bert: OwnModel, tmp_path: Path) -> None:
