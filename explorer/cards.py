@@ -46,7 +46,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
             values = " | ".join(f"{found[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
             rows.append(f"| {figure} ({split}) | {values} |")
     paragraphs = [
-        f"{kind} by the preset `{system}`, size `tiny` ({size}), trained from scratch on `{corpus}` "
+        f"{kind} by the preset `{system}`, size `tiny` ({size}), {_begun(plan)} on `{corpus}` "
         f"({plan['corpus']['stories']:,} texts{_hash(corpus)}). {choice['note']}",
         f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.recipes {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
@@ -59,6 +59,15 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     end = "The model has read only generated text. Words that it never met are marked in every picture, and what it makes of them is noise."
     told = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
     return "\n\n".join([f"# {name}", *told[:-1], "\n".join(figures_of_seeds), told[-1]]) + "\n"
+
+
+def _begun(plan: Mapping[str, Any]) -> str:
+    """From what it was trained, and by whom it was taught."""
+    teacher = plan.get("teacher")
+    if not teacher:
+        return "trained from scratch"
+    how = "taught by it" if plan["objective"] == "distillation" else "then trained without it"
+    return f"begun with layers of `{teacher['name']}` (weights with the SHA-256 {teacher['sha256'][:16]}…) and {how}"
 
 
 def _hash(corpus: str) -> str:

@@ -116,6 +116,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     batch: Annotated[int | None, typer.Option(help="How many texts a step reads.")] = None,
     rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
     checks: Annotated[int | None, typer.Option(help="About how often the model is measured on held-out text.")] = None,
+    teacher: Annotated[str | None, typer.Option(help="Whom a student learns from: a name or a folder.")] = None,
     accumulate: Annotated[int | None, typer.Option(help="In how many parts a batch is worked through, to save memory.")] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
@@ -130,7 +131,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     from explorer.shells.progress import Progress, stopping
 
     _check_processes(processes)
-    given = {"batch": batch, "rate": rate, "checks": checks, "accumulate": accumulate}
+    given = {"batch": batch, "rate": rate, "checks": checks, "accumulate": accumulate, "teacher": teacher}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= dict(map(_setting, settings or ()))
     options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision}

@@ -1,4 +1,4 @@
-"""What a masked model says at the hidden places, how it serves as ELECTRA's generator, and what ELECTRA then finds."""
+"""What masked models say at hidden places: one alone, SpanBERT from two sides, ELECTRA of replaced pieces, a student and its teacher."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from explorer.corruption.strategies import corrupt
 from explorer.errors import ChoiceError
 from explorer.model import OwnModel, Text, check_settled
 from explorer.nn.heads import borders
-from explorer.records import Corruption, Detection, Guess, SpanGuess, softmax
+from explorer.objectives import TEMPERATURE
+from explorer.records import Copied, Corruption, Detection, Guess, SpanGuess, log_softmax, softmax
 
 
 def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
@@ -74,6 +75,22 @@ def detect(model: OwnModel, text: Text, *, seed: int = 0, rate: float = 0.15) ->
     made = corrupt(tokens, "electra", tokenizer=model.tokenizer, seed=seed, rate=rate, sample=generator(model.generator, seed))
     scores = model.outputs(made.source)["rtd"].astype(np.float64)
     return Detection(model.name, made, 1 / (1 + np.exp(-scores)))
+
+
+def copied(teacher: OwnModel, student: OwnModel, corruption: Corruption, *, top: int = 5) -> Copied:
+    """Let a teacher and its student read the same corruption; as they are, and as flat as the student learns from."""
+    for model in (teacher, student):
+        _check_guessable(model, corruption, top)
+    if teacher.tokenizer.core.to_str() != student.tokenizer.core.to_str():
+        raise ChoiceError(f"{teacher.name} and {student.name} have different tokenizers, so their answers cannot be compared.")
+    scores = np.stack([model.logits(corruption.source).astype(np.float64) for model in (teacher, student)])
+    logp = np.stack([log_softmax(scores / temperature) for temperature in (1.0, TEMPERATURE)])  # [T, who, place, vocab]
+    shares = np.exp(logp)
+    best = np.argsort(-shares[0].sum(0), axis=1, kind="stable")[:, :top]
+    texts = tuple(tuple(teacher.tokenizer.text_of(i) for i in row) for row in best)
+    gap = (shares[:, 0] * (logp[:, 0] - logp[:, 1])).sum(-1)
+    shown = np.take_along_axis(shares, best[None, None], axis=-1)
+    return Copied((teacher.name, student.name), corruption, texts, (1.0, TEMPERATURE), shown, gap)
 
 
 def generator(model: OwnModel, seed: int = 0) -> Sampler:

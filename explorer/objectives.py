@@ -20,26 +20,35 @@ TOLD_HEAD = 0  # the head of the last layer that "mlm+antecedent" tells where to
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
 NOT_SCORED = -100
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
+TEMPERATURE = 2.0
+WEIGHTS = {"soft": 5 / 8, "hard": 2 / 8, "cosine": 1 / 8}  # 5 : 2 : 1, as DistilBERT was released
 
 
 def scored_loss(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right pieces, where they are scored."""
-    where, answers = asked(batch)
-    states = hidden.flatten(0, 1).index_select(0, where)  # [scored and some more, dim]
-    return functional.cross_entropy(module.head(states), answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
-
-
-def asked(batch: Tensors) -> tuple[Tensor, Tensor]:
-    """The scored places, counted through all rows, and the right pieces there; and some more places that are not scored."""
     where = places(batch)
-    extra = -len(where) % ROUND
-    answers = functional.pad(batch["answers"].flatten()[where], (0, extra), value=NOT_SCORED)
-    return functional.pad(where, (0, extra)), answers
+    return missed(module.head(states_at(hidden, where)), batch, where, smoothing)
+
+
+def missed(scores: Tensor, batch: Tensors, where: Tensor, smoothing: float) -> Tensor:
+    """The mean cross-entropy of the right pieces at these places; scores of places that fill up to a round number do not count."""
+    answers = functional.pad(batch["answers"].flatten()[where], (0, len(scores) - len(where)), value=NOT_SCORED)
+    return functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
 
 
 def places(batch: Tensors) -> Tensor:
-    """The scored places, counted through all rows."""
+    """The numbers of the places that are scored, counted through all rows."""
     return batch["where"] if "where" in batch else batch["scored"].flatten().nonzero()[:, 0]
+
+
+def states_at(hidden: Tensor, where: Tensor) -> Tensor:
+    """The states at these places, and some more up to a round number: [scored and some more, dim]."""
+    return hidden.flatten(0, 1).index_select(0, rounded(where))
+
+
+def rounded(where: Tensor) -> Tensor:
+    """These places, and the first of all again and again up to a round number."""
+    return functional.pad(where, (0, -len(where) % ROUND))
 
 
 def causal(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
@@ -89,10 +98,9 @@ def masked_and_bounded(module: Transformer, batch: Tensors, smoothing: float) ->
             "'mlm+sbo' needs a model with a head for span boundaries. Train spanbert, or build with span_boundary=True."
         )
     hidden = module(batch["source"], batch["segments"] if module.config.segments else None, batch["real"])
-    where, answers = asked(batch)
-    scores = module.span_boundary(hidden, batch["scored"], where, module.embeddings.tokens.weight)
-    bounded = functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
-    return {"mlm": scored_loss(module, hidden, batch, smoothing), "sbo": bounded}
+    where = places(batch)
+    scores = module.span_boundary(hidden, batch["scored"], rounded(where), module.embeddings.tokens.weight)
+    return {"mlm": scored_loss(module, hidden, batch, smoothing), "sbo": missed(scores, batch, where, smoothing)}
 
 
 def replaced(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
@@ -105,9 +113,9 @@ def replaced(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     generator, finds = module.generator, module.replaced
     assert generator is not None and finds is not None, "checked before the run"
     segments, real = batch["segments"] if module.config.segments else None, batch["real"]
-    (asked_at, answers), where = asked(batch), places(batch)
-    scores = generator.head(generator(batch["source"], segments, real).flatten(0, 1).index_select(0, asked_at))
-    mlm = functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+    where = places(batch)
+    scores = generator.head(states_at(generator(batch["source"], segments, real), where))
+    mlm = missed(scores, batch, where, smoothing)
     lots = functional.pad(batch["rtd"], (0, real.shape[1] - batch["rtd"].shape[1])).flatten()[where]
     filled = batch["source"].flatten().scatter(0, where, drawn(scores[: len(where)], lots)).view_as(real)
     doubt = finds(module(filled, segments, real))  # [batch, position]
@@ -122,6 +130,26 @@ def drawn(scores: Tensor, lots: Tensor) -> Tensor:
     """A piece for every row of scores, each as likely as the softmax says: the one in whose share of [0, 1) the row's lot falls."""
     below = scores.float().softmax(-1).cumsum(-1) <= lots.float()[:, None]
     return below.sum(-1).clamp(max=scores.shape[-1] - 1)
+
+
+def distilled(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
+    """A student copies its teacher, who has read the same batch: three losses, each times its weight, so that they add up.
+
+    Soft: T² · KL(p ‖ q), p = softmax(teacher's scores / T), q = softmax(student's scores / T), at the hidden pieces; T = 2 makes
+    both flatter, and T² keeps the gradients as large as they were. Hard: the hidden pieces themselves. Cosine: one minus the
+    cosine between the last hidden states of both, at every place of the text.
+    """
+    hidden, where = module(batch["source"], None, batch["real"]), places(batch)
+    said = module.head(states_at(hidden, where))[: len(where)].float()  # [scored, vocab]
+    taught = batch["teacher's scores"][: len(where)].float()
+    one, other = ((scores / TEMPERATURE).log_softmax(-1) for scores in (said, taught))
+    turned = 1 - functional.cosine_similarity(hidden.float(), batch["teacher's states"].float(), dim=-1)  # [batch, position]
+    parts = {
+        "soft": TEMPERATURE**2 * functional.kl_div(one, other, reduction="batchmean", log_target=True),
+        "hard": missed(said, batch, where, smoothing),
+        "cosine": turned[batch["real"]].mean(),
+    }
+    return {name: WEIGHTS[name] * loss for name, loss in parts.items()}
 
 
 def rewritten(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
@@ -145,6 +173,7 @@ STRATEGY = {
     "mlm+antecedent": "mlm",
     "mlm+sbo": "spanbert",
     "replaced": "electra",
+    "distillation": "mlm",
     "denoising": "bart",
     "span-to-text": "t5",
     "gap-sentence": "pegasus",
@@ -156,6 +185,7 @@ OBJECTIVES: dict[str, Objective] = {
     "mlm+antecedent": masked_and_meant,
     "mlm+sbo": masked_and_bounded,
     "replaced": replaced,
+    "distillation": distilled,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

@@ -106,6 +106,8 @@ def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEX
         held = replace(held, train=rows)
     if plan["objective"] == "mlm+sbo":  # beside it a guess that knows nothing but the place in the span
         held = replace(held, train=prepared(corpus.texts, model.tokenizer))
+    if plan["objective"] == "distillation":
+        held = replace(held, teacher=library.open_by_name(plan["teacher"]["name"]))
     return dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
 
 

@@ -89,7 +89,7 @@ def test_unknown_devices_presets_sizes_and_fields_are_named(bert: OwnModel) -> N
     ):
         with pytest.raises(ex.ExplorerError, match=message):
             ex.build(**{"name": "bert", "tokenizer": bert.tokenizer, **arguments})  # type: ignore[arg-type]
-    told = "ngram transformer bert roberta spanbert electra deberta gpt gpt2 llama olmo olmo2 bart pegasus t5"
+    told = "ngram transformer bert roberta distilbert spanbert electra deberta gpt gpt2 llama olmo olmo2 bart pegasus t5"
     assert set(ex.presets()) == set(told.split())
 
 

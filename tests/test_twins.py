@@ -17,6 +17,8 @@ from transformers import (
     BertForPreTraining,
     DebertaV2Config,
     DebertaV2ForMaskedLM,
+    DistilBertConfig,
+    DistilBertForMaskedLM,
     ElectraConfig,
     ElectraForPreTraining,
     GPT2Config,
@@ -49,8 +51,9 @@ CLASSES = {"bert": BertForPreTraining, "gpt": OpenAIGPTLMHeadModel, "gpt2": GPT2
            "t5": T5ForConditionalGeneration, "bart": BartForConditionalGeneration, "transformer": MarianMTModel,
            "roberta": RobertaForMaskedLM, "olmo": OlmoForCausalLM, "olmo2": Olmo2ForCausalLM,
            "pegasus": PegasusForConditionalGeneration, "deberta": DebertaV2ForMaskedLM,
-           "spanbert": BertForMaskedLM, "electra": ElectraForPreTraining}  # fmt: skip
-BERTS = ("bert", "spanbert", "electra")  # whose tokenizer is BERT's
+           "spanbert": BertForMaskedLM, "electra": ElectraForPreTraining,
+           "distilbert": DistilBertForMaskedLM}  # fmt: skip
+BERTS = ("bert", "spanbert", "electra", "distilbert")  # whose tokenizer is BERT's
 LIMIT = 1e-4
 PADDED = ex.tokenizer("byte-bpe", ["The dog ran home, and it was tired."], size=300, specials=ex.presets()["roberta"].specials)
 
@@ -182,6 +185,8 @@ def adopted(preset: str, number: int, tokenizer: Tokenizer, folder: Path) -> flo
         "deberta": lambda: DebertaV2Config(**deberta(s, v), type_vocab_size=number % 2 * 2),
         "spanbert": lambda: BertConfig(vocab_size=v, hidden_size=s["dim"], num_hidden_layers=s["layers"], type_vocab_size=1 + number % 2,
                                        num_attention_heads=s["heads"], intermediate_size=s["hidden"], max_position_embeddings=s["length"]),
+        "distilbert": lambda: DistilBertConfig(vocab_size=v, dim=s["dim"], n_layers=s["layers"], n_heads=s["heads"], hidden_dim=s["hidden"],
+                                               max_position_embeddings=s["length"], activation=["gelu", "relu"][number % 2]),
         "gpt2": lambda: GPT2Config(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_inner=s["hidden"],
                                    n_positions=s["length"], bos_token_id=0, eos_token_id=0),
         "gpt": lambda: OpenAIGPTConfig(vocab_size=v, n_embd=s["dim"], n_layer=s["layers"], n_head=s["heads"], n_positions=s["length"]),

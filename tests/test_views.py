@@ -16,7 +16,7 @@ from conftest import SENTENCE
 import explorer as ex
 from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
-from explorer.guessing import guess_spans
+from explorer.guessing import copied, guess_spans
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
@@ -27,6 +27,7 @@ from explorer.text.matching import matches, replay
 from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
 from explorer.training.schedules import schedules
+from explorer.training.teaching import student_of
 from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, training, words
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
@@ -96,6 +97,8 @@ def of_corruption(bert: OwnModel) -> dict[str, Any]:
         "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
         "detection": ex.detect(random_electra(bert), STORY),
         "odd detection": ex.detect(random_electra(bert), odd_text),
+        "copied": copied(bert, bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
+        "odd copied": copied(bert, student_of(bert, name="<b>bold"), ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
         "odd guess": ex.guess(bert, ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
         "span guess": guess_spans(random_spanbert(bert), ex.corrupt(STORY, "spanbert", tokenizer=bert.tokenizer, rate=0.3)),
         "odd span guess": guess_spans(random_spanbert(bert), ex.hide(odd_text, [0, 1, 5], tokenizer=bert.tokenizer)),

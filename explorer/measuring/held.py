@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.model import OwnModel
 from explorer.text.microworld.french import Pair
 from explorer.text.tokenizers import Tokenizer
 
@@ -19,6 +20,7 @@ class Held:
     `world` names the generator that told them ("microworld"), for the questions that need its gold labels; they are drawn with
     `seed` from `split`. `gold` holds the aligned pairs behind translations. `train` is what a rule
     measured beside the model counts: rows of ids for the n-gram beside a causal one, stories in pieces beside span boundaries.
+    `teacher` is the model that a student learned from, to be asked the same.
     """
 
     texts: Sequence[Any]
@@ -27,6 +29,7 @@ class Held:
     seed: int = 0
     gold: Sequence[Pair] = ()
     train: Sequence[Any] = ()
+    teacher: OwnModel | None = None
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,22 @@ def hidden(desk: Desk) -> Ask | None:
     return ask
 
 
+def beside_teacher(desk: Desk) -> Ask | None:
+    """The hidden pieces again, put to the teacher as well: what share of its right answers the student reaches."""
+    ask, teacher = hidden(desk), desk.held.teacher
+    if ask is None or teacher is None:
+        return None
+    reached: list[float] = []  # by the teacher, who never changes: asked once
+
+    def ask_both(model: OwnModel) -> Measured:
+        if not reached:
+            reached.append(ask(teacher).metrics["mlm accuracy"])
+        mine = ask(model).metrics["mlm accuracy"]
+        return Measured({"teacher's mlm accuracy": reached[0], "share of its teacher's": mine / reached[0]})
+
+    return ask_both
+
+
 def content(texts: Sequence[Tokens]) -> list[list[str]]:
     """Every word of each text as it is written, lower-case; "" where it is none of content.
 

@@ -93,6 +93,7 @@ MEASURES: dict[str, tuple[Prepare, ...]] = {
     "mlm+antecedent": (*MASKED, probing.told),
     "mlm+sbo": (*MASKED, spanned.spans),
     "replaced": (replaced.found, probing.near, probing.meant, probing.decided),
+    "distillation": (*MASKED, masked.beside_teacher),
     "causal": (causal.expected, causal.repeated, causal.samples, probing.near, probing.meant),
     "counting": (causal.counted,),
     "translation": (translated.foretold, translated.exact, translated.aligned),

@@ -22,6 +22,7 @@ class Preset:
     specials: tuple[str, ...] | None = None  # the special pieces of its tokenizer, where they are not those of its kind
     start: str = "pad"  # what an encoder-decoder begins every target with
     corpus: str = "microworld"
+    teacher: str = ""  # the shipped model that it learns from, where it learns from one
     plan: dict[str, Any] = field(default_factory=dict)  # its schedule and whatever else belongs to its training
     tiny: dict[str, Any] = field(
         default_factory=dict
@@ -64,6 +65,17 @@ SPANBERT = Preset(
     objective="mlm+sbo",
     plan={"schedule": "linear"},
     tiny={"steps": 7000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+)  # fmt: skip
+
+DISTILBERT = Preset(
+    "distilbert",
+    {"family": "encoder", "positions": "learned", "norm_place": "post", "head_transform": True, "head_bias": True},
+    {"tiny": shape(64, 1, 4, 128), "small": shape(256, 3, 8, 256), "base": shape(768, 6, 12, 512)},
+    tokenizer="wordpiece",
+    objective="distillation",
+    teacher="bert",
+    plan={"schedule": "linear"},
+    tiny={"steps": 6000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
 GPT2 = Preset(
@@ -191,7 +203,24 @@ ELECTRA = Preset(
 
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 
-ALL = (NGRAM, TRANSFORMER, BERT, ROBERTA, SPANBERT, ELECTRA, DEBERTA, GPT, GPT2, LLAMA, OLMO, OLMO2, BART, PEGASUS, T5)
+ALL = (
+    NGRAM,
+    TRANSFORMER,
+    BERT,
+    ROBERTA,
+    DISTILBERT,
+    SPANBERT,
+    ELECTRA,
+    DEBERTA,
+    GPT,
+    GPT2,
+    LLAMA,
+    OLMO,
+    OLMO2,
+    BART,
+    PEGASUS,
+    T5,
+)
 PRESETS = {preset.name: preset for preset in ALL}
 
 

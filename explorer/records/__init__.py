@@ -3,6 +3,7 @@
 from explorer.records.attention import STAGES, Attention
 from explorer.records.chances import GapSentences, Rates, SpanLengths
 from explorer.records.comparison import Comparison
+from explorer.records.copied import Copied
 from explorer.records.corpora import Prepared
 from explorer.records.corruption import ACTIONS, Corruption
 from explorer.records.curves import Curve, Curves, Saturation, spread
@@ -48,6 +49,7 @@ __all__ = [
     "Block",
     "ACTIONS",
     "Comparison",
+    "Copied",
     "Corruption",
     "Curve",
     "Curves",

@@ -213,6 +213,7 @@ BATCHES: dict[str, Cook] = {
     "mlm+antecedent": masked_and_meant,
     "mlm+sbo": masked,
     "replaced": filled_in,
+    "distillation": masked,
     "denoising": rewritten,
     "span-to-text": rewritten,
     "gap-sentence": rewritten,

@@ -15,12 +15,21 @@ from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
 from explorer.text.ngram import NGram
 from explorer.training.splitting import MEASURED, Corpus
+from explorer.training.teaching import TAUGHT, Teacher
 
 
 class Checks:
     """Call it with a model: what it does on the held-out texts of a corpus, always the same ones."""
 
-    def __init__(self, corpus: Corpus, objective: str, stories: Sequence[Any] = (), strategy: str = "") -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        objective: str,
+        stories: Sequence[Any] = (),
+        strategy: str = "",
+        teacher: Teacher | None = None,
+    ) -> None:
+        self.teacher = teacher
         self.corpus, self.objective, self.strategy, self.stories = corpus, objective, strategy, stories
         self._ready: Measurement | None = None
 
@@ -39,4 +48,6 @@ class Checks:
             held = replace(held, train=[np.array([*ends, *story.ids, *ends]) for story in self.stories])
         if self.objective == "mlm+sbo":
             held = replace(held, train=self.stories)
+        if self.objective == TAUGHT and self.teacher is not None:
+            held = replace(held, teacher=self.teacher.model)
         return measurement(model, self.objective, held, strategy=self.strategy)

@@ -25,6 +25,7 @@ from explorer.training.refusing import PACKED
 from explorer.training.run import Plan, Run
 from explorer.training.splitting import Corpus, corpus_of
 from explorer.training.stories import Texts, Translation, packed, prepared, prepared_pairs
+from explorer.training.teaching import Teacher, learns_from, new_student
 
 STEPS, FRAME = 2000, 3  # how long a preset without a number trains; the most special pieces around a text
 PLANNED = (
@@ -53,7 +54,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     keeps the run, and takes it up where it was stopped if it is there already. `precision` is that of the matrix products:
     "auto" is bfloat16 where this device is faster in it. `options` are parts of the plan (batch, schedule, rate, …) or fields
     of the preset; `tokenizer` is one, or the kind of the one to learn. An "ngram" is not trained but counted: its steps
-    are `portions`, and it takes `order` and `smoothing`.
+    are `portions`, and it takes `order` and `smoothing`. A "distilbert" takes a `teacher`: a name, a folder or a model.
     """
     if isinstance(what, str) and preset(what).objective == "counting":
         options = _portions(steps, options)
@@ -61,17 +62,19 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     planned = {name: options.pop(name) for name in PLANNED if name in options}
     system = preset(what.preset if isinstance(what, OwnModel) else what)
     found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
-    model = _model(what, system, found.texts, options, size=size, seed=seed, device=device)
-    objective = planned.pop("objective", system.objective)
-    usual = _usual(system, _is_tiny(what, size) and objective == system.objective, planned, new=isinstance(what, str))
+    asked = planned.pop("objective", system.objective)
+    teacher, objective = learns_from(system, asked, options)
+    model = _model(what, system, found.texts, options, size=size, teacher=teacher, seed=seed, device=device)
+    usual = _usual(system, _is_tiny(what, size) and asked == system.objective, planned, new=isinstance(what, str))
     if objective not in PACKED:
         usual.pop("packed", None)
     strategy = planned.pop("strategy", strategy_of(objective))
     ready = _ready(found, model, objective, packing=bool({**usual, **planned}.get("packed")))
-    told = found.plan() | {"stories": len(ready)}
+    told: dict[str, Any] = {"corpus": found.plan() | {"stories": len(ready)}, "teacher": teacher and teacher.plan()}
     planned |= {"precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
-    plan = Plan(objective, strategy, seed=seed, corpus=told, **{"steps": STEPS, **usual, **planned})
-    return Run(model, ready, plan, None if folder is None else Path(folder), Checks(found, objective, ready, strategy))
+    plan = Plan(objective, strategy, seed=seed, **told, **{"steps": STEPS, **usual, **planned})
+    checks = Checks(found, objective, ready, strategy, teacher)
+    return Run(model, ready, plan, None if folder is None else Path(folder), checks, teacher)
 
 
 def _is_tiny(what: str | OwnModel, size: str) -> bool:
@@ -89,12 +92,23 @@ def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool)
     return usual
 
 
-def _model(what: str | OwnModel, system: Preset, texts: Texts, options: dict[str, Any], *, size: str, **given: Any) -> OwnModel:
-    """The model to train: the one that was given, or a new one with a tokenizer learned from the texts."""
+def _model(
+    what: str | OwnModel,
+    system: Preset,
+    texts: Texts,
+    options: dict[str, Any],
+    *,
+    size: str,
+    teacher: Teacher | None,
+    **given: Any,
+) -> OwnModel:
+    """The model to train: the one that was given, a teacher's student, or a new one with a tokenizer learned from the texts."""
     if isinstance(what, OwnModel):
         if options:
             raise ChoiceError(f"A model that exists keeps its shape: {', '.join(options)} cannot be changed.")
         return what
+    if teacher is not None:
+        return new_student(what, teacher, options, given["device"])
     pieces = options.pop("tokenizer", None)
     if pieces is None or isinstance(pieces, str):
         pieces = _learned(system, texts, options.pop("pieces", PIECES.get(size, 8000)), pieces)

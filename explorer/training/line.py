@@ -65,11 +65,11 @@ def questions(
     """One batch of these texts as the model's own task asks them, the task, and how many answers are scored.
 
     `plan` is that of its run; without one the task is its preset's. `mask_rate` is the share to hide; None is the strategy's
-    own. Of a task that also tells a head where to look only the hidden pieces are asked: these texts say nothing of that.
+    own. Of a task that also tells a head where to look, or that a teacher takes part in, only the hidden pieces are asked.
     """
     task = (plan or {}).get("objective", preset(model.preset).objective)
     strategy = (plan or {}).get("strategy", strategy_of(task))
-    task = "mlm" if task == "mlm+antecedent" else task
+    task = "mlm" if task in ("mlm+antecedent", "distillation") else task
     told = [text for text in texts if isinstance(text, Translation)]
     pieces = model.tokenizer
     stories = prepared_pairs(told, pieces) if told else prepared(list(texts), pieces)

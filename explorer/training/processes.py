@@ -80,12 +80,15 @@ def weighed(loss: Tensor, share: float) -> Tensor:
 
 
 def counts(batch: Batch) -> dict[str, int]:
-    """Over how many places or rows the mean of each loss is taken; "" is every loss that has no labels of its own."""
+    """Over how many places or rows the mean of each loss is taken; "" is every loss that has no labels of its own.
+
+    States are compared with a teacher's wherever there is text.
+    """
     labelled = {
         LOSSES.get(name, name): int((label.any(-1) if label.dtype == bool else label >= 0).sum())
         for name, label in batch.labels.items()
     }
-    return {"": int(batch.scored.sum()), **labelled}
+    return {"": int(batch.scored.sum()), "cosine": int(batch.real.sum()), **labelled}
 
 
 def cut(batch: Batch, rows: slice) -> Batch:

@@ -29,7 +29,7 @@ NEEDS = {  # the special pieces without which a strategy cannot write what it hi
     "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",), "electra": ("mask",),
 }  # fmt: skip
 # By the first word of the objective; every other: an encoder-decoder.
-FAMILIES = {"causal": "decoder", "mlm": "encoder", "replaced": "encoder"}
+FAMILIES = {"causal": "decoder", "mlm": "encoder", "replaced": "encoder", "distillation": "encoder"}
 
 
 def check_plan(plan: Plan) -> None:

@@ -19,7 +19,6 @@ from explorer import library, runs
 from explorer.errors import ChoiceError, FileError
 from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
-from explorer.objectives import OBJECTIVES
 from explorer.records import TrainingStep
 from explorer.training import point
 from explorer.training.ahead import made_ahead
@@ -33,6 +32,7 @@ from explorer.training.refusing import check_fits, check_heads, check_plan, chec
 from explorer.training.schedules import share
 from explorer.training.steps import line_of
 from explorer.training.stories import chosen, lots, own_lots
+from explorer.training.teaching import Teacher, taught
 
 EVERY_SECONDS = 30.0
 Measure = Callable[[OwnModel], Measured]
@@ -62,6 +62,7 @@ class Plan:
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     checks: int = 20  # about how often the model is measured on held-out text
     corpus: dict[str, Any] = field(default_factory=dict)
+    teacher: dict[str, Any] | None = None  # whose layers the model began with, and who teaches it where the objective does
 
     def __post_init__(self) -> None:
         check_plan(self)
@@ -88,7 +89,13 @@ class Run:
     """A model, its stories and a plan. Iterate for a `TrainingStep` each; `folder` keeps it, None keeps it in memory."""
 
     def __init__(
-        self, model: OwnModel, stories: Sequence[Any], plan: Plan, folder: Path | None = None, measure: Measure | None = None
+        self,
+        model: OwnModel,
+        stories: Sequence[Any],
+        plan: Plan,
+        folder: Path | None = None,
+        measure: Measure | None = None,
+        teacher: Teacher | None = None,
     ) -> None:
         self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure
         check_fits(plan, model.family, model.tokenizer.vocabulary, stories)
@@ -98,7 +105,7 @@ class Run:
         if self.processes.accelerator is not None:
             model.module.to(self.processes.accelerator.device)
         self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
-        self.objective = compiled(OBJECTIVES[plan.objective], model.device, plan.compiled)
+        self.objective = compiled(taught(plan.objective, model, teacher), model.device, plan.compiled)
         self.step, self._stopped, self._agreed, self._whole = 0, False, False, True
         self._stamp: bytes | None = None  # of the resume point that is this object's own
         self._saved, self._saved_at = -1, time.monotonic()

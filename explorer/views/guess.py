@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.records import Guess
+from explorer.records import Copied, Guess
 from explorer.views import theme
 from explorer.views.tiles import nothing
 from explorer.views.view import Choice, Control, View, by_name
@@ -102,13 +102,57 @@ def _columns(record: Guess, held: np.ndarray, wanted: bool) -> go.Bar:
     )  # fmt: skip
 
 
-def _places(record: Guess) -> dict[str, int]:
+def copied(record: Copied, *, place: str, temperature: float) -> go.Figure:
+    """A teacher and its student at one hidden place: how probable each finds the pieces that both together find likeliest.
+
+    A student does not only learn which piece is right. It copies how probable the others are, for those say what the teacher
+    knows: that *cat* would have been better than *milk*. At a temperature of 2 (softmax of the scores ÷ 2) both are flatter, so
+    that the small ones count; there the student learns.
+
+    You may conclude how near this student comes to its teacher at this place. You may not conclude that both are right, nor that
+    the student came to it in the same way: it has fewer layers.
+    """
+    at, number = _places(record)[place], record.temperatures.index(temperature)
+    said = record.corruption.original.texts[at]
+    names = [theme.label(text) + (" ✓" if text == said else "") for text in record.texts[at]]
+    shares = record.shares[number, :, at]  # [who, rank]
+    figure = go.Figure([_one_of_two(who, shares[who], names, record.names[who]) for who in (0, 1)])
+    notes = (
+        f"KL(teacher ‖ student) = {record.gap[number, at]:.3f} at temperature {temperature:g}; "
+        f"the likeliest piece is the same at {record.agree:.0%} of the hidden places",
+        f"both read: {_around(record, at)}",
+        theme.unseen_note(record.corruption.original),
+    )
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(f"What the student copies at place {at}", *notes),
+        xaxis={"title": {"text": "probability"}, "range": [0, min(1.25, 1.25 * float(shares.max()))], "tickformat": ".0%", "nticks": 6},
+        yaxis={
+            "tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "automargin": True,
+            "tickfont": {"size": 18}, "range": [len(names) - 0.4, -0.6],
+        },
+        barmode="group", bargap=0.3, height=above + 60 * len(names) + 130, margin={"l": 10, "r": 10, "t": above, "b": 130},
+    )  # fmt: skip
+    return figure
+
+
+def _one_of_two(who: int, shares: np.ndarray, names: list[str], model: str) -> go.Bar:
+    """The bars of the teacher (0) or of the student (1, striped)."""
+    return go.Bar(
+        orientation="h", x=shares, y=np.arange(len(names)), name=f"{'/ student' if who else 'teacher'}: {theme.printable(model)}",
+        text=[f"{share:.1%}" for share in shares], textposition="outside", cliponaxis=False, meta=who,
+        marker={"pattern": {"shape": "/" if who else ""}}, customdata=names,
+        hovertemplate="%{customdata}: <b>%{text}</b><extra></extra>",
+    )  # fmt: skip
+
+
+def _places(record: Guess | Copied) -> dict[str, int]:
     """The scored places, as they stand on the control."""
     texts = record.corruption.original.texts
     return {f"{theme.plain(texts[n])} (place {n})": int(n) for n in np.flatnonzero(record.corruption.scored)}
 
 
-def _around(record: Guess, at: int) -> str:
+def _around(record: Guess | Copied, at: int) -> str:
     """A few pieces on both sides of a place."""
     texts = record.corruption.source.texts
     low, high = max(0, at - 5), min(len(texts), at + 5)
@@ -118,7 +162,24 @@ def _around(record: Guess, at: int) -> str:
 
 def places(record: Guess) -> Mapping[str, Control]:
     """Which hidden place."""
+    return _which(record)
+
+
+def _which(record: Guess | Copied) -> dict[str, Control]:
     return {"place": Choice("Hidden place", tuple(_places(record)))}
+
+
+def places_and_temperatures(record: Copied) -> Mapping[str, Control]:
+    """Which hidden place, and how flat both are made."""
+    return {**_which(record), "temperature": Choice("Temperature", record.temperatures)}
+
+
+def is_copied(record: object) -> str:
+    """Empty where a teacher and a student guessed at some place at least."""
+    if not isinstance(record, Copied):
+        made = "explorer.guessing.copied(teacher, student, corruption)"
+        return f"it draws what {made} makes; this is a {type(record).__name__}."
+    return "" if record.corruption.scored.any() else "nothing is hidden in this text, so there is nothing to guess."
 
 
 def is_guess(record: object) -> str:
@@ -131,4 +192,5 @@ def is_guess(record: object) -> str:
 VIEWS = by_name(
     View("guess", "What the model expects", guess, places, is_guess),
     View("surprises", "Where the loss falls", surprises, nothing, is_guess),
+    View("copied", "What a student copies", copied, places_and_temperatures, is_copied),
 )
