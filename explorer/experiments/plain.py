@@ -1,14 +1,21 @@
-"""What the recorded experiments share: toy stories, their tokenizers, and runs with every setting written down.
+"""What the recorded experiments share: stories, their tokenizers, runs with every setting written down, and processes.
 
 A recorded result must come out the same when it is made again, so nothing here follows a preset's own way of training.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
+from multiprocessing import get_context
 from typing import Any
 
+import torch
+
 from explorer.nn.presets import preset
+from explorer.text import microworld
 from explorer.text.learning import tokenizer
 from explorer.text.seedling import stories
 from explorer.text.tokenizers import Tokenizer
@@ -16,22 +23,46 @@ from explorer.training.fitting import fit
 from explorer.training.run import Run
 
 PIECES, STORIES = 800, 20_000
+WORLDS = {"toy": PIECES, "microworld": 2000}  # with the size of their vocabularies
 
 
-@lru_cache(maxsize=1)
-def texts() -> list[list[str]]:
-    """The stories to learn from."""
-    return list(stories(STORIES, 1))
+@lru_cache(maxsize=4)
+def told(world: str, count: int, split: str = "train") -> list[list[str]]:
+    """So many stories of a world."""
+    return list(stories(count, 1) if world == "toy" else microworld.stories(count, 1, split))
 
 
-@lru_cache(maxsize=2)
-def pieces(system: str) -> Tokenizer:
-    """A tokenizer of the kind that belongs to a system, learned from them."""
-    return tokenizer(preset(system).tokenizer, (" ".join(story) for story in texts()), size=PIECES)
+@lru_cache(maxsize=4)
+def pieces(system: str, world: str = "toy") -> Tokenizer:
+    """A tokenizer of the kind that belongs to a system, learned from the stories of a world."""
+    return tokenizer(preset(system).tokenizer, (" ".join(story) for story in told(world, STORIES)), size=WORLDS[world])
 
 
-def run(system: str, steps: int, seed: int, **changes: Any) -> Run:
+def each(what: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], processes: int = 2) -> list[Any]:
+    """What each task yields, in the order of the tasks. Each has one thread to itself, so what runs beside it changes nothing.
+
+    Without processes, one after another right here.
+    """
+    if not processes:
+        return [what(*task) for task in tasks]
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=spawn, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        running = [pool.submit(what, *task) for task in tasks]
+        for number, (task, one) in enumerate(zip(tasks, running, strict=True), 1):
+            one.result()
+            sys.stderr.write(f"{number} of {len(tasks)}: {', '.join(map(str, task[:-1]))}\n")
+    return [one.result() for one in running]
+
+
+def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) -> Run:
     """A run of 32 stories a step in float32, whose weights all begin at random."""
-    settings = {"batch": 32, "schedule": "cosine", "checks": 0, "snapshots": 0, "precision": "float32", **changes}
-    given: dict[str, Any] = {"corpus": texts(), "held": [], "tokenizer": pieces(system), "tables": "random"}
-    return fit(system, steps=steps, seed=seed, device="cpu", **given, **settings)
+    settings: dict[str, Any] = {
+        "batch": 32,
+        "schedule": "cosine",
+        "checks": 0,
+        "snapshots": 0,
+        "precision": "float32",
+        "tables": "random",
+    }
+    given: dict[str, Any] = {"corpus": told(world, STORIES), "held": [], "tokenizer": pieces(system, world)}
+    return fit(system, steps=steps, seed=seed, device="cpu", **given, **settings | changes)

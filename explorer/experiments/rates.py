@@ -1,13 +1,15 @@
 """How much to hide, and what an answer is worth: the same small models, asked more or less at every step.
 
-`python -m explorer.experiments.rates` measures again (about six minutes on one core) and writes `data/results/rates` and
-`data/results/signal`. With the name of one of them it measures only that.
+`python -m explorer.experiments.rates` measures again (about fifteen minutes on two cores) and writes `data/results/rates` and
+`data/results/rates-senses` (together) and `data/results/signal`. With the word rates or signal it measures only that.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +17,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from explorer import library
-from explorer.experiments import plain
+from explorer.experiments import plain, senses
+from explorer.measuring import masked
+from explorer.measuring.held import Desk, Held
 from explorer.model import OwnModel
 from explorer.records import Curves, spread
 from explorer.text.seedling import stories
@@ -25,18 +29,62 @@ from explorer.training.stories import prepared
 
 FRESH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 HIDDEN = (0.05, 0.15, 0.40, 0.80)
+LABELS = tuple(f"{hidden:.0%} hidden in training" for hidden in HIDDEN)
+LENGTH = 128  # of a text, at most
 ANSWERS = {"every piece is an answer": 1.0, "15 % of the pieces are": 0.15}
 
 
-def rates() -> Curves:
-    """Held-out accuracy at 15 % hidden, of BERTs that were trained with other shares hidden."""
-    lines, x = [], np.arange(EVERY, STEPS + 1, EVERY)
-    for hidden in HIDDEN:
-        found = np.array([list(_masked(hidden, seed)) for seed in SEEDS])  # [seed, place]
-        lines.append(spread(f"{hidden:.0%} hidden in training", x, found))
-        sys.stderr.write(f"{hidden}: {found[:, -1].round(3).tolist()}\n")
-    note = f"BERT, size tiny, masked pieces only, {len(SEEDS)} seeds, on toy stories; always asked with 15 % hidden"
-    return Curves("How much to hide?", "training step", "hidden pieces found in new stories", tuple(lines), note)
+@dataclass(frozen=True)
+class Size:
+    """How large the experiment on hiding is: every share takes the same steps, so each model reads as much as the others."""
+
+    steps: int = 3000
+    batch: int = 16
+    checks: int = 6
+    held: int = 256
+    examples: int = senses.EXAMPLES
+    questions: int = senses.QUESTIONS
+    seeds: tuple[int, ...] = SEEDS
+
+    @property
+    def due(self) -> np.ndarray:
+        """The steps after which a run is measured; 0 is before the first."""
+        return np.linspace(0, self.steps, self.checks + 1).round()
+
+
+FULL = Size()
+
+
+def rates(size: Size = FULL, processes: int = 2) -> tuple[Curves, Curves]:
+    """Of BERTs that were trained with other shares hidden: accuracy at 15 % hidden, and what a probe reads off their states."""
+    tasks = [(hidden, seed, size) for hidden in HIDDEN for seed in size.seeds]
+    found = np.array(plain.each(hiding, tasks, processes)).reshape(len(HIDDEN), len(size.seeds), size.checks + 1, 2)
+    often = senses.most_frequent(size.examples, size.questions)
+    note = f"BERT, size tiny, masked pieces only, {len(size.seeds)} seeds, {size.batch} stories of the microworld a step"
+    probe = f"a linear probe on frozen states, {size.examples} examples a word; always the most frequent sense: {often:.2f}"
+
+    def curves(what: int, title: str, up: str, how: str) -> Curves:
+        lines = (spread(label, size.due, runs[..., what]) for label, runs in zip(LABELS, found, strict=True))
+        return Curves(title, "training step", up, tuple(lines), f"{note}; {how}")
+
+    return (
+        curves(0, "How much to hide?", "hidden pieces found in new stories", "always asked with 15 % hidden"),
+        curves(1, "How much to hide, for word senses?", "word senses found in new stories", probe),
+    )
+
+
+def hiding(hidden: float, seed: int, size: Size = FULL) -> np.ndarray:
+    """One run with this share hidden: at every check how much it finds again, and the probe's score [check, 2]."""
+    run = plain.run("bert", size.steps, seed, "microworld", objective="mlm", mask_rate=hidden, batch=size.batch, tables="sines")
+    ask = masked.hidden(
+        Desk(Held(plain.told("microworld", size.held, "validation")), run.model.tokenizer, "mlm", "mlm", LENGTH, 0)
+    )
+    assert ask is not None
+
+    def found(model: OwnModel) -> tuple[float, float]:
+        return ask(model).metrics["mlm accuracy"], senses.probed(model, size.examples, size.questions)
+
+    return np.array([found(run.model), *_measured(run, found, set(size.due.tolist()))])
 
 
 def signal() -> Curves:
@@ -48,18 +96,6 @@ def signal() -> Curves:
         sys.stderr.write(f"{label}: {found[:, -1].round(3).tolist()}\n")
     note = f"GPT-2, size tiny, {len(SEEDS)} seeds, on toy stories; the same texts in the same order"
     return Curves("What is an answer worth?", "training step", "loss on new stories (nats per piece)", tuple(lines), note)
-
-
-def _masked(hidden: float, seed: int) -> Iterator[float]:
-    run = plain.run("bert", STEPS, seed, objective="mlm", mask_rate=hidden)
-    held = _fresh(run, "mlm")
-
-    def found(model: OwnModel) -> float:
-        scored = held["scored"]
-        said = model.module.head(model.module(held["source"], held["segments"], held["real"])[scored]).argmax(-1)
-        return float((said == held["answers"][scored]).float().mean())
-
-    yield from _measured(run, found)
 
 
 def _causal(share: float, seed: int) -> Iterator[float]:
@@ -76,7 +112,7 @@ def _causal(share: float, seed: int) -> Iterator[float]:
         return float(_next_piece(model, held))
 
     run.batch = thinned  # type: ignore[method-assign]
-    yield from _measured(run, loss)
+    yield from _measured(run, loss, set(range(EVERY, STEPS + 1, EVERY)))
 
 
 def _next_piece(model: OwnModel, held: dict[str, Tensor]) -> Tensor:
@@ -84,10 +120,10 @@ def _next_piece(model: OwnModel, held: dict[str, Tensor]) -> Tensor:
     return functional.cross_entropy(model.module.head(model.module(held["source"])[scored]), held["answers"][scored])
 
 
-def _measured(run: Run, what: Callable[[OwnModel], float]) -> Iterator[float]:
-    """What is measured every so many steps of a run."""
+def _measured(run: Run, what: Callable[[OwnModel], Any], due: Container[float]) -> Iterator[Any]:
+    """What is measured after some steps of a run."""
     for step in run:
-        if step.step % EVERY == 0:
+        if step.step in due:
             run.model.module.eval()
             with torch.no_grad():
                 yield what(run.model)
@@ -101,7 +137,7 @@ def _fresh(run: Run, objective: str) -> dict[str, Tensor]:
     return tensors(BATCHES[objective](told, kitchen), run.model.device)
 
 
-def card(measured: Curves) -> str:
+def card(measured: Curves, how: str) -> str:
     """What was done, and how to do it again."""
     ends = "\n".join(
         f"- {line.label}: {line.y[-1]:.3f} ({line.low[-1]:.3f} to {line.high[-1]:.3f})"
@@ -109,17 +145,40 @@ def card(measured: Curves) -> str:
         if line.low is not None and line.high is not None
     )
     return (
-        f"# {measured.title}\n\n{measured.note}.\n{STEPS} steps of 32 stories, learned from {plain.STORIES:,} toy stories of seed 1 and "
-        f"measured on {FRESH} stories of seed 2.\n\nAfter the last step, {measured.up}:\n\n{ends}\n\n"
+        f"# {measured.title}\n\n{measured.note}.\n{how}\n\nAfter the last step, {measured.up}:\n\n{ends}\n\n"
         "The record holds the mean and the range of the seeds. Make it again: `python -m explorer.experiments.rates`.\n"
         "Another processor rounds differently, so last digits may differ.\n"
     )
 
 
-MEASURED: dict[str, Callable[[], Curves]] = {"rates": rates, "signal": signal}
+def how_rates(size: Size) -> str:
+    """How the models that hide different shares were trained and measured."""
+    return (
+        f"{size.steps:,} steps, whatever is hidden, learned from {plain.STORIES:,} stories of the microworld; measured on stories of its "
+        f"validation split:\nhidden pieces of {size.held} of them (15 %, 80/10/10), or the senses of up to {size.questions} uses of "
+        f"each word that has several.\nThe probe is a softmax regression for each word, on the last states of the frozen model at that "
+        f"word, learned from up to\n{size.examples} gold examples. Step 0 is the model before training. Tables of positions begin as "
+        "sines.\n\nCaution: at a fixed number of steps this is partly a measure of learning speed. More hidden means more answers a "
+        "step,\nand none of these models has stopped learning. It does not say which share is best for a long training."
+    )
+
+
+def write_rates(size: Size = FULL) -> None:
+    """Measure and keep what hiding different shares does."""
+    for name, made in zip(("rates", "rates-senses"), rates(size), strict=True):
+        library.write_result(name, made, card(made, how_rates(size)))
+
+
+def write_signal() -> None:
+    """Measure and keep what an answer is worth."""
+    made = signal()
+    how = f"{STEPS} steps of 32 stories, learned from {plain.STORIES:,} toy stories of seed 1 and measured on {FRESH} stories of seed 2."
+    library.write_result("signal", made, card(made, how))
+
+
+WRITTEN: dict[str, Callable[[], None]] = {"rates": write_rates, "signal": write_signal}
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or MEASURED:
-        made = MEASURED[name]()
-        library.write_result(name, made, card(made))
+    for name in sys.argv[1:] or WRITTEN:
+        WRITTEN[name]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.records import Exercise, Places, Shuffle
+from explorer.records import Curves, Exercise, Places, Shuffle
 
 NOTATION = (
     "Places count from 0. $PE(p, 2i)$ and $PE(p, 2i+1)$ are the features of place $p$; $d$ is the width of the model, and in RoPE "
@@ -17,6 +17,37 @@ DECK = (
     ("L1, sinusoids in code", "all sines, then all cosines, in some programs", "the formula interleaves them; both hold the same numbers"),
     ("L4, GPT", "*positional encoding* $W_p$", "a learned table: nothing beyond its last row"),
 )  # fmt: skip
+
+REACH = {
+    "lengths": (
+        "Left of the dotted line are places that were trained. *learned* is a table with rows for all places, but only those up to the "
+        "line were ever trained. *t5* has numbers for ranges of distances that no training text was long enough for; with *ranges to "
+        "64* every number was trained. *disentangled* clips far distances, and *alibi* sees far words ever more faintly."
+    ),
+    "learning": (
+        "**Caution.** These are the same trainings, at the trained length. A gap here is one in learning *speed*, above all an encoder's: "
+        "one recipe, tuned for none of the schemes, and lines that still fall have not arrived. You may not conclude what a scheme can "
+        "or cannot learn."
+    ),
+}
+
+
+def reach_question(measured: Curves) -> Exercise:
+    """Which scheme has the lowest loss at the last places that were read."""
+    ends = {line.label: (float(line.y[0]), float(line.y[-1])) for line in measured.lines}
+    order = sorted(ends, key=lambda name: ends[name][1])
+    trained = f"{measured.mark[1]:.0f}" if measured.mark else "few"
+    last = measured.lines[0].x[-1]
+    asked = (
+        f"The same small decoder was trained under each scheme on texts of {trained} pieces. Now it reads on. Which scheme has the "
+        f"lowest loss around place {last:.0f}?"
+    )
+    why = (
+        "Loss there, and at the first places: "
+        + "; ".join(f"{name} {ends[name][1]:.2f} ({ends[name][0]:.2f})" for name in order)
+        + ". A formula that goes on is not yet one that a model can use."
+    )
+    return Exercise(asked, order[0], why, tuple(ends))
 
 
 def blind_question(record: Shuffle) -> Exercise:

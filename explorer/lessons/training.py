@@ -29,6 +29,20 @@ DECK = (
     ("L3, why pre-training", "more text, better models", "count steps, pieces, answers *and* operations: systems differ in all four"),
 )  # fmt: skip
 
+RATES = {
+    "rates": (
+        "**Caution.** All four make the same number of steps and read the same. So this is partly about learning *speed*: more hidden "
+        "means more answers a step, and none of them has stopped learning. It does not say which share is best for a long training. "
+        "Measure again: `python -m explorer.experiments.rates rates`."
+    ),
+    "rates-senses": (
+        "**Is what they learned of use?** Each model is frozen, and a linear probe tells the senses of words (*bank*: money or river) "
+        "from its last states, learned from a few gold examples. Step 0 is the model before training: what the probe gets from random "
+        "weights. Compare the order of the lines with the one above."
+    ),
+}
+SIGNAL = {"signal": "Measure again: `python -m explorer.experiments.rates signal`."}
+
 
 @dataclass(frozen=True)
 class Budget:

@@ -5,8 +5,10 @@ from typing import Any
 
 import streamlit as st
 
+from explorer import library
 from explorer.lessons import positions as lesson
 from explorer.nn.positions import POSITIONS
+from explorer.pages.parts import recorded
 from explorer.pages.parts.opening import SENTENCE, opened, read, warn_of_unseen
 from explorer.shells import web
 from explorer.shells.lesson import deck, exercises, predict
@@ -74,6 +76,21 @@ for name in ("bert", "gpt2"):
 
 st.header("Attention follows the words", divider=True)
 web.show(VIEWS["order-attention"], shuffled("bert", text, int(seed)), code=again.replace("gpt2", "bert"))
+
+st.header("Beyond the trained length", divider=True)
+
+
+def reach() -> None:
+    """Loss by place, and while training, of one family."""
+    family = st.segmented_control(
+        "Family", ("decoder", "encoder"), default="decoder", required=True, key="family", bind="query-params"
+    )
+    recorded.show({f"{name}-{family}": words for name, words in lesson.REACH.items()})
+    st.markdown(f"Measure again: `python -m explorer.experiments.lengths {family}`.")
+
+
+if recorded.there("lengths-decoder"):
+    predict(lesson.reach_question(library.result("lengths-decoder")), "guess.reach", reach)
 
 exercises(lesson.exercises(*(placed(name) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))), "positions.exercise")
 deck(lesson.DECK, lesson.NOTATION)

@@ -7,7 +7,7 @@ import streamlit as st
 from explorer import library
 from explorer.abilities import TEXT
 from explorer.lessons import training as lesson
-from explorer.pages.parts import live
+from explorer.pages.parts import live, recorded
 from explorer.pages.parts import training as lab
 from explorer.pages.parts.opening import SENTENCE, opened, read
 from explorer.shells import web
@@ -94,13 +94,10 @@ else:
     web.show(VIEWS["schedule"], schedules("cosine", 2000, 0.05, now=100), code=f"{lab.START}{code}")
 
 st.header("How much to hide, and what is an answer worth?", divider=True)
-recorded = {"rates": lesson.rates_question, "signal": lesson.signal_question}
-for result, question in recorded.items():
-    if not (library.data_folder() / "results" / result).is_dir():
-        continue
-    measured = library.result(result)
-    code = f"{lab.START}from explorer import library\ntrace = library.result({result!r})"
-    predict(question(measured), f"guess.{result}", partial(web.show, VIEWS["curves"], measured, code=code, key=result))
+if recorded.there("rates"):
+    predict(lesson.rates_question(library.result("rates")), "guess.rates", partial(recorded.show, lesson.RATES))
+if recorded.there("signal"):
+    predict(lesson.signal_question(library.result("signal")), "guess.signal", partial(recorded.show, lesson.SIGNAL))
 
 st.header("From a random start to θ̂", divider=True)
 st.markdown(

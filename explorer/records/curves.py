@@ -30,7 +30,7 @@ class Curve(Record):
 
 @dataclass(frozen=True, eq=False)
 class Curves(Record):
-    """Several lines over the same axes, and a note on how they were measured."""
+    """Several lines over the same axes, a note on how they were measured, and perhaps a place along the axis that has a name."""
 
     title: str
     across: str
@@ -38,6 +38,7 @@ class Curves(Record):
     lines: tuple[Curve, ...]
     note: str = ""
     log: bool = False
+    mark: tuple[str, float] | None = None
 
 
 def spread(label: str, x: np.ndarray, runs: np.ndarray) -> Curve:

@@ -13,6 +13,8 @@ from explorer.records import Curve, Curves, Saturation, softmax
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name
 
+UPRIGHT = 6  # the grey among the colours
+
 
 def curves(record: Curves) -> go.Figure:
     """Each line is the mean of several runs; the small bars reach from the lowest to the highest of them.
@@ -21,6 +23,8 @@ def curves(record: Curves) -> go.Figure:
     models, other texts or longer training: this was measured on small ones.
     """
     figure = go.Figure([_line(line, number) for number, line in enumerate(record.lines)])
+    if record.mark is not None:
+        figure.add_trace(_mark(record))
     notes = (record.note,)
     figure.update_layout(
         title=theme.title(record.title, *notes),
@@ -30,6 +34,16 @@ def curves(record: Curves) -> go.Figure:
         margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 14, "b": 120},
     )
     return figure
+
+
+def _mark(record: Curves) -> go.Scatter:
+    """An upright line, from the lowest point of the picture to the highest."""
+    assert record.mark is not None
+    name, place = record.mark
+    ends = [end for line in record.lines for end in (line.low, line.high, line.y) if end is not None]
+    heights = [float(min(values.min() for values in ends)), float(max(values.max() for values in ends))]
+    upright = Curve(name, np.array([place, place]), np.array(heights))
+    return _line(upright, UPRIGHT, "dot")
 
 
 def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:

@@ -1,0 +1,236 @@
+"""The recorded experiments, at toy sizes: the same numbers again, losses by place as PyTorch has them, and what was never trained."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from torch.nn import functional
+
+from explorer import library
+from explorer.experiments import lengths, plain, rates, senses
+from explorer.lessons import positions
+from explorer.model import OwnModel
+from explorer.objectives import OBJECTIVES
+from explorer.records import Curve, Curves
+from explorer.text.microworld import labelled
+from explorer.text.tokenizers import Tokenizer
+from explorer.training.run import tensors
+from explorer.views import VIEWS
+
+SMALL = lengths.Size(trained=16, read=64, bin=16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1))
+BRIEF = rates.Size(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=(0,))
+
+
+@pytest.fixture(autouse=True)
+def few(bert: OwnModel, gpt2: OwnModel, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Few stories, and tokenizers that are there already."""
+    known: dict[str, Tokenizer] = {"bert": bert.tokenizer, "gpt2": gpt2.tokenizer}
+    monkeypatch.setattr(plain, "pieces", lambda system, world="toy": known[system])
+    monkeypatch.setattr(plain, "STORIES", 60)
+    monkeypatch.setattr(senses, "STORIES", 150)
+    caches = (lengths.long_text, senses.uses)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def batch_of(family: str, model: OwnModel, wide: int, rows: int = 3) -> Any:
+    system, objective = lengths.FAMILIES[family]
+    text = lengths.long_text(system, 60, "train")
+    ids = lengths.windows(text, np.arange(rows) * wide, wide)
+    return lengths.asked(objective, ids, model.tokenizer.vocabulary, np.random.default_rng(1))
+
+
+# lengths
+
+
+@pytest.mark.parametrize("family", lengths.FAMILIES)
+def test_the_loss_by_place_is_the_cross_entropy_of_pytorch(family: str, bert: OwnModel, gpt2: OwnModel) -> None:
+    model = gpt2 if family == "decoder" else bert
+    batch = batch_of(family, model, 48, rows=8)
+    found = lengths.by_place(model, batch, 16)
+    with torch.no_grad():
+        scores = model.module.head(model.module(torch.as_tensor(np.array(batch.source))))
+        loss = functional.cross_entropy(scores.transpose(1, 2), torch.as_tensor(np.array(batch.answers)), reduction="none")
+    for n, part in enumerate(np.split(np.arange(48), 3)):
+        assert found[n] == pytest.approx(loss[:, part][torch.as_tensor(batch.scored[:, part])].mean().item(), rel=1e-5)
+    assert len(found) == 3
+
+
+def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt2: OwnModel) -> None:
+    text = lengths.long_text("gpt2", 60, "train")
+    batch = batch_of("decoder", gpt2, 20)
+    np.testing.assert_array_equal(batch.source.ravel(), text[:60])
+    np.testing.assert_array_equal(batch.answers.ravel(), text[1:61])
+    end = gpt2.tokenizer.vocabulary.end
+    told = gpt2.tokenizer.decode([int(i) for i in text[: int(np.argmax(text == end))]])
+    assert told == " ".join(plain.told("microworld", 60)[0]) and (text == end).sum() == 60
+
+
+@pytest.mark.parametrize("family", lengths.FAMILIES)
+def test_the_same_run_gives_the_same_numbers_and_every_scheme_reads_the_same(family: str) -> None:
+    first = lengths.train(family, "rope", 0, SMALL)
+    other = lengths.train(family, "none", 0, SMALL)
+    again = lengths.train(family, "rope", 0, SMALL)
+    for one, two, three in zip(first, again, other, strict=True):
+        np.testing.assert_array_equal(one, two)
+        assert not np.array_equal(one, three)
+    assert [len(part) for part in first] == [SMALL.checks, SMALL.read // SMALL.bin]
+    runs = [lengths.run_of(family, scheme, 0, SMALL) for scheme in ("learned", "alibi")]
+    for one, two in zip(*(vars(run.batch(3)).values() for run in runs), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("family", lengths.FAMILIES)
+@pytest.mark.parametrize(
+    ("scheme", "all_trained"), [("learned", False), ("t5", False), ("t5, ranges to 64", True), ("disentangled", True)]
+)
+def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family: str, scheme: str, all_trained: bool) -> None:
+    size = lengths.Size(stories=60)
+    model = lengths.model_of(family, scheme, 0, size)
+    objective = lengths.FAMILIES[family][1]
+
+    def met(wide: int) -> set[int]:
+        """The rows of the scheme's table that a loss depends on."""
+        model.module.zero_grad()
+        losses = OBJECTIVES[objective](model.module, tensors(batch_of(family, model, wide, rows=2), torch.device("cpu")), 0.0)
+        sum(losses.values(), torch.zeros(())).backward()
+        table = model.module.embeddings.position.table.weight.grad
+        return set(table.abs().sum(dim=1).nonzero().flatten().tolist())
+
+    assert (met(size.read) <= met(size.trained)) is all_trained
+
+
+def test_both_pictures_hold_what_the_runs_found() -> None:
+    far, learning = lengths.measure("decoder", SMALL, ("none", "alibi"), processes=0)
+    runs = [lengths.train("decoder", "alibi", seed, SMALL) for seed in SMALL.seeds]
+    for record, place in ((learning, 0), (far, 1)):
+        line = record.lines[1]
+        assert line.label == "alibi" and line.low is not None and line.high is not None
+        np.testing.assert_allclose(line.y, np.mean([run[place] for run in runs], axis=0))
+        np.testing.assert_array_equal(line.low, np.min([run[place] for run in runs], axis=0))
+        np.testing.assert_array_equal(line.high, np.max([run[place] for run in runs], axis=0))
+    assert far.lines[0].x.tolist() == [7.5, 23.5, 39.5, 55.5] and learning.lines[0].x.tolist() == [3, 6]
+    said = lengths.card(far, "decoder", SMALL)
+    assert f"alibi: {far.lines[1].y[0]:.2f} at 7.5, {far.lines[1].y[-1]:.2f}" in said and "60 stories" in said
+
+
+def test_tasks_come_back_in_their_order_from_other_processes() -> None:
+    tasks = [(2.0, 3.0), (5.0, 2.0), (3.0, 1.0)]
+    assert plain.each(math.pow, tasks, processes=2) == plain.each(math.pow, tasks, processes=0) == [8.0, 25.0, 3.0]
+
+
+# hiding
+
+
+def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> None:
+    first, again = rates.hiding(0.4, 0, BRIEF), rates.hiding(0.4, 0, BRIEF)
+    np.testing.assert_array_equal(first, again)
+    assert first.shape == (3, 2) and BRIEF.due.tolist() == [0, 2, 4]
+    other = rates.hiding(0.05, 0, BRIEF)
+    np.testing.assert_array_equal(first[0], other[0])
+    found, probed = rates.rates(BRIEF, processes=0)
+    place = rates.HIDDEN.index(0.4)
+    np.testing.assert_array_equal(found.lines[place].y, first[:, 0])
+    np.testing.assert_array_equal(probed.lines[place].y, first[:, 1])
+    assert f"{senses.most_frequent(3, 3):.2f}" in probed.note
+    said = rates.card(found, rates.how_rates(BRIEF))
+    assert "Caution" in said and f"40% hidden in training: {first[-1, 0]:.3f}" in said
+
+
+def test_a_use_is_where_the_gold_word_stands(bert: OwnModel) -> None:
+    told = senses.uses("train", 3, 128)
+    assert max(Counter(told.words.tolist()).values()) <= 3
+    gold = defaultdict(set)
+    for story in labelled(senses.STORIES, 2, "train"):
+        for word in story.words:
+            gold[word.sense].add(word.text.lower())
+    for row, place, sense in zip(told.row, told.place, told.senses, strict=True):
+        piece = bert.tokenizer.text_of(int(told.sheet.ids[row, place]))
+        assert any(word.startswith(piece.lower()) for word in gold[sense]), (piece, sense)
+
+
+def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(bert: OwnModel) -> None:
+    told, asked = senses.both(6, 6, 128)
+    vectors = senses.vectors(bert, told)
+    for n in (0, len(vectors) - 1):
+        real = told.sheet.real[told.row[n]]
+        ids = torch.as_tensor(told.sheet.ids[told.row[n]][real])[None]
+        with torch.no_grad():
+            state = bert.module(ids, torch.zeros_like(ids))[0, told.place[n]]
+        np.testing.assert_allclose(vectors[n], state.numpy(), atol=1e-5)
+    right = []
+    for word in sorted(set(told.words)):
+        counts = Counter(told.senses[told.words == word].tolist())
+        if len(counts) > 1:
+            best = max(sorted(counts), key=counts.__getitem__)
+            right += [sense == best for sense in asked.senses[asked.words == word]]
+    assert senses.most_frequent(6, 6) == pytest.approx(np.mean(right))
+    names = sorted({*told.senses, *asked.senses})
+    shown = [np.array([[sense == name for name in names] for sense in part.senses], float) for part in (told, asked)]
+    known = [sense in told.senses for sense, word in zip(asked.senses, asked.words, strict=True) if both_senses(told, word)]
+    assert senses.judged(*shown, told, asked) == pytest.approx(np.mean(known)), "states that say it are read without a mistake"
+
+
+def both_senses(told: senses.Uses, word: str) -> bool:
+    return len(set(told.senses[told.words == word])) > 1
+
+
+# what was recorded, pictures and questions
+
+
+def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed() -> None:
+    record = library.result("lengths-decoder")
+    far = {line.label: line for line in record.lines}
+    assert list(far) == list(lengths.SCHEMES) and record.mark is not None
+    for absolute in ("learned", "sinusoidal"):
+        assert far[absolute].low[-1] > far["alibi"].high[-1], "those with absolute places fall behind"
+    question = positions.reach_question(record)
+    assert far[str(question.answer)].y[-1] == min(line.y[-1] for line in record.lines)
+
+
+def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
+    at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60).run()
+    at = at.switch_page(str(Path(__file__).parent.parent / "explorer" / "pages" / "positions.py")).run()
+    before = len(at.get("plotly_chart"))
+    radio = next(radio for radio in at.radio if radio.key == "guess.reach")
+    at = radio.set_value(radio.options[0]).run()
+    for family in lengths.FAMILIES:
+        at = at.button_group(key="family").set_value([family]).run()
+        assert not at.exception and len(at.get("plotly_chart")) == before + 2
+        for name in ("lengths", "learning"):
+            record = library.result(f"{name}-{family}")
+            spec = next(json.loads(c.proto.spec) for c in at.get("plotly_chart") if record.title in c.proto.spec)
+            assert [trace["name"] for trace in spec["data"]][: len(lengths.SCHEMES)] == list(lengths.SCHEMES)
+            code = next(block.value for block in at.code if f"'{name}-{family}'" in block.value)
+            held: dict[str, Any] = {}
+            exec(compile("\n".join(code.splitlines()[:-1]), "page", "exec"), held)  # noqa: S102
+            np.testing.assert_array_equal(held["trace"].lines[0].y, record.lines[0].y)
+        said = " ".join(block.value for block in at.markdown)
+        assert f"python -m explorer.experiments.lengths {family}" in said and "Caution" in said
+
+
+def test_a_place_with_a_name_is_drawn_upright(tmp_path: Path) -> None:
+    line = Curve("a", np.array([1.0, 2.0]), np.array([3.0, 5.0]), np.array([2.0, 5.0]), np.array([3.5, 6.0]))
+    record = Curves("t", "x", "y", (line,), mark=("here", 1.5))
+    drawn = VIEWS["curves"](Curves.read(record.write(tmp_path / "curves.npz"))).data[-1]
+    assert drawn.name == "here" and list(drawn.x) == [1.5, 1.5] and list(drawn.y) == [2.0, 6.0]
+    assert library.result("scale").mark is None, "records from before there were marks still open"
+
+
+def test_the_question_has_the_scheme_with_the_lowest_far_loss_as_answer() -> None:
+    x = np.array([8.0, 248.0])
+    lines = tuple(Curve(name, x, np.array([1.0, far])) for name, far in (("a", 3.0), ("b", 0.9), ("c", 2.0)))
+    asked = positions.reach_question(Curves("t", "x", "y", lines, mark=("trained", 64.0)))
+    assert asked.answer == "b" and asked.options == ("a", "b", "c") and "64" in asked.question and "248" in asked.question
