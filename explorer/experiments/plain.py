@@ -6,7 +6,7 @@ A recorded result must come out the same when it is made again, so nothing here 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
@@ -14,7 +14,9 @@ from typing import Any
 
 import torch
 
+from explorer.model import OwnModel
 from explorer.nn.presets import preset
+from explorer.records import Curves
 from explorer.text import microworld
 from explorer.text.learning import tokenizer
 from explorer.text.seedling import stories
@@ -54,6 +56,30 @@ def each(what: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], processes: 
     return [one.result() for one in running]
 
 
+def measured(run: Run, what: Callable[[OwnModel], Any], due: Container[float]) -> Iterator[Any]:
+    """What is measured after some steps of a run."""
+    for step in run:
+        if step.step in due:
+            run.model.module.eval()
+            with torch.no_grad():
+                yield what(run.model)
+            run.model.module.train()
+
+
+def card(made: Curves, how: str, command: str) -> str:
+    """What was done, what was found, and how to do it again."""
+    ends = "\n".join(
+        f"- {line.label}: {line.y[-1]:.3f} ({line.low[-1]:.3f} to {line.high[-1]:.3f})"
+        for line in made.lines
+        if line.low is not None and line.high is not None
+    )
+    return (
+        f"# {made.title}\n\n{made.note}.\n{how}\n\nAfter the last step, {made.up}:\n\n{ends}\n\n"
+        f"The record holds the mean and the range of the seeds. Make it again: `python -m explorer.experiments.{command}`.\n"
+        "Another processor rounds differently, so last digits may differ.\n"
+    )
+
+
 def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) -> Run:
     """A run of 32 stories a step in float32, whose weights all begin at random."""
     settings: dict[str, Any] = {
@@ -65,4 +91,4 @@ def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) 
         "tables": "random",
     }
     given: dict[str, Any] = {"corpus": told(world, STORIES), "held": [], "tokenizer": pieces(system, world)}
-    return fit(system, steps=steps, seed=seed, device="cpu", **given, **settings | changes)
+    return fit(system, steps=steps, seed=seed, device="cpu", **given | settings | changes)

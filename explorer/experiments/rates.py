@@ -7,12 +7,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -30,6 +28,7 @@ from explorer.training.stories import prepared
 FRESH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 HIDDEN = (0.05, 0.15, 0.40, 0.80)
 LABELS = tuple(f"{hidden:.0%} hidden in training" for hidden in HIDDEN)
+COMMAND = "rates"
 LENGTH = 128  # of a text, at most
 ANSWERS = {"every piece is an answer": 1.0, "15 % of the pieces are": 0.15}
 
@@ -84,7 +83,7 @@ def hiding(hidden: float, seed: int, size: Size = FULL) -> np.ndarray:
     def found(model: OwnModel) -> tuple[float, float]:
         return ask(model).metrics["mlm accuracy"], senses.probed(model, size.examples, size.questions)
 
-    return np.array([found(run.model), *_measured(run, found, set(size.due.tolist()))])
+    return np.array([found(run.model), *plain.measured(run, found, set(size.due.tolist()))])
 
 
 def signal() -> Curves:
@@ -112,7 +111,7 @@ def _causal(share: float, seed: int) -> Iterator[float]:
         return float(_next_piece(model, held))
 
     run.batch = thinned  # type: ignore[method-assign]
-    yield from _measured(run, loss, set(range(EVERY, STEPS + 1, EVERY)))
+    yield from plain.measured(run, loss, set(range(EVERY, STEPS + 1, EVERY)))
 
 
 def _next_piece(model: OwnModel, held: dict[str, Tensor]) -> Tensor:
@@ -120,35 +119,11 @@ def _next_piece(model: OwnModel, held: dict[str, Tensor]) -> Tensor:
     return functional.cross_entropy(model.module.head(model.module(held["source"])[scored]), held["answers"][scored])
 
 
-def _measured(run: Run, what: Callable[[OwnModel], Any], due: Container[float]) -> Iterator[Any]:
-    """What is measured after some steps of a run."""
-    for step in run:
-        if step.step in due:
-            run.model.module.eval()
-            with torch.no_grad():
-                yield what(run.model)
-            run.model.module.train()
-
-
 def _fresh(run: Run, objective: str) -> dict[str, Tensor]:
     """Questions on stories of another seed: the same for every run."""
     told = prepared(list(stories(FRESH, 2)), run.model.tokenizer)
     kitchen = Kitchen(told, run.model.tokenizer.vocabulary, run.model.longest, objective, np.random.default_rng(0))
     return tensors(BATCHES[objective](told, kitchen), run.model.device)
-
-
-def card(measured: Curves, how: str) -> str:
-    """What was done, and how to do it again."""
-    ends = "\n".join(
-        f"- {line.label}: {line.y[-1]:.3f} ({line.low[-1]:.3f} to {line.high[-1]:.3f})"
-        for line in measured.lines
-        if line.low is not None and line.high is not None
-    )
-    return (
-        f"# {measured.title}\n\n{measured.note}.\n{how}\n\nAfter the last step, {measured.up}:\n\n{ends}\n\n"
-        "The record holds the mean and the range of the seeds. Make it again: `python -m explorer.experiments.rates`.\n"
-        "Another processor rounds differently, so last digits may differ.\n"
-    )
 
 
 def how_rates(size: Size) -> str:
@@ -166,14 +141,14 @@ def how_rates(size: Size) -> str:
 def write_rates(size: Size = FULL) -> None:
     """Measure and keep what hiding different shares does."""
     for name, made in zip(("rates", "rates-senses"), rates(size), strict=True):
-        library.write_result(name, made, card(made, how_rates(size)))
+        library.write_result(name, made, plain.card(made, how_rates(size), COMMAND))
 
 
 def write_signal() -> None:
     """Measure and keep what an answer is worth."""
     made = signal()
     how = f"{STEPS} steps of 32 stories, learned from {plain.STORIES:,} toy stories of seed 1 and measured on {FRESH} stories of seed 2."
-    library.write_result("signal", made, card(made, how))
+    library.write_result("signal", made, plain.card(made, how, COMMAND))
 
 
 WRITTEN: dict[str, Callable[[], None]] = {"rates": write_rates, "signal": write_signal}

@@ -7,9 +7,9 @@ import streamlit as st
 from explorer import library
 from explorer.abilities import TEXT
 from explorer.lessons import training as lesson
-from explorer.pages.parts import live, recorded
+from explorer.pages.parts import live, recorded, systems
 from explorer.pages.parts import training as lab
-from explorer.pages.parts.opening import SENTENCE, opened, read
+from explorer.pages.parts.opening import SENTENCE, one_of, opened, read
 from explorer.shells import web
 from explorer.shells.lesson import deck, exercises, plain, predict
 from explorer.training.schedules import schedules
@@ -35,11 +35,7 @@ if not runs:
         "The models on this shelf did not keep how they were trained, so there is nothing to scrub through yet. Train one below: "
         "it takes a minute. What the finished models can do stands further down."
     )
-name = next(iter(runs), "")
-if len(runs) > 1:
-    if st.session_state.get("kept", name) not in runs:
-        del st.session_state["kept"]
-    name = st.segmented_control("Training", list(runs), default=name, required=True, key="kept", bind="query-params")
+name = one_of("Training", runs, "kept") if runs else ""
 if runs:
     folder = runs[name]
     model, steps, taken = opened(name), lab.read_steps(folder), library.snapshots(folder)
@@ -104,11 +100,7 @@ st.markdown(
     "The lectures say why pre-training helps: training goes on from $\\hat\\theta$, in a valley, instead of from anywhere. Here is the "
     "loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed now."
 )
-if st.session_state.get("end", next(iter(shelf))) not in shelf:
-    del st.session_state["end"]
-end = st.segmented_control(
-    "Model", list(shelf), default=name or next(iter(shelf)), required=True, key="end", bind="query-params"
-)
+end = one_of("Model", shelf, "end", name)
 ended, held = shelf[end], library.snapshots(shelf[end])
 corpus, seed = lab.corpus_of(ended), int(lab.plan(ended).get("seed", 0))
 if not lab.plan(ended):
@@ -117,12 +109,8 @@ if not lab.plan(ended):
     )
 web.show(VIEWS["along"], read(lambda: lab.line(ended, corpus, seed, held)), code=lab.code_of_line(end, corpus, seed, held))
 
-st.header("What each of them can do", divider=True)
-st.markdown("An encoder fills in and compares, a decoder goes on, an encoder-decoder writes a text anew. Asked now, greedily:")
-for other in shelf:
-    st.markdown(f"**{plain(other)}**, {opened(other).family}")
-    st.table(lab.able(shelf[other], None, TEXT))
-st.caption("You may conclude what these models are *for*. You may not conclude how good they are from one text each.")
+st.header("What each system adds", divider=True)
+systems.section(text, shelf)
 
 if runs:
     mine = lab.schedule_of(folder, now)

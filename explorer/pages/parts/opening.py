@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,6 +11,7 @@ from explorer.errors import ExplorerError
 from explorer.library import models
 from explorer.views import theme
 
+FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
@@ -32,12 +33,18 @@ def traced(name: str, text: str) -> Any:
 
 def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
     """The model and the sentence that the visitor chose; both follow from page to page."""
-    offered = list(models() if names is None else names)
-    if st.session_state.get("model", offered[0]) not in offered:
-        del st.session_state["model"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.segmented_control("Model", offered, default=offered[0], required=True, key="model", bind="query-params")
+        name = one_of("Model", models() if names is None else names, "model")
         return name, st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+
+
+def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:
+    """One of these models, chosen by its name; a name in the address that is none of them is forgotten."""
+    offered = list(names)
+    if st.session_state.get(key, offered[0]) not in offered:
+        del st.session_state[key]
+    at = offered.index(first) if first in offered else 0
+    return st.selectbox(label, offered, at, key=key, bind="query-params", width=220)
 
 
 def read(make: Callable[[], Any]) -> Any:
