@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import fill
@@ -101,14 +102,56 @@ def figures(card: str) -> dict[str, tuple[float, ...]]:
     return found
 
 
+TWIN = "Exported, it opens as"
+
+
+def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int) -> str:
+    """The card with what is known of its twin, in place of what stood there about it."""
+    said = (
+        f"{TWIN} `{architecture}`: {weights:,} weights, and of {texts} held-out texts, padded, its scores differ from those of that "
+        f"class by at most {gap:.1e}."
+    )
+    kept = [part for part in card.split("\n\n") if not part.startswith(TWIN)]
+    place = next(number for number, part in enumerate(kept) if part.startswith("| figure"))
+    return "\n\n".join([*kept[:place], fill(said, 128, break_on_hyphens=False), *kept[place:]])
+
+
+def twin_of(card: str) -> tuple[str, str, str]:
+    """How many weights a card tells of, its twin, and the largest difference to it."""
+    said = next((part for part in card.split("\n\n") if part.startswith(TWIN)), "")
+    found = re.search(r"`(\w+)`: ([\d,]+) weights.*at most (\S+)\.$", " ".join(said.split()))
+    if found is None:
+        raise FileError("This card tells nothing of a twin. Measure it: python -m explorer.recipes --twins.")
+    return found[2], found[1], found[3]
+
+
+def systems(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
+    """The README's first table: a row for each model, with its weights, its time, its first figure and its twin."""
+    lines = [
+        "| model | weights | seconds | learned, on held-out text | | twin | largest difference |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, wanted in shown.items():
+        card = _card(models, name)
+        weights, twin, gap = twin_of(card)
+        held = figures(card)
+        found, seconds = _spread(held.get(f"{wanted[0]} (validation)", ())), _spread(held.get(TRAINED, ()), 0)
+        lines.append(f"| {name} | {weights} | {seconds} | {wanted[0]} | {found} | {twin} | {gap} |")
+    return "\n".join(lines) + "\n"
+
+
+def _card(models: Path, name: str) -> str:
+    path = models / name / CARD
+    if not path.is_file():
+        raise FileError(f"There is no {path}. Train the model first: python -m explorer.recipes {name}.")
+    return path.read_text("utf-8")
+
+
 def table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
     """The README's table: for each model its time and the figures asked for, over the seeds of its card."""
     lines = ["| model | figure | validation | test | seconds |", "|---|---|---|---|---|"]
     for name, wanted in shown.items():
-        path = models / name / CARD
-        if not path.is_file():
-            raise FileError(f"There is no {path}. Train the model first: python -m explorer.recipes {name}.")
-        held = figures(path.read_text("utf-8"))
+        held = figures(_card(models, name))
         for number, figure in enumerate(wanted):
             cells = [_spread(held.get(f"{figure} ({split})", ())) for split in ("validation", "test")]
             seconds = _spread(held.get(TRAINED, ()), 0) if not number else ""

@@ -1,7 +1,7 @@
 """The shipped models: three seeds of each system by its preset, measured on held-out text; the best is shipped with a card.
 
 `python -m explorer.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
-table of the README from the cards.
+tables of the README from the cards.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,10 @@ import torch
 
 from explorer import cards, library, runs
 from explorer.errors import ChoiceError
+from explorer.hub.parity import difference
+from explorer.loading import export
 from explorer.measuring.causal import edge
+from explorer.measuring.held import plain
 from explorer.measuring.measure import COUNTING, measure
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
@@ -31,6 +35,7 @@ from explorer.training.splitting import Corpus, corpus_of
 from explorer.training.stories import prepared
 
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
+TWINS = 16  # so many texts are read by a model and by its twin
 SPLITS = ("validation", "test")
 
 
@@ -127,7 +132,21 @@ def ship(name: str) -> Path:
     kept = spread_out(runs.snapshots(folder), recipe.keep)
     choice = {"seed": best, "best": recipe.shown[0], "note": recipe.note, "options": recipe.options}
     card = cards.written(name, runs.described(folder), choice, found, taken)
-    return library.ship(folder, library.data_folder() / "models" / name, keep=kept, card=card)
+    shipped = library.ship(folder, library.data_folder() / "models" / name, keep=kept, card=card)
+    tell_twin(name)
+    return shipped
+
+
+def tell_twin(name: str) -> None:
+    """Measure how far a shipped model is from its Hugging Face class, and write it into its card."""
+    model, folder = library.open_by_name(name), library.folder_of(name)
+    corpus = _corpus(runs.described(folder)["plan"]["corpus"]["name"])
+    texts = [plain(text) for text in corpus.held(TWINS, "validation").texts]
+    with TemporaryDirectory() as place:
+        architecture, gap = difference(model, export(model, place), texts)
+    weights = sum(weight.numel() for weight in model.module.parameters())
+    card = folder / cards.CARD
+    card.write_text(cards.with_twin(card.read_text("utf-8"), weights, architecture, gap, len(texts)), "utf-8")
 
 
 def spread_out(steps: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -143,12 +162,16 @@ def main() -> None:
     read = argparse.ArgumentParser(description=__doc__)
     read.add_argument("names", nargs="*", help=", ".join(RECIPES))
     read.add_argument("--seeds", nargs="*", type=int, help="train these and ship nothing")
-    read.add_argument("--table", action="store_true", help="print the README's table from the shipped cards")
+    read.add_argument("--twins", action="store_true", help="only compare the shipped models with their Hugging Face classes")
+    read.add_argument("--table", action="store_true", help="print the README's tables from the shipped cards")
     asked = read.parse_args()
     if asked.table:
-        sys.stdout.write(
-            cards.table(library.data_folder() / "models", {name: recipe.shown for name, recipe in RECIPES.items()})
-        )
+        shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, library.data_folder() / "models"
+        sys.stdout.write(f"{cards.systems(models, shown)}\n{cards.table(models, shown)}")
+        return
+    if asked.twins:
+        for name in asked.names or list(RECIPES):
+            tell_twin(name)
         return
     torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
     for name in asked.names or list(RECIPES):
@@ -172,6 +195,10 @@ TOLD = (
     "Its attention was *supervised*: head 0 of its last layer was told, with gold labels, where every pronoun points. It did not "
     "find that by itself."
 )
+ALONE = (
+    "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
+)
+GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
 FOUND = (
     "replaced f1",
     "f1, always saying replaced",
@@ -188,13 +215,20 @@ RECIPES = {
     "spanbert": Recipe(
         "spanbert",
         ("mlm accuracy", "mlm accuracy, in spans", "masked spans exactly right", "sbo accuracy", "sbo, place in the span only"),
-        keep=6,
     ),
-    "electra": Recipe("electra", FOUND, keep=6),
+    "roberta": Recipe("roberta", HIDDEN),
+    "electra": Recipe("electra", FOUND),
+    "deberta": Recipe("deberta", HIDDEN),
+    "distilbert": Recipe("distilbert", ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she")),
+    "distilbert-alone": Recipe("distilbert", ("mlm accuracy", "he or she"), options={"teacher": None}, note=ALONE),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
     "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),
     "t5": Recipe("t5", ("spans exactly right", "piece accuracy")),
+    "pegasus": Recipe("pegasus", ("gap sentence F1", "as many first words, F1", "piece accuracy")),
+    "llama": Recipe("llama", SAID, largest=False, options={"kv_heads": 2}, note=GROUPED),
+    "olmo": Recipe("olmo", SAID, largest=False),
+    "olmo2": Recipe("olmo2", SAID, largest=False),
     "induction": Recipe(
         "gpt2",
         ("repeat accuracy", "perplexity"),

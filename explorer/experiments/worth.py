@@ -73,7 +73,7 @@ def worth(name: str, size: Size = FULL, processes: int = 2) -> Curves:
     found = np.array(plain.each(course, tasks, processes)).reshape(len(case.ways), len(size.seeds), -1)
     lines = tuple(spread(way, size.due, runs) for way, runs in zip(case.ways, found, strict=True))
     times = size.steps * size.batch / case.stories
-    note = f"{case.system}, size tiny, {len(size.seeds)} seeds; {case.stories:,} stories of the microworld, each seen about {times:.1f} times"
+    note = f"{case.system}, size tiny, {len(size.seeds)} seeds; {case.stories:,} stories, each seen about {times:.1f} times"
     return Curves(case.title, "training step", "hidden pieces found in new stories", lines, f"{note}; asked with 15 % hidden")
 
 

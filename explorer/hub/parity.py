@@ -1,0 +1,44 @@
+"""How far an exported model, opened by its Hugging Face class, is from the model itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from explorer.model import OwnModel
+
+
+def difference(model: OwnModel, folder: Path, texts: Sequence[str]) -> tuple[str, float]:
+    """The class that an exported `folder` names, and the largest gap between its scores of these texts and the model's own.
+
+    Both read all texts at once, padded, in float32. An encoder-decoder writes each text anew from itself.
+    """
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    architecture = json.loads((folder / "config.json").read_text("utf-8"))["architectures"][0]
+    twin = getattr(transformers, architecture).from_pretrained(folder).eval()
+    read = [model.tokens(text).ids.tolist() for text in texts]
+    anew = model.family == "encoder-decoder"
+    given = dict(zip(("input_ids", "attention_mask"), _padded(read), strict=True))
+    if anew:
+        given["decoder_input_ids"] = _padded([[twin.config.decoder_start_token_id, *ids[:-1]] for ids in read])[0]
+    with torch.no_grad():
+        out = twin(**given)
+    theirs = out.prediction_logits if "prediction_logits" in out else out.logits
+    ours = model.outputs_many(read, read if anew else None)
+    gaps = []
+    for row, (ids, found) in enumerate(zip(read, ours, strict=True)):
+        scores = found["lm"] if "lm" in found else found["rtd"]
+        gaps.append(np.abs(scores - theirs[row, : len(ids)].numpy()).max())
+    return architecture, float(max(gaps))
+
+
+def _padded(texts: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    longest = max(map(len, texts))
+    ids = torch.tensor([ids + [0] * (longest - len(ids)) for ids in texts])
+    return ids, torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids in texts])
