@@ -51,7 +51,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
         f"({plan['corpus']['stories']:,} texts{_hash(corpus)}). {choice['note']}",
         f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.recipes {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
-        f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other trainings "
+        f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
         f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",
         f"{_chosen(choice, len(seeds))}Validation text tells facts that training did not tell; test text has words that training "
         "never had as well.",

@@ -68,8 +68,12 @@ def random_shape(number: int, preset: str) -> dict[str, int]:
     if preset in ("t5", "bart", "transformer", "pegasus"):
         found |= {"encoder_layers": int(chance.integers(1, 4)), "start": int(chance.integers(0, 9))}
     grouped = {"kv_heads": int(chance.choice([1, heads])), "rope_base": float(chance.choice([10_000, 500_000]))}
-    if preset == "electra":
-        found |= {"embedding": int(chance.integers(3, 40)), "generator": 2 * found["dim"] // heads}
+    if preset == "electra":  # more random layers would make all places alike
+        found |= {
+            "layers": min(found["layers"], 2),
+            "embedding": int(chance.integers(8, 40)),
+            "generator": 2 * found["dim"] // heads,
+        }
     return found | (grouped if preset in ("llama", "olmo", "olmo2") else {})
 
 

@@ -53,7 +53,7 @@ DEBERTA = Preset(
     tokenizer="wordpiece",
     objective="mlm",
     plan={"schedule": "linear"},
-    tiny={"steps": 5000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+    tiny={"steps": 4500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
 SPANBERT = Preset(
@@ -64,7 +64,7 @@ SPANBERT = Preset(
     tokenizer="wordpiece",
     objective="mlm+sbo",
     plan={"schedule": "linear"},
-    tiny={"steps": 7000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+    tiny={"steps": 5000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
 DISTILBERT = Preset(
@@ -75,7 +75,7 @@ DISTILBERT = Preset(
     objective="distillation",
     teacher="bert",
     plan={"schedule": "linear"},
-    tiny={"steps": 6000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+    tiny={"steps": 4000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
 GPT2 = Preset(
@@ -107,7 +107,7 @@ LLAMA = Preset(
      "base": shape(4096, 32, 32, 2048) | {"hidden": 11008}},
     tokenizer="byte-bpe",
     objective="causal",
-    tiny={"steps": 3500, "batch": 16},
+    tiny={"steps": 2500, "batch": 16},
 )  # fmt: skip
 
 TRANSFORMER = Preset(
@@ -155,7 +155,7 @@ ROBERTA = Preset(
     objective="mlm",
     specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
     plan={"schedule": "linear", "packed": True},
-    tiny={"steps": 6000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+    tiny={"steps": 5000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
 )  # fmt: skip
 
 OLMO = Preset(
@@ -166,7 +166,7 @@ OLMO = Preset(
      "base": shape(2048, 16, 16, 2048)},
     tokenizer="byte-bpe",
     objective="causal",
-    tiny={"steps": 3500, "batch": 16},
+    tiny={"steps": 2500, "batch": 16},
 )  # fmt: skip
 
 OLMO2 = Preset(
@@ -176,7 +176,7 @@ OLMO2 = Preset(
     {**OLMO.sizes, "base": shape(2048, 16, 16, 4096)},
     tokenizer="byte-bpe",
     objective="causal",
-    tiny={"steps": 3500, "batch": 16},
+    tiny={"steps": 2500, "batch": 16},
 )  # fmt: skip
 
 PEGASUS = Preset(
@@ -187,7 +187,7 @@ PEGASUS = Preset(
     tokenizer="unigram",
     objective="gap-sentence",
     specials=("<pad>", "</s>", "<unk>", "<mask>"),
-    tiny={"steps": 3000, "batch": 16},
+    tiny={"steps": 2500, "batch": 16},
 )  # fmt: skip
 
 ELECTRA = Preset(
@@ -198,7 +198,7 @@ ELECTRA = Preset(
     tokenizer="wordpiece",
     objective="replaced",
     plan={"schedule": "linear"},
-    tiny={"steps": 6000, "batch": 16},
+    tiny={"steps": 5000, "batch": 16},
 )  # fmt: skip
 
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
