@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -126,7 +127,15 @@ def rebuilt(rows: Rows, keep: np.ndarray, before: np.ndarray, spans: np.ndarray,
 
 def ordinary(vocabulary: Vocabulary) -> np.ndarray:
     """The ids that are text."""
-    return np.setdiff1d(np.arange(vocabulary.size), vocabulary.special)
+    return _without(vocabulary.size, vocabulary.special)
+
+
+@lru_cache(maxsize=8)
+def _without(size: int, special: tuple[int, ...]) -> np.ndarray:
+    """Looked up once for each vocabulary: it takes longer than hiding."""
+    found = np.setdiff1d(np.arange(size), special)
+    found.flags.writeable = False
+    return found
 
 
 def budget(free: np.ndarray, rate: float) -> np.ndarray:
