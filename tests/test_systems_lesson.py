@@ -1,0 +1,55 @@
+"""One system at a time: its figures are those of its training, and its picture is what the code beside it makes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conftest import SENTENCE
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.lessons.systems import IDEAS
+from explorer.pages.parts.systems import PICTURES
+from explorer.shells import export
+from explorer.training.steps import steps_of
+from explorer.views import VIEWS
+
+
+def page(name: str, text: str) -> None:
+    import streamlit as st
+
+    from explorer.pages.parts import systems, training
+
+    st.session_state["system"] = name
+    systems.section(text, training.shelf())
+
+
+def shown(name: str, text: str = SENTENCE) -> AppTest:
+    return AppTest.from_function(page, kwargs={"name": name, "text": text}, default_timeout=60).run()
+
+
+def test_every_idea_has_a_picture_and_a_shipped_model_or_more() -> None:
+    assert set(PICTURES) == set(IDEAS) <= {held.about()["preset"] for held in ex.models().values()}
+
+
+@pytest.mark.parametrize("name", IDEAS)
+def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
+    at = shown(name)
+    assert not at.exception and not at.warning and len(at.get("plotly_chart")) == 1
+    last = next(step for step in reversed(tuple(steps_of(ex.models()[name].folder))) if step.metrics)
+    said = {block.label.lower(): block.value for block in at.metric}
+    assert said == {figure.lower(): f"{last.metrics[figure]:.3g}" for figure in IDEAS[name].figures}, "none of them is missing"
+    told = next(block.value for block in at.code if "trace = " in block.value)
+    held: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name](trace, **chosen)}
+    exec(compile(told.replace("ex.show(", "figure = shown("), "page", "exec"), held)  # noqa: S102
+    drawn = json.loads(export.themed(held["figure"], "light").to_json())
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert spec["data"] == drawn["data"] and spec["layout"]["title"] == drawn["layout"]["title"]
+
+
+@pytest.mark.parametrize("name", ["spanbert", "electra", "distilbert", "deberta", "pegasus"])
+@pytest.mark.parametrize("text", ["Dog", "<script>alert(1)</script> 😀 مرحبا", "The dog slept. It was tired. It woke up."])
+def test_odd_texts_are_met_calmly(name: str, text: str) -> None:
+    assert not shown(name, text).exception
