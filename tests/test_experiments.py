@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torch.nn import functional
 
+import explorer as ex
 from explorer import library
-from explorer.experiments import lengths, plain, rates, senses
+from explorer.experiments import lengths, plain, rates, senses, worth
 from explorer.lessons import positions
 from explorer.model import OwnModel
 from explorer.objectives import OBJECTIVES
@@ -30,10 +32,17 @@ SMALL = lengths.Size(trained=16, read=64, bin=16, steps=6, batch=4, checks=2, st
 BRIEF = rates.Size(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=(0,))
 
 
+def with_specials() -> Tokenizer:
+    """RoBERTa's special pieces, and few others."""
+    told = [" ".join(story) for story in plain.told("microworld", 300)]
+    return ex.tokenizer("byte-bpe", told, size=1200, specials=ex.presets()["roberta"].specials)
+
+
 @pytest.fixture(autouse=True)
-def few(bert: OwnModel, gpt2: OwnModel, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def few(bert: OwnModel, gpt2: OwnModel, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
     """Few stories, and tokenizers that are there already."""
     known: dict[str, Tokenizer] = {"bert": bert.tokenizer, "gpt2": gpt2.tokenizer}
+    known["roberta"] = with_specials() if "worth" in request.node.name else gpt2.tokenizer
     monkeypatch.setattr(plain, "pieces", lambda system, world="toy": known[system])
     monkeypatch.setattr(plain, "STORIES", 60)
     monkeypatch.setattr(senses, "STORIES", 150)
@@ -145,8 +154,32 @@ def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> N
     np.testing.assert_array_equal(found.lines[place].y, first[:, 0])
     np.testing.assert_array_equal(probed.lines[place].y, first[:, 1])
     assert f"{senses.most_frequent(3, 3):.2f}" in probed.note
-    said = rates.card(found, rates.how_rates(BRIEF))
+    said = plain.card(found, rates.how_rates(BRIEF), "rates")
     assert "Caution" in said and f"40% hidden in training: {first[-1, 0]:.3f}" in said
+
+
+# worth
+
+
+@pytest.mark.parametrize("name", worth.CASES)
+def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one_thing(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, case = worth.Size(steps=4, batch=4, checks=2, seeds=(0,)), replace(worth.CASES[name], stories=40)
+    monkeypatch.setitem(worth.CASES, name, case)
+    monkeypatch.setattr(worth, "HELD", 8)
+    plans = []
+    run = plain.run
+    monkeypatch.setattr(plain, "run", lambda *given, **more: plans.append(run(*given, **more)) or plans[-1])
+    made = worth.worth(name, short, processes=0)
+    again = worth.course(name, next(iter(case.ways)), 0, short)
+    assert [line.label for line in made.lines] == list(case.ways) and made.lines[0].x.tolist() == [0, 2, 4]
+    np.testing.assert_array_equal(made.lines[0].y, again)
+    assert "about 0.4 times" in made.note and "40 stories" in made.note
+    first, second = (asdict(run.plan) for run in plans[:2])
+    different = {part for part in first if first[part] != second[part]}
+    assert different == {"next-sentence": {"objective"}, "masks": {"static"}}[name]
+    assert "Caution" in plain.card(made, worth.how(name, short), f"worth {name}")
 
 
 def test_a_use_is_where_the_gold_word_stands(bert: OwnModel) -> None:
