@@ -240,7 +240,7 @@ def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     radio = next(radio for radio in at.radio if radio.key == "guess.reach")
     at = radio.set_value(radio.options[0]).run()
     for family in lengths.FAMILIES:
-        at = at.button_group(key="family").set_value([family]).run()
+        at = at.button_group(key="family").set_value(family).run()
         assert not at.exception and len(at.get("plotly_chart")) == before + 2
         for name in ("lengths", "learning"):
             record = library.result(f"{name}-{family}")
