@@ -11,6 +11,7 @@ from explorer.errors import ExplorerError
 from explorer.library import models
 from explorer.views import theme
 
+FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
@@ -36,7 +37,8 @@ def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
     if st.session_state.get("model", offered[0]) not in offered:
         del st.session_state["model"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.segmented_control("Model", offered, default=offered[0], required=True, key="model", bind="query-params")
+        first = FIRST if FIRST in offered else offered[0]
+        name = st.segmented_control("Model", offered, default=first, required=True, key="model", bind="query-params")
         return name, st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
 
 
