@@ -220,7 +220,7 @@ RECIPES = {
     "electra": Recipe("electra", FOUND),
     "deberta": Recipe("deberta", HIDDEN),
     "distilbert": Recipe("distilbert", ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she")),
-    "distilbert-alone": Recipe("distilbert", ("mlm accuracy", "he or she"), options={"teacher": None}, note=ALONE),
+    "distilbert-alone": Recipe("distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None}, note=ALONE),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
     "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),

@@ -75,7 +75,7 @@ DISTILBERT = Preset(
     objective="distillation",
     teacher="bert",
     plan={"schedule": "linear"},
-    tiny={"steps": 4000, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.15},
+    tiny={"steps": 6500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
 )  # fmt: skip
 
 GPT2 = Preset(
