@@ -198,6 +198,7 @@ TOLD = (
 ALONE = (
     "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
 )
+DEEP = "Twice as deep as *bert*: it is the teacher of *distilbert*, which has half its layers."
 GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
 FOUND = (
     "replaced f1",
@@ -219,6 +220,7 @@ RECIPES = {
     "roberta": Recipe("roberta", HIDDEN),
     "electra": Recipe("electra", FOUND),
     "deberta": Recipe("deberta", HIDDEN),
+    "bert-deep": Recipe("bert", HIDDEN, seeds=(0,), options={"layers": 4, "steps": 6000}, note=DEEP),
     "distilbert": Recipe("distilbert", ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she")),
     "distilbert-alone": Recipe("distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None}, note=ALONE),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),

@@ -21,6 +21,7 @@ from explorer.shells import web
 from explorer.shells.lesson import plain
 from explorer.views import VIEWS
 
+SHORT = ("mlm", "nsp", "sbo", "f1")
 SHARE = 0.3  # so much is hidden in the sentence: one sentence is short
 
 
@@ -48,7 +49,13 @@ def _figures(folder: Path, names: tuple[str, ...]) -> None:
     with st.container(horizontal=True):
         for name in names:
             if name in found:
-                st.metric(name.capitalize() if name[0].islower() else name, f"{found[name]:.3g}")
+                st.metric(spoken(name), f"{found[name]:.3g}")
+
+
+def spoken(name: str) -> str:
+    """The name of a figure as it is said: short forms in capitals."""
+    words = [word.upper() if word.strip(",") in SHORT else word for word in name.split()]
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
 
 def measured(result: str, name: str, text: str) -> None:
