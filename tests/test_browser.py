@@ -161,7 +161,7 @@ def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace,
         *of_tokens().values(),
         *of_training().values(),
     ]
-    for number, (name, view) in enumerate(VIEWS.items()):
+    for number, (name, view) in enumerate(VIEWS.items() if ALL else list(VIEWS.items())[::3]):
         path = ex.save(
             view(next(record for record in records if not view.fits(record))), tmp_path / f"{name}.html", caption=view.caption
         )
