@@ -25,7 +25,9 @@ def beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterato
 def diverse_beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
     """Beams in groups (Vijayakumar et al. 2016): a piece that earlier groups chose at this step costs `diversity` for each time."""
     if settings.beams % settings.groups:
-        raise ChoiceError(f"{settings.groups} groups do not divide {settings.beams} beams. Choose a number of beams that they do.")
+        raise ChoiceError(
+            f"{settings.groups} groups do not divide {settings.beams} beams. Choose a number of beams that they do."
+        )
     return _searched(Search("diverse-beam", stepper, prompt, settings), settings.groups, settings.diversity)
 
 
@@ -73,7 +75,6 @@ def _searched(search: Search, groups: int, diversity: float) -> Iterator[Decodin
         for group, own in zip(held, owned, strict=True):
             if group.open:
                 kept = _advance(search, group, _Turn(rows, own, step, said, diversity), drawn)
-                said.update(piece for _, piece in kept)
                 for row, piece in kept if group.open else ():
                     drawn.beams.setdefault((row, piece), []).append(len(ids))
                     ids.append(piece)
@@ -108,6 +109,7 @@ class _Turn:
 def _advance(search: Search, group: Group, turn: _Turn, drawn: Drawn) -> list[Pair]:
     """Choose the group's next beams; gives them as (row, piece)."""
     totals, ranked = _ranked(search, group, turn)
+    turn.said.update(piece for _, piece in ranked[: group.width])
     going: list[tuple[Pair, Path, float]] = []
     others = False
     for rank, (row, piece) in enumerate(ranked):

@@ -50,9 +50,7 @@ def _judged(here: Rows, offered: Sequence[int], alpha: float, hidden: np.ndarray
     return (1 - alpha) * shares - alpha * alike
 
 
-def _drawn(
-    search: Search, before: np.ndarray, ended: tuple[Path, float, str], offered: Sequence[int], pick: int
-) -> Drawn:
+def _drawn(search: Search, before: np.ndarray, ended: tuple[Path, float, str], offered: Sequence[int], pick: int) -> Drawn:
     path, total, why = ended
     fates, beams = {(0, piece): "beaten" for piece in offered}, {}
     if offered:

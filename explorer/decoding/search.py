@@ -126,7 +126,9 @@ class Search:
         logp = rows.logp[parents, pieces]
         totals = drawn.before[parents] + (rows.scores if drawn.compared else rows.logp)[parents, pieces]
         path, why = drawn.best, rows.why
-        other = ["beaten"] * len(where) if why is None else [NAMES.get(code, drawn.other) for code in why[parents, pieces].tolist()]
+        other = (
+            ["beaten"] * len(where) if why is None else [NAMES.get(code, drawn.other) for code in why[parents, pieces].tolist()]
+        )
         return DecodingStep(
             step=step, strategy=self.name, parents=parents, pieces=pieces, logp=logp, totals=totals,
             texts=tuple([self.text_of(piece) for _, piece in where]),

@@ -41,15 +41,15 @@ class ForeignStepper:
         self.size, self.longest = int(module.get_output_embeddings().weight.shape[0]), longest_of(module)
         ends = setting(module, "eos_token_id")
         self.ends = () if ends is None else tuple(ends) if isinstance(ends, (list, tuple)) else (int(ends),)
-        self.memory = None if source is None else self._encoded(source)
-
-    @torch.inference_mode()
-    def _encoded(self, source: Sequence[int]) -> Tensor:
-        ids = torch.tensor([list(source)], device=self.module.device)
-        return self.module.get_encoder()(input_ids=ids, return_dict=True).last_hidden_state
+        self.source = None if source is None else [int(piece) for piece in source]
+        self.memory: Tensor | None = None
 
     def start(self, prompt: Sequence[int]) -> ForeignState:
-        """One beam that is about to read `prompt`; its last piece is given to `next`."""
+        """One beam that is about to read `prompt`; its last piece is given to `next`. The encoder reads the source, once."""
+        if self.source is not None and self.memory is None:
+            with torch.inference_mode():
+                ids = torch.tensor([self.source], device=self.module.device)
+                self.memory = self.module.get_encoder()(input_ids=ids, return_dict=True).last_hidden_state
         return ForeignState(texts=[[int(piece) for piece in prompt[:-1]]])
 
     @torch.inference_mode()
@@ -83,9 +83,7 @@ class ForeignStepper:
             return self.module(input_ids=read, **asked)
         memory = self.memory.expand(len(read), -1, -1)
         with explicit(self.module) if self.cross else _as_it_is():
-            return self.module(
-                encoder_outputs=(memory,), decoder_input_ids=read, output_attentions=self.cross, **asked
-            )
+            return self.module(encoder_outputs=(memory,), decoder_input_ids=read, output_attentions=self.cross, **asked)
 
     def text_of(self, piece: int) -> str:
         """One piece, readable."""

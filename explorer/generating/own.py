@@ -41,14 +41,15 @@ class OwnStepper:
         self.size, self.longest = model.config.vocab, model.longest
         last = model.tokenizer.vocabulary.last
         self.ends = () if last is None else (last,)
-        self.memory = None if source is None else self._encoded(source)
-
-    @torch.inference_mode()
-    def _encoded(self, source: Tokens) -> Tensor:
-        return self.model.module.encode(torch.as_tensor(source.ids[None].copy(), device=self.model.device))
+        self.source = source
+        self.memory: Tensor | None = None
 
     def start(self, prompt: Sequence[int]) -> OwnState:
-        """One beam that is about to read `prompt`; its last piece is given to `next`."""
+        """One beam that is about to read `prompt`; its last piece is given to `next`. The encoder reads the source, once."""
+        if self.source is not None and self.memory is None:
+            with torch.inference_mode():
+                source = torch.as_tensor(self.source.ids[None].copy(), device=self.model.device)
+                self.memory = self.model.module.encode(source)
         return OwnState(unread=[int(piece) for piece in prompt[:-1]])
 
     @torch.inference_mode()

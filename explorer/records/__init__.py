@@ -11,6 +11,7 @@ from explorer.records.cutting import CUTS, cut
 from explorer.records.decoding import (
     FATES,
     Candidate,
+    Contest,
     DecodingStep,
     Distribution,
     FillingStep,
@@ -47,6 +48,7 @@ from explorer.records.training import TrainingStep
 __all__ = [
     "CUTS",
     "Candidate",
+    "Contest",
     "DecodingStep",
     "Distribution",
     "FATES",

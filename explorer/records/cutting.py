@@ -75,4 +75,9 @@ def _back(marks: np.ndarray, order: np.ndarray) -> np.ndarray:
     return found
 
 
-_RULES: Mapping[str, Callable[[np.ndarray, float], np.ndarray]] = {"top_k": below_rank, "top_p": beyond_mass, "min_p": below_share, "typical_p": not_typical}
+_RULES: Mapping[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    "top_k": below_rank,
+    "top_p": beyond_mass,
+    "min_p": below_share,
+    "typical_p": not_typical,
+}

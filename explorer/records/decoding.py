@@ -98,7 +98,8 @@ class DecodingStep(Record):
 
 @dataclass(frozen=True, eq=False)
 class Written(Record):
-    """What one strategy wrote after a prompt, to be laid beside others. `settings` are its choices in words."""
+    """What one strategy wrote after a prompt, to be laid beside others. `settings` are its choices in words, `size`
+    is how many pieces the model knows."""
 
     model: str
     label: str
@@ -109,6 +110,7 @@ class Written(Record):
     text: str
     settings: str = ""
     stopped: str = ""
+    size: int = 0
 
     @property
     def total(self) -> float:
@@ -141,6 +143,20 @@ class Distribution(Record):
         """The probabilities after temperature, before any cut; and who cut each piece (see `records.cutting`)."""
         why = cut(self.scores[None], temperature, **limits)[1][0]
         return softmax(self.scores / temperature), why
+
+
+@dataclass(frozen=True, eq=False)
+class Contest(Record):
+    """How probable a model finds the texts of several strategies after the same beginnings.
+
+    `totals` [label, prompt] are log P(y) by the model itself; `texts` [prompt, label] what was written.
+    """
+
+    model: str
+    labels: tuple[str, ...]
+    prompts: tuple[str, ...]
+    texts: tuple[tuple[str, ...], ...]
+    totals: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
