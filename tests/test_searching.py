@@ -169,7 +169,7 @@ def test_contrastive_search_compares_the_states_of_the_library() -> None:
 )
 def test_a_cache_changes_nothing(name: str, strategy: str) -> None:
     model, _ = own(name, 2)
-    one, other = (list(ex.decode(model, [7, 9, 30, 8], strategy, max_tokens=9, cache=cache)) for cache in (True, False))
+    one, other = (list(ex.decode(model, [7, 9, 30, 8], strategy, max_tokens=5, cache=cache)) for cache in (True, False))
     assert [step.ids.tolist() for step in one] == [step.ids.tolist() for step in other]
     for kept, anew in zip(one, other, strict=True):
         np.testing.assert_allclose(kept.logp, anew.logp, atol=2e-4)
@@ -239,7 +239,7 @@ def check_record(step: DecodingStep, model: OwnModel, text: list[int]) -> None:
 
 def test_the_records_hold_the_model_s_numbers() -> None:
     text = gpt().tokens("Anna had a white animal.").ids.tolist()
-    steps = list(ex.decode(gpt(), text, "sample", temperature=0.8, top_p=0.9, max_tokens=12, seed=3))
+    steps = list(ex.decode(gpt(), text, "sample", temperature=0.8, top_p=0.9, max_tokens=5, seed=3))
     for step in steps:
         check_record(step, gpt(), text)
         assert step.kept_mass[0] + step.cut_mass[0] == pytest.approx(1)
@@ -250,7 +250,7 @@ def test_the_records_hold_the_model_s_numbers() -> None:
 
 @pytest.mark.parametrize("strategy", ["beam", "diverse-beam"])
 def test_the_tree_hangs_together(strategy: str) -> None:
-    steps = list(ex.decode(gpt(), "Anna had a white animal.", strategy, beams=4, max_tokens=15))
+    steps = list(ex.decode(gpt(), "Anna had a white animal.", strategy, beams=4, max_tokens=8))
     sums, beams = {0: 0.0}, 1
     for step in steps:
         kept = [c for c in step.candidates if c.beam >= 0]

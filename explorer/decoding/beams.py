@@ -1,4 +1,4 @@
-"""Beam search: several texts at once, the best of all their continuations go on. And diverse beam search, in groups that avoid each other."""
+"""Beam search: several texts at once, the best of all their continuations go on. Diverse beam search: in groups that part."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _advance(search: Search, group: Group, turn: _Turn, drawn: Drawn) -> list[Pa
             group.stopped = why
             drawn.fates[row, piece] = "finished"
         elif not why and len(going) < group.width:
-            going.append(((row, piece), path, total))
+            going.append(((row, piece), path, float(total)))
             drawn.fates.setdefault((row, piece), "kept")
     group.paths, group.totals = [path for _, path, _ in going], np.array([total for *_, total in going], np.float32)
     group.settle(search.settings, search.limit, not others)

@@ -17,13 +17,7 @@ MOST = 20_000  # texts; 6 pieces and 4 places are 1,296
 
 def exhaustive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
     """All texts of up to `max_tokens` pieces from `among` (or the whole vocabulary, where it is tiny); the best `beams` are kept."""
-    search = Search("exhaustive", stepper, prompt, settings)
-    width = len(settings.among) or stepper.size
-    if width**search.limit > MOST:
-        raise ChoiceError(
-            f"{width} pieces in {search.limit} places are {width:,}^{search.limit} = {width**search.limit:.3g} texts; exhaustive "
-            f"search goes up to {MOST:,}. Give fewer pieces (among=[…]) or places (max_tokens=…)."
-        )
+    search = _checked(Search("exhaustive", stepper, prompt, settings))
     state, ids, parents = stepper.start(search.prompt), [search.prompt[-1]], [0]
     paths, totals, pool = [Path()], np.zeros(1), list[Hypothesis]()
     for step in range(search.limit):
@@ -50,6 +44,17 @@ def exhaustive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> I
         yield search.record(step, rows, state, _ended(drawn, paths, totals, pool, search.at_limit))
         if not paths:
             return
+
+
+def _checked(search: Search) -> Search:
+    """The search, if there are not too many texts."""
+    width = len(search.settings.among) or search.stepper.size
+    if width**search.limit > MOST:
+        raise ChoiceError(
+            f"{width} pieces in {search.limit} places are {width:,}^{search.limit} = {float(width) ** search.limit:.3g} texts; "
+            f"exhaustive search goes up to {MOST:,}. Give fewer pieces (among=[…]) or places (max_tokens=…)."
+        )
+    return search
 
 
 def _ended(drawn: Drawn, paths: list[Path], totals: np.ndarray, pool: list[Hypothesis], why: str) -> Drawn:

@@ -16,9 +16,9 @@ class Settings:
 
     `length_rule` says what a sum of n pieces is divided by before texts are compared: "power" n^length_penalty (as in the
     transformers library), "gnmt" ((5 + n) / 6)^length_penalty (as in Google's translator). `early_stopping` is False (stop when
-    the best open beam, at its present length, cannot beat the worst text in the pool), True (as soon as the pool is full) or "never" (only when no
-    length could make it win). `among` are the only pieces that may be written, where it is not empty. `candidates` is how many of
-    the likeliest pieces of each beam are recorded.
+    the best open beam, at its present length, cannot beat the worst text in the pool), True (as soon as the pool is full) or
+    "never" (only when no length could make it win). `among` are the only pieces that may be written, where it is not empty.
+    `candidates` is how many of the likeliest pieces of each beam are recorded.
     """
 
     max_tokens: int = 40

@@ -14,8 +14,8 @@ class State:
     """What a stepper hands back besides log-probabilities, and is given again. Its own cache is its own business.
 
     `computed` places were read in the last step for one beam, `reused` lay in the cache. `raw` [beam, vocab] are the scores before
-    they became log-probabilities. `cross` [layer, head, beam, source] is where each beam looked, `hidden` [beam, position, dim] the last states
-    of all places so far; None where nobody asked for them.
+    they became log-probabilities. `cross` [layer, head, beam, source] is where each beam looked, `hidden` [beam, position, dim] the
+    last states of all places so far; None where nobody asked for them.
     """
 
     computed: int = 0

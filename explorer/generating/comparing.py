@@ -29,7 +29,7 @@ def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distr
 def written(model: Any, text: Text, label: str, strategy: str, **options: Any) -> Written:
     """What one strategy writes after a text; `label` is what it is called in a picture."""
     steps = [step for step in decode(model, text, strategy, cross=False, candidates=0, **options)]
-    return as_written(model, text, label, steps[-1], options)  # type: ignore[arg-type]
+    return as_written(model, text, label, steps[-1], options)
 
 
 def as_written(model: Any, text: Text, label: str, final: DecodingStep, options: Mapping[str, Any]) -> Written:
@@ -73,7 +73,7 @@ def _contested(
         start, rest = ids[:begin], ids[begin : begin + pieces]
         if len(rest) < pieces:
             continue
-        options = {"max_tokens": pieces, "candidates": 0}
+        options: dict[str, Any] = {"max_tokens": pieces, "candidates": 0}
         finals = [last(decode(model, start, "greedy", **options))]
         finals += [last(decode(model, start, "beam", beams=width, length_penalty=0.0, **options)) for width in beams]
         said = (model.tokenizer.decode(rest), *(final.text for final in finals))

@@ -14,7 +14,7 @@ from explorer.generating import foreign
 from explorer.generating.filling import filled
 from explorer.generating.own import OwnStepper, WholeStepper, without_cache
 from explorer.model import OwnModel, Text
-from explorer.records import DecodingStep, FillingStep, Tokens
+from explorer.records import DecodingStep, Tokens
 from explorer.text.reading import as_tokens
 from explorer.text.tokenizers import Tokenizer
 
@@ -42,12 +42,12 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
     cross: bool = True,
     cache: bool = True,
     **options: Any,
-) -> Iterator[DecodingStep] | Iterator[FillingStep]:
-    """Let `model` write after `text`, one step at a time; the last step holds the answer.
+) -> Iterator[Any]:
+    """Let `model` write after `text`, one step at a time; the last step (a `DecodingStep`) holds the answer.
 
     `model` is one of ours, or a live pair (module, tokenizer) of the transformers library. For an encoder-decoder `text` is the
     source and `prefix` starts the target; `cross=False` does not record where it looks in the source. A masked model takes the
-    strategy "fill" and writes into the blanks of the text (`___`), by `order`. `options` are those of
+    strategy "fill" and writes into the blanks of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of
     `explorer.decoding.Settings`: temperature, top_k, top_p, beams, max_tokens, seed, force, stop and more. `cache=False` computes
     everything anew at every step.
     """
@@ -87,7 +87,7 @@ def writer(  # noqa: PLR0913  as decode
     tokens, begun = model.tokens(text), _begun(prefix, model.tokenizer)
     source = tokens if family == "encoder-decoder" else None
     prompt = (model.config.start, *begun) if source is not None else (*_prompt(tokens, model.tokenizer), *begun)
-    stepper = OwnStepper(model, source, cross=cross, hidden=hidden) if cache else without_cache(model, source)
+    stepper: Stepper = without_cache(model, source) if not cache else OwnStepper(model, source, cross=cross, hidden=hidden)
     return Writer(model.name, model.tokenizer, stepper, tuple(prompt), source)
 
 

@@ -42,9 +42,10 @@ def filled(
 
 def _with_masks(text: Text, tokenizer: Tokenizer) -> Text:
     """The text with the mask piece at every blank."""
-    if not isinstance(text, str):
+    known = tokenizer.vocabulary.mask
+    if not isinstance(text, str) or known is None:
         return text
-    mask = tokenizer.core.id_to_token(tokenizer.vocabulary.mask)
+    mask = str(tokenizer.core.id_to_token(known))
     return text.replace(BLANK, f" {mask} " if tokenizer.style == "inside" else mask)
 
 

@@ -38,9 +38,10 @@ class OwnStepper:
     def __init__(self, model: OwnModel, source: Tokens | None = None, *, cross: bool = False, hidden: bool = False) -> None:
         check_settled(model.module, model.name)
         self.model, self.cross, self.hidden = model, cross and source is not None, hidden
-        self.size, self.longest = model.config.vocab, model.longest
+        self.size = model.config.vocab
+        self.longest: int | None = model.longest
         last = model.tokenizer.vocabulary.last
-        self.ends = () if last is None else (last,)
+        self.ends: tuple[int, ...] = () if last is None else (last,)
         self.source = source
         self.memory: Tensor | None = None
 
@@ -124,7 +125,7 @@ class WholeStepper:
         self.model, self.scores = model, scores or model.logits
         v = model.tokenizer.vocabulary
         self.size, self.longest = v.size, getattr(model, "longest", None)
-        self.ends = () if v.last is None else (v.last,)
+        self.ends: tuple[int, ...] = () if v.last is None else (v.last,)
 
     def start(self, prompt: Sequence[int]) -> WholeState:
         """One beam that is about to read `prompt`."""

@@ -42,7 +42,7 @@ def watch(model: Any, text: Text, strategy: str = "greedy", *, prefix: Text | No
     family = "decoder" if made.source is None else "encoder-decoder"
     first, second = (rows, None) if made.source is None else (made.source, rows)
     begins = np.cumsum([0, *[len(chunk) for chunk in chunks[:-1]]]).tolist()
-    return Generation(Trace(made.name, family, first, second, attention, {}), tuple(begins), steps)  # type: ignore[arg-type]
+    return Generation(Trace(made.name, family, first, second, attention, {}), tuple(begins), steps)
 
 
 Part = dict[str, Any]

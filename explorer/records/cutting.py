@@ -33,8 +33,8 @@ def cut(scores: np.ndarray, temperature: float = 1.0, **limits: float | None) ->
 
 def below_rank(scores: np.ndarray, k: float) -> np.ndarray:
     """Top k: what has a smaller score than the k-th largest."""
-    k = min(int(k), scores.shape[-1])
-    return scores < -np.partition(-scores, k - 1, axis=-1)[..., k - 1 : k]
+    rank = min(int(k), scores.shape[-1]) - 1
+    return scores < -np.partition(-scores, rank, axis=-1)[..., rank : rank + 1]
 
 
 def beyond_mass(scores: np.ndarray, p: float) -> np.ndarray:

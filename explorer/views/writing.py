@@ -37,18 +37,17 @@ def next_piece(
     You may conclude what can be drawn here. You may not conclude that the cut pieces are wrong, or that the same setting keeps as many
     at the next step: where the model is sure, one piece may be all.
     """
-    given = {name: None if value == OFF else value for name, value in zip(CUTS, (top_k, top_p, min_p, typical_p), strict=True)}
-    shares, why = record.cut(temperature, **given)  # type: ignore[arg-type]
+    limits = zip(CUTS, (top_k, top_p, min_p, typical_p), strict=True)
+    shares, why = record.cut(temperature, **{name: float(value) for name, value in limits if value != OFF})
     kept = why == 0
-    count, mass = int(kept.sum()), float(shares[kept].sum())
+    count, mass = int(kept.sum()), float(shares[kept].sum())  # what may be drawn, and how probable it is
     shown = min(SHOWN, len(record.texts))
     figure = go.Figure([_bars(record, shares, why, mass, part) for part in (True, False)])
     if (line := _cut_line(kept)) is not None and line < shown:
         figure.add_trace(_cut(line, float(shares[0])))
-    says = f"{count:,} of {len(shares):,} pieces are left and hold {mass:.1%}"
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
-        says + (f"; the {shown} likeliest are shown" if len(shares) > shown else ""),
+        f"{count:,} of {len(shares):,} pieces are left and hold {mass:.1%}; the {shown} likeliest are shown",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     above = theme.space_above(*notes) + 14
@@ -176,7 +175,7 @@ def contest(record: Contest) -> go.Figure:
     *below* greedy's, the beam has pruned greedy's text on the way.
 
     You may conclude who finds more probable texts in these beginnings. You may not conclude that the more probable text is better: the
-    real continuations are usually the least probable of all.
+    real continuations are often the least probable of all.
     """
     greedy = record.totals[record.labels.index("greedy")]
     order = np.argsort(-greedy, kind="stable")
@@ -192,8 +191,7 @@ def contest(record: Contest) -> go.Figure:
         )
         for k, label in enumerate(record.labels)
     ]  # fmt: skip
-    better = [f"{label} above greedy in {(record.totals[k] > greedy + 1e-4).mean():.0%}, below in {(record.totals[k] < greedy - 1e-4).mean():.0%}"
-              for k, label in enumerate(record.labels) if label != "greedy"]  # fmt: skip
+    better = [_against(label, record.totals[k] - greedy) for k, label in enumerate(record.labels) if label != "greedy"]
     notes = (f"{len(order)} beginnings, {theme.printable(record.model)}", *better)
     above = theme.space_above(*notes) + 14
     return go.Figure(marks).update_layout(
@@ -202,6 +200,11 @@ def contest(record: Contest) -> go.Figure:
         yaxis={"title": {"text": "log P(y)"}, "automargin": True},
         height=above + 430, margin={"l": 10, "r": 10, "t": above, "b": 120}, legend={"y": -0.2},
     )  # fmt: skip
+
+
+def _against(label: str, gain: np.ndarray) -> str:
+    """How often a strategy finds a more, and a less, probable text than greedy."""
+    return f"{label}: above greedy in {(gain > 1e-4).mean():.0%}, below in {(gain < -1e-4).mean():.0%}"
 
 
 def is_a(kind: type, made: str) -> Callable[[object], str]:
