@@ -405,10 +405,13 @@ def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
 
 
 def test_the_distribution_is_the_model_s() -> None:
-    record = distribution(gpt(), "Anna had a white")
-    shares = torch.softmax(torch.tensor(gpt().logits("Anna had a white")[-1]).double(), -1).numpy()
+    text = gpt().tokens("Anna had a white").ids.tolist()
+    record = distribution(gpt(), text)
+    shares = torch.softmax(torch.tensor(gpt().logits(text)[-1]).double(), -1).numpy()
     np.testing.assert_allclose(record.shares, np.sort(shares)[::-1], atol=1e-6)
     np.testing.assert_allclose(record.shares, shares[record.ids], atol=1e-6)
+    begun = distribution(gpt(), [gpt().tokenizer.vocabulary.begin, *text])
+    np.testing.assert_array_equal(distribution(gpt(), "Anna had a white").scores, begun.scores)
 
 
 def test_an_n_gram_model_writes_too() -> None:

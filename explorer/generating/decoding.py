@@ -45,11 +45,11 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
 ) -> Iterator[Any]:
     """Let `model` write after `text`, one step at a time; the last step (a `DecodingStep`) holds the answer.
 
-    `model` is one of ours, or a live pair (module, tokenizer) of the transformers library. For an encoder-decoder `text` is the
-    source and `prefix` starts the target; `cross=False` does not record where it looks in the source. A masked model takes the
-    strategy "fill" and writes into the blanks of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of
-    `explorer.decoding.Settings`: temperature, top_k, top_p, beams, max_tokens, seed, force, stop and more. `cache=False` computes
-    everything anew at every step.
+    `model` is one of ours, or a live pair (module, tokenizer) of the transformers library. A string begins with the piece that
+    begins every text of training, where there is one. For an encoder-decoder `text` is the source and `prefix` starts the target;
+    `cross=False` does not record where it looks in the source. A masked model takes the strategy "fill" and writes into the blanks
+    of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of `explorer.decoding.Settings`: temperature,
+    top_k, top_p, beams, max_tokens, seed, force, stop and more. `cache=False` computes everything anew at every step.
     """
     if strategy == "fill":
         for name in options:
@@ -86,7 +86,8 @@ def writer(  # noqa: PLR0913  as decode
         )
     tokens, begun = model.tokens(text), _begun(prefix, model.tokenizer)
     source = tokens if family == "encoder-decoder" else None
-    prompt = (model.config.start, *begun) if source is not None else (*_prompt(tokens, model.tokenizer), *begun)
+    first = _opening(model, text, tokens)
+    prompt = (model.config.start, *begun) if source is not None else (*first, *_prompt(tokens, model.tokenizer), *begun)
     stepper: Stepper = without_cache(model, source) if not cache else OwnStepper(model, source, cross=cross, hidden=hidden)
     return Writer(model.name, model.tokenizer, stepper, tuple(prompt), source)
 
@@ -157,6 +158,13 @@ def _prompt(tokens: Tokens, tokenizer: Tokenizer) -> tuple[int, ...]:
     """A text that is to go on: without the piece that would end it."""
     ids = tokens.ids.tolist()
     return tuple(ids[:-1] if len(ids) > 1 and ids[-1] == tokenizer.vocabulary.last else ids)
+
+
+def _opening(model: OwnModel, text: Text, tokens: Tokens) -> tuple[int, ...]:
+    """The piece with which every text of training began, where a string has none; ids and Tokens are taken as they are."""
+    begin = model.tokenizer.vocabulary.begin
+    room = len(tokens) < model.longest
+    return (begin,) if isinstance(text, str) and begin is not None and tokens.ids[0] != begin and room else ()
 
 
 def _begun(prefix: Text | None, tokenizer: Tokenizer) -> tuple[int, ...]:

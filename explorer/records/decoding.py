@@ -34,6 +34,9 @@ class Candidate(Record):
     fate: str
     beam: int = -1
 
+    def __post_init__(self) -> None:
+        """Numbers and strings are safe to share as they are."""
+
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis(Record):

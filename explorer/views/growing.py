@@ -86,43 +86,43 @@ def cache(record: Generation, *, cached: bool) -> go.Figure:
         theme.unseen_note(rows) or ("" if source is None else theme.unseen_note(source)),
     )
     names = [*([] if source is None else theme.labels(source)), *theme.labels(rows)]
-    figure = go.Figure(
-        go.Heatmap(
-            z=shown, coloraxis="coloraxis", xgap=1, ygap=1, hoverongaps=False, name="computed or reused",
-            customdata=np.where(shown == COMPUTED, "computed in this step", "from the cache"),
-            hovertemplate="step %{y}: <b>%{x}</b> %{customdata}<extra></extra>",
-        )
-    )  # fmt: skip
+    figure = go.Figure(_cells(shown))
     if source is not None:
-        edge = len(source) - 0.5
-        line = {
-            "mode": "lines",
-            "line": {"width": 3},
-            "meta": 1,
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "name": "source | target",
-        }
-        figure.add_trace(go.Scatter(x=[edge, edge], y=[-0.5, len(record.rows) - 0.5], **line))
-    axis = {
-        **theme.token_axis(rows),
-        "tickvals": list(range(len(names))),
-        "ticktext": names,
-        "range": [-0.5, len(names) - 0.5],
-        "side": "top",
-        "tickangle": -60,
-    }
-    layout = frame(len(record.rows), rows, notes)
+        figure.add_trace(_border(len(source) - 0.5, len(record.rows)))
+    places = {"tickvals": list(range(len(names))), "ticktext": names, "range": [-0.5, len(names) - 0.5]}
     return figure.update_layout(
         title=theme.title("What is computed, and what is reused", *notes),
-        xaxis=axis,
-        yaxis={
-            "title": {"text": "step"}, "tickmode": "array", "tickvals": list(range(len(record.rows))),
-            "ticktext": [str(n) for n in range(len(record.rows))], "range": [len(record.rows) - 0.5, -0.5], "showgrid": False,
-        },
+        xaxis={**theme.token_axis(rows), **places, "side": "top", "tickangle": -60},
+        yaxis=_step_axis(len(record.rows)),
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False},
-        **layout,
+        **frame(len(record.rows), rows, notes),
+    )
+
+
+def _cells(shown: np.ndarray) -> go.Heatmap:
+    """A cell for every place at every step."""
+    return go.Heatmap(
+        z=shown, coloraxis="coloraxis", xgap=1, ygap=1, hoverongaps=False, name="computed or reused",
+        customdata=np.where(shown == COMPUTED, "computed in this step", "from the cache"),
+        hovertemplate="step %{y}: <b>%{x}</b> %{customdata}<extra></extra>",
     )  # fmt: skip
+
+
+def _border(edge: float, steps: int) -> go.Scatter:
+    """The line between source and target."""
+    return go.Scatter(
+        x=[edge, edge], y=[-0.5, steps - 0.5], mode="lines", line={"width": 3}, meta=1, hoverinfo="skip", showlegend=False,
+        name="source | target",
+    )  # fmt: skip
+
+
+def _step_axis(steps: int) -> dict[str, object]:
+    """One row for each step, from the top."""
+    numbers = list(range(steps))
+    return {
+        "title": {"text": "step"}, "tickmode": "array", "tickvals": numbers, "ticktext": [str(n) for n in numbers],
+        "range": [steps - 0.5, -0.5], "showgrid": False,
+    }  # fmt: skip
 
 
 def _own_part(record: Generation, count: int, cached: bool) -> np.ndarray:

@@ -43,8 +43,7 @@ def next_piece(
     count, mass = int(kept.sum()), float(shares[kept].sum())  # what may be drawn, and how probable it is
     shown = min(SHOWN, len(record.texts))
     figure = go.Figure([_bars(record, shares, why, mass, part) for part in (True, False)])
-    if (line := _cut_line(kept)) is not None and line < shown:
-        figure.add_trace(_cut(line, float(shares[0])))
+    figure.add_traces(_cut_line(kept, shown, float(shares[0])))
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
         f"{count:,} of {len(shares):,} pieces are left and hold {mass:.1%}; the {shown} likeliest are shown",
@@ -78,22 +77,13 @@ def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float
     )  # fmt: skip
 
 
-def _cut_line(kept: np.ndarray) -> int | None:
-    """After how many pieces the cut lies; None where it is no line, or cuts nothing."""
+def _cut_line(kept: np.ndarray, shown: int, top: float) -> list[go.Scatter]:
+    """The line between what is kept and what is cut; none where the cut is no line, cuts nothing or lies further down."""
     count = int(kept.sum())
-    return count if 0 < count < len(kept) and kept[:count].all() else None
-
-
-def _cut(after: int, top: float) -> go.Scatter:
-    return go.Scatter(
-        x=[0, 1.25 * top],
-        y=[after - 0.5] * 2,
-        mode="lines",
-        line={"dash": "dash", "width": 3},
-        name="the cut",
-        meta=1,
-        hoverinfo="skip",
-    )
+    if not (0 < count < min(len(kept), shown) and kept[:count].all()):
+        return []
+    ends, line = [0, 1.25 * top], {"dash": "dash", "width": 3}
+    return [go.Scatter(x=ends, y=[count - 0.5] * 2, mode="lines", line=line, name="the cut", meta=1, hoverinfo="skip")]
 
 
 def cuts(record: Distribution) -> Mapping[str, Control]:
