@@ -39,14 +39,13 @@ def next_piece(
     """
     limits = zip(CUTS, (top_k, top_p, min_p, typical_p), strict=True)
     shares, why = record.cut(temperature, **{name: float(value) for name, value in limits if value != OFF})
-    kept = why == 0
-    count, mass = int(kept.sum()), float(shares[kept].sum())  # what may be drawn, and how probable it is
-    shown = min(SHOWN, len(record.texts))
+    kept, shown = why == 0, min(SHOWN, len(record.texts))
+    mass = float(shares[kept].sum())
     figure = go.Figure([_bars(record, shares, why, mass, part) for part in (True, False)])
     figure.add_traces(_cut_line(kept, shown, float(shares[0])))
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
-        f"{count:,} of {len(shares):,} pieces are left and hold {mass:.1%}; the {shown} likeliest are shown",
+        f"{int(kept.sum()):,} of {len(shares):,} pieces are left and hold {mass:.1%}; the {shown} likeliest are shown",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     above = theme.space_above(*notes) + 14
