@@ -30,11 +30,7 @@ record = read(lambda: desk.distribution(name, text, ()))
 st.header("P(y), piece by piece", divider=True)
 greedy = read(lambda: desk.written(name, text, "greedy", "greedy", max_tokens=pieces))
 st.markdown("**Greedy** takes the likeliest piece at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
-web.show(
-    VIEWS["chain"],
-    greedy,
-    code=f"{desk.COMPARING}trace = comparing.written(ex.load({name!r}), {text!r}, 'greedy', 'greedy', max_tokens={pieces})",
-)
+web.show(VIEWS["chain"], greedy, code=desk.code_of_written(name, text, "greedy", "greedy", max_tokens=pieces))
 
 st.header("Which piece comes next?", divider=True)
 st.markdown(
@@ -86,9 +82,9 @@ if said:
 
 def followed(point: dict[str, Any]) -> None:
     """Force the path to the node that was clicked."""
-    step, piece = (point.get("customdata") or (None, None))[:2]
-    if step is not None and step <= len(said):
-        desk.choose("path", (*said[: int(step)], int(piece)))
+    at = point.get("customdata")
+    if at and int(at[0]) <= len(said):
+        desk.choose("path", (*said[: int(at[0])], int(at[1])))
 
 
 web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), click=followed)
@@ -112,12 +108,8 @@ st.markdown(
     "With six pieces and four places all texts can be tried. The pieces are those that the model finds likeliest first."
 )
 among = [int(piece) for piece in record.ids[:6]]
-tiny: dict[str, Any] = {"among": among, "max_tokens": 4, "length_penalty": 0.0}
-tried = tuple(
-    read(lambda way=way: desk.written(name, text, *way, **tiny))
-    for way in (("greedy", "greedy"), ("all of them", "exhaustive"))
-)
-web.show(VIEWS["written"], tried, code=desk.code_of_steps(name, text, "exhaustive", **tiny), key="tiny")
+tried = read(lambda: desk.everything(name, text, among))
+web.show(VIEWS["written"], tried, code=desk.code_of_everything(name, text, among), key="tiny")
 
 st.header("Looking at the source while writing", divider=True)
 source = st.text_input("An English sentence for the translator", lesson.SOURCE, key="source", bind="query-params", width=620)
