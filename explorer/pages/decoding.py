@@ -87,7 +87,7 @@ def followed(point: dict[str, Any]) -> None:
         desk.choose("path", (*said[: int(at[0])], int(at[1])))
 
 
-web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), click=followed)
+web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), steps="begin", click=followed)
 
 st.header("Is the search worth it?", divider=True)
 held = desk.contest(name)

@@ -121,7 +121,7 @@ def _step_axis(steps: int) -> dict[str, object]:
     numbers = list(range(steps))
     return {
         "title": {"text": "step"}, "tickmode": "array", "tickvals": numbers, "ticktext": [str(n) for n in numbers],
-        "range": [steps - 0.5, -0.5], "showgrid": False,
+        "range": [steps - 0.5, -0.5], "showgrid": False, "automargin": True,
     }  # fmt: skip
 
 

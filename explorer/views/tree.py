@@ -12,7 +12,7 @@ from explorer.records import Candidate, DecodingStep
 from explorer.views import theme
 from explorer.views.view import Control, Range, View, by_name
 
-COLUMNS, ROW = 9, 34  # how many steps stand on the screen at first, and how many pixels high a row is
+COLUMNS, ROW = 9, 36  # how many steps stand on the screen at first, and how many pixels high a row is
 SHORT = 11  # letters of a piece on a node
 KEPT, PRUNED, BEST, FINISHED = 0, 6, 1, 2  # numbers of colours
 REASONS = {
@@ -38,13 +38,13 @@ class Node:
     best: bool
 
 
-def tree(steps: Sequence[DecodingStep], *, pruned: int) -> go.Figure:
+def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure:
     """Each column is a step, each node a piece; read from the left. Filled circles with a line go on: the best beam stands on top, and
     a line leads back to the text that it continues. Hollow circles on dotted lines were pruned. A square has ended. The thick line is
     the text that won.
 
-    Point at a node for its own log-probability, the sum along its branch, and why it was kept or pruned. Drag to move, zoom with the
-    buttons above or the strip below.
+    Point at a node for its own log-probability, the sum along its branch, and why it was kept or pruned. Drag to move along, zoom
+    with the buttons above the picture.
 
     You may conclude which texts this search compared, and that each was judged by its sum so far. You may not conclude that a pruned
     branch was worse in the end: nobody followed it. Nor that the best text of all is among them.
@@ -58,16 +58,14 @@ def tree(steps: Sequence[DecodingStep], *, pruned: int) -> go.Figure:
     above = theme.space_above(*notes) + 40
     figure = go.Figure([*_edges(nodes), *_points(nodes, steps)])
     rows = max((node.row for node in nodes), default=0.0) + 1
-    wide = len(steps) > COLUMNS
     figure.update_layout(
         title=theme.title("What the search kept, and what it pruned", *notes),
         xaxis={
-            "title": {"text": "step"}, "range": [-0.7, min(len(steps), COLUMNS) + 0.4], "showgrid": False, "dtick": 1 if not wide else 2,
-            "rangeslider": {"visible": wide, "thickness": 0.07},
+            "title": {"text": "step"}, "range": [begin - 0.6, begin + min(len(steps), COLUMNS) + 0.7], "showgrid": False, "dtick": 1,
         },
         yaxis={"visible": False, "range": [rows + 0.2, -0.9], "fixedrange": False},
-        dragmode="pan", height=int(above + max(ROW * (rows + 1.5), 200) + (170 if wide else 110)),
-        legend={"y": -0.28 if rows > 6 else -0.5}, margin={"l": 10, "r": 10, "t": above, "b": 90},
+        dragmode="pan", height=int(above + max(ROW * (rows + 1.5), 200) + 120),
+        legend={"y": -0.12 if rows > 8 else -0.4}, margin={"l": 10, "r": 10, "t": above, "b": 90},
     )  # fmt: skip
     return figure
 
@@ -149,7 +147,8 @@ def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Sca
         made.append(
             go.Scatter(
                 x=[node.step + 1 for node in held], y=[node.row for node in held], mode="markers+text", name=name, meta=colour,
-                text=[_label(node) for node in held], textposition="top center", textfont={"size": 12 if colour == PRUNED else 14},
+                text=[_label(node) for node in held], textposition="middle right" if colour == PRUNED else "top center",
+                textfont={"size": 12 if colour == PRUNED else 14},
                 marker={"size": 8 if colour == PRUNED else 12, "symbol": symbol, "line": {"width": 2}},
                 customdata=[[node.step, node.held.id] for node in held], hovertext=[_told(node, last[node.step]) for node in held],
                 hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held),
@@ -188,8 +187,11 @@ def _why(held: Candidate, last: float) -> str:
 
 
 def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:
-    """How many pruned branches of each beam are shown."""
-    return {"pruned": Range("Pruned branches shown", 0, 4, 2)}
+    """How many pruned branches of each beam are shown, and which step stands at the left."""
+    return {
+        "pruned": Range("Pruned branches shown", 0, 4, 2),
+        "begin": Range("From step", 0, max(0, len(steps) - COLUMNS)),
+    }
 
 
 def are_steps(record: object) -> str:
