@@ -23,7 +23,7 @@ st.markdown(
 with st.container(horizontal=True, vertical_alignment="bottom"):
     name = st.segmented_control("Model", ["gpt", "gpt2"], default="gpt", required=True, key="writer", bind="query-params")
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params", width=620)
-    pieces = st.slider("Pieces to write", 2, 40, 16, key="pieces", bind="query-params", width=220)
+    pieces = st.slider("Pieces to write", 2, 40, 12, key="pieces", bind="query-params", width=220)
 model = opened(name)
 record = read(lambda: desk.distribution(name, text, ()))
 
@@ -90,12 +90,10 @@ def followed(point: dict[str, Any]) -> None:
 web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), steps="begin", click=followed)
 
 st.header("Is the search worth it?", divider=True)
-held = desk.contest(name)
-predict(
-    lesson.beam_question(held),
-    f"guess.contest.{name}",
-    partial(web.show, VIEWS["contest"], held, code=desk.code_of_contest(name)),
-)
+st.markdown("Sixteen new stories are cut after eight pieces. Greedy and five beams go on; so does the one who wrote them.")
+if st.toggle("Let them write", key="contest", bind="query-params"):
+    held, code = desk.contest(name), desk.code_of_contest(name)
+    predict(lesson.beam_question(held), f"guess.contest.{name}", partial(web.show, VIEWS["contest"], held, code=code))
 
 st.header("Strategies side by side", divider=True)
 st.markdown("  \n".join(f"**{key}**: {what}" for key, what in lesson.SAYS.items()))

@@ -120,7 +120,7 @@ def _edges(nodes: Sequence[Node]) -> list[go.Scatter]:
     )  # fmt: skip
     made = []
     for name, colour, line, held in kinds:
-        x = [value for node in held for value in (node.step, node.step + 1, np.nan)]
+        x = [value for node in held for value in (node.step, node.step + 1, node.step + 1)]
         y = [value for node in held for value in (node.parent_row, node.row, np.nan)]
         made.append(
             go.Scatter(

@@ -105,7 +105,7 @@ def code_of_watched(name: str, text: str, strategy: str, **options: Any) -> str:
     return f"{WATCHING}trace = watch(ex.load({name!r}), {text!r}, {strategy!r}{said})"
 
 
-@st.cache_resource(max_entries=4, show_spinner="Sixteen beginnings, three ways each …")
+@st.cache_resource(max_entries=4, show_spinner="Writing sixteen texts, each in two ways …")
 def contest(name: str, count: int = 16) -> Any:
     """Greedy and five beams on the beginnings of new stories."""
     return comparing.contest(opened(name), told(count), beams=(5,))
