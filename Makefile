@@ -45,6 +45,7 @@ bench: env-dev    ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/ngrams.py
 	$(BIN)/python benchmarks/corruptions.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/decoding.py
 
 losses: env-dev   ## the time to the same held-out loss, beside the Trainer (a quarter of an hour)
 	$(BIN)/python benchmarks/losses.py

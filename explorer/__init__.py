@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from explorer.corruption.choosing import hide
     from explorer.corruption.strategies import corrupt
     from explorer.errors import ExplorerError
+    from explorer.generating.decoding import decode
     from explorer.guessing import detect, guess
     from explorer.library import models
     from explorer.loading import build, export, load
@@ -52,6 +53,7 @@ _HOMES = {
     "build": "loading:build",
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
+    "decode": "generating.decoding:decode",
     "detect": "guessing:detect",
     "export": "loading:export",
     "guess": "guessing:guess",
@@ -86,6 +88,7 @@ __all__ = [
     "build",
     "compare",
     "corrupt",
+    "decode",
     "detect",
     "export",
     "guess",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from explorer.corruption.strategies import PAIRS, STRATEGIES
+from explorer.decoding import STRATEGIES as DECODING
 from explorer.errors import unknown
 from explorer.nn.positions import POSITIONS
 from explorer.text.learning import TOKENIZERS
 
 
 def strategies(kind: str) -> tuple[str, ...]:
-    """The names of all corruptions, position schemes or tokenizers."""
+    """The names of all corruptions, decoding strategies, position schemes or tokenizers."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise unknown("kind of strategy", kind, KINDS)
     return KINDS[kind]
@@ -17,6 +18,7 @@ def strategies(kind: str) -> tuple[str, ...]:
 
 KINDS: dict[str, tuple[str, ...]] = {
     "corruption": (*STRATEGIES, *PAIRS),
+    "decoding": (*DECODING, "fill"),
     "positions": tuple(POSITIONS),
     "tokenizers": tuple(TOKENIZERS),
 }

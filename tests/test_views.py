@@ -16,11 +16,13 @@ from conftest import SENTENCE
 import explorer as ex
 from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
+from explorer.generating.comparing import distribution, written
+from explorer.generating.watching import watch
 from explorer.guessing import copied, guess_spans
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
-from explorer.records import Along, Attention, Curve, Curves, Trace, TrainingStep, spread
+from explorer.records import Along, Attention, Contest, Curve, Curves, Distribution, Trace, TrainingStep, Written, spread
 from explorer.text import classroom
 from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
@@ -28,7 +30,7 @@ from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
 from explorer.training.schedules import schedules
 from explorer.training.teaching import student_of
-from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, training, words
+from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, training, tree, words, writing
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 EVERY = (*STRATEGIES, *PAIRS)
@@ -42,6 +44,8 @@ NO_TEXT = (
     *pieces.VIEWS,
     *words.VIEWS,
     *training.VIEWS,
+    *tree.VIEWS,
+    *writing.VIEWS,
 )  # nothing that a model reads
 ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\x00 é"
 
@@ -78,6 +82,7 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         "trained places": ex.places(gpt2),
         **of_tokens(),
         **of_corruption(bert),
+        **of_decoding(bert, gpt2),
         **of_training(),
     }
 
@@ -128,6 +133,32 @@ def of_tokens() -> dict[str, Any]:
         "word labels": word_labels(ODD, shelf["wordpiece"], texts, texts),
         "segments": segments(" ".join(texts), shelf["wordpiece"], longest=64),
         "one segment": segments("A dog.", shelf["byte-bpe"]),
+    }
+
+
+def of_decoding(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+    """Texts as they come into being: wide and narrow, cut and forced, watched, filled in, and pieces that would be markup."""
+    odd = Written("<b>bold", "<b>bold", ODD, ("<b>bold", "\x00"), np.arange(2), np.array([-1.0, -9.0]), ODD, size=99)
+    short = {"max_tokens": 4}
+    return {
+        "beams": tuple(ex.decode(gpt2, SENTENCE, "beam", beams=3, **short)),
+        "groups": tuple(ex.decode(gpt2, ODD, "diverse-beam", beams=4, groups=2, **short)),
+        "drawn": tuple(ex.decode(gpt2, SENTENCE, "sample", top_k=3, force={1: 7}, candidates=0, max_tokens=2)),
+        "many steps": tuple(ex.decode(gpt2, SENTENCE, "contrastive", max_tokens=11)),
+        "distribution": distribution(gpt2, SENTENCE),
+        "few pieces": Distribution("<b>bold", ODD, np.arange(3), np.array([2.0, 1.0, 0.0]), ("<b>bold", "a", "b")),
+        "written": written(gpt2, SENTENCE, "greedy", "greedy", **short),
+        "odd written": odd,
+        "some written": (written(gpt2, SENTENCE, "a", "sample", **short), odd),
+        "contest": Contest(
+            "<b>bold", ("as it was written", "greedy", "beam 5"), ("<b>bold", "b"), (("<b>bold",) * 3,) * 2, -np.ones((3, 2))
+        ),
+        "generation": watch(gpt2, SENTENCE, **short),
+        "one step written": watch(gpt2, SENTENCE, max_tokens=1),
+        "odd generation": watch(gpt2, ODD, **short),
+        "generation from a source": watch(random_t5(bert), "The dog was tired.", "beam", beams=2, **short),
+        "filling": tuple(ex.decode(bert, "The ___ was too ___.", "fill", order="mask-predict")),
+        "odd filling": tuple(ex.decode(bert, f"The ___ {ODD}", "fill")),
     }
 
 

@@ -7,6 +7,18 @@ from explorer.records.copied import Copied
 from explorer.records.corpora import Prepared
 from explorer.records.corruption import ACTIONS, Corruption
 from explorer.records.curves import Curve, Curves, Saturation, spread
+from explorer.records.cutting import CUTS, cut
+from explorer.records.decoding import (
+    FATES,
+    Candidate,
+    Contest,
+    DecodingStep,
+    Distribution,
+    FillingStep,
+    Generation,
+    Hypothesis,
+    Written,
+)
 from explorer.records.detection import Detection
 from explorer.records.edits import (
     PARTS,
@@ -34,6 +46,17 @@ from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
 from explorer.records.training import TrainingStep
 
 __all__ = [
+    "CUTS",
+    "Candidate",
+    "Contest",
+    "DecodingStep",
+    "Distribution",
+    "FATES",
+    "FillingStep",
+    "Generation",
+    "Hypothesis",
+    "Written",
+    "cut",
     "PARTS",
     "STAGES",
     "MovePositions",

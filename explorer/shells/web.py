@@ -13,7 +13,7 @@ from explorer.shells import export
 from explorer.views import Choice, Control, Range, View
 
 
-def show(
+def show(  # noqa: PLR0913  one for each thing that a page may add
     view: View,
     record: Any,
     *,
@@ -21,11 +21,13 @@ def show(
     steps: str = "",
     key: str = "",
     beside: Callable[[dict[str, Any]], None] | None = None,
+    click: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Show a view of a record on the page.
 
     `code` is the Python that makes the record; `steps` names the choice that the arrow keys move; `beside` writes
-    what the page has to say next to the picture, knowing what is chosen; `key` keeps apart what stands twice on a page.
+    what the page has to say next to the picture, knowing what is chosen; `click` is told the point of the picture that was clicked;
+    `key` keeps apart what stands twice on a page.
     """
     reason = view.fits(record)
     if reason:
@@ -36,7 +38,9 @@ def show(
     figure = export.themed(view(record, **chosen), mode())
     picture, words = st.columns([3, 2], gap="large")
     with picture:
-        st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=f"{view.title}. {view.caption}")
+        listens: Any = "ignore" if click is None else partial(_clicked, f"{name}.figure", click)
+        said = f"{view.title}. {view.caption}"
+        st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said, on_select=listens)
     with words:
         if beside is not None:
             beside(chosen)
@@ -44,6 +48,13 @@ def show(
         with st.expander("The numbers as a table"):
             st.dataframe(_table(figure), width="stretch")
         _files(view, figure, chosen, (name, code))
+
+
+def _clicked(key: str, click: Callable[[dict[str, Any]], None]) -> None:
+    """Tell a page which point of a picture was clicked."""
+    points = st.session_state[key].selection.points
+    if points:
+        click(dict(points[0]))
 
 
 def mode() -> str:

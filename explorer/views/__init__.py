@@ -11,6 +11,8 @@ from explorer.views import (
     chances,
     curves,
     detection,
+    filling,
+    growing,
     guess,
     merges,
     order,
@@ -21,8 +23,10 @@ from explorer.views import (
     terms,
     tiles,
     training,
+    tree,
     walk,
     words,
+    writing,
 )
 from explorer.views.view import Choice, Control, Range, Toggle, View
 
@@ -30,6 +34,7 @@ VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **detection.VIEWS,
+    **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 

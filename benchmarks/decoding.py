@@ -1,0 +1,123 @@
+"""Writing with everything recorded, beside `generate` of the transformers library on the same weights and the same pieces.
+
+One thread; all ways run interleaved in one process, and the table gives medians of ratios with their quartiles. Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from statistics import median, quantiles
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GPT2Config, GPT2LMHeadModel
+
+import explorer as ex
+from explorer.model import OwnModel
+
+PIECES = 40
+PROMPT = "Anna had a white animal."
+Run = Callable[[], object]
+
+
+def generated(twin: Any, ids: list[int], beams: int) -> object:
+    """What the library writes: the same text as ours."""
+    asked = torch.tensor([ids])
+    return twin.generate(
+        asked, attention_mask=torch.ones_like(asked), max_new_tokens=PIECES, do_sample=False, num_beams=beams, pad_token_id=0,
+        **({"early_stopping": True} if beams > 1 else {}),
+    )  # fmt: skip
+
+
+def ours(model: Any, ids: list[int], beams: int, candidates: int = 10, cross: bool = False) -> object:
+    """What we write, with every step recorded."""
+    strategy, options = ("beam", {"beams": beams, "early_stopping": True}) if beams > 1 else ("greedy", {})
+    return list(ex.decode(model, ids, strategy, max_tokens=PIECES, candidates=candidates, cross=cross, **options))
+
+
+def seconds(run: Run) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def row(label: str, way: str, runs: tuple[Run, Run], rounds: int) -> None:
+    """Time ÷ time of two ways, in turns."""
+    for run in runs:
+        run()
+    pairs = [
+        (seconds(runs[0]), seconds(runs[1])) if n % 2 else tuple(reversed((seconds(runs[1]), seconds(runs[0]))))
+        for n in range(rounds)
+    ]
+    ratios = [second / first for first, second in pairs]
+    low, _, high = quantiles(ratios, n=4)
+    mine = median(first for first, _ in pairs) * 1e3 / PIECES
+    print(f"| {label:26} | {way:34} | {mine:6.2f} ms | {median(ratios):5.2f} ({low:.2f}–{high:.2f}) |", flush=True)
+
+
+def endless(model: OwnModel) -> OwnModel:
+    """The same model with a head that never says the end piece: both write all pieces."""
+    v = model.tokenizer.vocabulary
+    with torch.no_grad():
+        if model.module.head.bias is not None and v.last is not None:
+            model.module.head.bias[v.last] = -1e4
+    return model
+
+
+def untrained(preset: str, dim: int) -> OwnModel:
+    tokenizer = ex.load(preset, device="cpu").tokenizer
+    return ex.build(preset, size="tiny", tokenizer=tokenizer, device="cpu", dim=dim, hidden=4 * dim, length=128)
+
+
+def measure(label: str, model: OwnModel, rounds: int) -> None:
+    paired = model.family == "encoder-decoder"
+    opens = AutoModelForSeq2SeqLM if paired else AutoModelForCausalLM
+    twin = opens.from_pretrained(ex.export(model, tempfile.mkdtemp())).eval()
+    ids = model.tokens(PROMPT).ids.tolist()
+    for beams in (1, 5):
+        way = "greedy" if beams == 1 else f"beam {beams}"
+        row(label, f"generate ÷ ours, {way}", (partial(ours, model, ids, beams), partial(generated, twin, ids, beams)), rounds)
+    row(label, "candidates=10 ÷ candidates=0, beam 5", (partial(ours, model, ids, 5, 0), partial(ours, model, ids, 5)), rounds)
+    if paired:
+        row(
+            label,
+            "cross-attention recorded ÷ not, greedy",
+            (partial(ours, model, ids, 1), partial(ours, model, ids, 1, cross=True)),
+            rounds,
+        )
+
+
+def live(rounds: int) -> None:
+    """A live model of the library through our searches, beside its own."""
+    tokenizer = ex.load("gpt2", device="cpu").tokenizer
+    module = GPT2LMHeadModel(
+        GPT2Config(vocab_size=tokenizer.vocabulary.size, n_embd=128, n_layer=2, n_head=4, n_positions=128)
+    ).eval()
+    ids = tokenizer.encode(PROMPT).ids.tolist()
+    for beams in (1, 5):
+        way = "greedy" if beams == 1 else f"beam {beams}"
+        runs = partial(ours, (module, tokenizer), ids, beams), partial(generated, module, ids, beams)
+        row("live GPT2LMHeadModel", f"generate ÷ ours, {way}", runs, rounds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20)
+    rounds = parser.parse_args().rounds
+    torch.set_num_threads(1)
+    print(f"{platform.machine()}, 1 thread, torch {torch.__version__}; {PIECES} pieces\n")
+    print("| model | way | a piece, the first | ratio (quartiles) |\n|---|---|---|---|")
+    measure("shipped GPT (128 × 2)", ex.load("gpt", device="cpu"), rounds)
+    measure("shipped GPT-2 (128 × 2)", ex.load("gpt2", device="cpu"), rounds)
+    measure("GPT, 64 × 2, untrained", untrained("gpt", 64), rounds)
+    measure("shipped BART", endless(ex.load("bart", device="cpu")), rounds)
+    live(rounds)
+
+
+if __name__ == "__main__":
+    main()

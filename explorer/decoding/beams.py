@@ -1,0 +1,163 @@
+"""Beam search: several texts at once, the best of all their continuations go on. Diverse beam search: in groups that part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from explorer.decoding.search import NEVER, Drawn, Path, Rows, Search
+from explorer.decoding.settings import Settings
+from explorer.decoding.stepper import Stepper
+from explorer.errors import ChoiceError
+from explorer.records import DecodingStep, Hypothesis
+
+Pair = tuple[int, int]
+
+
+def beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
+    """The `beams` best texts at every step, by the sum of their log-probabilities (Θ of the lecture's arg max, approximated)."""
+    return _searched(Search("beam", stepper, prompt, settings), 1, 0.0)
+
+
+def diverse_beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
+    """Beams in groups (Vijayakumar et al. 2016): a piece that earlier groups chose at this step costs `diversity` for each time."""
+    if settings.beams % settings.groups:
+        raise ChoiceError(
+            f"{settings.groups} groups do not divide {settings.beams} beams. Choose a number of beams that they do."
+        )
+    return _searched(Search("diverse-beam", stepper, prompt, settings), settings.groups, settings.diversity)
+
+
+@dataclass
+class Group:
+    """Beams that compete among themselves, best first; and the pool of the best texts that have ended."""
+
+    width: int
+    paths: list[Path] = field(default_factory=lambda: [Path()])
+    totals: np.ndarray = field(default_factory=lambda: np.zeros(1, np.float32))
+    pool: list[Hypothesis] = field(default_factory=list)
+    open: bool = True
+    stopped: str = ""
+
+    def add(self, ended: Hypothesis) -> None:
+        """Into the pool, if it is among the best."""
+        self.pool = sorted([*self.pool, ended], key=lambda one: -one.score)[: self.width]
+
+    def settle(self, settings: Settings, limit: int, nothing: bool) -> None:
+        """Close this group where no open beam can win any more, or none is left. Conditions as in the transformers library."""
+        full = len(self.pool) == self.width
+        if nothing or not self.paths:
+            self.open = False
+        elif full and settings.early_stopping is True:
+            self.open, self.stopped = False, "full"
+        elif full:
+            longest = settings.early_stopping == "never" and settings.length_penalty > 0
+            length = limit if longest else len(self.paths[0].ids)
+            if not self.totals[0] / settings.divisor(length) > min(one.score for one in self.pool):
+                self.open, self.stopped = False, "no open beam can win"
+
+
+def _searched(search: Search, groups: int, diversity: float) -> Iterator[DecodingStep]:
+    width = search.settings.beams // groups
+    held = [Group(width) for _ in range(groups)]
+    state, ids, parents = search.stepper.start(search.prompt), [search.prompt[-1]], [0]
+    for step in range(search.limit):
+        logp, state = search.stepper.next(state, ids, parents)
+        owned = _rows_of(held, step)
+        paths = [path for group in held if group.open for path in group.paths] if step else [Path()]
+        rows = search.allowed(logp, logp, paths, step)
+        before = np.concatenate([group.totals for group in held if group.open]) if step else np.zeros(1, np.float32)
+        drawn = Drawn(before, {}, {}, Path(), 0.0, compared=True)
+        ids, parents, said = [], [], Counter[int]()
+        for group, own in zip(held, owned, strict=True):
+            if group.open:
+                kept = _advance(search, group, _Turn(rows, own, step, said, diversity), drawn)
+                for row, piece in kept if group.open else ():
+                    drawn.beams.setdefault((row, piece), []).append(len(ids))
+                    ids.append(piece)
+                    parents.append(row)
+        _conclude(held, drawn, step)
+        yield search.record(step, rows, state, drawn)
+        if drawn.stopped:
+            return
+
+
+def _rows_of(held: Sequence[Group], step: int) -> list[list[int]]:
+    """Which rows of the step belong to each group; at first there is one for all."""
+    rows, at = [], 0
+    for group in held:
+        count = len(group.paths) if group.open and step else 0
+        rows.append(list(range(at, at + count)) if step else [0])
+        at += count
+    return rows
+
+
+@dataclass
+class _Turn:
+    """What a group sees when it chooses: all rows, which are its own, and what earlier groups said at this step."""
+
+    rows: Rows
+    own: list[int]
+    step: int
+    said: Counter[int]
+    diversity: float
+
+
+def _advance(search: Search, group: Group, turn: _Turn, drawn: Drawn) -> list[Pair]:
+    """Choose the group's next beams; gives them as (row, piece)."""
+    totals, ranked = _ranked(search, group, turn)
+    turn.said.update(piece for _, piece in ranked[: group.width])
+    going: list[tuple[Pair, Path, float]] = []
+    others = False
+    for rank, (row, piece) in enumerate(ranked):
+        path = group.paths[turn.own.index(row)].longer(piece, float(turn.rows.logp[row, piece]), row)
+        why, total = search.ends(path, turn.step), totals[row, piece]
+        others |= not why
+        if why and rank < group.width:
+            group.add(search.hypothesis(path, float(total)))
+            group.stopped = why
+            drawn.fates[row, piece] = "finished"
+        elif not why and len(going) < group.width:
+            going.append(((row, piece), path, float(total)))
+            drawn.fates.setdefault((row, piece), "kept")
+    group.paths, group.totals = [path for _, path, _ in going], np.array([total for *_, total in going], np.float32)
+    group.settle(search.settings, search.limit, not others)
+    return [pair for pair, *_ in going]
+
+
+def _ranked(search: Search, group: Group, turn: _Turn) -> tuple[dict[Pair, np.float32], list[Pair]]:
+    """The best continuations of a group, best first: twice as many as beams, for half of them may end here."""
+    count = max(2, 1 + len(search.stepper.ends)) * group.width
+    own = turn.rows.scores[turn.own]
+    best = search.top(own, count + len(turn.said))  # [beam, rank]: those that others said may fall behind
+    sums = group.totals[:, None] + np.take_along_axis(own, best, axis=1)
+    judged = sums
+    if turn.said and turn.diversity:
+        judged = sums - np.float32(turn.diversity) * np.vectorize(turn.said.__getitem__)(best)
+    totals: dict[Pair, np.float32] = {}
+    ranked: list[Pair] = []
+    for at in np.argsort(-judged, axis=None, kind="stable")[:count].tolist():
+        beam_, rank = divmod(at, best.shape[1])
+        if sums[beam_, rank] > NEVER:
+            pair = turn.own[beam_], int(best[beam_, rank])
+            totals[pair] = sums[beam_, rank]
+            ranked.append(pair)
+    return totals, ranked
+
+
+def _conclude(held: Sequence[Group], drawn: Drawn, step: int) -> None:
+    """What the record says of all groups together: the best text, what has ended, and whether this was the last step."""
+    drawn.finished = tuple(sorted((one for group in held for one in group.pool), key=lambda one: -one.score))
+    running = [group for group in held if group.open]
+    if not running:
+        drawn.stopped = max(held, key=lambda group: group.pool[0].score if group.pool else NEVER).stopped or "nothing left"
+    if running:
+        first = max(running, key=lambda group: group.totals[0])
+        drawn.best, drawn.total = first.paths[0], float(first.totals[0])
+    elif drawn.finished:
+        best = drawn.finished[0]
+        drawn.best, drawn.total = Path(best.ids.tolist(), best.logp.tolist()), best.total
+    drawn.row = drawn.best.row if len(drawn.best.ids) == step + 1 else 0

@@ -1,0 +1,60 @@
+"""Contrastive search: a likely piece whose state is unlike those before it (Su et al. 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from explorer.decoding.search import Drawn, Path, Rows, Search
+from explorer.decoding.settings import Settings
+from explorer.decoding.single import raw_of
+from explorer.decoding.stepper import Stepper
+from explorer.errors import ChoiceError
+from explorer.records import DecodingStep
+
+LIKELIEST = 5
+
+
+def contrastive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
+    """Among the `top_k` likeliest pieces v the one with the largest (1 − α) P(v) − α max cos(h_v, h_j) over all places j before it."""
+    search, k = Search("contrastive", stepper, prompt, settings), settings.top_k or LIKELIEST
+    logp, state = stepper.next(stepper.start(search.prompt), [search.prompt[-1]], [0])
+    if state.hidden is None:
+        raise ChoiceError("Contrastive search compares hidden states, and this model hands out none.")
+    path, total, row = Path(), 0.0, 0
+    for step in range(search.limit):
+        raw = raw_of(search, logp, state)
+        here = search.allowed(logp[row : row + 1], raw[row : row + 1], [path], step)
+        offered = [piece for piece in search.top(here.scores, k)[0].tolist() if here.scores[0, piece] > -np.inf]
+        seen, before, pick = state, np.array([total]), 0
+        if offered:
+            logp, state = stepper.next(state, offered, [row] * len(offered))
+            pick = int(_judged(here, offered, settings.alpha, state.hidden).argmax())
+            path = path.longer(offered[pick], float(here.logp[0, offered[pick]]), row)
+            total += path.logp[-1]
+        why = search.ends(path, step) if offered else "nothing left"
+        yield search.record(step, here, seen, _drawn(search, before, (path, total, why), offered, pick))
+        if why:
+            return
+        row = pick
+
+
+def _judged(here: Rows, offered: Sequence[int], alpha: float, hidden: np.ndarray) -> np.ndarray:
+    """(1 − α) P(v) − α max cos for every piece v that is offered."""
+    scores = here.scores[0].astype(np.float64)
+    powers = np.exp(scores - scores.max())
+    shares = (powers / powers.sum())[list(offered)]
+    unit = hidden / np.linalg.norm(hidden, axis=-1, keepdims=True)  # [piece, place, dim]
+    alike = np.einsum("vd,vjd->vj", unit[:, -1], unit[:, :-1]).max(axis=1)
+    return (1 - alpha) * shares - alpha * alike
+
+
+def _drawn(search: Search, before: np.ndarray, ended: tuple[Path, float, str], offered: Sequence[int], pick: int) -> Drawn:
+    path, total, why = ended
+    fates, beams = {(0, piece): "beaten" for piece in offered}, {}
+    if offered:
+        fates[0, offered[pick]] = "finished" if why in ("end", "stop") else "kept"
+        beams = {} if why else {(0, offered[pick]): [0]}
+    finished = (search.hypothesis(path, total),) if why and path.ids else ()
+    return Drawn(before, fates, beams, path, total, path.row, "cut:top_k", finished=finished, stopped=why)

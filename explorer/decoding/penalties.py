@@ -1,0 +1,25 @@
+"""What keeps a text from repeating itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def repeated_less(scores: np.ndarray, texts: Sequence[Sequence[int]], penalty: float) -> np.ndarray:
+    """Scores [beam, vocab] in which pieces that stand in a beam's text already are worth less: negative × penalty, positive ÷."""
+    changed = scores.copy()
+    for row, text in zip(changed, texts, strict=True):
+        held = np.unique(np.asarray(text, np.int64))
+        said = row[held]
+        row[held] = np.where(said < 0, said * penalty, said / penalty)
+    return changed
+
+
+def repeats(text: Sequence[int], n: int) -> list[int]:
+    """The pieces that would write an n-gram of the text once more."""
+    if len(text) < n:
+        return []
+    end = tuple(text[len(text) + 1 - n :])
+    return [text[at + n - 1] for at in range(len(text) - n + 1) if tuple(text[at : at + n - 1]) == end]

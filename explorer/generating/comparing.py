@@ -1,0 +1,87 @@
+"""Strategies beside each other: what each writes, which text is the most probable, and where greedy walks into a trap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from explorer.generating.decoding import decode, last, writer
+from explorer.model import Text
+from explorer.records import Contest, DecodingStep, Distribution, Written
+
+SHOWN = 200
+
+
+def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distribution:
+    """The whole distribution over the piece that comes next."""
+    made = writer(model, text, prefix=prefix)
+    state = made.stepper.start(made.prompt)
+    logp, state = made.stepper.next(state, [made.prompt[-1]], [0])
+    scores = logp[0] if state.raw is None else state.raw[0]
+    ids = np.argsort(-scores, kind="stable")
+    texts = tuple(made.stepper.text_of(int(piece)) for piece in ids[:SHOWN])
+    shown = made.prompt if made.source is None else made.prompt[1:]
+    return Distribution(made.name, made.stepper.text(shown), ids, scores[ids], texts)
+
+
+def written(model: Any, text: Text, label: str, strategy: str, **options: Any) -> Written:
+    """What one strategy writes after a text; `label` is what it is called in a picture."""
+    steps = [step for step in decode(model, text, strategy, cross=False, candidates=0, **options)]
+    return as_written(model, text, label, steps[-1], options)
+
+
+def as_written(model: Any, text: Text, label: str, final: DecodingStep, options: Mapping[str, Any]) -> Written:
+    """A finished decoding as a row to be laid beside others."""
+    made = writer(model, text, prefix=options.get("prefix"))
+    prompt = made.stepper.text(made.source.ids.tolist() if made.source is not None else made.prompt)
+    pieces = tuple(made.stepper.text_of(int(piece)) for piece in final.ids)
+    said = ", ".join(f"{name} {value}" for name, value in options.items() if name != "prefix")
+    return Written(
+        made.name, label, prompt, pieces, final.ids, final.chosen, final.text, said, final.stopped, made.stepper.size
+    )
+
+
+def total_of(model: Any, text: Text, ids: Sequence[int]) -> float:
+    """log P of these pieces after a text, by the chain rule: each piece given all before it."""
+    made = writer(model, text)
+    state, total, given = made.stepper.start(made.prompt), 0.0, made.prompt[-1]
+    for piece in ids:
+        logp, state = made.stepper.next(state, [given], [0])
+        total, given = total + float(logp[0, piece]), piece
+    return total
+
+
+def contest(model: Any, texts: Sequence[str], *, begin: int = 8, pieces: int = 24, beams: Sequence[int] = (5, 20)) -> Contest:
+    """Greedy, beam search and the people who wrote it, on one beginning after another: whose text does the model find most probable?
+
+    Each text is cut after `begin` pieces; all go on for `pieces` more (or until the text ends). Sums are the model's own log P.
+    """
+    labels = ("as it was written", "greedy", *(f"beam {width}" for width in beams))
+    rows = list(_contested(model, texts, begin, pieces, beams))
+    prompts, said, totals = zip(*rows, strict=True)
+    return Contest(getattr(model, "name", "model"), labels, prompts, said, np.array(totals).T)
+
+
+def _contested(
+    model: Any, texts: Sequence[str], begin: int, pieces: int, beams: Sequence[int]
+) -> Iterator[tuple[str, tuple[str, ...], tuple[float, ...]]]:
+    """For each text its beginning, how each goes on, and how probable that is."""
+    for text in texts:
+        ids = [int(piece) for piece in model.tokens(text).ids]
+        start, rest = ids[:begin], ids[begin : begin + pieces]
+        if len(rest) < pieces:
+            continue
+        options: dict[str, Any] = {"max_tokens": pieces, "candidates": 0}
+        finals = [last(decode(model, start, "greedy", **options))]
+        finals += [last(decode(model, start, "beam", beams=width, length_penalty=0.0, **options)) for width in beams]
+        said = (model.tokenizer.decode(rest), *(final.text for final in finals))
+        totals = (total_of(model, start, rest), *(float(final.chosen.sum()) for final in finals))
+        yield model.tokenizer.decode(start), said, totals
+
+
+def trapped(record: Contest) -> tuple[int, ...]:
+    """The beginnings after which greedy walks into a trap: a wide beam finds a more probable text. The deepest trap first."""
+    gain = record.totals[-1] - record.totals[record.labels.index("greedy")]
+    return tuple(int(n) for n in np.argsort(-gain, kind="stable") if gain[n] > 0)

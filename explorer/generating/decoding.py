@@ -1,0 +1,186 @@
+"""`ex.decode`: a text after a prompt, or the blanks of a text, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from explorer.decoding import ORDERS, STRATEGIES, Settings, Stepper
+from explorer.errors import ChoiceError, TextError, unknown
+from explorer.generating import foreign
+from explorer.generating.filling import filled
+from explorer.generating.own import OwnStepper, WholeStepper, without_cache
+from explorer.model import OwnModel, Text
+from explorer.records import DecodingStep, Tokens
+from explorer.text.reading import as_tokens
+from explorer.text.tokenizers import Tokenizer
+
+OPTIONS = tuple(field.name for field in fields(Settings))
+FILLING = ("order", "rounds", "candidates")
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A model that is ready to write: its name, how it reads texts, the stepper, and the prompt that the stepper begins with."""
+
+    name: str
+    tokenizer: Tokenizer
+    stepper: Stepper
+    prompt: tuple[int, ...]
+    source: Tokens | None = None
+
+
+def decode(  # noqa: PLR0913  the public contract fixes these names
+    model: Any,
+    text: Text,
+    strategy: str = "greedy",
+    *,
+    prefix: Text | None = None,
+    cross: bool = True,
+    cache: bool = True,
+    **options: Any,
+) -> Iterator[Any]:
+    """Let `model` write after `text`, one step at a time; the last step (a `DecodingStep`) holds the answer.
+
+    `model` is one of ours, or a live pair (module, tokenizer) of the transformers library. A string begins with the piece that
+    begins every text of training, where there is one. For an encoder-decoder `text` is the source and `prefix` starts the target;
+    `cross=False` does not record where it looks in the source. A masked model takes the strategy "fill" and writes into the blanks
+    of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of `explorer.decoding.Settings`: temperature,
+    top_k, top_p, beams, max_tokens, seed, force, stop and more. `cache=False` computes everything anew at every step.
+    """
+    if strategy == "fill":
+        for name in options:
+            if name not in FILLING:
+                raise unknown("option of 'fill'", name, FILLING)
+        return filled(model, text, **options)
+    if strategy not in STRATEGIES:
+        raise unknown("decoding strategy", strategy, (*STRATEGIES, "fill"))
+    for name in options:
+        if name not in OPTIONS:
+            raise unknown("option of decode", name, (*OPTIONS, "prefix", "cross", "cache", "order"))
+    made = writer(model, text, prefix=prefix, cross=cross, cache=cache, hidden=strategy == "contrastive")
+    return STRATEGIES[strategy](made.stepper, made.prompt, settings_of(made, options))
+
+
+def writer(  # noqa: PLR0913  as decode
+    model: Any, text: Text, *, prefix: Text | None = None, cross: bool = False, cache: bool = True, hidden: bool = False
+) -> Writer:
+    """Bring a model and a text to the point where the first piece is about to be written."""
+    if isinstance(model, tuple) and len(model) == 2:
+        return _of_pair(*model, text, prefix, cross, hidden)
+    family = getattr(model, "family", None)
+    if family == "ngram":
+        prompt = _prompt(as_tokens(text, model.tokenizer), model.tokenizer)
+        return Writer(model.name, model.tokenizer, WholeStepper(model), (*prompt, *_begun(prefix, model.tokenizer)))
+    if not isinstance(model, OwnModel):
+        raise ChoiceError(
+            f"decode takes a model (ex.load('gpt')) or a live pair (module, tokenizer); this is {type(model).__name__}."
+        )
+    if family == "encoder":
+        raise ChoiceError(
+            f"{model.name} is an encoder: it reads a whole text at once and cannot generate. Let it fill blanks (strategy 'fill'), "
+            "or take a decoder such as ex.load('gpt')."
+        )
+    tokens, begun = model.tokens(text), _begun(prefix, model.tokenizer)
+    source = tokens if family == "encoder-decoder" else None
+    first = _opening(model, text, tokens)
+    prompt = (model.config.start, *begun) if source is not None else (*first, *_prompt(tokens, model.tokenizer), *begun)
+    stepper: Stepper = without_cache(model, source) if not cache else OwnStepper(model, source, cross=cross, hidden=hidden)
+    return Writer(model.name, model.tokenizer, stepper, tuple(prompt), source)
+
+
+def _of_pair(module: Any, tokenizer: Any, text: Text, prefix: Text | None, cross: bool, hidden: bool) -> Writer:
+    """A live pair of the transformers library."""
+    foreign.check_generates(module)
+    ours = foreign.adopted(tokenizer)
+    tokens, begun = as_tokens(text, ours), _begun(prefix, ours)
+    longest = foreign.longest_of(module)
+    if longest is not None and len(tokens) > longest:
+        raise TextError(
+            f"The text has {len(tokens)} pieces, but {foreign.name_of(module)} reads at most {longest}. Shorten the text."
+        )
+    if not module.config.is_encoder_decoder:
+        stepper = foreign.ForeignStepper(module, ours, hidden=hidden)
+        return Writer(foreign.name_of(module), ours, stepper, (*_prompt(tokens, ours), *begun))
+    first = foreign.setting(module, "decoder_start_token_id")
+    first = foreign.setting(module, "bos_token_id") if first is None else first
+    if first is None:
+        raise ChoiceError(f"{foreign.name_of(module)} does not say with which piece a target begins (decoder_start_token_id).")
+    stepper = foreign.ForeignStepper(module, ours, tokens.ids.tolist(), cross=cross, hidden=hidden)
+    return Writer(foreign.name_of(module), ours, stepper, (int(first), *begun), tokens)
+
+
+def settings_of(made: Writer, options: Mapping[str, Any]) -> Settings:
+    """The settings, with words turned into pieces."""
+    given = dict(options)
+    if "stop" in given:
+        given["stop"] = (given["stop"],) if isinstance(given["stop"], str) else tuple(given["stop"])
+    if "among" in given:
+        given["among"] = tuple(piece for one in given["among"] for piece in pieces_of(made.tokenizer, one))
+    if "force" in given:
+        given["force"] = _forced(made.tokenizer, given["force"])
+    return Settings(**given)
+
+
+def _forced(tokenizer: Tokenizer, given: Any) -> dict[int, int]:
+    """{step: id or text} as {step: id}; a text of several pieces takes as many steps."""
+    if not isinstance(given, Mapping):
+        raise ChoiceError(f"force must be a mapping such as {{0: 'The'}}: which piece at which step; this is {given!r}.")
+    found: dict[int, int] = {}
+    for step, piece in given.items():
+        if isinstance(step, bool) or not hasattr(step, "__index__") or step < 0:
+            raise ChoiceError(f"force names steps by whole numbers from 0; {step!r} is none.")
+        found |= {int(step) + n: one for n, one in enumerate(pieces_of(tokenizer, piece))}
+    return found
+
+
+def pieces_of(tokenizer: Tokenizer, given: Any) -> list[int]:
+    """The pieces meant by an id, by a piece as it is shown (`·tired`), or by a text as it stands inside a sentence (`tired`)."""
+    if hasattr(given, "__index__") and not isinstance(given, bool):
+        return [int(given.__index__())]
+    if not isinstance(given, str) or not given:
+        raise ChoiceError(f"A piece is given by its id or its text; this is {given!r}.")
+    if "·" in given or given.startswith("##") or tokenizer.core.token_to_id(given) is not None:
+        shown = next((i for i in range(tokenizer.vocabulary.size) if tokenizer.text_of(i) == given), None)
+        if shown is not None:
+            return [shown]
+    inside = " " + given if given[0].isalnum() and tokenizer.style in ("bytes", "spaces") else given
+    found = tokenizer.encode(inside, special=False)
+    if not len(found) or tokenizer.vocabulary.unknown in found.ids:
+        raise ChoiceError(f"There is no piece {given!r} in this vocabulary.")
+    return [int(piece) for piece in found.ids]
+
+
+def _prompt(tokens: Tokens, tokenizer: Tokenizer) -> tuple[int, ...]:
+    """A text that is to go on: without the piece that would end it."""
+    ids = tokens.ids.tolist()
+    return tuple(ids[:-1] if len(ids) > 1 and ids[-1] == tokenizer.vocabulary.last else ids)
+
+
+def _opening(model: OwnModel, text: Text, tokens: Tokens) -> tuple[int, ...]:
+    """The piece with which every text of training began, where a string has none; ids and Tokens are taken as they are."""
+    begin = model.tokenizer.vocabulary.begin
+    room = len(tokens) < model.longest
+    return (begin,) if isinstance(text, str) and begin is not None and tokens.ids[0] != begin and room else ()
+
+
+def _begun(prefix: Text | None, tokenizer: Tokenizer) -> tuple[int, ...]:
+    """What a target (or the answer) has to begin with."""
+    if prefix is None:
+        return ()
+    tokens = tokenizer.encode(prefix, special=False) if isinstance(prefix, str) else as_tokens(prefix, tokenizer)
+    return tuple(int(piece) for piece in np.asarray(tokens.ids))
+
+
+def last(steps: Iterator[DecodingStep]) -> DecodingStep:
+    """The last step, which holds the answer."""
+    *_, final = steps
+    return final
+
+
+def orders() -> Sequence[str]:
+    """The orders in which blanks are filled."""
+    return tuple(ORDERS)

@@ -1,0 +1,70 @@
+"""Masked models that fill several blanks: ours, and live ones of the transformers library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.decoding import Blanks, fill
+from explorer.errors import ChoiceError
+from explorer.generating import foreign
+from explorer.model import OwnModel, Text, check_settled
+from explorer.records import FillingStep, Tokens
+from explorer.text.reading import as_tokens
+from explorer.text.tokenizers import Tokenizer
+
+BLANK = "___"
+
+
+def filled(
+    model: Any, text: Text, *, order: str = "left", rounds: int | None = None, candidates: int = 10
+) -> Iterator[FillingStep]:
+    """One step for each blank of `text` (`___` or the mask piece), or `rounds` over all of them in the order "mask-predict"."""
+    pair = isinstance(model, tuple) and len(model) == 2
+    name = foreign.name_of(model[0]) if pair else getattr(model, "name", type(model).__name__)
+    tokenizer = foreign.adopted(model[1]) if pair else getattr(model, "tokenizer", None)
+    masked = pair or (isinstance(model, OwnModel) and model.family == "encoder" and not model.config.replaced)
+    if not masked or tokenizer is None or tokenizer.vocabulary.mask is None:
+        raise ChoiceError(f"{name} does not fill blanks: it is no masked model with a mask piece. Take ex.load('bert').")
+    given = _with_masks(text, tokenizer)
+    tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
+    never = [*tokenizer.vocabulary.special]
+    read = _reader(model[0]) if pair else lambda ids: model.outputs(_tokens(tokens, ids, tokenizer))["lm"]
+    blanks = Blanks(
+        name, tokens.ids.copy(), tokenizer.vocabulary.mask, never, read, lambda ids: _tokens(tokens, ids, tokenizer),
+        tokenizer.text_of, candidates,
+    )  # fmt: skip
+    return fill(blanks, order, rounds)
+
+
+def _with_masks(text: Text, tokenizer: Tokenizer) -> Text:
+    """The text with the mask piece at every blank."""
+    known = tokenizer.vocabulary.mask
+    if not isinstance(text, str) or known is None:
+        return text
+    mask = str(tokenizer.core.id_to_token(known))
+    return text.replace(BLANK, f" {mask} " if tokenizer.style == "inside" else mask)
+
+
+def _tokens(before: Tokens, ids: np.ndarray, tokenizer: Tokenizer) -> Tokens:
+    """The text with these ids, in the same segments."""
+    made = tokenizer.tokens(ids.tolist())
+    return Tokens(**{**{name: getattr(made, name) for name in made.__dataclass_fields__}, "segments": before.segments})
+
+
+def _reader(module: Any) -> Any:
+    """What a live masked model says to ids."""
+    check_settled(module, foreign.name_of(module))
+
+    @torch.inference_mode()
+    def read(ids: np.ndarray) -> np.ndarray:
+        out = module(input_ids=torch.as_tensor(ids[None], device=module.device))
+        scores = out.get("logits", out.get("prediction_logits"))
+        if scores is None or scores.dim() != 3:
+            raise ChoiceError(f"{foreign.name_of(module)} says nothing about the vocabulary. Open it as …ForMaskedLM.")
+        return scores[0].float().cpu().numpy()
+
+    return read

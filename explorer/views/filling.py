@@ -1,0 +1,80 @@
+"""A masked model that fills several blanks, one row for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import FillingStep
+from explorer.views import strips, theme
+from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip
+from explorer.views.tiles import nothing
+from explorer.views.view import View, by_name
+
+SAID = 3
+TITLES = {
+    "left": "from left to right",
+    "confident": "the surest first",
+    "mask-predict": "all at once, then the unsure ones again",
+}
+
+
+def filling(steps: Sequence[FillingStep]) -> go.Figure:
+    """The text after each step. Orange pieces were written in this step, dark blue ones before, pale ones are still blank. Point at
+    one for the model's likeliest pieces at that place, as it saw the text when the step began.
+
+    A masked model guesses every blank from everything that stands around it, but it guesses blanks apart from each other: two that
+    fit alone need not fit together. So it writes one, reads again, and writes the next; the order changes the text. *Mask-predict*
+    writes all at once and then opens those again of which it was least sure.
+
+    You may conclude which order wrote which text, and how sure the model was each time. You may not conclude that the sum of these
+    logarithms is the probability of the sentence: a masked model was never asked for one.
+    """
+    first = steps[0]
+    notes = (
+        f"{theme.printable(first.model)}, {TITLES[first.order]}: {len(first.places)} blanks, {len(steps)} steps",
+        f"sum of log P of what was written: {steps[-1].total:.2f}",
+        theme.unseen_note(steps[-1].tokens),
+    )
+    rows: list[Strip] = []
+    for number, step in enumerate(steps):
+        rows += strips.wrapped(f"step {step.step}", _boxes(steps, number))
+    return strips.drawn(rows, "Blanks are filled", notes)
+
+
+def _boxes(steps: Sequence[FillingStep], number: int) -> list[Box]:
+    """The pieces of the text after a step."""
+    step, names = steps[number], theme.labels(steps[number].tokens)
+    at = {int(place): n for n, place in enumerate(step.places)}
+    boxes = []
+    for place, (text, shown) in enumerate(zip(step.tokens.texts, names, strict=True)):
+        n = at.get(place)
+        said = f"{shown}, place {place}" if n is None else f"{shown}, place {place}: {_likeliest(step, n)}"
+        boxes.append(
+            Box(text + (theme.UNSEEN if theme.UNSEEN in shown and theme.UNSEEN not in text else ""), _tone(step, n), said)
+        )
+    return boxes
+
+
+def _tone(step: FillingStep, n: int | None) -> float:
+    """The colour of a piece: written now, written before, blank, or given."""
+    if n is None:
+        return PLAIN
+    return FIRST if step.blank[n] else NEW if step.filled[n] else SECOND
+
+
+def _likeliest(step: FillingStep, n: int) -> str:
+    pairs = zip(step.texts[n][:SAID], np.asarray(step.shares[n][:SAID]), strict=True)
+    return ", ".join(f"{theme.label(text)} {share:.1%}" for text, share in pairs)
+
+
+def are_fillings(record: object) -> str:
+    """Empty for the steps of one filling."""
+    if isinstance(record, tuple) and record and all(isinstance(one, FillingStep) for one in record):
+        return ""
+    return f"it draws the steps of a filling, tuple(ex.decode(bert, text, 'fill')); this is a {type(record).__name__}."
+
+
+VIEWS = by_name(View("filling", "Blanks are filled", filling, nothing, are_fillings))

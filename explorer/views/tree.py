@@ -1,0 +1,204 @@
+"""The tree of a search: which texts went on, which were pruned and why, and which ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Candidate, DecodingStep
+from explorer.views import theme
+from explorer.views.view import Control, Range, View, by_name
+
+COLUMNS, ROW = 9, 36  # how many steps stand on the screen at first, and how many pixels high a row is
+SHORT = 11  # letters of a piece on a node
+KEPT, PRUNED, BEST, FINISHED = 0, 6, 1, 2  # numbers of colours
+REASONS = {
+    "not drawn": "it could have been drawn, but chance chose another",
+    "forced-out": "another piece was forced here",
+    "cut:no_repeat": "it would have written an n-gram once more",
+    "cut:among": "it is not among the pieces allowed",
+    "cut:top_k": "it is not among the k likeliest (top k)",
+    "cut:top_p": "likelier pieces already held the share p (top p)",
+    "cut:min_p": "it is less probable than the share min p of the likeliest",
+    "cut:typical_p": "its surprise is too far from the entropy (typical p)",
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A candidate on the screen: its column and row, where it hangs, and whether it lies on the best path."""
+
+    step: int
+    row: float
+    parent_row: float
+    held: Candidate
+    best: bool
+
+
+def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure:
+    """Each column is a step, each node a piece; read from the left. Filled circles with a line go on: the best beam stands on top, and
+    a line leads back to the text that it continues. Hollow circles on dotted lines were pruned. A square has ended. The thick line is
+    the text that won.
+
+    Point at a node for its own log-probability, the sum along its branch, and why it was kept or pruned. Drag to move along, zoom
+    with the buttons above the picture.
+
+    You may conclude which texts this search compared, and that each was judged by its sum so far. You may not conclude that a pruned
+    branch was worse in the end: nobody followed it. Nor that the best text of all is among them.
+    """
+    nodes = placed(steps, pruned)
+    final = steps[-1]
+    notes = (
+        f"{final.strategy}: {_beams(steps)}, {len(steps)} steps, {sum(step.considered for step in steps):,} pieces compared",
+        f"best: log P = {float(np.sum(final.chosen)):.2f} over {len(final.ids)} pieces; stopped: {final.stopped or 'not yet'}",
+    )
+    above = theme.space_above(*notes) + 40
+    figure = go.Figure([*_edges(nodes), *_points(nodes, steps)])
+    rows = max((node.row for node in nodes), default=0.0) + 1
+    figure.update_layout(
+        title=theme.title("What the search kept, and what it pruned", *notes),
+        xaxis={
+            "title": {"text": "step"}, "range": [begin - 0.6, begin + min(len(steps), COLUMNS) + 0.7], "showgrid": False, "dtick": 1,
+        },
+        yaxis={"visible": False, "range": [rows + 0.2, -0.9], "fixedrange": False},
+        dragmode="pan", height=int(above + max(ROW * (rows + 1.5), 200) + 120),
+        legend={"y": -0.12 if rows > 8 else -0.4}, margin={"l": 10, "r": 10, "t": above, "b": 90},
+    )  # fmt: skip
+    return figure
+
+
+def _beams(steps: Sequence[DecodingStep]) -> str:
+    most = max(int((step.beams >= 0).sum()) for step in steps)
+    return "1 text at a time" if most <= 1 else f"up to {most} beams"
+
+
+def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
+    """Every node that is shown. A beam has a band of rows: itself on top, below it what its parent of that band did not keep."""
+    best = best_path(steps)
+    height = 1 + pruned
+    nodes = []
+    for step in steps:
+        used: dict[int, int] = {}
+        for n, held in sorted(enumerate(step.candidates), key=lambda one: (one[1].fate != "finished", -one[1].total)):
+            if held.beam >= 0:
+                row = float(held.beam * height)
+            else:
+                used[held.parent] = used.get(held.parent, 0) + 1
+                if used[held.parent] > pruned and held.fate != "finished" and best.get(step.step) != n:
+                    continue
+                row = held.parent * height + min(used[held.parent], height - 0.4)
+            nodes.append(Node(step.step, row, float(held.parent * height), held, best.get(step.step) == n))
+    return nodes
+
+
+def best_path(steps: Sequence[DecodingStep]) -> dict[int, int]:
+    """The number of the candidate, at each step, that the winning text went through."""
+    ids, found = steps[-1].ids.tolist(), {}
+    beams = {0}
+    for step, wanted in zip(steps, ids, strict=False):
+        through = [
+            n
+            for n, c in enumerate(step.candidates)
+            if c.parent in beams and c.id == wanted and (c.beam >= 0 or c.fate == "finished")
+        ]
+        if not through:
+            break
+        found[step.step] = through[0]
+        beams = {step.candidates[n].beam for n in through}
+    return found
+
+
+def _edges(nodes: Sequence[Node]) -> list[go.Scatter]:
+    """The lines from parents to children: pruned ones dotted, the best one thick."""
+    kinds = (
+        ("pruned", PRUNED, {"width": 1, "dash": "dot"}, [n for n in nodes if n.held.beam < 0 and not n.best and n.held.fate != "finished"]),
+        ("goes on", KEPT, {"width": 2}, [n for n in nodes if (n.held.beam >= 0 or n.held.fate == "finished") and not n.best]),
+        ("the best text", BEST, {"width": 5}, [n for n in nodes if n.best]),
+    )  # fmt: skip
+    made = []
+    for name, colour, line, held in kinds:
+        x = [value for node in held for value in (node.step, node.step + 1, node.step + 1)]
+        y = [value for node in held for value in (node.parent_row, node.row, np.nan)]
+        made.append(
+            go.Scatter(
+                x=x, y=y, mode="lines", line=line, name=name, meta=colour, hoverinfo="skip", opacity=0.75, showlegend=bool(held)
+            )
+        )
+    return made
+
+
+def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Scatter]:
+    """The nodes with their pieces; the prompt stands at the left."""
+    kinds = (
+        ("kept", KEPT, "circle", [n for n in nodes if n.held.beam >= 0]),
+        ("pruned: not followed", PRUNED, "circle-open", [n for n in nodes if n.held.beam < 0 and n.held.fate not in ("kept", "finished")]),
+        ("ended", FINISHED, "square", [n for n in nodes if n.held.beam < 0 and n.held.fate in ("kept", "finished")]),
+    )  # fmt: skip
+    start = go.Scatter(
+        x=[0], y=[0], mode="markers+text", text=["prompt"], textposition="top center", name="prompt", meta=3,
+        marker={"size": 14, "symbol": "diamond"}, hovertemplate="the prompt<extra></extra>", showlegend=False,
+    )  # fmt: skip
+    last = {step.step: min((c.total for c in step.candidates if c.beam >= 0), default=np.nan) for step in steps}
+    made = [start]
+    for name, colour, symbol, held in kinds:
+        made.append(
+            go.Scatter(
+                x=[node.step + 1 for node in held], y=[node.row for node in held], mode="markers+text", name=name, meta=colour,
+                text=[_label(node) for node in held], textposition="middle right" if colour == PRUNED else "top center",
+                textfont={"size": 12 if colour == PRUNED else 14},
+                marker={"size": 8 if colour == PRUNED else 12, "symbol": symbol, "line": {"width": 2}},
+                customdata=[[node.step, node.held.id] for node in held], hovertext=[_told(node, last[node.step]) for node in held],
+                hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held),
+            )
+        )  # fmt: skip
+    return made
+
+
+def _label(node: Node) -> str:
+    shown = theme.visible(node.held.text) or "∅"
+    return theme.label(shown if len(shown) <= SHORT else shown[: SHORT - 1] + "…")
+
+
+def _told(node: Node, last: float) -> str:
+    """What is said of a node."""
+    held = node.held
+    lines = [
+        f"<b>{theme.label(held.text)}</b> at step {node.step}, after beam {held.parent}",
+        f"log P of this piece {held.logp:.3f} (P = {np.exp(held.logp):.3g})",
+        f"sum along the branch {held.total:.3f}",
+        _why(held, last),
+    ]
+    return "<br>".join(lines)
+
+
+def _why(held: Candidate, last: float) -> str:
+    """Why it was kept or not."""
+    if held.beam >= 0:
+        return f"kept as beam {held.beam}"
+    if held.fate in ("finished", "kept"):
+        return f"ended here, score {held.score:.3f}"
+    if held.fate == "beaten":
+        bar = "" if np.isnan(last) else f": the last one that was kept has {last:.3f}"
+        return f"pruned{bar}"
+    return f"pruned: {REASONS.get(held.fate, held.fate)}"
+
+
+def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:
+    """How many pruned branches of each beam are shown, and which step stands at the left."""
+    return {
+        "pruned": Range("Pruned branches shown", 0, 4, 2),
+        "begin": Range("From step", 0, max(0, len(steps) - COLUMNS)),
+    }
+
+
+def are_steps(record: object) -> str:
+    """Empty for the steps of one decoding."""
+    if isinstance(record, tuple) and record and all(isinstance(one, DecodingStep) for one in record):
+        return ""
+    return f"it draws the steps of a decoding, tuple(ex.decode(model, text, 'beam')); this is a {type(record).__name__}."
+
+
+VIEWS = by_name(View("tree", "The tree of a search", tree, branches, are_steps))

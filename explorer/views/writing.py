@@ -1,0 +1,228 @@
+"""What is written: which pieces could come next, how probable a text is, and what several strategies make of one beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import CUTS, Contest, Distribution, Written
+from explorer.views import strips, theme
+from explorer.views.strips import Box, Strip
+from explorer.views.tiles import nothing
+from explorer.views.view import Choice, Control, View, by_name
+
+SHOWN = 24
+OFF = "off"
+SYMBOLS = ("diamond", "circle", "square", "triangle-up", "x", "cross")
+
+
+def next_piece(
+    record: Distribution,
+    *,
+    temperature: float,
+    top_k: int | str,
+    top_p: float | str,
+    min_p: float | str,
+    typical_p: float | str,
+) -> go.Figure:
+    """The pieces that could come next, the likeliest on top, with their probabilities over the whole vocabulary after dividing the
+    scores by the temperature. Solid bars may be drawn; striped ones were cut. The dashed line is the cut.
+
+    A low temperature makes the first bar longer, a high one evens all bars out. Top k keeps a fixed number of pieces, top p as many as
+    hold the share p, min p those that are not much rarer than the first, typical p those whose surprise is nearest to the entropy
+    (that may leave out the likeliest). They work in this order; afterwards what is left is divided by its sum.
+
+    You may conclude what can be drawn here. You may not conclude that the cut pieces are wrong, or that the same setting keeps as many
+    at the next step: where the model is sure, one piece may be all.
+    """
+    limits = zip(CUTS, (top_k, top_p, min_p, typical_p), strict=True)
+    shares, why = record.cut(temperature, **{name: float(value) for name, value in limits if value != OFF})
+    kept, shown = why == 0, min(SHOWN, len(record.texts))
+    mass = float(shares[kept].sum())
+    figure = go.Figure([_bars(record, shares, why, mass, part) for part in (True, False)])
+    figure.add_traces(_cut_line(kept, shown, float(shares[0])))
+    notes = (
+        f"after: … {theme.printable(record.prompt[-60:])}",
+        f"{int(kept.sum()):,} of {len(shares):,} pieces are left and hold {mass:.1%}; the {shown} likeliest are shown",
+        f"entropy of the model's own distribution: {record.entropy:.2f} nats",
+    )
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title("Which piece comes next?", *notes),
+        xaxis={"title": {"text": "probability"}, "range": [0, min(1.2, 1.25 * float(shares[0]))], "tickformat": ".0%", "nticks": 6},
+        yaxis={
+            "tickmode": "array", "tickvals": list(range(shown)), "ticktext": [theme.label(t) for t in record.texts[:shown]],
+            "automargin": True, "range": [shown - 0.4, -0.6], "showgrid": False,
+        },
+        barmode="overlay", height=above + 25 * shown + 130, margin={"l": 10, "r": 10, "t": above, "b": 110}, legend={"y": -0.14},
+    )  # fmt: skip
+    return figure
+
+
+def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float, kept: bool) -> go.Bar:
+    """The bars that may be drawn, or those that were cut."""
+    held = [n for n in range(min(SHOWN, len(record.texts))) if (why[n] == 0) == kept]
+    told = [
+        f"{theme.label(record.texts[n])}: {shares[n]:.4g}<br>"
+        + (f"drawn with {shares[n] / mass:.4g} after the cuts" if kept else f"cut by {CUTS[why[n] - 1].replace('_', ' ')}")
+        for n in held
+    ]
+    return go.Bar(
+        orientation="h", base=0, x=shares[held], y=held, width=0.72, text=[f"{shares[n]:.1%}" for n in held], textposition="outside",
+        cliponaxis=False, name="may be drawn" if kept else "/ cut", meta=0 if kept else 6, customdata=told,
+        marker={"pattern": {"shape": "" if kept else "/"}}, hovertemplate="%{customdata}<extra></extra>",
+    )  # fmt: skip
+
+
+def _cut_line(kept: np.ndarray, shown: int, top: float) -> list[go.Scatter]:
+    """The line between what is kept and what is cut; none where the cut is no line, cuts nothing or lies further down."""
+    count = int(kept.sum())
+    if not (0 < count < min(len(kept), shown) and kept[:count].all()):
+        return []
+    ends, line = [0, 1.25 * top], {"dash": "dash", "width": 3}
+    return [go.Scatter(x=ends, y=[count - 0.5] * 2, mode="lines", line=line, name="the cut", meta=1, hoverinfo="skip")]
+
+
+def cuts(record: Distribution) -> Mapping[str, Control]:
+    """Temperature and every cut."""
+    shares = (OFF, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)
+    return {
+        "temperature": Choice("Temperature", (0.1, 0.3, 0.5, 0.7, 1.0, 1.3, 1.6, 2.0, 3.0), 1.0, ordered=True),
+        "top_k": Choice("Top k", (OFF, 100, 50, 20, 10, 5, 3, 2, 1), OFF, ordered=True),
+        "top_p": Choice("Top p", shares, OFF, ordered=True),
+        "min_p": Choice("Min p", (OFF, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), OFF, ordered=True),
+        "typical_p": Choice("Typical p", shares, OFF, ordered=True),
+    }
+
+
+def written(records: Sequence[Written]) -> go.Figure:
+    """One beginning, and what each strategy writes after it, piece by piece. The paler a piece, the more probable it was to the model
+    when it was written; dark ones surprised it. Point at a piece for P(piece | all before it). The sum of the logarithms stands in the
+    heading: the larger (nearer to 0), the more probable the whole text.
+
+    You may conclude which text the model itself finds more probable. You may not conclude that this one is better to read: the most
+    probable texts are often dull or go in circles. Sums of texts of different lengths are not comparable either; means are a remedy,
+    not a proof.
+    """
+    rows = [line for record in records for line in _lines(record)]
+    lowest = min(float(record.logp.min()) if len(record.logp) else 0.0 for record in records)
+    notes = (f"after: … {theme.printable(records[0].prompt[-80:])}", f"darkest piece: log P = {lowest:.1f}")
+    return strips.drawn(rows, f"What {theme.printable(records[0].model)} writes", notes)
+
+
+def _lines(record: Written) -> list[Strip]:
+    mean = record.total / max(1, len(record.logp))
+    name = f"{theme.label(record.label)}: log P = {record.total:.2f}, mean {mean:.2f} ({record.stopped or 'goes on'})"
+    boxes = [
+        Box(text, min(1.0, float(-logp) / 8), f"P = {np.exp(logp):.4g}, log P = {logp:.3f}")
+        for text, logp in zip(record.texts, record.logp, strict=True)
+    ]
+    return strips.wrapped(name, boxes)
+
+
+def chain(record: Written) -> go.Figure:
+    """P(y) taken apart: each bar is log P of one piece given all pieces before it. Added up from the left they give the line, which
+    ends at log P(y), the sum that the lecture's product becomes when logarithms are taken.
+
+    You may conclude where this text lost its probability: at long bars. You may not conclude that a likely text is a true one, and you
+    may not compare sums of texts of different lengths: every piece adds something negative.
+    """
+    places = np.arange(len(record.logp))
+    total = np.cumsum(record.logp)
+    bars = go.Bar(
+        x=places, y=record.logp, name="log P(yᵢ | y₍<i₎)", meta=0, customdata=np.exp(record.logp),
+        hovertemplate="%{x}: log P = <b>%{y:.3f}</b>, P = %{customdata:.3g}<extra></extra>",
+    )  # fmt: skip
+    line = go.Scatter(
+        x=places, y=total, mode="lines+markers", name="sum so far", meta=1, line={"width": 3},
+        hovertemplate="sum so far <b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    log10 = len(record.logp) * np.log10(max(2, record.size))
+    notes = (
+        f"{theme.label(record.label)}: log P(y) = {record.total:.2f}, so P(y) = {np.exp(record.total):.3g}",
+        f"texts of {len(record.logp)} pieces from {record.size:,}: |V|^L = {record.size:,}^{len(record.logp)} ≈ 10^{log10:.0f}",
+    )
+    above = theme.space_above(*notes) + 14
+    return go.Figure([bars, line]).update_layout(
+        title=theme.title("P(y) piece by piece", *notes),
+        xaxis={
+            "tickmode": "array", "tickvals": places, "ticktext": [theme.label(text) for text in record.texts], "tickangle": -60,
+            "automargin": True, "showgrid": False,
+        },
+        yaxis={"title": {"text": "log P (nats)"}, "automargin": True},
+        height=above + 400, margin={"l": 10, "r": 10, "t": above, "b": 130}, legend={"y": -0.4},
+    )  # fmt: skip
+
+
+def contest(record: Contest) -> go.Figure:
+    """Each column is one beginning; the marks are log P of what was written after it: by the people (or the program) that wrote the
+    story, by greedy, and by beams. Higher is more probable to the model. Columns are ordered by what greedy reaches.
+
+    A mark above greedy's shows a trap: at some step the likeliest piece led away from the more probable text. Where a beam's mark lies
+    *below* greedy's, the beam has pruned greedy's text on the way.
+
+    You may conclude who finds more probable texts in these beginnings. You may not conclude that the more probable text is better: the
+    real continuations are often the least probable of all.
+    """
+    greedy = record.totals[record.labels.index("greedy")]
+    order = np.argsort(-greedy, kind="stable")
+    told = [
+        [f"{theme.label(p)} … {theme.printable(t[k][:60])}" for p, t in zip(record.prompts, record.texts, strict=True)]
+        for k in range(len(record.labels))
+    ]
+    marks = [
+        go.Scatter(
+            x=np.arange(len(order)), y=record.totals[k][order], mode="markers", name=label, meta=k,
+            marker={"size": 10, "symbol": SYMBOLS[k % len(SYMBOLS)]}, hovertext=[told[k][n] for n in order],
+            hovertemplate=f"{label}: <b>%{{y:.2f}}</b><br>%{{hovertext}}<extra></extra>",
+        )
+        for k, label in enumerate(record.labels)
+    ]  # fmt: skip
+    better = [_against(label, record.totals[k] - greedy) for k, label in enumerate(record.labels) if label != "greedy"]
+    notes = (f"{len(order)} beginnings, {theme.printable(record.model)}", *better)
+    above = theme.space_above(*notes) + 14
+    return go.Figure(marks).update_layout(
+        title=theme.title("Whose text is the most probable?", *notes),
+        xaxis={"title": {"text": "beginning, ordered by greedy"}, "showgrid": False},
+        yaxis={"title": {"text": "log P(y)"}, "automargin": True},
+        height=above + 430, margin={"l": 10, "r": 10, "t": above, "b": 120}, legend={"y": -0.2},
+    )  # fmt: skip
+
+
+def _against(label: str, gain: np.ndarray) -> str:
+    """How often a strategy finds a more, and a less, probable text than greedy."""
+    return f"{label}: above greedy in {(gain > 1e-4).mean():.0%}, below in {(gain < -1e-4).mean():.0%}"
+
+
+def is_a(kind: type, made: str) -> Callable[[object], str]:
+    """A test whether a record is of this kind; its answer says how to make one."""
+
+    def fits(record: object) -> str:
+        return "" if isinstance(record, kind) else f"it draws what {made} makes; this is a {type(record).__name__}."
+
+    return fits
+
+
+def are_written(record: object) -> str:
+    """Empty for texts of several strategies."""
+    if isinstance(record, tuple) and record and all(isinstance(one, Written) for one in record):
+        return ""
+    return f"it draws a tuple of texts, which explorer.generating.comparing.written makes; this is a {type(record).__name__}."
+
+
+def has_pieces(record: object) -> str:
+    """Empty for one text with at least one piece."""
+    if not isinstance(record, Written):
+        return f"it draws what explorer.generating.comparing.written makes; this is a {type(record).__name__}."
+    return "" if len(record.logp) else "nothing was written, so there is nothing to multiply."
+
+
+COMPARING = "explorer.generating.comparing"
+VIEWS = by_name(
+    View("next-piece", "Which piece comes next", next_piece, cuts, is_a(Distribution, f"{COMPARING}.distribution(model, text)")),
+    View("written", "What strategies write", written, nothing, are_written),
+    View("chain", "P(y) piece by piece", chain, nothing, has_pieces),
+    View("contest", "Whose text is the most probable", contest, nothing, is_a(Contest, f"{COMPARING}.contest(model, texts)")),
+)  # fmt: skip

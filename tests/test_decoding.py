@@ -1,0 +1,205 @@
+"""Decoding against the transformers library: token for token for greedy and beam search, piece for piece for every cut."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import sample
+from test_twins import CLASSES, shaken
+from transformers import (
+    GenerationConfig,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    LogitsProcessorList,
+    MinPLogitsWarper,
+    MT5Config,
+    MT5ForConditionalGeneration,
+    NoRepeatNGramLogitsProcessor,
+    PegasusConfig,
+    PegasusForConditionalGeneration,
+    RepetitionPenaltyLogitsProcessor,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+    TypicalLogitsWarper,
+)
+
+import explorer as ex
+from explorer.decoding import STRATEGIES
+from explorer.decoding.single import drawn_from
+from explorer.generating.decoding import settings_of, writer
+from explorer.loading import export
+from explorer.model import OwnModel
+
+CASES = sample(240, 42)
+OURS = ("gpt", "gpt2", "llama", "bart", "t5", "transformer")
+TOKENIZER = ex.tokenizer(
+    "byte-bpe", ["The dog ran home, and it was tired."], size=300, specials=("<pad>", "<s>", "</s>", "<unk>")
+)
+VOCAB, END, PAD = 60, 2, 0
+LIVE: dict[str, Any] = {
+    "GPT-2": lambda: GPT2LMHeadModel(GPT2Config(vocab_size=VOCAB, n_positions=48, n_embd=24, n_layer=2, n_head=3)),
+    "GPT-NeoX": lambda: GPTNeoXForCausalLM(GPTNeoXConfig(vocab_size=VOCAB, max_position_embeddings=48, hidden_size=24,
+        intermediate_size=40, num_hidden_layers=2, num_attention_heads=3)),
+    "Llama": lambda: LlamaForCausalLM(LlamaConfig(vocab_size=VOCAB, max_position_embeddings=48, hidden_size=24, intermediate_size=40,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)),
+    "mT5": lambda: MT5ForConditionalGeneration(MT5Config(vocab_size=VOCAB, d_model=24, d_kv=8, d_ff=40, num_layers=2, num_heads=3,
+        decoder_start_token_id=PAD)),
+    "Pegasus": lambda: PegasusForConditionalGeneration(PegasusConfig(vocab_size=VOCAB, max_position_embeddings=48, d_model=24,
+        encoder_layers=1, decoder_layers=2, encoder_ffn_dim=40, decoder_ffn_dim=40, encoder_attention_heads=3,
+        decoder_attention_heads=3, decoder_start_token_id=1)),
+}  # fmt: skip
+
+
+@functools.cache
+def own(preset: str, number: int) -> tuple[OwnModel, torch.nn.Module]:
+    """One of ours with every weight random, and its twin in the transformers library."""
+    shape = {"dim": 24, "heads": 3, "hidden": 96, "length": 48, "vocab": VOCAB, "layers": 2, "start": 1}
+    if preset in ("bart", "t5", "transformer"):
+        shape["encoder_layers"] = 2 if preset == "t5" else 1 + number % 2  # generate makes T5's cache as deep as its encoder
+    else:
+        del shape["start"]
+    if preset == "llama":
+        shape |= {"heads": 2, "kv_heads": 1}
+    model = ex.build(preset, tokenizer=TOKENIZER, device="cpu", **shape)
+    shaken(model.module, number)
+    return model, CLASSES[preset].from_pretrained(export(model, tempfile.mkdtemp())).eval()
+
+
+@functools.cache
+def live(name: str, number: int) -> torch.nn.Module:
+    torch.manual_seed(number)
+    module = shaken(LIVE[name](), number)
+    module.generation_config.eos_token_id = END
+    return module
+
+
+def chosen(number: int) -> tuple[Any, torch.nn.Module, bool]:
+    """The model of a case as decode takes it, the class to compare with, and whether it has an encoder."""
+    names = (*OURS, *LIVE)
+    name = names[number % len(names)]
+    if name in LIVE:
+        module = live(name, number % 3)
+        return (module, TOKENIZER), module, module.config.is_encoder_decoder
+    model, twin = own(name, number % 3)
+    return model, twin, model.family == "encoder-decoder"
+
+
+def options_of(chance: np.random.Generator) -> dict[str, Any]:
+    """What both libraries call differently: ours here."""
+    found: dict[str, Any] = {"max_tokens": int(chance.integers(1, 18))}
+    if chance.random() < 0.4:
+        found["repetition_penalty"] = float(chance.choice([0.7, 1.2, 1.8]))
+    if chance.random() < 0.4:
+        found["no_repeat"] = int(chance.integers(1, 4))
+    if chance.random() < 0.7:
+        found |= {
+            "beams": int(chance.integers(2, 7)),
+            "length_penalty": float(chance.choice([-1.0, 0.0, 0.6, 1.0, 2.0])),
+            "early_stopping": [True, False, "never"][chance.integers(3)],
+        }
+    return found
+
+
+def theirs(twin: torch.nn.Module, start: list[int], source: list[int] | None, given: dict[str, Any]) -> tuple[Any, Any]:
+    """The texts that `generate` writes, best first, without the prompt and what fills them up; and their scores."""
+    beams = given.get("beams", 1)
+    config = GenerationConfig(
+        max_new_tokens=given["max_tokens"], do_sample=False, num_beams=beams, num_return_sequences=beams, eos_token_id=END,
+        pad_token_id=PAD, repetition_penalty=given.get("repetition_penalty"), no_repeat_ngram_size=given.get("no_repeat"),
+        length_penalty=given.get("length_penalty", 1.0), early_stopping=given.get("early_stopping", False), output_scores=True,
+        return_dict_in_generate=True, forced_eos_token_id=None, decoder_start_token_id=start[0], bos_token_id=1,
+    )  # fmt: skip
+    ids = torch.tensor([start if source is None else source])
+    reads = {} if source is None else {"decoder_input_ids": torch.tensor([start])}
+    twin.generation_config.forced_eos_token_id = twin.config.forced_eos_token_id = None
+    out = twin.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config, **reads)
+    rows = [row[len(start) :] for row in out.sequences.tolist()]
+    cut = [row[: row.index(END) + 1] if END in row else row for row in rows]
+    return cut, None if beams == 1 else out.sequences_scores.tolist()
+
+
+@pytest.mark.parametrize("number", CASES)
+def test_greedy_and_beam_search_write_what_generate_writes(number: int) -> None:
+    chance = np.random.default_rng(number)
+    model, twin, paired = chosen(number)
+    text = [int(piece) for piece in chance.integers(3, VOCAB, size=chance.integers(1, 9))]
+    given = options_of(chance)
+    prefix = [int(p) for p in chance.integers(3, VOCAB, size=chance.integers(0, 3))] if paired else None
+    made = writer(model, text, prefix=prefix or None)
+    strategy = "beam" if "beams" in given else "greedy"
+    *_, final = STRATEGIES[strategy](made.stepper, made.prompt, settings_of(made, given))
+    rows, scores = theirs(twin, list(made.prompt), text if paired else None, given)
+    assert final.ids.tolist() == rows[0], (strategy, given)
+    if scores is not None:
+        ours = {tuple(one.ids.tolist()): one.score for one in final.finished}
+        best = {tuple(row): score for row, score in zip(rows, scores, strict=True) if score > -1e8}
+        assert list(ours) == list(best), given
+        np.testing.assert_allclose(list(ours.values()), list(best.values()), rtol=2e-4, atol=1e-5)
+
+
+def warpers(given: dict[str, Any]) -> LogitsProcessorList:
+    """The library's processors in the order in which `generate` applies them."""
+    made: list[Any] = []
+    if "repetition_penalty" in given:
+        made.append(RepetitionPenaltyLogitsProcessor(given["repetition_penalty"]))
+    if "no_repeat" in given:
+        made.append(NoRepeatNGramLogitsProcessor(given["no_repeat"]))
+    kinds = (("temperature", TemperatureLogitsWarper), ("top_k", TopKLogitsWarper), ("top_p", TopPLogitsWarper),
+             ("min_p", MinPLogitsWarper), ("typical_p", TypicalLogitsWarper))  # fmt: skip
+    return LogitsProcessorList(made + [kind(given[name]) for name, kind in kinds if name in given])
+
+
+def cuts_of(chance: np.random.Generator) -> dict[str, Any]:
+    """Some of the cuts, at random."""
+    every = {
+        "temperature": float(chance.choice([0.3, 0.7, 1.5, 3.0])), "top_k": int(chance.integers(1, VOCAB + 9)),
+        "top_p": float(chance.uniform(0.05, 0.999)), "min_p": float(chance.uniform(0.001, 0.6)),
+        "typical_p": float(chance.uniform(0.05, 0.99)), "repetition_penalty": float(chance.choice([0.7, 1.3])),
+        "no_repeat": int(chance.integers(1, 3)),
+    }  # fmt: skip
+    return {name: value for name, value in every.items() if chance.random() < 0.45}
+
+
+@pytest.mark.parametrize("number", CASES)
+def test_sampling_keeps_what_the_library_s_processors_keep(number: int) -> None:
+    chance = np.random.default_rng(1000 + number)
+    model, twin, paired = chosen(number)
+    text = [int(piece) for piece in chance.integers(3, VOCAB, size=chance.integers(2, 9))]
+    given = cuts_of(chance)
+    made, process = writer(model, text), warpers(given)
+    settings = settings_of(made, {**given, "max_tokens": 4, "seed": number, "candidates": VOCAB})
+    said = list(made.prompt)
+    for step in STRATEGIES["sample"](made.stepper, made.prompt, settings):
+        reads = {"input_ids": torch.tensor([text]), "decoder_input_ids": torch.tensor([said])}
+        with torch.no_grad():
+            raw = twin(**(reads if paired else {"input_ids": torch.tensor([said])})).logits[:, -1]
+        left = process(torch.tensor([said]), raw.clone())
+        kept = {c.id for c in step.candidates if not c.fate.startswith("cut")}
+        assert kept == set(np.flatnonzero(np.isfinite(left[0].numpy()))), given
+        assert sum(c.fate in ("kept", "finished") for c in step.candidates) == 1
+        shares = torch.softmax(raw[0].double() / given.get("temperature", 1.0), -1)
+        if "repetition_penalty" not in given and "no_repeat" not in given:
+            assert step.kept_mass[0] == pytest.approx(float(shares[list(kept)].sum()), abs=1e-5)
+        said.append(int(step.ids[-1]))
+
+
+def test_a_draw_follows_the_shares() -> None:
+    model, _ = own("gpt2", 0)
+    shares = np.exp(torch.log_softmax(torch.tensor(model.logits([5, 9, 11])[-1]).double() / 1.5, -1).numpy())
+    chance = np.random.default_rng(0)
+    counts = np.bincount([drawn_from(np.log(shares), chance) for _ in range(3000)], minlength=VOCAB)
+    big = shares > 5 / 3000
+    chi = float(((counts[big] - 3000 * shares[big]) ** 2 / (3000 * shares[big])).sum())
+    assert chi < big.sum() + 5 * (2 * big.sum()) ** 0.5, "within five standard deviations of chi-square"
+    texts = [list(ex.decode(model, [5, 9], "sample", seed=seed, max_tokens=5))[-1].ids.tolist() for seed in (0, 0, 1, 2)]
+    assert texts[0] == texts[1] and len({tuple(text) for text in texts}) == 3, "a seed is a promise"

@@ -1,0 +1,423 @@
+"""Searches against exhaustive enumeration and the papers' formulas in plain NumPy; caches, traces and bad input."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import sample
+from test_decoding import LIVE, OURS, TOKENIZER, VOCAB, live, own
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
+
+import explorer as ex
+from explorer.decoding import STRATEGIES, Settings, State
+from explorer.generating.comparing import contest, distribution, total_of, trapped, written
+from explorer.generating.watching import watch
+from explorer.model import OwnModel
+from explorer.records import DecodingStep
+
+
+class Table:
+    """A model that is a table: the next piece depends on the last two. Its states are random vectors, one for each piece."""
+
+    def __init__(self, number: int, size: int, end: int | None = 0) -> None:
+        chance = np.random.default_rng(number)
+        scores = chance.normal(size=(size, size, size)) * 1.5
+        self.logp = np.log(np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)).astype(np.float32)
+        self.vectors = chance.normal(size=(size, 5))
+        self.size, self.ends, self.longest = size, () if end is None else (end,), None
+
+    def start(self, prompt: Sequence[int]) -> Any:
+        state = State()
+        state.texts = [list(prompt[:-1])]  # type: ignore[attr-defined]
+        return state
+
+    def next(self, state: Any, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, Any]:
+        texts = [[*state.texts[parent], int(piece)] for parent, piece in zip(parents, ids, strict=True)]
+        made = self.start([])
+        made.texts, made.hidden = texts, self.vectors[np.array(texts)]
+        return np.stack([self.row(text) for text in texts]), made
+
+    def row(self, text: Sequence[int]) -> np.ndarray:
+        return self.logp[text[-2] if len(text) > 1 else 0, text[-1]]
+
+    def text_of(self, piece: int) -> str:
+        return f"<{piece}>"
+
+    def text(self, ids: Sequence[int]) -> str:
+        return " ".join(map(str, ids))
+
+    def total(self, prompt: Sequence[int], text: Sequence[int]) -> float:
+        whole = [*prompt, *text]
+        return float(sum(np.float64(self.row(whole[: len(prompt) + n])[piece]) for n, piece in enumerate(text)))
+
+
+def every_text(size: int, length: int, end: int | None) -> Iterator[tuple[int, ...]]:
+    """All texts: those that end on the way, and those of full length."""
+    for count in range(1, length + 1):
+        for text in itertools.product(range(size), repeat=count):
+            if end not in text[:-1] and (count == length or text[-1] == end):
+                yield text
+
+
+@functools.cache
+def gpt() -> OwnModel:
+    return ex.load("gpt", device="cpu")
+
+
+@pytest.mark.parametrize("number", sample(60, 12))
+def test_exhaustive_search_and_enough_beams_find_the_best_text(number: int) -> None:
+    chance = np.random.default_rng(number)
+    size, length = int(chance.integers(2, 7)), int(chance.integers(1, 5))
+    end, power = (0 if chance.random() < 0.7 else None), float(chance.choice([0.0, 0.7, 1.0]))
+    table, prompt = Table(number, size, end), [int(chance.integers(size)), int(chance.integers(size))]
+    ranked = sorted(every_text(size, length, end), key=lambda text: -table.total(prompt, text) / len(text) ** power)
+    settings = Settings(max_tokens=length, length_penalty=power, beams=5, candidates=0)
+    *_, all_of_them = STRATEGIES["exhaustive"](table, prompt, settings)
+    found = [tuple(one.ids.tolist()) for one in all_of_them.finished]
+    assert found == ranked[: len(found)] and len(found) == min(5, len(ranked))
+    assert all_of_them.total == pytest.approx(table.total(prompt, ranked[0]), abs=1e-5)
+    enough = Settings(max_tokens=length, length_penalty=power, beams=size**length, early_stopping="never", candidates=0)
+    *_, wide = STRATEGIES["beam"](table, prompt, enough)
+    assert [tuple(one.ids.tolist()) for one in wide.finished][: len(found)] == found
+    *_, one = STRATEGIES["beam"](table, prompt, Settings(max_tokens=length, beams=1, length_penalty=power))
+    *_, greedy = STRATEGIES["greedy"](table, prompt, Settings(max_tokens=length))
+    assert one.ids.tolist() == greedy.ids.tolist(), "beam search with one beam is greedy"
+
+
+def diverse(
+    table: Table, prompt: list[int], length: int, groups: int, width: int, cost: float
+) -> list[list[tuple[list[int], float]]]:
+    """Vijayakumar et al. (2016), without end pieces: at each step group g maximises Θ − cost · how often earlier groups said the piece."""
+    beams: list[list[tuple[list[int], float]]] = [[([], 0.0)] for _ in range(groups)]
+    for _ in range(length):
+        said = np.zeros(table.size)
+        for g in range(groups):
+            grown = [
+                (text + [v], total + float(table.row(prompt + text)[v])) for text, total in beams[g] for v in range(table.size)
+            ]
+            grown.sort(key=lambda one: -(one[1] - cost * said[one[0][-1]]))
+            beams[g] = grown[:width]
+            for text, _total in beams[g]:
+                said[text[-1]] += 1
+    return beams
+
+
+@pytest.mark.parametrize("number", sample(60, 12))
+def test_diverse_beam_search_is_the_paper_s(number: int) -> None:
+    chance = np.random.default_rng(number)
+    groups, width, cost = int(chance.integers(1, 4)), int(chance.integers(1, 4)), float(chance.choice([0.0, 0.4, 3.0]))
+    table, length = Table(number, int(chance.integers(7, 20)), None), int(chance.integers(1, 6))
+    settings = Settings(max_tokens=length, beams=groups * width, groups=groups, diversity=cost, length_penalty=0.0)
+    *_, final = STRATEGIES["diverse-beam"](table, [1, 2], settings)
+    wanted = [text for group in diverse(table, [1, 2], length, groups, width, cost) for text in group]
+    assert sorted(one.ids.tolist() for one in final.finished) == sorted(text for text, _ in wanted)
+    np.testing.assert_allclose(sorted(one.total for one in final.finished), sorted(total for _, total in wanted), atol=1e-4)
+
+
+def contrast(table: Table, prompt: list[int], length: int, k: int, alpha: float) -> list[int]:
+    """Su et al. (2022): among the k likeliest v the largest (1 − α) p(v) − α max_j cos(h_v, h_j)."""
+    text = list(prompt)
+    for _ in range(length):
+        p = np.exp(table.row(text).astype(np.float64))
+        best, value = -1, -np.inf
+        for v in np.argsort(-p)[:k]:
+            h = table.vectors[v]
+            alike = max(h @ x / (np.linalg.norm(h) * np.linalg.norm(x)) for x in table.vectors[text])
+            if (1 - alpha) * p[v] - alpha * alike > value:
+                best, value = int(v), (1 - alpha) * p[v] - alpha * alike
+        text.append(best)
+    return text[len(prompt) :]
+
+
+@pytest.mark.parametrize("number", sample(60, 12))
+def test_contrastive_search_is_the_paper_s(number: int) -> None:
+    chance = np.random.default_rng(number)
+    table, k, alpha = Table(number, 20, None), int(chance.integers(2, 8)), float(chance.uniform(0, 1))
+    *_, final = STRATEGIES["contrastive"](table, [1, 2, 3], Settings(max_tokens=7, top_k=k, alpha=alpha))
+    assert final.ids.tolist() == contrast(table, [1, 2, 3], 7, k, alpha)
+    *_, plain = STRATEGIES["contrastive"](table, [1, 2, 3], Settings(max_tokens=7, alpha=0.0))
+    *_, greedy = STRATEGIES["greedy"](table, [1, 2, 3], Settings(max_tokens=7))
+    assert plain.ids.tolist() == greedy.ids.tolist(), "with α = 0 it is greedy"
+
+
+def test_contrastive_search_compares_the_states_of_the_library() -> None:
+    model, twin = own("gpt2", 1)
+    *_, final = ex.decode(model, [5, 9, 11, 7], "contrastive", max_tokens=6, top_k=4, alpha=0.5)
+    text = [5, 9, 11, 7]
+    for _ in range(6):
+        with torch.no_grad():
+            p = torch.softmax(twin(torch.tensor([text])).logits[0, -1], -1)
+            tried = p.topk(4).indices.tolist()
+            hidden = twin(torch.tensor([[*text, v] for v in tried]), output_hidden_states=True).hidden_states[-1]
+        unit = torch.nn.functional.normalize(hidden, dim=-1)
+        alike = (unit[:, -1:] @ unit[:, :-1].transpose(1, 2)).amax(-1)[:, 0]
+        text.append(tried[int((0.5 * p[tried] - 0.5 * alike).argmax())])
+    assert final.ids.tolist() == text[4:]
+    *_, lived = ex.decode((live("GPT-2", 0), TOKENIZER), [5, 9], "contrastive", max_tokens=5, alpha=0.0)
+    *_, greedy = ex.decode((live("GPT-2", 0), TOKENIZER), [5, 9], max_tokens=5)
+    assert lived.ids.tolist() == greedy.ids.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy"), [*((name, "beam") for name in OURS), ("gpt", "sample"), ("bart", "diverse-beam")]
+)
+def test_a_cache_changes_nothing(name: str, strategy: str) -> None:
+    model, _ = own(name, 2)
+    one, other = (list(ex.decode(model, [7, 9, 30, 8], strategy, max_tokens=5, cache=cache)) for cache in (True, False))
+    assert [step.ids.tolist() for step in one] == [step.ids.tolist() for step in other]
+    for kept, anew in zip(one, other, strict=True):
+        np.testing.assert_allclose(kept.logp, anew.logp, atol=2e-4)
+        assert kept.computed + kept.reused == anew.computed and anew.reused == 0
+    assert all(step.computed == 1 for step in one[1:])
+
+
+@pytest.mark.parametrize("name", [*OURS, *LIVE])
+def test_the_growing_matrix_is_that_of_the_whole_text(name: str) -> None:
+    model = (live(name, 0), TOKENIZER) if name in LIVE else own(name, 0)[0]
+    source = [7, 9, 30, 8]
+    made = watch(model, source, "beam", beams=2, max_tokens=6, early_stopping=True)
+    read = (made.trace.source if made.trace.target is None else made.trace.target).ids.tolist()
+    assert made.rows[:2] == ((0, 4) if made.trace.target is None else (0, 1))[: len(made.rows)]
+    assert len(made.rows) == len(made.steps[-1].ids)
+    if name in LIVE:
+        module = live(name, 0)
+        module.set_attn_implementation("eager")
+        paired = module.config.is_encoder_decoder
+        reads = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([read])}
+        with torch.no_grad():
+            out = module(**(reads if paired else {"input_ids": torch.tensor([read])}), output_attentions=True)
+        named = ("encoder_attentions", "decoder_attentions", "cross_attentions") if paired else ("attentions",)
+        whole = [layer[0].numpy() for part in named for layer in out[part]]
+        order = [a for stream in ("encoder", "decoder", "cross") for a in made.trace.attention if a.stream == stream]
+    else:
+        paired = made.trace.target is not None
+        once = ex.trace(model, source, target=[*read[1:], 0]) if paired else ex.trace(model, read)
+        order, whole = list(made.trace.attention), [once.at(a.stream, a.layer).weights for a in made.trace.attention]
+        assert made.trace.residual < 1e-5
+    assert len(order) == len(whole)
+    for grown, wanted in zip(order, whole, strict=True):
+        np.testing.assert_allclose(grown.weights, wanted, atol=2e-5)
+
+
+def test_watching_a_live_model_leaves_it_as_it_was() -> None:
+    module = LIVE["mT5"]().eval()
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    way = module.config._attn_implementation
+    watch((module, TOKENIZER), [7, 9], max_tokens=3)
+    *_, final = ex.decode((module, TOKENIZER), [7, 9], max_tokens=3)
+    assert final.cross is not None and final.cross.shape == (2, 3, 2)
+    assert module.config._attn_implementation == way and not module.training
+    assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
+
+
+@pytest.mark.parametrize("name", ["bart", "t5", "transformer"])
+def test_a_step_records_where_it_looked_in_the_source(name: str) -> None:
+    model, _ = own(name, 0)
+    steps = list(ex.decode(model, [7, 9, 30, 8], max_tokens=5))
+    once = ex.trace(model, [7, 9, 30, 8], target=[*steps[-1].ids.tolist()])
+    for step in steps:
+        for layer in range(2):
+            np.testing.assert_allclose(step.cross[layer], once.at("cross", layer).weights[:, step.step], atol=2e-5)
+            assert step.cross[layer].sum(-1) == pytest.approx(1, abs=1e-5)
+
+
+def check_record(step: DecodingStep, model: OwnModel, text: list[int]) -> None:
+    """The numbers of a step against the model's own scores for the text so far."""
+    logp = torch.log_softmax(torch.tensor(model.logits([*text, *step.ids.tolist()[:-1]])[-1]).double(), -1).numpy()
+    assert step.entropy[0] == pytest.approx(float(-(np.exp(logp) * logp).sum()), abs=1e-4)
+    best = [c for c in step.candidates if c.parent == 0]
+    for c in best:
+        assert c.logp == pytest.approx(logp[c.id], abs=1e-4)
+    assert {c.id for c in best} >= set(np.argsort(-logp)[:10].tolist())
+
+
+def test_the_records_hold_the_model_s_numbers() -> None:
+    text = gpt().tokens("Anna had a white animal.").ids.tolist()
+    steps = list(ex.decode(gpt(), text, "sample", temperature=0.8, top_p=0.9, max_tokens=5, seed=3))
+    for step in steps:
+        check_record(step, gpt(), text)
+        assert step.kept_mass[0] + step.cut_mass[0] == pytest.approx(1)
+        assert step.kept_mass[0] >= 0.9 - 1e-6
+    assert steps[-1].total == pytest.approx(total_of(gpt(), text, steps[-1].ids), abs=1e-3)
+    assert steps[-1].text == gpt().tokenizer.decode(steps[-1].ids)
+
+
+@pytest.mark.parametrize("strategy", ["beam", "diverse-beam"])
+def test_the_tree_hangs_together(strategy: str) -> None:
+    steps = list(ex.decode(gpt(), "Anna had a white animal.", strategy, beams=4, max_tokens=8))
+    sums, beams = {0: 0.0}, 1
+    for step in steps:
+        kept = [c for c in step.candidates if c.beam >= 0]
+        assert {c.parent for c in step.candidates} <= set(range(beams)) and len(step.entropy) == beams
+        for c in step.candidates:
+            assert c.total == pytest.approx(sums[c.parent] + c.logp, abs=1e-3)
+        if strategy == "beam" and kept:
+            assert min(c.total for c in kept) >= max((c.total for c in step.candidates if c.fate == "beaten"), default=-1e9)
+        sums, beams = {c.beam: c.total for c in kept}, len(kept)
+    for one in steps[-1].finished:
+        assert one.total == pytest.approx(total_of(gpt(), "Anna had a white animal.", one.ids), abs=1e-3)
+        assert one.total == pytest.approx(float(one.logp.sum()), abs=1e-3)
+
+
+def test_forced_pieces_stand_where_they_were_forced() -> None:
+    cat = gpt().tokenizer.encode("cat", special=False).ids.tolist()
+    for strategy in ("greedy", "sample", "beam", "contrastive"):
+        steps = list(ex.decode(gpt(), "Anna had a", strategy, force={0: "cat", 3: 7}, max_tokens=6))
+        assert steps[-1].ids[: len(cat)].tolist() == cat and steps[-1].ids[3] == 7
+        assert {c.fate for c in steps[3].candidates if c.id != 7} == {"forced-out"}
+    only = list(ex.decode(gpt(), "Anna had a", "beam", among=["cat", "dog", "."], max_tokens=4))
+    assert {gpt().tokenizer.text_of(int(i)) for i in only[-1].ids} <= {"·cat", "·dog", "."}
+    said = list(ex.decode(gpt(), "Anna had a", stop=".", max_tokens=40))[-1]
+    assert said.stopped == "stop" and said.text.endswith(".") and said.text.count(".") == 1
+
+
+def test_a_target_that_has_begun_goes_on() -> None:
+    model = ex.load("transformer", device="cpu")
+    *_, whole = ex.decode(model, "The dog was tired.", max_tokens=20)
+    *_, rest = ex.decode(model, "The dog was tired.", prefix=whole.ids[:2].tolist(), max_tokens=20)
+    assert rest.ids.tolist() == whole.ids[2:].tolist()
+
+
+def test_the_context_ends_and_says_so() -> None:
+    model, _ = own("gpt2", 0)
+    *_, final = ex.decode(model, [9] * 40, max_tokens=30, force=dict.fromkeys(range(30), 9))
+    assert final.stopped == "context" and len(final.ids) == 8
+    *_, final = ex.decode(model, [9] * 40, max_tokens=8, force=dict.fromkeys(range(30), 9))
+    assert final.stopped == "length"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"strategy": "beam", "beams": 0}, "beams=0 must be a whole number of at least 1"),
+        ({"strategy": "sample", "temperature": 0}, "temperature=0 must be a number above 0"),
+        ({"strategy": "sample", "temperature": -1.0}, "above 0"),
+        ({"strategy": "sample", "temperature": float("nan")}, "above 0"),
+        ({"strategy": "sample", "top_p": 0}, "top_p=0 must be a share above 0"),
+        ({"strategy": "sample", "top_p": 1.5}, "not above 1"),
+        ({"strategy": "sample", "top_k": 0}, "top_k=0"),
+        ({"text": [9] * 48}, "no room to go on"),
+        ({"text": [9] * 49}, "reads at most 48"),
+        ({"text": ""}, "empty"),
+        ({"text": []}, "no piece"),
+        ({"text": [VOCAB]}, f"no piece {VOCAB}"),
+        ({"force": {0: VOCAB + 1}}, f"no piece {VOCAB + 1}"),
+        ({"force": {0: ""}}, "given by its id or its text"),
+        ({"force": "cat"}, "must be a mapping"),
+        ({"strategy": "bean"}, "Did you mean 'beam'"),
+        ({"temprature": 1}, "Did you mean 'temperature'"),
+        ({"strategy": "diverse-beam", "beams": 5, "groups": 2}, "2 groups do not divide 5 beams"),
+        ({"strategy": "exhaustive"}, "exhaustive search goes up to"),
+        ({"strategy": "fill"}, "does not fill blanks"),
+        ({"max_tokens": 0}, "max_tokens=0"),
+        ({"early_stopping": "soon"}, "early_stopping='soon'"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_a_clear_answer(given: dict[str, Any], message: str) -> None:
+    model, _ = own("gpt2", 0)
+    given = {"text": [5, 6], **given}
+    with pytest.raises(ex.ExplorerError, match=message):
+        list(ex.decode(model, given.pop("text"), given.pop("strategy", "greedy"), **given))
+
+
+def test_what_cannot_generate_says_so(bert: OwnModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="encoder: it reads a whole text at once"):
+        ex.decode(bert, "The dog")
+    with pytest.raises(ex.ExplorerError, match="cannot generate"):
+        ex.decode((GPT2Model(GPT2Config(vocab_size=9, n_embd=8, n_layer=1, n_head=1)), TOKENIZER), [1])
+    with pytest.raises(ex.ExplorerError, match="this is str"):
+        ex.decode("gpt", "The dog")
+    with pytest.raises(ex.ExplorerError, match="no blank"):
+        list(ex.decode(bert, "The dog.", "fill"))
+    with pytest.raises(ex.ExplorerError, match="order of filling"):
+        list(ex.decode(bert, "The ___.", "fill", order="right"))
+
+
+@functools.cache
+def masked(number: int) -> BertForMaskedLM:
+    torch.manual_seed(number)
+    config = BertConfig(vocab_size=120, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=40)
+    module = BertForMaskedLM(config).eval()
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.mul_(6)
+    return module
+
+
+@pytest.mark.parametrize("number", sample(30, 6))
+def test_blanks_are_filled_as_the_formulas_say(number: int, bert: OwnModel) -> None:
+    chance, module = np.random.default_rng(number), masked(number % 2)
+    v, never = bert.tokenizer.vocabulary, list(bert.tokenizer.vocabulary.special)
+    ids = chance.integers(5, 120, size=14)
+    places = np.sort(chance.choice(14, size=int(chance.integers(1, 7)), replace=False))
+    ids[places] = v.mask
+
+    def logp(now: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            scores = module(torch.tensor(now[None])).logits[0].double()
+        scores[:, never] = -torch.inf
+        return torch.log_softmax(scores, -1).numpy()
+
+    for order in ("left", "confident"):
+        now = ids.copy()
+        while (now == v.mask).any():
+            left = np.flatnonzero(now == v.mask)
+            said = logp(now)
+            at = left[0] if order == "left" else left[said[left].max(1).argmax()]
+            now[at] = said[at].argmax()
+        *_, final = ex.decode((module, bert.tokenizer), ids.tolist(), "fill", order=order)
+        assert final.tokens.ids.tolist() == now.tolist()
+    now, sure, turns, mask = ids.copy(), np.zeros(14), 3, places
+    for turn in range(turns):
+        said = logp(now)
+        now[mask], sure[mask] = said[mask].argmax(1), said[mask].max(1)
+        mask = places[np.argsort(sure[places])[: int(len(places) * (turns - turn - 1) / turns)]]
+        if turn + 1 < turns:
+            now[mask] = v.mask
+    *_, final = ex.decode((module, bert.tokenizer), ids.tolist(), "fill", order="mask-predict", rounds=3)
+    assert final.tokens.ids.tolist() == now.tolist()
+
+
+def test_our_masked_model_fills_its_blanks(bert: OwnModel) -> None:
+    steps = list(ex.decode(bert, "The animal was too ___ to cross the ___.", "fill", order="confident"))
+    assert len(steps) == 2 and not steps[-1].blank.any() and "[MASK]" not in steps[-1].text
+    first = torch.softmax(torch.tensor(bert.logits("The animal was too [MASK] to cross the [MASK].")).double(), -1).numpy()
+    first[:, list(bert.tokenizer.vocabulary.special)] = 0
+    shares = first[steps[0].places]
+    np.testing.assert_allclose(steps[0].shares[:, 0], (shares / shares.sum(1, keepdims=True)).max(1), rtol=1e-4)
+
+
+def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
+    stories = [
+        "Anna had a white animal. The animal was hungry, so Anna gave it some milk. Then the animal slept all day at home."
+    ] * 2
+    record = contest(gpt(), stories, pieces=10, beams=(3,))
+    assert record.totals.shape == (3, 2) and record.labels == ("as it was written", "greedy", "beam 3")
+    greedy = written(gpt(), gpt().tokens(stories[0]).ids[:8].tolist(), "greedy", "greedy", max_tokens=10)
+    assert record.totals[1, 0] == pytest.approx(greedy.total, abs=1e-4)
+    assert set(trapped(record)) == set(np.flatnonzero(record.totals[2] > record.totals[1]).tolist())
+
+
+def test_the_distribution_is_the_model_s() -> None:
+    text = gpt().tokens("Anna had a white").ids.tolist()
+    record = distribution(gpt(), text)
+    shares = torch.softmax(torch.tensor(gpt().logits(text)[-1]).double(), -1).numpy()
+    np.testing.assert_allclose(record.shares, np.sort(shares)[::-1], atol=1e-6)
+    np.testing.assert_allclose(record.shares, shares[record.ids], atol=1e-6)
+    begun = distribution(gpt(), [gpt().tokenizer.vocabulary.begin, *text])
+    np.testing.assert_array_equal(distribution(gpt(), "Anna had a white").scores, begun.scores)
+
+
+def test_an_n_gram_model_writes_too() -> None:
+    from explorer.text.ngram import train
+
+    rows = [[0, 5, 6, 7, 5, 6, 8, 0], [0, 5, 6, 7, 9, 0]]
+    model = train(rows, TOKENIZER, order=2, begin=0)
+    *_, final = ex.decode(model, [0, 5], max_tokens=3)
+    assert final.ids[0] == 6
