@@ -166,11 +166,11 @@ def main() -> None:
     read.add_argument("--table", action="store_true", help="print the README's tables from the shipped cards")
     asked = read.parse_args()
     if asked.table:
-        shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, library.data_folder() / "models"
+        shown, models = {name: recipe.shown for name, recipe in SHIPPED.items()}, library.data_folder() / "models"
         sys.stdout.write(f"{cards.systems(models, shown)}\n{cards.table(models, shown)}")
         return
     if asked.twins:
-        for name in asked.names or list(RECIPES):
+        for name in asked.names or list(SHIPPED):
             tell_twin(name)
         return
     torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
@@ -252,6 +252,8 @@ RECIPES = {
         "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
     ),
 }
+WAITING = ("electra", "roberta", "pegasus", "olmo", "olmo2")  # not trained with three seeds yet, so not shipped
+SHIPPED = {name: recipe for name, recipe in RECIPES.items() if name not in WAITING}
 
 if __name__ == "__main__":
     main()

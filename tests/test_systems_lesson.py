@@ -11,10 +11,15 @@ from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.lessons.systems import IDEAS
+from explorer.pages.parts import recorded
 from explorer.pages.parts.systems import PICTURES
+from explorer.recipes import SHIPPED, WAITING
 from explorer.shells import export
 from explorer.training.steps import steps_of
 from explorer.views import VIEWS
+
+UNMEASURED = [name for name, result in (("bert", "next-sentence"), ("roberta", "masks")) if not recorded.there(result)]
+SHOWN = [name for name in IDEAS if name in SHIPPED]
 
 
 def page(name: str, text: str) -> None:
@@ -31,16 +36,19 @@ def shown(name: str, text: str = SENTENCE) -> AppTest:
 
 
 def test_every_idea_has_a_picture_and_a_shipped_model_or_more() -> None:
-    assert set(PICTURES) == set(IDEAS) <= {held.about()["preset"] for held in ex.models().values()}
+    assert set(PICTURES) == set(IDEAS) and set(IDEAS) - set(SHOWN) <= set(WAITING)
 
 
-@pytest.mark.parametrize("name", IDEAS)
+@pytest.mark.parametrize("name", SHOWN)
 def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     at = shown(name)
-    assert not at.exception and not at.warning and len(at.get("plotly_chart")) == 1
+    assert not at.exception and not at.warning and len(at.get("plotly_chart")) == (name not in UNMEASURED)
     last = next(step for step in reversed(tuple(steps_of(ex.models()[name].folder))) if step.metrics)
     said = {block.label.lower(): block.value for block in at.metric}
     assert said == {figure.lower(): f"{last.metrics[figure]:.3g}" for figure in IDEAS[name].figures}, "none of them is missing"
+    if name in UNMEASURED:
+        assert "Not measured yet" in at.info[0].value
+        return
     told = next(block.value for block in at.code if "trace = " in block.value)
     held: dict[str, Any] = {"shown": lambda name, trace, **chosen: VIEWS[name](trace, **chosen)}
     exec(compile(told.replace("ex.show(", "figure = shown("), "page", "exec"), held)  # noqa: S102
@@ -49,7 +57,7 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     assert spec["data"] == drawn["data"] and spec["layout"]["title"] == drawn["layout"]["title"]
 
 
-@pytest.mark.parametrize("name", ["spanbert", "electra", "distilbert", "deberta", "pegasus"])
+@pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("bert", "roberta", "llama")])
 @pytest.mark.parametrize("text", ["Dog", "<script>alert(1)</script> 😀 مرحبا", "The dog slept. It was tired. It woke up."])
 def test_odd_texts_are_met_calmly(name: str, text: str) -> None:
     assert not shown(name, text).exception

@@ -60,7 +60,10 @@ def spoken(name: str) -> str:
 
 def measured(result: str, name: str, text: str) -> None:
     """A comparison that was recorded, whatever the sentence."""
-    recorded.show({result: ""})
+    if recorded.there(result):
+        recorded.show({result: ""})
+    else:
+        st.info(f"Not measured yet. `python -m explorer.experiments.worth {result}` does it.")
 
 
 @st.cache_resource(max_entries=100, show_spinner="Asking the model …")
@@ -74,7 +77,12 @@ def asked(what: str, name: str, text: str) -> Any:
     made = corrupt(text, {"boundaries": "spanbert", "copied": "mlm"}[what], tokenizer=model.tokenizer, rate=SHARE)
     if what == "boundaries":
         return guess_spans(model, made)
-    return copied(opened(lab.plan(lab.shelf()[name])["teacher"]["name"]), model, made)
+    return copied(opened(teacher_of(name)), model, made)
+
+
+def teacher_of(name: str) -> str:
+    """Who taught a model; nobody for most."""
+    return str((lab.plan(lab.shelf()[name]).get("teacher") or {}).get("name", ""))
 
 
 CODE = {
@@ -82,7 +90,7 @@ CODE = {
     "boundaries": "from explorer.guessing import guess_spans\nmodel = ex.load({name!r})\n"
     "trace = guess_spans(model, ex.corrupt({text!r}, 'spanbert', tokenizer=model.tokenizer, rate={share}))",
     "copied": "from explorer.guessing import copied\nmodel = ex.load({name!r})\n"
-    "trace = copied(ex.load('bert'), model, ex.corrupt({text!r}, 'mlm', tokenizer=model.tokenizer, rate={share}))",
+    "trace = copied(ex.load({teacher!r}), model, ex.corrupt({text!r}, 'mlm', tokenizer=model.tokenizer, rate={share}))",
     "gaps": "from explorer.corruption.counting import gap_sentences\n"
     "trace = gap_sentences({text!r}, tokenizer=ex.load({name!r}).tokenizer)",
 }
@@ -91,7 +99,7 @@ CODE = {
 def own(what: str, view: str, name: str, text: str) -> None:
     """The picture that belongs to one system alone."""
     text = TEXT if what == "gaps" and text.count(".") < 2 else text  # a gap needs sentences around it
-    code = lab.START + CODE[what].format(name=name, text=text, share=SHARE)
+    code = lab.START + CODE[what].format(name=name, text=text, share=SHARE, teacher=teacher_of(name))
     web.show(VIEWS[view], read(lambda: asked(what, name, text)), code=code, key="system")
 
 
