@@ -37,7 +37,7 @@ ANSWERS = {"every piece is an answer": 1.0, "15 % of the pieces are": 0.15}
 class Size:
     """How large the experiment on hiding is: every share takes the same steps, so each model reads as much as the others."""
 
-    steps: int = 3000
+    steps: int = 2000
     batch: int = 16
     checks: int = 6
     held: int = 256

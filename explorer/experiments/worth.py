@@ -38,7 +38,7 @@ class Case:
 class Size:
     """How long every run is, and how often it is measured."""
 
-    steps: int = 3000
+    steps: int = 2000
     batch: int = 16
     checks: int = 6
     seeds: tuple[int, ...] = SEEDS
