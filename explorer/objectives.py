@@ -11,11 +11,12 @@ from torch.nn import functional
 
 from explorer import tap
 from explorer.errors import ChoiceError
+from explorer.nn.elmo import BiLM
 from explorer.nn.transformer import Transformer
 
 Tensors = Mapping[str, Tensor]  # source, real, segments, answers, scored, and one label for each name
 Losses = dict[str, Tensor]
-Objective = Callable[[Transformer, Tensors, float], Losses]
+Objective = Callable[[Any, Tensors, float], Losses]  # of a Transformer, or of what else there is to train
 TOLD_HEAD = 0  # the head of the last layer that "mlm+antecedent" tells where to look
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
 NOT_SCORED = -100
@@ -162,6 +163,23 @@ def rewritten(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     return {"lm": scored_loss(module, hidden, batch, smoothing)}
 
 
+def both_ways(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
+    """ELMo: each word from those before it and, by itself, from those after it; both means are over the same borders of words.
+
+    `scored` is every real place but the first: there the state before it foresees its word, and its own state tells the word before.
+    """
+    wide = batch["source"].shape[1]
+    letters = functional.pad(batch["letters"], (0, 0, 0, wide - batch["letters"].shape[1]))
+    states, where = module(letters, batch["real"]), places(batch)
+    ids, last = batch["source"].flatten(), {"forward": where - 1, "backward": where}
+    asked = {"forward": where, "backward": where - 1}
+    tops = {"forward": states.forward[-1], "backward": states.backward[-1]}
+    return {
+        name: functional.cross_entropy(module.head(top.flatten(0, 1)[last[name]]), ids[asked[name]], label_smoothing=smoothing)
+        for name, top in tops.items()
+    }
+
+
 def strategy_of(objective: str) -> str:
     """The strategy that damages texts for an objective, where no other is chosen; one that damages nothing goes by its own name."""
     return STRATEGY.get(objective, objective)
@@ -190,4 +208,5 @@ OBJECTIVES: dict[str, Objective] = {
     "span-to-text": rewritten,
     "gap-sentence": rewritten,
     "translation": rewritten,
+    "bilm": both_ways,
 }

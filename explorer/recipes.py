@@ -23,7 +23,7 @@ import torch
 from explorer import cards, library, runs
 from explorer.errors import ChoiceError
 from explorer.measuring.causal import edge
-from explorer.measuring.measure import COUNTING, measure
+from explorer.measuring.measure import AS_STORIES, COUNTING, measure
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
 from explorer.training.fitting import fit
@@ -104,7 +104,7 @@ def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEX
         ends = edge(model.tokenizer)
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(corpus.texts, model.tokenizer)]
         held = replace(held, train=rows)
-    if plan["objective"] == "mlm+sbo":  # beside it a guess that knows nothing but the place in the span
+    if plan["objective"] in AS_STORIES:  # a guess that knows nothing but the place in the span, a 4-gram in each direction
         held = replace(held, train=prepared(corpus.texts, model.tokenizer))
     if plan["objective"] == "distillation":
         held = replace(held, teacher=library.open_by_name(plan["teacher"]["name"]))
@@ -191,6 +191,12 @@ RECIPES = {
         keep=6,
     ),
     "electra": Recipe("electra", FOUND, keep=6),
+    "elmo": Recipe(
+        "elmo",
+        ("forward perplexity", "4-gram forward perplexity", "backward perplexity", "4-gram backward perplexity"),
+        largest=False,
+        keep=6,
+    ),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
     "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),

@@ -12,7 +12,8 @@ from explorer.corruption.rows import KEPT, Corrupted, Rows, rows_of
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
 from explorer.records import Vocabulary
-from explorer.training.stories import Meant, Pair, Story
+from explorer.text.letters import letters
+from explorer.training.stories import Meant, Pair, Spelled, Story
 
 ROUND = 8
 
@@ -186,6 +187,24 @@ def rewritten(stories: Sequence[Story], held: Kitchen) -> Batch:
     return Batch(ids, real, np.zeros_like(ids), made.target[:, :longest], made.scored[:, :longest])
 
 
+def spelled(stories: Sequence[Spelled], held: Kitchen) -> Batch:
+    """Every word from both sides, each read by its letters [row, place, letter]; a story stands between its begin and its end.
+
+    Every real place but the first is scored: it stands for the border between two words, which both directions cross.
+    """
+    begin, end = held.vocabulary.begin, held.vocabulary.end
+    rows = framed(stories, held.vocabulary, held.length, ends=(begin, end))
+    table = np.concatenate((stories[0].letters, letters(["<PAD>", "<S>", "</S>"])))
+    padding, first, last = len(table) - 3 + np.arange(3)
+    forms = np.full(rows.ids.shape, padding)
+    for row, story in enumerate(stories):
+        room = min(len(story.forms), held.length - 2)
+        forms[row, : room + 2] = [first, *story.forms[:room], last]
+    scored = rows.real.copy()
+    scored[:, 0] = False
+    return Batch(rows.ids, rows.real, np.zeros_like(rows.ids), rows.ids, scored, {"letters": table[forms]})
+
+
 def translated(pairs: Sequence[Pair], held: Kitchen) -> Batch:
     """A sentence to read and its translation to write."""
     ends = (None, held.vocabulary.last)
@@ -218,4 +237,5 @@ BATCHES: dict[str, Cook] = {
     "span-to-text": rewritten,
     "gap-sentence": rewritten,
     "translation": translated,
+    "bilm": spelled,
 }

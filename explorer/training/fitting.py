@@ -13,7 +13,7 @@ from explorer.errors import ChoiceError, unknown
 from explorer.loading import build
 from explorer.measuring.causal import edge
 from explorer.model import OwnModel
-from explorer.nn.presets import Preset, preset, size_of
+from explorer.nn.presets import Preset, preset, settings_of, size_of
 from explorer.objectives import strategy_of
 from explorer.text.learning import tokenizer as learned
 from explorer.text.tokenizers import Tokenizer
@@ -24,7 +24,7 @@ from explorer.training.referring import referring
 from explorer.training.refusing import PACKED
 from explorer.training.run import Plan, Run
 from explorer.training.splitting import Corpus, corpus_of
-from explorer.training.stories import Texts, Translation, packed, prepared, prepared_pairs
+from explorer.training.stories import Texts, Translation, packed, prepared, prepared_letters, prepared_pairs
 from explorer.training.teaching import Teacher, learns_from, new_student
 
 STEPS, FRAME = 2000, 3  # how long a preset without a number trains; the most special pieces around a text
@@ -111,8 +111,11 @@ def _model(
         return new_student(what, teacher, options, given["device"])
     pieces = options.pop("tokenizer", None)
     if pieces is None or isinstance(pieces, str):
-        pieces = _learned(system, texts, options.pop("pieces", PIECES.get(size, 8000)), pieces)
-    options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
+        pieces = _learned(
+            system, texts, options.pop("pieces", (size == "tiny" and system.pieces) or PIECES.get(size, 8000)), pieces
+        )
+    if "start" in settings_of(system.name):
+        options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)
 
 
@@ -155,6 +158,8 @@ def _ready(found: Corpus, model: OwnModel, objective: str, *, packing: bool = Fa
         )
     if objective == "mlm+antecedent":
         return referring(found, model.tokenizer)
+    if objective == "bilm":
+        return prepared_letters(texts, model.tokenizer, model.longest - 2)
     room, vocabulary = model.longest - FRAME, model.tokenizer.vocabulary
     made = prepared(texts, model.tokenizer, room)
     separator = vocabulary.sep if vocabulary.sep is not None else vocabulary.end
