@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -20,9 +20,10 @@ from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
 from explorer.model import OwnModel, model_of
 from explorer.nn.kinds import network, shape_of
 from explorer.nn.presets import size_of
-from explorer.records import Curves
+from explorer.records import Curves, Record
 from explorer.text import keeping, tokenizers
 
+Kind = TypeVar("Kind", bound=Record)
 WEIGHTS, CONFIG, PIECES, SEEN, CARD = "model.safetensors", "config.json", "tokenizer.json", "seen.json", "CARD.md"
 SUM = "sha256"  # under this name a file of weights says what they add up to
 
@@ -271,12 +272,12 @@ def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card:
     return write(model, target, card=card, half=True)
 
 
-def result(name: str) -> Curves:
+def result(name: str, kind: type[Kind] = Curves, part: str = "record") -> Kind:  # type: ignore[assignment]
     """A recorded measurement that a lesson shows; its card says how to make it again."""
-    return Curves.read(data_folder() / "results" / name / "record.npz")
+    return kind.read(data_folder() / "results" / name / f"{part}.npz")
 
 
-def write_result(name: str, measured: Curves, card: str) -> None:
+def write_result(name: str, measured: Record, card: str) -> None:
     """Keep a measurement, with its card."""
     folder = data_folder() / "results" / name
     folder.mkdir(parents=True, exist_ok=True)

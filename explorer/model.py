@@ -169,10 +169,10 @@ class ElmoModel(OwnModel):
         return self.module.head.weight.device
 
     @property
-    def generator(self) -> None:  # type: ignore[override]
+    def generator(self) -> None:
         """It has none."""
 
-    def reads(self, target: Text | None) -> None:  # type: ignore[override]
+    def reads(self, target: Text | None) -> None:
         """It has no decoder, so there is no target."""
         if target is not None:
             raise ChoiceError(f"{self.name} reads one text and takes no target. Leave `target` out.")

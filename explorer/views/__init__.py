@@ -11,8 +11,10 @@ from explorer.views import (
     chances,
     curves,
     detection,
+    elmo,
     guess,
     merges,
+    mixes,
     order,
     pieces,
     positions,
@@ -30,6 +32,7 @@ VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **detection.VIEWS,
+    **elmo.VIEWS, **mixes.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 
