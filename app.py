@@ -17,6 +17,7 @@ LESSONS = {
     "positions": "Positions",
     "corruption": "Corruption lab",
     "training": "Pre-training live",
+    "elmo": "ELMo lab",
 }
 st.navigation(
     [st.Page(PAGES / f"{name}.py", title=title, default=name == "heads") for name, title in LESSONS.items()], position="top"

@@ -71,7 +71,7 @@ def both_sides(model: object, text: Text, *, top: int = 5) -> BothSides:
         texts.append(tuple(tuple(elmo.tokenizer.text_of(i) for i in row) for row in best))
         shares.append(np.take_along_axis(chances, best, axis=1))
         truth.append(chances[np.arange(len(ids)), ids])
-    return BothSides(elmo.name, tokens.texts, tuple(texts), np.stack(shares), np.stack(truth))
+    return BothSides(elmo.name, tokens, tuple(texts), np.stack(shares), np.stack(truth))
 
 
 def contexts(model: object, word: str, uses: Sequence[tuple[str, int, str]]) -> Contexts:

@@ -95,15 +95,12 @@ def runs_of(seed: int, size: Size, workshop: Path) -> tuple[list[Any], list[floa
 
 def bench(held: Frozen, shares: np.ndarray) -> Bench:
     """Some of the examples of a task, to mix by hand."""
-    kept = [n for n, label in enumerate(held.asked) if label in held.classes]
-    some, new = (np.random.default_rng(4).permutation(count)[:KEPT] for count in (len(held.gold), len(kept)))
-    numbers = {name: number for number, name in enumerate(held.classes)}
-    gold = np.array([numbers[held.gold[n]] for n in some])
-    asked = np.array([numbers[held.asked[kept[n]]] for n in new])
-    train, test = (
-        x.reshape(len(x), x.shape[2], -1).astype(np.float16) for x in (held.train[some], held.test[np.array(kept)[new]])
-    )
-    return Bench(held.task.name, held.classes, train, gold, test, asked, shares)
+    chance = np.random.default_rng(4)
+    known = np.flatnonzero(np.isin(np.array(held.asked), np.array(held.classes)))
+    some, new = chance.permutation(len(held.gold))[:KEPT], chance.permutation(known)[:KEPT]
+    gold, asked = (np.searchsorted(np.array(held.classes), np.array(labels)) for labels in (held.gold, held.asked))
+    train, test = (x.reshape(len(x), x.shape[2], -1).astype(np.float16) for x in (held.train[some], held.test[new]))
+    return Bench(held.task.name, held.classes, train, gold[some], test, asked[new], shares)
 
 
 def measure(size: Size = FULL, processes: int = 2, workshop: Path = WORKSHOP) -> tuple[Mixes, list[Bench]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records.record import Record
+from explorer.records.tokens import Tokens
 
 RIDGE = 10.0
 
@@ -106,7 +107,7 @@ class BothSides(Record):
     """
 
     model: str
-    words: tuple[str, ...]
+    tokens: Tokens
     texts: tuple[tuple[tuple[str, ...], ...], ...]
     shares: np.ndarray
     truth: np.ndarray

@@ -79,14 +79,13 @@ class Learning:
         self._right = {name: _numbers(held) for name, held in tasks.items()}
 
     def __iter__(self) -> Iterator[tuple[Mix, ...]]:
-        optimiser = torch.optim.AdamW(self.readers.parameters(), lr=RATE, weight_decay=DECAY)
-        rates = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / self.steps)
+        optimiser = torch.optim.AdamW(self.readers.parameters(), lr=RATE, weight_decay=DECAY, fused=True)
         for step in range(1, self.steps + 1):
             optimiser.zero_grad()
+            optimiser.param_groups[0]["lr"] = RATE * (1 - (step - 1) / self.steps)
             loss = sum((self._loss(name) for name in self.tasks), torch.zeros(()))
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-            rates.step()
             yield self.mixes(step)
 
     def _loss(self, name: str) -> Tensor:

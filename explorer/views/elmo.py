@@ -61,13 +61,13 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
     You may conclude what each side alone foretells. You may not conclude what ELMo would fill in: it never does, no state knows both
     sides. Its two halves are only put side by side, for other models to read.
     """
-    words = [theme.label(word) for word in record.words]
+    words = theme.labels(record.tokens)
     before, after = " ".join(words[max(0, place - 5) : place]), " ".join(words[place + 1 : place + 6])
     figure = make_subplots(1, 2, subplot_titles=("from the left →", "← from the right"), horizontal_spacing=0.2)
     for side in range(2):
         shares = np.nan_to_num(record.shares[side, place])
         texts = [theme.label(text) for text in record.texts[side][place]]
-        right = [text == record.words[place] for text in record.texts[side][place]]
+        right = [text == record.tokens.texts[place] for text in record.texts[side][place]]
         if np.isnan(record.truth[side, place]):
             texts, shares, right = ["nothing read yet"], np.zeros(1), [False]
         figure.add_trace(
@@ -83,7 +83,11 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
         )
         figure.update_xaxes(range=[0, 1], title_text="P", automargin=True, row=1, col=1 + side)
     truth = [f"{value:.3f}" if value == value else "–" for value in record.truth[:, place]]
-    notes = (f"{before} [ {words[place]} ] {after}", f"P({words[place]}): {truth[0]} from the left, {truth[1]} from the right")
+    notes = (
+        f"{before} [ {words[place]} ] {after}",
+        f"P({words[place]}): {truth[0]} from the left, {truth[1]} from the right",
+        theme.unseen_note(record.tokens),
+    )
     above = theme.space_above(*notes) + 36
     figure.update_layout(
         title=theme.title(f"Two models at place {place}", *notes),
@@ -163,7 +167,7 @@ def strips(record: Filters) -> Mapping[str, Control]:
 
 def places(record: BothSides) -> Mapping[str, Control]:
     """Which word."""
-    return {"place": Range("Place", 0, len(record.words) - 1, len(record.words) // 2)}
+    return {"place": Range("Place", 0, len(record.tokens) - 1, len(record.tokens) // 2)}
 
 
 def layers(record: Contexts) -> Mapping[str, Control]:
