@@ -99,7 +99,7 @@ def bench(held: Frozen, shares: np.ndarray) -> Bench:
     known = np.flatnonzero(np.isin(np.array(held.asked), np.array(held.classes)))
     some, new = chance.permutation(len(held.gold))[:KEPT], chance.permutation(known)[:KEPT]
     gold, asked = (np.searchsorted(np.array(held.classes), np.array(labels)) for labels in (held.gold, held.asked))
-    train, test = (x.reshape(len(x), x.shape[2], -1).astype(np.float16) for x in (held.train[some], held.test[new]))
+    train, test = (x[:, 0].astype(np.float16) for x in (held.train[some], held.test[new]))  # each asks about one place
     return Bench(held.task.name, held.classes, train, gold[some], test, asked[new], shares)
 
 

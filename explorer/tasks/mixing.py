@@ -96,7 +96,7 @@ class Learning:
     def mixes(self, step: int) -> tuple[Mix, ...]:
         """How each task weighs the layers now."""
         held = ((name, reader.mix) for name, reader in self.readers.items())
-        return tuple(Mix(mix.shares.detach().numpy(), float(mix.gamma), name, step) for name, mix in held)
+        return tuple(Mix(mix.shares.detach().numpy(), mix.gamma.item(), name, step) for name, mix in held)
 
     @torch.no_grad()
     def said(self, name: str) -> tuple[str, ...]:
