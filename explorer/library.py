@@ -272,8 +272,13 @@ def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card:
     return write(model, target, card=card, half=True)
 
 
-def result(name: str, kind: type[Kind] = Curves, part: str = "record") -> Kind:  # type: ignore[assignment]
+def result(name: str) -> Curves:
     """A recorded measurement that a lesson shows; its card says how to make it again."""
+    return recorded(name, Curves)
+
+
+def recorded(name: str, kind: type[Kind], part: str = "record") -> Kind:
+    """A recorded measurement of any kind, or a part of one."""
     return kind.read(data_folder() / "results" / name / f"{part}.npz")
 
 

@@ -62,8 +62,8 @@ web.show(VIEWS["contexts"], read(partial(lab.used, chosen)), code=code)
 
 st.header("What each task takes", divider=True)
 if recorded.there("mixes"):
-    measured = library.result("mixes", Mixes)
-    code = f"{recorded.START}from explorer.records import Mixes\ntrace = library.result('mixes', Mixes)"
+    measured = library.recorded("mixes", Mixes)
+    code = f"{recorded.START}from explorer.records import Mixes\ntrace = library.recorded('mixes', Mixes)"
 
     def show_shares() -> None:
         """The shares while they are learned, as bars and as ways through the triangle."""
@@ -78,8 +78,8 @@ if recorded.there("mixes"):
     benches = [name for name in measured.tasks if recorded.there(f"mixes/{name.replace(' ', '-')}.npz")]
     task = st.segmented_control("Task", benches, default=benches[0], required=True, key="bench", bind="query-params")
     part = task.replace(" ", "-")
-    code = f"{recorded.START}from explorer.records import Bench\ntrace = library.result('mixes', Bench, {part!r})"
-    web.show(VIEWS["mix-bench"], library.result("mixes", Bench, part), code=code, key=part)
+    code = f"{recorded.START}from explorer.records import Bench\ntrace = library.recorded('mixes', Bench, {part!r})"
+    web.show(VIEWS["mix-bench"], library.recorded("mixes", Bench, part), code=code, key=part)
 
     st.header("The lecture's results, and ours", divider=True)
     st.markdown(lesson.compared(measured))

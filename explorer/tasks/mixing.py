@@ -74,17 +74,18 @@ class Learning:
         self.tasks, self.steps, self.chance = dict(tasks), steps, np.random.default_rng((seed, 8))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.readers = nn.ModuleDict({name: Reader(held) for name, held in tasks.items()})
+            self.readers = {name: Reader(held) for name, held in tasks.items()}
         self._given = {name: torch.as_tensor(held.train) for name, held in tasks.items()}
         self._right = {name: _numbers(held) for name, held in tasks.items()}
 
     def __iter__(self) -> Iterator[tuple[Mix, ...]]:
-        optimiser = torch.optim.AdamW(self.readers.parameters(), lr=RATE, weight_decay=DECAY, fused=True)
+        weights = [weight for reader in self.readers.values() for weight in reader.parameters()]
+        optimiser = torch.optim.AdamW(weights, lr=RATE, weight_decay=DECAY, fused=True)
         for step in range(1, self.steps + 1):
             optimiser.zero_grad()
             optimiser.param_groups[0]["lr"] = RATE * (1 - (step - 1) / self.steps)
             loss = sum((self._loss(name) for name in self.tasks), torch.zeros(()))
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimiser.step()
             yield self.mixes(step)
 

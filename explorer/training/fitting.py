@@ -111,9 +111,8 @@ def _model(
         return new_student(what, teacher, options, given["device"])
     pieces = options.pop("tokenizer", None)
     if pieces is None or isinstance(pieces, str):
-        pieces = _learned(
-            system, texts, options.pop("pieces", (size == "tiny" and system.pieces) or PIECES.get(size, 8000)), pieces
-        )
+        many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
+        pieces = _learned(system, texts, options.pop("pieces", many), pieces)
     if "start" in settings_of(system.name):
         options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)

@@ -40,7 +40,6 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         f"{len(record.widths)} filters in all; each keeps one number",
         f"{outside} of these answer behind the word" if outside else "",
     )
-    notes = tuple(note for note in notes if note)
     above = theme.space_above(*notes) + 14
     axis = {"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": [theme.label(x) for x in record.letters]}
     figure.update_layout(
@@ -65,22 +64,10 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
     before, after = " ".join(words[max(0, place - 5) : place]), " ".join(words[place + 1 : place + 6])
     figure = make_subplots(1, 2, subplot_titles=("from the left →", "← from the right"), horizontal_spacing=0.2)
     for side in range(2):
-        shares = np.nan_to_num(record.shares[side, place])
-        texts = [theme.label(text) for text in record.texts[side][place]]
-        right = [text == record.tokens.texts[place] for text in record.texts[side][place]]
-        if np.isnan(record.truth[side, place]):
-            texts, shares, right = ["nothing read yet"], np.zeros(1), [False]
-        figure.add_trace(
-            go.Bar(
-                x=shares, y=np.arange(len(texts)), orientation="h", meta=side, showlegend=False, customdata=texts,
-                marker={"pattern": {"shape": ["/" if same else "" for same in right]}},
-                hovertemplate="%{customdata}: P = <b>%{x:.3f}</b><extra></extra>",
-            ),
-            row=1, col=1 + side,
-        )  # fmt: skip
-        figure.update_yaxes(
-            tickvals=list(range(len(texts))), ticktext=texts, autorange="reversed", automargin=True, row=1, col=1 + side
-        )
+        bar, texts = _guesses(record, side, place)
+        figure.add_trace(bar, row=1, col=1 + side)
+        ticks = {"tickvals": list(range(len(texts))), "ticktext": texts, "autorange": "reversed", "automargin": True}
+        figure.update_yaxes(**ticks, row=1, col=1 + side)
         figure.update_xaxes(range=[0, 1], title_text="P", automargin=True, row=1, col=1 + side)
     truth = [f"{value:.3f}" if value == value else "–" for value in record.truth[:, place]]
     notes = (
@@ -95,6 +82,20 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
         margin={"l": 10, "r": 20, "t": above, "b": 60},
     )
     return figure
+
+
+def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str]]:
+    """What one direction expects at a place, as bars, and the words beside them."""
+    texts, shares = [theme.label(text) for text in record.texts[side][place]], record.shares[side, place]
+    right = [text == record.tokens.texts[place] for text in record.texts[side][place]]
+    if np.isnan(record.truth[side, place]):
+        texts, shares, right = ["nothing read yet"], np.zeros(1), [False]
+    bar = go.Bar(
+        x=shares, y=np.arange(len(texts)), orientation="h", meta=side, showlegend=False, customdata=texts,
+        marker={"pattern": {"shape": ["/" if same else "" for same in right]}},
+        hovertemplate="%{customdata}: P = <b>%{x:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    return bar, texts
 
 
 def contexts(record: Contexts, *, layer: int) -> go.Figure:

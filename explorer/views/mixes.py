@@ -56,8 +56,8 @@ def scores(record: Mixes) -> go.Figure:
         x=named, y=record.blind[order], mode="markers", name="most frequent answer", marker={"symbol": "x", "size": 10}, meta=6,
         hovertemplate="%{x}<br>most frequent answer: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
-    better = [record.tasks[n] for n in range(len(record.tasks)) if record.gains[n, -1, 1] > 0]
-    worse = [record.tasks[n] for n in range(len(record.tasks)) if (record.gains[n, 1:, 2] < 0).any()]
+    better = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if record.gains[n, -1, 1] > 0]
+    worse = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if (record.gains[n, 1:, 2] < 0).any()]
     notes = (
         f"mix above the last layer alone with 95 % confidence: {', '.join(better) or 'no task'}",
         f"below some single layer: {', '.join(worse) or 'no task'}",
@@ -131,7 +131,7 @@ def bench(record: Bench, **weights: int) -> go.Figure:
         f"yours {found['yours']:.3f}, learned {found['learned']:.3f}, always the most frequent answer {record.blind:.3f}",
         f"{len(record.gold)} examples to learn from, {len(record.asked)} new ones",
     )
-    return _dressed(figure, f"Mix the layers by hand: {record.task}", notes, "share", (0, 1.02))
+    return _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "share", (0, 1.02))
 
 
 def _layer(layer: int) -> str:
