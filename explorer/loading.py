@@ -65,9 +65,9 @@ def export(model: OwnModel, folder: str | Path) -> Path:
         raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     if not isinstance(folder, (str, Path)):
         raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
-    if model.family == "bilm":
+    if model.family in ("bilm", "static"):
         raise ChoiceError(
-            f"{model.name} has no Hugging Face class: none reads letters in two directions. library.write keeps it."
+            f"{model.name} has no Hugging Face class: none is a model of this family. library.write keeps it."
         )
     if model.config.mask_decoder:
         raise ChoiceError(

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from explorer.errors import ChoiceError, TextError
 from explorer.nn.elmo import BiLM, ElmoConfig, States
+from explorer.nn.static import StaticConfig, WordVectors
 from explorer.nn.transformer import Transformer
 from explorer.records import Tokens
 from explorer.text.letters import WIDTH
@@ -204,8 +205,41 @@ class ElmoModel(OwnModel):
         return self.module(letters.to(self.device), real.to(self.device))
 
 
+class StaticModel(OwnModel):
+    """Word vectors with their tokenizer. They say nothing about a text but where its words lie."""
+
+    module: WordVectors  # type: ignore[assignment]
+    config: StaticConfig  # type: ignore[assignment]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.module.words.weight.device
+
+    @property
+    def generator(self) -> None:
+        """It has none."""
+
+    def reads(self, target: Text | None) -> None:
+        """It has no decoder, so there is no target."""
+        if target is not None:
+            raise ChoiceError(f"{self.name} reads one text and takes no target. Leave `target` out.")
+
+    @torch.no_grad()
+    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+        self.module(self._padded([tokens.ids.tolist() for tokens in many])[0])
+        return {}
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """The vector of every word [word, dim]."""
+        return self.module.table.detach().float().cpu().numpy()
+
+
 def model_of(name: str, module: torch.nn.Module, tokenizer: Tokenizer, preset: str) -> OwnModel:
     """A network with its tokenizer, as the kind of model that it is."""
+    if isinstance(module, WordVectors):
+        return StaticModel(name, module, tokenizer, preset)  # type: ignore[arg-type]
     if not isinstance(module, BiLM):
         assert isinstance(module, Transformer)
         return OwnModel(name, module, tokenizer, preset)

@@ -12,6 +12,7 @@ from torch.nn import functional
 from explorer import tap
 from explorer.errors import ChoiceError
 from explorer.nn.elmo import BiLM
+from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 
 Tensors = Mapping[str, Tensor]  # source, real, segments, answers, scored, and one label for each name
@@ -21,6 +22,7 @@ TOLD_HEAD = 0  # the head of the last layer that "mlm+antecedent" tells where to
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
 NOT_SCORED = -100
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
+MUCH = 100.0  # GloVe: pairs that stand near each other so often, or more, count fully
 TEMPERATURE = 2.0
 WEIGHTS = {"soft": 5 / 8, "hard": 2 / 8, "cosine": 1 / 8}  # 5 : 2 : 1, as DistilBERT was released
 
@@ -180,6 +182,25 @@ def both_ways(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
     }
 
 
+def skip_gram(module: WordVectors, batch: Tensors, smoothing: float) -> Losses:
+    """word2vec: −log σ(w·c) for a word c that stood near w, and −log σ(−w·c′) for each of five that were drawn by chance.
+
+    Both are sums over the words of a pair and means over the pairs.
+    """
+    middle, near, others = batch["source"], batch["answers"], batch["strangers"]  # [pair, 1], [pair, 1], [pair, 5]
+    return {
+        "near": functional.softplus(-module.closeness(middle, near)).mean(),
+        "strangers": functional.softplus(module.closeness(middle, others)).sum(-1).mean(),
+    }
+
+
+def co_occurrence(module: WordVectors, batch: Tensors, smoothing: float) -> Losses:
+    """GloVe: the mean of f(X) (w·w̃ + b + b̃ − log X)², where f(X) = (X / 100)^¾, at most 1, keeps rare pairs from counting as much."""
+    counts = batch["counts"].float()
+    missed = module.closeness(batch["source"], batch["answers"]) - counts.log()
+    return {"fit": ((counts / MUCH).clamp(max=1) ** 0.75 * missed**2).mean()}
+
+
 def strategy_of(objective: str) -> str:
     """The strategy that damages texts for an objective, where no other is chosen; one that damages nothing goes by its own name."""
     return STRATEGY.get(objective, objective)
@@ -209,4 +230,6 @@ OBJECTIVES: dict[str, Objective] = {
     "gap-sentence": rewritten,
     "translation": rewritten,
     "bilm": both_ways,
+    "skip-gram": skip_gram,
+    "co-occurrence": co_occurrence,
 }

@@ -9,7 +9,19 @@ from typing import Any
 import torch
 
 from explorer.errors import TextError, unknown
-from explorer.measuring import blanks, bothways, causal, masked, probing, replaced, restored, spanned, terms, translated
+from explorer.measuring import (
+    analogies,
+    blanks,
+    bothways,
+    causal,
+    masked,
+    probing,
+    replaced,
+    restored,
+    spanned,
+    terms,
+    translated,
+)
 from explorer.measuring.held import Desk, Held, blank
 from explorer.measuring.measured import Measured, together
 from explorer.model import OwnModel
@@ -97,6 +109,8 @@ MEASURES: dict[str, tuple[Prepare, ...]] = {
     "distillation": (*MASKED, masked.beside_teacher),
     "causal": (causal.expected, causal.repeated, causal.samples, probing.near, probing.meant),
     "counting": (causal.counted,),
+    "skip-gram": (analogies.analogies,),
+    "co-occurrence": (analogies.analogies,),
     "bilm": (bothways.foreseen, bothways.samples),
     "translation": (translated.foretold, translated.exact, translated.aligned),
     "denoising": (restored.foretold, restored.reconstructed, restored.copied),

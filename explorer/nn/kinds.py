@@ -7,12 +7,13 @@ from typing import Any
 
 from torch import nn
 
-from explorer.nn import elmo, transformer
+from explorer.nn import elmo, static, transformer
 from explorer.nn.config import Config
 from explorer.nn.elmo import BiLM, ElmoConfig
+from explorer.nn.static import StaticConfig, WordVectors
 from explorer.nn.transformer import Transformer
 
-Shape = Config | ElmoConfig
+Shape = Config | ElmoConfig | StaticConfig
 
 
 def shape_of(settings: Mapping[str, Any]) -> Shape:
@@ -22,13 +23,17 @@ def shape_of(settings: Mapping[str, Any]) -> Shape:
 
 def network(shape: Shape) -> nn.Module:
     """A network of this shape."""
+    if isinstance(shape, StaticConfig):
+        return WordVectors(shape)
     return BiLM(shape) if isinstance(shape, ElmoConfig) else Transformer(shape)
 
 
 def begun(shape: Shape, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
     made = network(shape)
+    if isinstance(made, WordVectors):
+        return static.initialise(made, seed)
     return elmo.initialise(made, seed) if isinstance(made, BiLM) else transformer.initialise(made, seed)
 
 
-KINDS: dict[str, Any] = {"bilm": ElmoConfig}
+KINDS: dict[str, Any] = {"bilm": ElmoConfig, "static": StaticConfig}

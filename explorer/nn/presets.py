@@ -216,10 +216,34 @@ ELMO = Preset(
     tiny={"steps": 1500, "batch": 32},
 )  # fmt: skip
 
+WORD2VEC = Preset(
+    "word2vec",
+    {"family": "static"},
+    {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}},
+    tokenizer="words",
+    objective="skip-gram",
+    pieces=4000,
+    plan={"optimiser": "adamw", "schedule": "linear"},
+    tiny={"steps": 1500, "batch": 128, "rate": 1e-2},
+)
+
+GLOVE = Preset(
+    "glove",
+    {"family": "static", "counts": True},
+    {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}},
+    tokenizer="words",
+    objective="co-occurrence",
+    pieces=4000,
+    plan={"optimiser": "adamw", "schedule": "linear"},
+    tiny={"steps": 3000, "batch": 4096, "rate": 1e-2},
+)
+
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 
 ALL = (
     NGRAM,
+    WORD2VEC,
+    GLOVE,
     ELMO,
     TRANSFORMER,
     BERT,

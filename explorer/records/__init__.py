@@ -25,7 +25,7 @@ from explorer.records.exercise import Exercise
 from explorer.records.guess import Guess, SpanGuess
 from explorer.records.journey import Ability, Along, Schedules
 from explorer.records.merges import Join, Match, Merge
-from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes
+from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
@@ -74,6 +74,7 @@ __all__ = [
     "Contexts",
     "Filters",
     "Mixes",
+    "Neighbours",
     "Mix",
     "NoScale",
     "Places",

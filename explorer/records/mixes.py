@@ -137,3 +137,13 @@ class Contexts(Record):
         x = np.array(self.vectors[layer], np.float64)
         x /= np.linalg.norm(x, axis=1, keepdims=True).clip(1e-12)
         return x @ x.T
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours(Record):
+    """What lies near a word, or near b − a + c: `given` are the words asked about, `likeness` the cosine of each found word."""
+
+    model: str
+    given: tuple[str, ...]
+    words: tuple[str, ...]
+    likeness: np.ndarray

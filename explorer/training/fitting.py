@@ -19,6 +19,7 @@ from explorer.text.learning import tokenizer as learned
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.checking import Checks
 from explorer.training.counting import CountingPlan, CountingRun
+from explorer.training.nearness import Told, cells
 from explorer.training.precision import chosen
 from explorer.training.referring import referring
 from explorer.training.refusing import PACKED
@@ -157,6 +158,10 @@ def _ready(found: Corpus, model: OwnModel, objective: str, *, packing: bool = Fa
         )
     if objective == "mlm+antecedent":
         return referring(found, model.tokenizer)
+    if objective in ("skip-gram", "co-occurrence"):
+        made = prepared(texts, model.tokenizer)
+        size = model.tokenizer.vocabulary.size
+        return Told(made, size) if objective == "skip-gram" else cells(made, size)
     if objective == "bilm":
         return prepared_letters(texts, model.tokenizer, model.longest - 2)
     room, vocabulary = model.longest - FRAME, model.tokenizer.vocabulary

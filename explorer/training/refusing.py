@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0}  # each with the least that it may be
 SHARES = ("warm", "smoothing")
-PLAIN = ("translation", "bilm")  # objectives that hide nothing, so that they have no strategy
+PLAIN = ("translation", "bilm", "skip-gram", "co-occurrence")  # objectives that hide nothing, so that they have no strategy
 PACKED = ("mlm", "causal")  # the objectives whose rows may be filled with one story after the other
 DRAWN = ("mlm", "mlm+nsp", "denoising", "span-to-text")  # those that draw lots for each story
 NEEDS = {  # the special pieces without which a strategy cannot write what it hides
@@ -30,7 +30,15 @@ NEEDS = {  # the special pieces without which a strategy cannot write what it hi
     "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",), "electra": ("mask",),
 }  # fmt: skip
 # By the first word of the objective; every other: an encoder-decoder.
-FAMILIES = {"causal": "decoder", "mlm": "encoder", "replaced": "encoder", "distillation": "encoder", "bilm": "bilm"}
+FAMILIES = {
+    "causal": "decoder",
+    "mlm": "encoder",
+    "replaced": "encoder",
+    "distillation": "encoder",
+    "bilm": "bilm",
+    "skip-gram": "static",
+    "co-occurrence": "static",
+}
 
 
 def check_plan(plan: Plan) -> None:
