@@ -66,9 +66,7 @@ def export(model: OwnModel, folder: str | Path) -> Path:
     if not isinstance(folder, (str, Path)):
         raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
     if model.family in ("bilm", "static"):
-        raise ChoiceError(
-            f"{model.name} has no Hugging Face class: none is a model of this family. library.write keeps it."
-        )
+        raise ChoiceError(f"{model.name} has no Hugging Face class: none is a model of this family. library.write keeps it.")
     if model.config.mask_decoder:
         raise ChoiceError(
             f"{model.name} has the enhanced mask decoder, which no Hugging Face class has: with its weights they would say something "

@@ -81,7 +81,7 @@ def test_cells_are_counted_as_by_hand() -> None:
                 if i != j:
                     key = int(row[i]), int(row[j])
                     wanted[key] = wanted.get(key, 0) + 1 / abs(i - j)
-    found = {(cell.middle, cell.near): cell.count for cell in cells([Story(row, row, row) for row in rows], 9)}
+    found = {(cell.middle, cell.near): cell.often for cell in cells([Story(row, row, row) for row in rows], 9)}
     assert found.keys() == wanted.keys()
     assert all(found[key] == pytest.approx(wanted[key]) for key in wanted)
 

@@ -264,7 +264,7 @@ def test_the_pictures_show_the_numbers_of_their_records() -> None:
     np.testing.assert_allclose([bar.y for bar in ex.views["mix-scores"](record).data[:4]], scores[order][..., 0].T)
     task = ex.views["mix-triangle"](record, step=9).data[1]
     corners = np.array([[0, 0], [1, 0], [0.5, 3**0.5 / 2]])
-    np.testing.assert_allclose(np.array([task.x, task.y])[:, -4:], (shares[0, :, 2] @ corners).T)
+    np.testing.assert_allclose(np.array([task.x, task.y])[:, -7::2], (shares[0, :, 2] @ corners).T)
     bench = experiment.bench(planted(TASKS["part of speech"], 2), np.array([[0.1, 0.2, 0.7]]))
     figure = ex.views["mix-bench"](bench, s0=0, s1=5, s2=15)
     assert figure.data[0].y.tolist() == [0, 0.25, 0.75]

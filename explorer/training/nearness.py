@@ -64,7 +64,7 @@ class Cell(NamedTuple):
 
     middle: int
     near: int
-    count: float
+    often: float
 
 
 def cells(stories: Sequence[Story], size: int) -> list[Cell]:

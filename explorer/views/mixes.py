@@ -82,13 +82,12 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
     for n, task in enumerate(record.tasks):
         way = record.shares[n, :, : at + 1].mean(0) @ CORNERS  # [step, 2]
         ends = record.shares[n, :, at]
-        path = np.vstack((way, np.full((1, 2), np.nan), ends @ CORNERS))
-        said = [f"step {s}" for s in record.steps[: at + 1]] + [""]
-        said += [
-            f"biLM {b}, heads {h}: s = {', '.join(f'{x:.2f}' for x in row)}"
-            for (b, h), row in zip(record.runs, ends, strict=True)
-        ]
-        sizes = [0] * len(way) + [0] + [9] * len(ends)
+        gap = np.full((len(ends), 2), np.nan)
+        path = np.vstack((way, np.stack((gap, ends @ CORNERS), axis=1).reshape(-1, 2)))  # every dot stands alone
+        said = [f"step {s}" for s in record.steps[: at + 1]]
+        for (b, h), row in zip(record.runs, ends, strict=True):
+            said += ["", f"biLM {b}, heads {h}: s = {', '.join(f'{x:.2f}' for x in row)}"]
+        sizes = [0] * len(way) + [0, 9] * len(ends)
         figure.add_scatter(
             x=path[:, 0], y=path[:, 1], mode="lines+markers", name=theme.printable(task), marker={"size": sizes},
             line={"width": 2}, text=said, hovertemplate=f"{theme.printable(task)}<br>%{{text}}<extra></extra>", meta=n,
@@ -125,6 +124,7 @@ def bench(record: Bench, **weights: int) -> go.Figure:
     found = {label: record.score(way) for label, way in ways.items()}
     figure.add_bar(
         x=list(found), y=list(found.values()), name="right answers", meta=2, text=[f"{value:.3f}" for value in found.values()],
+        textposition="outside", textangle=0, cliponaxis=False,
         hovertemplate="%{x}: <b>%{y:.3f}</b> right<extra></extra>",
     )  # fmt: skip
     notes = (
@@ -145,7 +145,7 @@ def _way(record: Mixes, way: int) -> str:
 def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, span: tuple[float, float]) -> go.Figure:
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(title, *notes), barmode="group", height=420 + above, margin={"l": 10, "r": 10, "t": above, "b": 150},
+        title=theme.title(title, *notes), barmode="group", height=470 + above, margin={"l": 10, "r": 10, "t": above, "b": 200}, legend={"y": -0.5},
         xaxis={"automargin": True}, yaxis={"title": {"text": up}, "range": list(span), "automargin": True},
     )  # fmt: skip
     return figure
