@@ -145,7 +145,8 @@ def _way(record: Mixes, way: int) -> str:
 def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, span: tuple[float, float]) -> go.Figure:
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(title, *notes), barmode="group", height=470 + above, margin={"l": 10, "r": 10, "t": above, "b": 200}, legend={"y": -0.5},
+        title=theme.title(title, *notes), barmode="group", height=470 + above, legend={"y": -0.5},
+        margin={"l": 10, "r": 10, "t": above, "b": 200},
         xaxis={"automargin": True}, yaxis={"title": {"text": up}, "range": list(span), "automargin": True},
     )  # fmt: skip
     return figure
