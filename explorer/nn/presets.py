@@ -213,7 +213,7 @@ ELMO = Preset(
     tokenizer="characters",
     objective="bilm",
     pieces=4000,
-    tiny={"steps": 1500, "batch": 32},
+    tiny={"steps": 900, "batch": 32},
 )  # fmt: skip
 
 WORD2VEC = Preset(
