@@ -9,6 +9,8 @@ import streamlit as st
 
 from explorer.errors import ExplorerError
 from explorer.library import models
+from explorer.nn.config import FAMILIES
+from explorer.nn.presets import PRESETS
 from explorer.views import theme
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -30,9 +32,15 @@ def traced(name: str, text: str) -> Any:
     return trace(opened(name), text, blocks=True)
 
 
+def attentive() -> list[str]:
+    """The models on the shelf whose attention can be looked at: not those that count, read letters or keep one vector a word."""
+    others = {name for name, system in PRESETS.items() if system.architecture["family"] not in FAMILIES}
+    return [name for name, held in models().items() if held.about()["preset"] not in others]
+
+
 def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
     """The model and the sentence that the visitor chose; both follow from page to page."""
-    offered = list(models() if names is None else names)
+    offered = attentive() if names is None else list(names)
     if st.session_state.get("model", offered[0]) not in offered:
         del st.session_state["model"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
