@@ -197,6 +197,10 @@ RECIPES = {
         largest=False,
         keep=6,
     ),
+    "word2vec": Recipe(
+        "word2vec", ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")
+    ),
+    "glove": Recipe("glove", ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
     "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),
