@@ -216,27 +216,16 @@ ELMO = Preset(
     tiny={"steps": 900, "batch": 32},
 )  # fmt: skip
 
+VECTORS = {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}}
+EVENLY = {"optimiser": "adamw", "schedule": "linear"}
 WORD2VEC = Preset(
-    "word2vec",
-    {"family": "static"},
-    {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}},
-    tokenizer="words",
-    objective="skip-gram",
-    pieces=4000,
-    plan={"optimiser": "adamw", "schedule": "linear"},
+    "word2vec", {"family": "static"}, VECTORS, tokenizer="words", objective="skip-gram", pieces=4000, plan=EVENLY,
     tiny={"steps": 1500, "batch": 128, "rate": 1e-2},
-)
-
+)  # fmt: skip
 GLOVE = Preset(
-    "glove",
-    {"family": "static", "counts": True},
-    {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}},
-    tokenizer="words",
-    objective="co-occurrence",
-    pieces=4000,
-    plan={"optimiser": "adamw", "schedule": "linear"},
+    "glove", {"family": "static", "counts": True}, VECTORS, tokenizer="words", objective="co-occurrence", pieces=4000, plan=EVENLY,
     tiny={"steps": 3000, "batch": 4096, "rate": 1e-2},
-)
+)  # fmt: skip
 
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 

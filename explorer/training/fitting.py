@@ -67,15 +67,14 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     teacher, objective = learns_from(system, asked, options)
     model = _model(what, system, found.texts, options, size=size, teacher=teacher, seed=seed, device=device)
     usual = _usual(system, _is_tiny(what, size) and asked == system.objective, planned, new=isinstance(what, str))
-    if objective not in PACKED:
-        usual.pop("packed", None)
+    usual = {name: value for name, value in usual.items() if name != "packed" or objective in PACKED}
     strategy = planned.pop("strategy", strategy_of(objective))
     ready = _ready(found, model, objective, packing=bool({**usual, **planned}.get("packed")))
     told: dict[str, Any] = {"corpus": found.plan() | {"stories": len(ready)}, "teacher": teacher and teacher.plan()}
-    planned |= {"precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
-    plan = Plan(objective, strategy, seed=seed, **told, **{"steps": STEPS, **usual, **planned})
-    checks = Checks(found, objective, ready, strategy, teacher)
-    return Run(model, ready, plan, None if folder is None else Path(folder), checks, teacher)
+    told |= {"seed": seed, "precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
+    plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **told})
+    checks, where = Checks(found, objective, ready, strategy, teacher), None if folder is None else Path(folder)
+    return Run(model, ready, plan, where, checks, teacher)
 
 
 def _is_tiny(what: str | OwnModel, size: str) -> bool:
