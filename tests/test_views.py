@@ -21,7 +21,7 @@ from explorer.guessing import copied, guess_spans
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
-from explorer.records import Along, Attention, Bench, Curve, Curves, Mixes, Trace, TrainingStep, spread
+from explorer.records import Along, Attention, Bench, Curve, Curves, Mixes, Neighbours, Trace, TrainingStep, spread
 from explorer.text import classroom
 from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
@@ -38,6 +38,7 @@ NO_TEXT = (
     "curves",
     "letter-filters",
     "contexts",
+    "neighbours",
     *mixes.VIEWS,
     "rates",
     "span-lengths",
@@ -94,7 +95,10 @@ def of_elmo() -> dict[str, Any]:
     chance = np.random.default_rng(0)
     shares = chance.dirichlet(np.ones(3), (2, 4, 3))  # two tasks, four runs, three steps
     scores = chance.random((2, 4, 3))
+    found = np.array([0.9, 0.1])
     return {
+        "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), found),
+        "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), found),
         "filters": directions.filters(elmo, "dogs"),
         "odd filters": directions.filters(elmo, "<b>bold</b>" * 9),
         "both sides": directions.both_sides(elmo, texts[0]),

@@ -15,6 +15,7 @@ from explorer.views import (
     guess,
     merges,
     mixes,
+    neighbours,
     order,
     pieces,
     positions,
@@ -32,7 +33,7 @@ VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **detection.VIEWS,
-    **elmo.VIEWS, **mixes.VIEWS,
+    **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 

@@ -122,7 +122,7 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
         for name, kind in (("same sense", same), ("other sense", ~same))
         if (kind & pairs).any()
     ]
-    notes = (f"mean cosine: {', '.join(said)}", f"{len(record.texts)} uses; {record.model}")
+    notes = (f"mean cosine: {', '.join(said)}", f"{len(record.texts)} uses; {theme.printable(record.model)}")
     above = theme.space_above(*notes) + 14
     room = max(1e-3, float(np.abs(points).max())) * 1.15
     figure.update_layout(
