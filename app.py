@@ -18,6 +18,7 @@ LESSONS = {
     "corruption": "Corruption lab",
     "training": "Pre-training live",
     "decoding": "Decoding, step by step",
+    "elmo": "ELMo lab",
 }
 st.navigation(
     [st.Page(PAGES / f"{name}.py", title=title, default=name == "heads") for name, title in LESSONS.items()], position="top"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from explorer import views
+    from explorer import tasks, views
     from explorer.comparing import compare
     from explorer.corruption.choosing import hide
     from explorer.corruption.strategies import corrupt
@@ -68,6 +68,7 @@ _HOMES = {
     "shuffle": "placing:shuffle",
     "show": "shells.notebook:show",
     "strategies": "offering:strategies",
+    "tasks": "tasks",
     "tokenizer": "text.learning:tokenizer",
     "trace": "tracing:trace",
     "views": "views",
@@ -103,6 +104,7 @@ __all__ = [
     "show",
     "shuffle",
     "strategies",
+    "tasks",
     "tokenizer",
     "trace",
     "views",

@@ -37,7 +37,8 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     plan, shape, system = run["plan"], run["architecture"], run["preset"]["name"]
     corpus = plan["corpus"]["name"]
     how = ", ".join(f"{part} {plan[part]}" for part in USUAL if plan.get(part) not in (None, 0.0))
-    size = f"{shape['dim']} × {shape['layers']} layers × {shape['heads']} heads, {shape['vocab']:,} pieces"
+    parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
+    size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} pieces"
     kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {shape['family']}"
     seeds = list(found)
     clock = taken[choice["seed"]]

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,13 +17,13 @@ from safetensors.torch import save_file
 
 from explorer import runs
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
-from explorer.model import OwnModel
-from explorer.nn.config import Config
+from explorer.model import OwnModel, model_of
+from explorer.nn.kinds import network, shape_of
 from explorer.nn.presets import size_of
-from explorer.nn.transformer import Transformer
-from explorer.records import Curves
+from explorer.records import Curves, Record
 from explorer.text import keeping, tokenizers
 
+Kind = TypeVar("Kind", bound=Record)
 WEIGHTS, CONFIG, PIECES, SEEN, CARD = "model.safetensors", "config.json", "tokenizer.json", "seen.json", "CARD.md"
 SUM = "sha256"  # under this name a file of weights says what they add up to
 
@@ -122,12 +122,12 @@ def read(folder: Path, name: str, step: int | None = None) -> OwnModel:
     if config.get("preset") == "ngram":
         return keeping.read(folder, name)  # type: ignore[return-value]  # no network, but it reads, predicts and is asked alike
     try:
-        module = Transformer(Config(**config["architecture"]))
+        module = network(shape_of(config["architecture"]))
         preset = str(config["preset"])
     except (TypeError, KeyError, ValueError, RuntimeError, ExplorerError) as error:
         raise FileError(f"{folder / CONFIG} does not describe a model that this version can build ({error}).") from error
     fill(module, read_weights(weights), weights)
-    return OwnModel(name, module.eval(), read_tokenizer(folder), preset)
+    return model_of(name, module.eval(), read_tokenizer(folder), preset)
 
 
 def _config_of_run(folder: Path) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _in_order(path: Path) -> None:
         file.write(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8").ljust(size))
 
 
-def state(module: Transformer, *, half: bool = False) -> dict[str, torch.Tensor]:
+def state(module: torch.nn.Module, *, half: bool = False) -> dict[str, torch.Tensor]:
     """The weights by name; a matrix that is tied stands there once."""
     held = {name: value.detach().cpu() for name, value in module.state_dict().items()}
     for name in twice(module):
@@ -228,14 +228,14 @@ def state(module: Transformer, *, half: bool = False) -> dict[str, torch.Tensor]
     return {name: value.half() if half else value.clone() for name, value in held.items()}
 
 
-def twice(module: Transformer) -> dict[str, str]:
+def twice(module: torch.nn.Module) -> dict[str, str]:
     """The names under which weights stand again, because something else shares them, each with its first name."""
     first: dict[int, str] = {}
     named = module.state_dict(keep_vars=True)
     return {name: first[id(held)] for name, held in named.items() if first.setdefault(id(held), name) != name}
 
 
-def fill(module: Transformer, weights: dict[str, torch.Tensor], source: Path) -> None:
+def fill(module: torch.nn.Module, weights: dict[str, torch.Tensor], source: Path) -> None:
     """Put weights into a module; every name and shape must fit."""
     weights = {**weights, **{name: weights[first] for name, first in twice(module).items() if first in weights}}
     try:
@@ -274,10 +274,15 @@ def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card:
 
 def result(name: str) -> Curves:
     """A recorded measurement that a lesson shows; its card says how to make it again."""
-    return Curves.read(data_folder() / "results" / name / "record.npz")
+    return recorded(name, Curves)
 
 
-def write_result(name: str, measured: Curves, card: str) -> None:
+def recorded(name: str, kind: type[Kind], part: str = "record") -> Kind:
+    """A recorded measurement of any kind, or a part of one."""
+    return kind.read(data_folder() / "results" / name / f"{part}.npz")
+
+
+def write_result(name: str, measured: Record, card: str) -> None:
     """Keep a measurement, with its card."""
     folder = data_folder() / "results" / name
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,9 +11,10 @@ import torch
 from explorer import library
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
 from explorer.hub import TWINS, Twin
-from explorer.model import OwnModel
+from explorer.model import OwnModel, model_of
+from explorer.nn.kinds import begun
 from explorer.nn.presets import configure, preset
-from explorer.nn.transformer import Transformer, initialise
+from explorer.nn.transformer import Transformer
 from explorer.text.tokenizers import Tokenizer
 
 PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -51,9 +52,8 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     if not isinstance(tokenizer, Tokenizer):
         raise ChoiceError(f"tokenizer must be one of ours (ex.tokenizer(…)); this is {type(tokenizer).__name__}.")
     config = configure(name, size, **{"vocab": tokenizer.vocabulary.size, **fields})
-    module = Transformer(config)
-    initialise(module, seed)
-    return OwnModel(name, module.eval().to(pick_device(device), pick_precision(precision)), tokenizer, preset(name).name)
+    module = begun(config, seed).eval().to(pick_device(device), pick_precision(precision))
+    return model_of(name, module, tokenizer, preset(name).name)
 
 
 def export(model: OwnModel, folder: str | Path) -> Path:
@@ -65,6 +65,8 @@ def export(model: OwnModel, folder: str | Path) -> Path:
         raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     if not isinstance(folder, (str, Path)):
         raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
+    if model.family in ("bilm", "static"):
+        raise ChoiceError(f"{model.name} has no Hugging Face class: none is a model of this family. library.write keeps it.")
     if model.config.mask_decoder:
         raise ChoiceError(
             f"{model.name} has the enhanced mask decoder, which no Hugging Face class has: with its weights they would say something "

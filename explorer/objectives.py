@@ -11,15 +11,18 @@ from torch.nn import functional
 
 from explorer import tap
 from explorer.errors import ChoiceError
+from explorer.nn.elmo import BiLM
+from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 
 Tensors = Mapping[str, Tensor]  # source, real, segments, answers, scored, and one label for each name
 Losses = dict[str, Tensor]
-Objective = Callable[[Transformer, Tensors, float], Losses]
+Objective = Callable[[Any, Tensors, float], Losses]  # of a Transformer, or of what else there is to train
 TOLD_HEAD = 0  # the head of the last layer that "mlm+antecedent" tells where to look
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
 NOT_SCORED = -100
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
+MUCH = 100.0  # GloVe: pairs that stand near each other so often, or more, count fully
 TEMPERATURE = 2.0
 WEIGHTS = {"soft": 5 / 8, "hard": 2 / 8, "cosine": 1 / 8}  # 5 : 2 : 1, as DistilBERT was released
 
@@ -162,6 +165,42 @@ def rewritten(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     return {"lm": scored_loss(module, hidden, batch, smoothing)}
 
 
+def both_ways(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
+    """ELMo: each word from those before it and, by itself, from those after it; both means are over the same borders of words.
+
+    `scored` is every real place but the first: there the state before it foresees its word, and its own state tells the word before.
+    """
+    wide = batch["source"].shape[1]
+    letters = functional.pad(batch["letters"], (0, 0, 0, wide - batch["letters"].shape[1]))
+    states, where = module(letters, batch["real"]), places(batch)
+    ids, last = batch["source"].flatten(), {"forward": where - 1, "backward": where}
+    asked = {"forward": where, "backward": where - 1}
+    tops = {"forward": states.forward[-1], "backward": states.backward[-1]}
+    return {
+        name: functional.cross_entropy(module.head(top.flatten(0, 1)[last[name]]), ids[asked[name]], label_smoothing=smoothing)
+        for name, top in tops.items()
+    }
+
+
+def skip_gram(module: WordVectors, batch: Tensors, smoothing: float) -> Losses:
+    """word2vec: −log σ(w·c) for a word c that stood near w, and −log σ(−w·c′) for each of five that were drawn by chance.
+
+    Both are sums over the words of a pair and means over the pairs.
+    """
+    middle, near, others = batch["source"], batch["answers"], batch["strangers"]  # [pair, 1], [pair, 1], [pair, 5]
+    return {
+        "near": functional.softplus(-module.closeness(middle, near)).mean(),
+        "strangers": functional.softplus(module.closeness(middle, others)).sum(-1).mean(),
+    }
+
+
+def co_occurrence(module: WordVectors, batch: Tensors, smoothing: float) -> Losses:
+    """GloVe: the mean of f(X) (w·w̃ + b + b̃ − log X)², where f(X) = (X / 100)^¾, at most 1, keeps rare pairs from counting as much."""
+    counts = batch["counts"].float()
+    missed = module.closeness(batch["source"], batch["answers"]) - counts.log()
+    return {"fit": ((counts / MUCH).clamp(max=1) ** 0.75 * missed**2).mean()}
+
+
 def strategy_of(objective: str) -> str:
     """The strategy that damages texts for an objective, where no other is chosen; one that damages nothing goes by its own name."""
     return STRATEGY.get(objective, objective)
@@ -190,4 +229,7 @@ OBJECTIVES: dict[str, Objective] = {
     "span-to-text": rewritten,
     "gap-sentence": rewritten,
     "translation": rewritten,
+    "bilm": both_ways,
+    "skip-gram": skip_gram,
+    "co-occurrence": co_occurrence,
 }

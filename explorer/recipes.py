@@ -27,7 +27,7 @@ from explorer.hub.parity import difference
 from explorer.loading import export
 from explorer.measuring.causal import edge
 from explorer.measuring.held import plain
-from explorer.measuring.measure import COUNTING, measure
+from explorer.measuring.measure import AS_STORIES, COUNTING, measure
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
 from explorer.training.fitting import fit
@@ -109,7 +109,7 @@ def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEX
         ends = edge(model.tokenizer)
         rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(corpus.texts, model.tokenizer)]
         held = replace(held, train=rows)
-    if plan["objective"] == "mlm+sbo":  # beside it a guess that knows nothing but the place in the span
+    if plan["objective"] in AS_STORIES:  # a guess that knows nothing but the place in the span, a 4-gram in each direction
         held = replace(held, train=prepared(corpus.texts, model.tokenizer))
     if plan["objective"] == "distillation":
         held = replace(held, teacher=library.open_by_name(plan["teacher"]["name"]))
@@ -223,6 +223,15 @@ RECIPES = {
     "bert-deep": Recipe("bert", HIDDEN, seeds=(0,), options={"layers": 4, "steps": 6000}, note=DEEP),
     "distilbert": Recipe("distilbert", ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she")),
     "distilbert-alone": Recipe("distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None}, note=ALONE),
+    "elmo": Recipe(
+        "elmo",
+        ("forward perplexity", "4-gram forward perplexity", "backward perplexity", "4-gram backward perplexity"),
+        largest=False,
+    ),
+    "word2vec": Recipe(
+        "word2vec", ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")
+    ),
+    "glove": Recipe("glove", ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
     "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),
@@ -252,7 +261,16 @@ RECIPES = {
         "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
     ),
 }
-WAITING = ("electra", "roberta", "pegasus", "olmo", "olmo2")  # not trained with three seeds yet, so not shipped
+WAITING = (
+    "elmo",
+    "word2vec",
+    "glove",
+    "electra",
+    "roberta",
+    "pegasus",
+    "olmo",
+    "olmo2",
+)  # not trained yet, so not shipped
 SHIPPED = {name: recipe for name, recipe in RECIPES.items() if name not in WAITING}
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def test_unknown_devices_presets_sizes_and_fields_are_named(bert: OwnModel) -> N
         with pytest.raises(ex.ExplorerError, match=message):
             ex.build(**{"name": "bert", "tokenizer": bert.tokenizer, **arguments})  # type: ignore[arg-type]
     told = "ngram transformer bert roberta distilbert spanbert electra deberta gpt gpt2 llama olmo olmo2 bart pegasus t5"
-    assert set(ex.presets()) == set(told.split())
+    assert set(ex.presets()) == {*told.split(), "word2vec", "glove", "elmo"}
 
 
 def test_a_preset_can_be_overridden_by_keyword_and_the_seed_decides(bert: OwnModel) -> None:

@@ -14,6 +14,7 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
+from explorer import directions
 from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.generating.comparing import distribution, written
@@ -22,7 +23,21 @@ from explorer.guessing import copied, guess_spans
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.nn.positions import POSITIONS
-from explorer.records import Along, Attention, Contest, Curve, Curves, Distribution, Trace, TrainingStep, Written, spread
+from explorer.records import (
+    Along,
+    Attention,
+    Bench,
+    Contest,
+    Curve,
+    Curves,
+    Distribution,
+    Mixes,
+    Neighbours,
+    Trace,
+    TrainingStep,
+    Written,
+    spread,
+)
 from explorer.text import classroom
 from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
@@ -30,13 +45,17 @@ from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
 from explorer.training.schedules import schedules
 from explorer.training.teaching import student_of
-from explorer.views import VIEWS, Choice, Range, merges, pieces, theme, training, tree, words, writing
+from explorer.views import VIEWS, Choice, Range, merges, mixes, pieces, theme, training, tree, words, writing
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = (
     "saturation",
     "curves",
+    "letter-filters",
+    "contexts",
+    "neighbours",
+    *mixes.VIEWS,
     "rates",
     "span-lengths",
     "gap-sentences",
@@ -84,7 +103,36 @@ def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **of_corruption(bert),
         **of_decoding(bert, gpt2),
         **of_training(),
+        **of_elmo(),
     }
+
+
+def of_elmo() -> dict[str, Any]:
+    texts = classroom.toys()[:60]
+    pieces = ex.tokenizer("characters", texts, size=4000)
+    elmo = ex.build("elmo", tokenizer=pieces, device="cpu", dim=8, hidden=12)
+    chance = np.random.default_rng(0)
+    shares = chance.dirichlet(np.ones(3), (2, 4, 3))  # two tasks, four runs, three steps
+    scores = chance.random((2, 4, 3))
+    found = np.array([0.9, 0.1])
+    return {
+        "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), found),
+        "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), found),
+        "filters": directions.filters(elmo, "dogs"),
+        "odd filters": directions.filters(elmo, "<b>bold</b>" * 9),
+        "both sides": directions.both_sides(elmo, texts[0]),
+        "odd both sides": directions.both_sides(elmo, ODD),
+        "contexts": directions.contexts(elmo, "<b>bold", [(text, 0, f"<b>bold.{n % 2}") for n, text in enumerate(texts[:5])]),
+        "mixes": Mixes(
+            ("<b>bold", "topic"), ("accuracy", "span F1"), ((0, 0), (0, 1), (1, 0), (1, 1)), np.array([1, 5, 9]), shares,
+            np.ones((2, 4, 3)), ("mix", "layer 0", "layer 1", "layer 2"), chance.random((2, 4, 4)), scores, scores - 0.5,
+            np.array([0.1, 0.2]), "two biLMs",
+        ),
+        "bench": Bench(
+            "<b>bold", ("a", "b"), chance.normal(size=(9, 3, 4)), np.arange(9) % 2, chance.normal(size=(5, 3, 4)), np.arange(5) % 2,
+            chance.dirichlet(np.ones(3), 2),
+        ),
+    }  # fmt: skip
 
 
 def of_corruption(bert: OwnModel) -> dict[str, Any]:

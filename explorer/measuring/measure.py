@@ -9,7 +9,19 @@ from typing import Any
 import torch
 
 from explorer.errors import TextError, unknown
-from explorer.measuring import blanks, causal, masked, probing, replaced, restored, spanned, terms, translated
+from explorer.measuring import (
+    analogies,
+    blanks,
+    bothways,
+    causal,
+    masked,
+    probing,
+    replaced,
+    restored,
+    spanned,
+    terms,
+    translated,
+)
 from explorer.measuring.held import Desk, Held, blank
 from explorer.measuring.measured import Measured, together
 from explorer.model import OwnModel
@@ -82,6 +94,7 @@ def measure(
 
 
 COUNTING = ("causal", "replaced")  # beside these stands something that has counted the texts of the training
+AS_STORIES = ("mlm+sbo", "bilm")  # beside these too, but it takes the stories as they are
 Prepare = Callable[[Desk], Ask | None]
 MASKED: tuple[Prepare, ...] = (
     masked.hidden, masked.recoverable, masked.next_sentence, blanks.fill_in, blanks.by_reason,
@@ -96,6 +109,9 @@ MEASURES: dict[str, tuple[Prepare, ...]] = {
     "distillation": (*MASKED, masked.beside_teacher),
     "causal": (causal.expected, causal.repeated, causal.samples, probing.near, probing.meant),
     "counting": (causal.counted,),
+    "skip-gram": (analogies.analogies,),
+    "co-occurrence": (analogies.analogies,),
+    "bilm": (bothways.foreseen, bothways.samples),
     "translation": (translated.foretold, translated.exact, translated.aligned),
     "denoising": (restored.foretold, restored.reconstructed, restored.copied),
     "span-to-text": (restored.foretold, restored.spans, restored.copied),

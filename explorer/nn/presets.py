@@ -8,6 +8,8 @@ from typing import Any
 
 from explorer.errors import ChoiceError, unknown
 from explorer.nn.config import Config
+from explorer.nn.elmo import PUBLISHED
+from explorer.nn.kinds import KINDS, Shape, shape_of
 
 
 @dataclass(frozen=True)
@@ -16,10 +18,11 @@ class Preset:
 
     name: str
     architecture: dict[str, Any]
-    sizes: dict[str, dict[str, int]]
+    sizes: Mapping[str, Mapping[str, Any]]
     tokenizer: str
     objective: str
     specials: tuple[str, ...] | None = None  # the special pieces of its tokenizer, where they are not those of its kind
+    pieces: int = 0  # how many its tokenizer has at the smallest size, where they are not as many as usual
     start: str = "pad"  # what an encoder-decoder begins every target with
     corpus: str = "microworld"
     teacher: str = ""  # the shipped model that it learns from, where it learns from one
@@ -201,10 +204,36 @@ ELECTRA = Preset(
     tiny={"steps": 5000, "batch": 16},
 )  # fmt: skip
 
+ELMO = Preset(
+    "elmo",
+    {"family": "bilm"},
+    {"tiny": {"dim": 96, "hidden": 192, "layers": 2, "length": 128},
+     "small": {"dim": 256, "hidden": 512, "layers": 2, "length": 256, "filters": PUBLISHED[:5]},
+     "base": {"dim": 128, "hidden": 1024, "layers": 2, "length": 512, "filters": PUBLISHED}},
+    tokenizer="characters",
+    objective="bilm",
+    pieces=4000,
+    tiny={"steps": 900, "batch": 32},
+)  # fmt: skip
+
+VECTORS = {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}}
+EVENLY = {"optimiser": "adamw", "schedule": "linear"}
+WORD2VEC = Preset(
+    "word2vec", {"family": "static"}, VECTORS, tokenizer="words", objective="skip-gram", pieces=4000, plan=EVENLY,
+    tiny={"steps": 1500, "batch": 128, "rate": 1e-2},
+)  # fmt: skip
+GLOVE = Preset(
+    "glove", {"family": "static", "counts": True}, VECTORS, tokenizer="words", objective="co-occurrence", pieces=4000, plan=EVENLY,
+    tiny={"steps": 3000, "batch": 4096, "rate": 1e-2},
+)  # fmt: skip
+
 NGRAM = Preset("ngram", {"family": "ngram"}, {}, tokenizer="byte-bpe", objective="counting")
 
 ALL = (
     NGRAM,
+    WORD2VEC,
+    GLOVE,
+    ELMO,
     TRANSFORMER,
     BERT,
     ROBERTA,
@@ -231,21 +260,26 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def configure(name: str, size: str, vocab: int, **overrides: Any) -> Config:
+def configure(name: str, size: str, vocab: int, **overrides: Any) -> Shape:
     """The architecture of a preset at a size, with any field overridden by keyword."""
     system = preset(name)
     if system.objective == "counting":
         raise ChoiceError(f"An {name} model is counted, not built. Use ex.fit({name!r}, …).")
     if not isinstance(size, str) or size not in system.sizes:
         raise unknown(f"size of {name}", size, system.sizes)
-    known = {setting.name for setting in fields(Config)}
+    known = settings_of(name)
     for setting in overrides:
         if setting not in known:
             raise unknown(f"field of {name}", setting, sorted(known))
     try:
-        return Config(**{**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
+        return shape_of({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
     except TypeError as error:
         raise ChoiceError(f"These settings do not fit {name}: {overrides} ({error}).") from error
+
+
+def settings_of(name: str) -> set[str]:
+    """The fields of the shape of a system."""
+    return {setting.name for setting in fields(KINDS.get(preset(name).architecture["family"], Config))}
 
 
 def size_of(name: str, shape: Mapping[str, Any]) -> str:

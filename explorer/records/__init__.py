@@ -37,6 +37,7 @@ from explorer.records.exercise import Exercise
 from explorer.records.guess import Guess, SpanGuess
 from explorer.records.journey import Ability, Along, Schedules
 from explorer.records.merges import Join, Match, Merge
+from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
@@ -91,6 +92,12 @@ __all__ = [
     "Join",
     "Match",
     "Merge",
+    "Bench",
+    "BothSides",
+    "Contexts",
+    "Filters",
+    "Mixes",
+    "Neighbours",
     "Mix",
     "NoScale",
     "Places",

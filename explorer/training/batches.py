@@ -12,7 +12,9 @@ from explorer.corruption.rows import KEPT, Corrupted, Rows, rows_of
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
 from explorer.records import Vocabulary
-from explorer.training.stories import Meant, Pair, Story
+from explorer.text.letters import letters
+from explorer.training.nearness import Cell, Told, pairs_of, strangers
+from explorer.training.stories import Meant, Pair, Spelled, Story
 
 ROUND = 8
 
@@ -35,6 +37,8 @@ class Batch:
 
     def widened(self, longest: int, pad: int | None) -> Batch:
         """The same with padding up to a round width, so that few shapes occur: a processor prepares its products for each."""
+        if self.source.shape[1] == 1:  # pairs of words: there is nothing to fill up
+            return self
         return self.filled({name: min(longest, width + -width % ROUND) for name, width in self.widths.items()}, pad)
 
     @property
@@ -186,6 +190,41 @@ def rewritten(stories: Sequence[Story], held: Kitchen) -> Batch:
     return Batch(ids, real, np.zeros_like(ids), made.target[:, :longest], made.scored[:, :longest])
 
 
+def spelled(stories: Sequence[Spelled], held: Kitchen) -> Batch:
+    """Every word from both sides, each read by its letters [row, place, letter]; a story stands between its begin and its end.
+
+    Every real place but the first is scored: it stands for the border between two words, which both directions cross.
+    """
+    begin, end = held.vocabulary.begin, held.vocabulary.end
+    rows = framed(stories, held.vocabulary, held.length, ends=(begin, end))
+    table = np.concatenate((stories[0].letters, letters(["<PAD>", "<S>", "</S>"])))
+    padding, first, last = len(table) - 3 + np.arange(3)
+    forms = np.full(rows.ids.shape, padding)
+    for row, story in enumerate(stories):
+        room = min(len(story.forms), held.length - 2)
+        forms[row, : room + 2] = [first, *story.forms[:room], last]
+    scored = rows.real.copy()
+    scored[:, 0] = False
+    return Batch(rows.ids, rows.real, np.zeros_like(rows.ids), rows.ids, scored, {"letters": table[forms]})
+
+
+def near_and_strange(stories: Sequence[Story], held: Kitchen) -> Batch:
+    """Pairs of words that stand near each other, one a row, and beside each five words drawn by chance."""
+    assert isinstance(held.every, Told), "made so by fit"
+    made = [pairs_of(story, held.every, held.chance) for story in stories]
+    middle, near = (np.concatenate(parts)[:, None] for parts in zip(*made, strict=True))
+    real = np.ones(middle.shape, bool)
+    labels = {"strangers": strangers(held.every, len(middle), held.chance)}
+    return Batch(middle, real, np.zeros_like(middle), near, real, labels)
+
+
+def counted(stories: Sequence[Cell], held: Kitchen) -> Batch:
+    """Cells of GloVe's table: two words and how often they stand near each other."""
+    middle, near, counts = (np.array(column)[:, None] for column in zip(*stories, strict=True))
+    real = np.ones(middle.shape, bool)
+    return Batch(middle, real, np.zeros_like(middle), near, real, {"counts": counts})
+
+
 def translated(pairs: Sequence[Pair], held: Kitchen) -> Batch:
     """A sentence to read and its translation to write."""
     ends = (None, held.vocabulary.last)
@@ -218,4 +257,7 @@ BATCHES: dict[str, Cook] = {
     "span-to-text": rewritten,
     "gap-sentence": rewritten,
     "translation": translated,
+    "bilm": spelled,
+    "skip-gram": near_and_strange,
+    "co-occurrence": counted,
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from explorer.measuring.causal import edge
 from explorer.measuring.held import blank
-from explorer.measuring.measure import COUNTING, MEASURES, Measurement, measurement
+from explorer.measuring.measure import AS_STORIES, COUNTING, MEASURES, Measurement, measurement
 from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
 from explorer.text.ngram import NGram
@@ -46,7 +46,7 @@ class Checks:
         if self.objective in COUNTING and isinstance(model, OwnModel):
             ends = edge(model.tokenizer)
             held = replace(held, train=[np.array([*ends, *story.ids, *ends]) for story in self.stories])
-        if self.objective == "mlm+sbo":
+        if self.objective in AS_STORIES:
             held = replace(held, train=self.stories)
         if self.objective == TAUGHT and self.teacher is not None:
             held = replace(held, teacher=self.teacher.model)

@@ -13,18 +13,19 @@ from explorer.errors import ChoiceError, unknown
 from explorer.loading import build
 from explorer.measuring.causal import edge
 from explorer.model import OwnModel
-from explorer.nn.presets import Preset, preset, size_of
+from explorer.nn.presets import Preset, preset, settings_of, size_of
 from explorer.objectives import strategy_of
 from explorer.text.learning import tokenizer as learned
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.checking import Checks
 from explorer.training.counting import CountingPlan, CountingRun
+from explorer.training.nearness import Told, cells
 from explorer.training.precision import chosen
 from explorer.training.referring import referring
 from explorer.training.refusing import PACKED
 from explorer.training.run import Plan, Run
 from explorer.training.splitting import Corpus, corpus_of
-from explorer.training.stories import Texts, Translation, packed, prepared, prepared_pairs
+from explorer.training.stories import Texts, Translation, packed, prepared, prepared_letters, prepared_pairs
 from explorer.training.teaching import Teacher, learns_from, new_student
 
 STEPS, FRAME = 2000, 3  # how long a preset without a number trains; the most special pieces around a text
@@ -70,10 +71,10 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     strategy = planned.pop("strategy", strategy_of(objective))
     ready = _ready(found, model, objective, packing=bool({**usual, **planned}.get("packed")))
     told: dict[str, Any] = {"corpus": found.plan() | {"stories": len(ready)}, "teacher": teacher and teacher.plan()}
-    planned |= {"precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
-    plan = Plan(objective, strategy, seed=seed, **told, **{"steps": STEPS, **usual, **planned})
-    checks = Checks(found, objective, ready, strategy, teacher)
-    return Run(model, ready, plan, None if folder is None else Path(folder), checks, teacher)
+    told |= {"seed": seed, "precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
+    plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **told})
+    checks, where = Checks(found, objective, ready, strategy, teacher), None if folder is None else Path(folder)
+    return Run(model, ready, plan, where, checks, teacher)
 
 
 def _is_tiny(what: str | OwnModel, size: str) -> bool:
@@ -110,8 +111,10 @@ def _model(
         return new_student(what, teacher, options, given["device"])
     pieces = options.pop("tokenizer", None)
     if pieces is None or isinstance(pieces, str):
-        pieces = _learned(system, texts, options.pop("pieces", PIECES.get(size, 8000)), pieces)
-    options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
+        many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
+        pieces = _learned(system, texts, options.pop("pieces", many), pieces)
+    if "start" in settings_of(system.name):
+        options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)
 
 
@@ -154,6 +157,12 @@ def _ready(found: Corpus, model: OwnModel, objective: str, *, packing: bool = Fa
         )
     if objective == "mlm+antecedent":
         return referring(found, model.tokenizer)
+    if objective in ("skip-gram", "co-occurrence"):
+        made = prepared(texts, model.tokenizer)
+        size = model.tokenizer.vocabulary.size
+        return Told(made, size) if objective == "skip-gram" else cells(made, size)
+    if objective == "bilm":
+        return prepared_letters(texts, model.tokenizer, model.longest - 2)
     room, vocabulary = model.longest - FRAME, model.tokenizer.vocabulary
     made = prepared(texts, model.tokenizer, room)
     separator = vocabulary.sep if vocabulary.sep is not None else vocabulary.end

@@ -10,16 +10,15 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
-from torch import Tensor
+from torch import Tensor, nn
 
 from explorer.errors import FileError
-from explorer.nn.transformer import Transformer
 from explorer.training.optimising import Optimiser
 
 POINT = "resume.safetensors"
 
 
-def write(folder: Path, step: int, module: Transformer, optimiser: Optimiser) -> None:
+def write(folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> None:
     """Write the point of a step. What stood there before stays whole until the new one is on the disk."""
     tensors = {f"weight.{name}": value for name, value in _own(module).items()}
     tensors |= {f"optimiser.{name}": value for name, value in optimiser.state().items()}
@@ -45,7 +44,7 @@ def _run(folder: Path) -> str:
     return hashlib.sha256(described.read_bytes()).hexdigest() if described.is_file() else ""
 
 
-def read(folder: Path, module: Transformer, optimiser: Optimiser) -> int:
+def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
     """Take up the point in a folder and return its step."""
     path = folder / POINT
     try:
@@ -69,7 +68,7 @@ def read(folder: Path, module: Transformer, optimiser: Optimiser) -> int:
     return step
 
 
-def _fits(tensors: dict[str, Tensor], module: Transformer) -> None:
+def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:
     """Every weight is there and has its shape, before the first of them is changed."""
     for name, value in _own(module).items():
         found = tensors[f"weight.{name}"]
@@ -93,6 +92,6 @@ def replace(path: Path, content: bytes) -> None:
         ) from error
 
 
-def _own(module: Transformer) -> dict[str, Tensor]:
+def _own(module: nn.Module) -> dict[str, Tensor]:
     """Every weight once, tied ones under their first name."""
     return dict(module.named_parameters())

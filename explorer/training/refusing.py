@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.nn.config import Config
+from explorer.nn.kinds import Shape
 from explorer.objectives import OBJECTIVES
 from explorer.records import Vocabulary
 from explorer.text.tokenizers import check_text
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0}  # each with the least that it may be
 SHARES = ("warm", "smoothing")
-PLAIN = ("translation",)  # objectives that hide nothing, so that they have no strategy
+PLAIN = ("translation", "bilm", "skip-gram", "co-occurrence")  # objectives that hide nothing, so that they have no strategy
 PACKED = ("mlm", "causal")  # the objectives whose rows may be filled with one story after the other
 DRAWN = ("mlm", "mlm+nsp", "denoising", "span-to-text")  # those that draw lots for each story
 NEEDS = {  # the special pieces without which a strategy cannot write what it hides
@@ -29,7 +30,15 @@ NEEDS = {  # the special pieces without which a strategy cannot write what it hi
     "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",), "electra": ("mask",),
 }  # fmt: skip
 # By the first word of the objective; every other: an encoder-decoder.
-FAMILIES = {"causal": "decoder", "mlm": "encoder", "replaced": "encoder", "distillation": "encoder"}
+FAMILIES = {
+    "causal": "decoder",
+    "mlm": "encoder",
+    "replaced": "encoder",
+    "distillation": "encoder",
+    "bilm": "bilm",
+    "skip-gram": "static",
+    "co-occurrence": "static",
+}
 
 
 def check_plan(plan: Plan) -> None:
@@ -108,10 +117,10 @@ def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequenc
         )
 
 
-def check_heads(objective: str, config: Config) -> None:
+def check_heads(objective: str, config: Shape) -> None:
     """Refuse an objective for a model that does not predict what it is about."""
     finds = objective == "replaced"
-    if finds and not (config.replaced and config.generator):
+    if finds and not (isinstance(config, Config) and config.replaced and config.generator):
         raise ChoiceError(
             f"The objective {objective!r} needs a model that finds replaced pieces and has a generator: ex.build('electra', …). "
             "A checkpoint that was opened from elsewhere comes without its generator."

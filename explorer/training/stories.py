@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from explorer.errors import ChoiceError, TextError
+from explorer.text.letters import letters
 from explorer.text.tokenizers import Tokenizer
 
 Kind = TypeVar("Kind")
@@ -32,6 +33,14 @@ class Story:
     ids: np.ndarray
     words: np.ndarray
     sentences: np.ndarray
+
+
+@dataclass(frozen=True)
+class Spelled(Story):
+    """A story whose words are also read by their letters: number `forms[n]` of `letters` [form, letter], which all stories share."""
+
+    forms: np.ndarray
+    letters: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,24 @@ def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: i
     for story in texts:
         made += parted(_document(story, tokenizer), room) if isinstance(story, str) else [_story([next(coded) for _ in story])]
     return _some([story for story in made if len(story.ids)])
+
+
+def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[Spelled]:
+    """Stories as words, each with its letters: a word that the vocabulary does not have is still read as it is written."""
+    plain = [text if isinstance(text, str) else " ".join(text) for text in texts]
+    numbers: dict[str, int] = {}
+    known: list[int] = []
+    made: list[Story] = []
+    for text, coded in zip(plain, tokenizer.core.encode_batch(plain, add_special_tokens=False), strict=True):
+        written = [text[start:end] for start, end in coded.offsets]
+        for word, number in zip(written, coded.ids, strict=True):
+            if word not in numbers:
+                numbers[word] = len(numbers)
+                known.append(number)
+        forms = np.array([numbers[word] for word in written], np.int64)
+        made += parted(Story(forms, np.arange(len(forms)), np.zeros_like(forms)), room)
+    table, ids = letters(list(numbers)), np.array(known, np.int64)
+    return _some([Spelled(ids[one.ids], one.words, one.sentences, one.ids, table) for one in made if len(one.ids)])
 
 
 def _some(made: list[Kind]) -> list[Kind]:

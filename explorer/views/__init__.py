@@ -11,10 +11,13 @@ from explorer.views import (
     chances,
     curves,
     detection,
+    elmo,
     filling,
     growing,
     guess,
     merges,
+    mixes,
+    neighbours,
     order,
     pieces,
     positions,
@@ -35,6 +38,7 @@ VIEWS: dict[str, View] = {
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **detection.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
+    **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 

@@ -9,6 +9,8 @@ import streamlit as st
 
 from explorer.errors import ExplorerError
 from explorer.library import models
+from explorer.nn.config import FAMILIES
+from explorer.nn.presets import PRESETS
 from explorer.views import theme
 
 FIRST = "bert"  # the model that a lesson opens with
@@ -31,10 +33,16 @@ def traced(name: str, text: str) -> Any:
     return trace(opened(name), text, blocks=True)
 
 
+def attentive() -> list[str]:
+    """The models on the shelf whose attention can be looked at: not those that count, read letters or keep one vector a word."""
+    others = {name for name, system in PRESETS.items() if system.architecture["family"] not in FAMILIES}
+    return [name for name, held in models().items() if held.about()["preset"] not in others]
+
+
 def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
     """The model and the sentence that the visitor chose; both follow from page to page."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = one_of("Model", models() if names is None else names, "model")
+        name = one_of("Model", attentive() if names is None else names, "model")
         return name, st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
 
 

@@ -17,7 +17,7 @@ START = "import explorer as ex\nfrom explorer import library\n"
 
 def there(name: str) -> bool:
     """Whether this result was measured."""
-    return (library.data_folder() / "results" / name).is_dir()
+    return (library.data_folder() / "results" / name).exists()
 
 
 def show(said: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from explorer.abilities import abilities
 from explorer.lessons.training import Budget
 from explorer.library import models
 from explorer.loading import load
+from explorer.nn.config import FAMILIES
 from explorer.nn.presets import PRESETS
 from explorer.tracing import trace
 from explorer.training.batches import BATCHES
@@ -22,7 +23,9 @@ from explorer.training.steps import steps_of
 START = "import explorer as ex\n"
 
 
-SYSTEMS = [name for name, system in PRESETS.items() if system.objective in BATCHES]
+SYSTEMS = [  # whose attention can be watched while they learn
+    name for name, system in PRESETS.items() if system.objective in BATCHES and system.architecture["family"] in FAMILIES
+]
 
 
 def shelf() -> dict[str, Path]:

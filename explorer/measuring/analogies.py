@@ -1,0 +1,62 @@
+"""Analogies over the microworld's own relations: he is to she as king is to …, asked of word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+
+import numpy as np
+
+from explorer.measuring import scores
+from explorer.measuring.held import Desk
+from explorer.measuring.measured import Measured
+from explorer.model import OwnModel, StaticModel
+from explorer.neighbours import analogy, unit
+from explorer.text.microworld.relations import relations
+
+MOST, SHOWN = 200, (("he", "she", "king"), ("dog", "dogs", "cat"), ("walk", "walked", "play"))
+
+
+def known(desk: Desk) -> dict[str, np.ndarray]:
+    """Up to 200 questions of each relation, [question, (a, b, c, d)] as ids: all four words are in the vocabulary."""
+    special, made = set(desk.tokenizer.vocabulary.special), {}
+    for name, pairs in relations().items():
+        ids = [(desk.tokenizer.core.token_to_id(a), desk.tokenizer.core.token_to_id(b)) for a, b in pairs]
+        some = [pair for pair in ids if None not in pair and not special & set(pair)]
+        asked = [(*one, *other) for one, other in permutations(some, 2) if len({*one, *other}) == 4]
+        if asked:
+            chosen = desk.chance(9).permutation(len(asked))[:MOST]
+            made[name] = np.array(asked)[chosen]
+    return made
+
+
+def answered(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
+    """Whether d lies nearest to b − a + c, for every question; with `forbid` no word of the question may be the answer."""
+    a, b, c, d = asked.T
+    likeness = (vectors[b] - vectors[a] + vectors[c]) @ vectors.T  # [question, word]
+    if forbid:
+        np.put_along_axis(likeness, asked[:, :3], -np.inf, axis=1)
+    return likeness.argmax(1) == d
+
+
+def analogies(desk: Desk) -> Callable[[OwnModel], Measured] | None:
+    """The share of analogies solved, by relation and in all; and in all where the words of the question are allowed too."""
+    asked = known(desk)
+    if not asked:
+        return None
+    every = np.concatenate(list(asked.values()))
+
+    def ask(model: OwnModel) -> Measured:
+        vectors = unit(model)
+        by_name = {f"analogies, {name}": scores.share(answered(vectors, some, forbid=True)) for name, some in asked.items()}
+        whole = {
+            "analogies": scores.share(answered(vectors, every, forbid=True)),
+            "analogies, question words allowed": scores.share(answered(vectors, every, forbid=False)),
+        }
+        assert isinstance(model, StaticModel)
+        core = model.tokenizer.core
+        told = [words for words in SHOWN if all(core.token_to_id(word) is not None for word in words)]
+        lines = tuple(f"{a} : {b} = {c} : {', '.join(analogy(model, a, b, c, top=3).words)}" for a, b, c in told)
+        return Measured(whole | by_name, lines)
+
+    return ask

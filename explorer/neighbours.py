@@ -1,0 +1,59 @@
+"""What lies near a word, and what lies near a − b + c, among all vectors of a model that has one for each word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.errors import ChoiceError
+from explorer.model import StaticModel
+from explorer.records import Neighbours
+
+
+def unit(model: object) -> np.ndarray:
+    """Every word's vector with length 1 [word, dim]; special pieces have none."""
+    if not isinstance(model, StaticModel):
+        raise ChoiceError(f"This is asked of word vectors, for example of ex.fit('word2vec'); this is {type(model).__name__}.")
+    made = model.vectors.astype(np.float64)
+    made /= np.linalg.norm(made, axis=1, keepdims=True).clip(1e-12)
+    made[list(model.tokenizer.vocabulary.special)] = 0
+    return made
+
+
+def ids_of(model: StaticModel, words: Sequence[str]) -> list[int]:
+    """The numbers of words, each of which must have a vector."""
+    special = model.tokenizer.vocabulary.special
+    found = [model.tokenizer.core.token_to_id(word) for word in words]
+    for word, number in zip(words, found, strict=True):
+        if number is None or number in special:
+            raise ChoiceError(f"{model.name} has no vector for {word!r}: it was not met in training, or too rarely.")
+    return [number for number in found if number is not None]
+
+
+def neighbours(model: StaticModel, word: str, *, top: int = 10) -> Neighbours:
+    """The words whose vectors point most nearly where the word's own does, by cosine."""
+    vectors = unit(model)
+    (number,) = ids_of(model, [word])
+    return _nearest(model, (word,), vectors @ vectors[number], [number], top)
+
+
+def analogy(model: StaticModel, a: str, b: str, c: str, *, top: int = 10, forbid: bool = True) -> Neighbours:
+    """a is to b as c is to …: what lies nearest to b − a + c (all of length 1), by cosine.
+
+    By convention none of the three words may be the answer; `forbid=False` lets them.
+    """
+    vectors, numbers = unit(model), ids_of(model, (a, b, c))
+    wanted = vectors[numbers[1]] - vectors[numbers[0]] + vectors[numbers[2]]
+    wanted /= np.linalg.norm(wanted).clip(1e-12)
+    return _nearest(model, (a, b, c), vectors @ wanted, numbers if forbid else [], top)
+
+
+def _nearest(
+    model: StaticModel, given: tuple[str, ...], likeness: np.ndarray, forbidden: Sequence[int], top: int
+) -> Neighbours:
+    """The likest words, without special pieces and without those that are forbidden."""
+    open_to = likeness.copy()
+    open_to[[*model.tokenizer.vocabulary.special, *forbidden]] = -np.inf
+    best = np.argsort(-open_to, kind="stable")[: min(top, int(np.isfinite(open_to).sum()))]
+    return Neighbours(model.name, given, tuple(model.tokenizer.text_of(n) for n in best), likeness[best])

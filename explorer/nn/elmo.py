@@ -1,0 +1,266 @@
+"""ELMo: words from their letters, two language models that never meet, and a mix of their layers.
+
+    letters → filters, the strongest answer of each → highway → projection: x, the same word is always the same x
+    x → forward LSTMs, which have read what stands before → which word comes next?
+    x → backward LSTMs, which have read what stands after → which word came before?
+
+Both directions share the letters and the softmax, as in the paper. The two halves of a layer are only put side by side:
+h_k0 = [x_k; x_k] and h_kj = [→h_kj; ←h_kj].
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from explorer import tap
+from explorer.errors import ChoiceError
+from explorer.text.letters import FILL
+
+LETTERS = FILL + 1  # as many numbers as a letter may have
+PUBLISHED = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+SMALL = ((1, 16), (2, 32), (3, 48), (4, 64), (5, 64))
+CARRY = 1.0  # a highway begins by letting most through as it is
+
+
+@dataclass(frozen=True)
+class ElmoConfig:
+    """The shape of an ELMo: `filters` are (letters wide, how many); `hidden` is the memory of an LSTM, `dim` what it hands on."""
+
+    vocab: int
+    family: str = "bilm"
+    dim: int = 96
+    hidden: int = 192
+    layers: int = 2
+    length: int = 128
+    letters: int = 16  # the width of the vector of a letter
+    filters: tuple[tuple[int, int], ...] = SMALL
+    highways: int = 2
+    dropout: float = 0.0
+    segments: ClassVar[int] = 0  # what a Transformer may have and this has not
+    replaced: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", tuple((int(wide), int(many)) for wide, many in self.filters))
+        for name in ("vocab", "dim", "hidden", "layers", "length", "letters"):
+            if getattr(self, name) < 1:
+                raise ChoiceError(f"{name}={getattr(self, name)!r} must be at least 1.")
+        if self.hidden <= self.dim:
+            raise ChoiceError(
+                f"hidden={self.hidden} must be more than dim={self.dim}: each LSTM hands on less than it remembers."
+            )
+        if not self.filters or any(not 1 <= wide <= 7 or many < 1 for wide, many in self.filters):
+            raise ChoiceError(f"filters={self.filters!r} must be pairs (letters wide, from 1 to 7; how many, at least 1).")
+        if not 0 <= self.dropout < 1:
+            raise ChoiceError(f"dropout={self.dropout!r} must be a share: from 0 to below 1.")
+
+    @property
+    def streams(self) -> dict[str, tuple[int, int]]:
+        """There is no attention that could be looked at or edited."""
+        return {}
+
+
+class Highway(nn.Module):
+    """y = g ∘ x + (1 − g) ∘ relu(W x + b), g = σ(W_g x + b_g): what to let through and what to make anew."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.make, self.gate = nn.Linear(dim, dim), nn.Linear(dim, dim)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From [..., dim] to the same shape."""
+        through = torch.sigmoid(self.gate(x))
+        return through * x + (1 - through) * torch.relu(self.make(x))
+
+
+class Characters(nn.Module):
+    """A word from its letters: filters slide over them, each keeps its strongest answer, and highways mix what they found."""
+
+    def __init__(self, config: ElmoConfig) -> None:
+        super().__init__()
+        self.letters = nn.Embedding(LETTERS, config.letters, padding_idx=0)
+        self.filters = nn.ModuleList(nn.Conv1d(config.letters, many, wide) for wide, many in config.filters)
+        found = sum(many for _, many in config.filters)
+        self.highways = nn.ModuleList(Highway(found) for _ in range(config.highways))
+        self.project = nn.Linear(found, config.dim)
+
+    def answers(self, letters: Tensor) -> list[Tensor]:
+        """Every answer of every filter, by width: [word, filter, place of its first letter]."""
+        x = self.letters(letters).transpose(1, 2)  # [word, width of a letter, place]
+        return [one(x) for one in self.filters]
+
+    def forward(self, letters: Tensor) -> Tensor:
+        """From the letters [word, place] of words to their vectors [word, dim]."""
+        strongest = torch.cat([answer.amax(-1) for answer in self.answers(letters)], dim=-1)
+        x = torch.relu(strongest)  # [word, filter]
+        for highway in self.highways:
+            x = highway(x)
+        return self.project(x)
+
+
+def needed(letters: Tensor, widest: int) -> Tensor:
+    """The letters [word, place] without the filling that changes nothing.
+
+    Behind its longest word a batch keeps as many fillings as the widest filter is wide: every filter still meets filling alone
+    once, and what comes after is the same again.
+    """
+    longest = int(((letters != FILL) & (letters != 0)).sum(-1).max())
+    return letters[:, : min(letters.shape[1], longest + widest)]
+
+
+def once(letters: Tensor) -> tuple[Tensor, Tensor]:
+    """Every different word once [word, place], and which of them stands at each place: a text repeats its words.
+
+    Words are told apart by a number made of their letters. Should two ever share it, every place counts as a word of its own.
+    """
+    flat = letters.flatten(0, -2)
+    weights = torch.randint(1, 1 << 62, (flat.shape[1],), generator=torch.Generator().manual_seed(5)).to(flat.device)
+    _, which = torch.unique((flat * (weights | 1)).sum(-1), return_inverse=True)
+    first = torch.full((int(which.max()) + 1,), len(flat), device=flat.device)
+    first.scatter_reduce_(0, which, torch.arange(len(flat), device=flat.device), "amin")
+    words = flat[first]
+    if not torch.equal(words[which], flat):
+        return flat, torch.arange(len(flat), device=flat.device)
+    return words, which
+
+
+def lstm(dim: int, hidden: int) -> nn.LSTM:
+    """An LSTM that remembers `hidden` numbers and hands on `dim`. PyTorch says once in a process that one library of two has none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = nn.LSTM(dim, hidden, proj_size=dim, batch_first=True)
+        made(torch.zeros(1, 1, dim))
+    return made
+
+
+class Direction(nn.Module):
+    """LSTMs on top of each other that read one way; from the second on, what goes in is added to what comes out.
+
+    Each LSTM remembers `hidden` numbers and hands on `dim`, which also are all that it tells itself at the next word.
+    """
+
+    def __init__(self, config: ElmoConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(lstm(config.dim, config.hidden) for _ in range(config.layers))
+        self.drop = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """From [batch, position, dim] to every layer's outputs, each of that shape."""
+        made: list[Tensor] = []
+        for number, layer in enumerate(self.layers):
+            out, _ = layer(self.drop(x))
+            x = out if number == 0 else out + x
+            made.append(x)
+        return made
+
+
+def turned(x: Tensor, lengths: Tensor) -> Tensor:
+    """Each row [batch, position, dim] from its last real place to its first; padding stays at the right end."""
+    place = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
+    other = torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
+    return x.gather(1, other[..., None].expand_as(x))
+
+
+@dataclass(frozen=True)
+class States:
+    """What an ELMo makes of a text: the words' vectors, then each layer, by direction; all [batch, position, dim]."""
+
+    words: Tensor
+    forward: Sequence[Tensor]
+    backward: Sequence[Tensor]
+
+    @property
+    def layers(self) -> Tensor:
+        """h_k0, h_k1, …: both directions side by side, [layer, batch, position, 2 dim]."""
+        pairs = [(self.words, self.words), *zip(self.forward, self.backward, strict=True)]
+        return torch.stack([torch.cat(pair, dim=-1) for pair in pairs])
+
+
+class BiLM(nn.Module):
+    """Two language models over the same letters and with the same softmax; neither reads a state of the other."""
+
+    def __init__(self, config: ElmoConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.characters = Characters(config)
+        self.onward, self.back = Direction(config), Direction(config)
+        self.head = nn.Linear(config.dim, config.vocab)
+
+    @property
+    def widest(self) -> int:
+        """How many letters the widest filter sees."""
+        return max(wide for wide, _ in self.config.filters)
+
+    def words(self, letters: Tensor) -> Tensor:
+        """The vectors of words from their letters: from [batch, position, letter] to [batch, position, dim]."""
+        different, which = once(letters.long())
+        return self.characters(needed(different, self.widest))[which].unflatten(0, letters.shape[:-1])
+
+    def forward(self, letters: Tensor, real: Tensor | None = None) -> States:
+        """Every state of texts given by the letters of their words; `real` is False at padding, at the right end."""
+        x = self.words(letters)
+        count = torch.full((len(x),), x.shape[1], device=x.device) if real is None else real.sum(-1)
+        onward = self.onward(x)
+        back = [turned(state, count) for state in self.back(turned(x, count))]
+        for name, states in (("characters", [x]), ("forward", onward), ("backward", back)):
+            for number, state in enumerate(states):
+                tap.tap("hidden", name, number, x=state)
+        return States(x, onward, back)
+
+    def outputs(self, states: States) -> dict[str, Tensor]:
+        """Scores over the vocabulary: row i of `lm` is about word i + 1, row i of `backward` about word i − 1."""
+        return {"lm": self.head(states.forward[-1]), "backward": self.head(states.backward[-1])}
+
+
+class ScalarMix(nn.Module):
+    """ELMo_k = γ Σ_j s_j h_kj with s = softmax(w): what one task takes of each layer. It begins with equal shares and γ = 1.
+
+    With `norm`, each layer's vector is first brought to mean 0 and deviation 1, by itself: who stands beside it in the batch
+    changes nothing.
+    """
+
+    def __init__(self, layers: int, *, norm: bool = False) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(layers))
+        self.gamma = nn.Parameter(torch.ones(()))
+        self.norm = norm
+
+    @property
+    def shares(self) -> Tensor:
+        """s_j: one share for each layer, which sum to one."""
+        return self.weights.softmax(0)
+
+    def forward(self, layers: Tensor) -> Tensor:
+        """From [layer, ..., dim] to [..., dim]."""
+        if self.norm:
+            layers = functional.layer_norm(layers, layers.shape[-1:])
+        return self.gamma * torch.tensordot(self.shares, layers, 1)
+
+
+def initialise(module: BiLM, seed: int) -> BiLM:
+    """Fill every weight anew from `seed`: evenly within ± 1/√(what goes in), letters from a normal distribution, biases 0.
+
+    Every LSTM begins by remembering (the bias of its forget gate is 1), every highway by letting through.
+    """
+    chance = torch.Generator().manual_seed(seed)
+    hidden = module.config.hidden
+    with torch.no_grad():
+        for name, weight in module.named_parameters():
+            if weight.dim() == 1:
+                weight.zero_()
+            elif name == "characters.letters.weight":
+                weight.normal_(generator=chance)[0] = 0
+            else:
+                bound = weight[0].numel() ** -0.5
+                weight.uniform_(-bound, bound, generator=chance)
+            if "bias_ih" in name:
+                weight[hidden : 2 * hidden] = 1.0
+            if name.endswith("gate.bias"):
+                weight.fill_(CARRY)
+    return module

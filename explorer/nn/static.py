@@ -1,0 +1,81 @@
+"""word2vec and GloVe: one vector for each word, whatever stands around it.
+
+word2vec (skip-gram with negative sampling) tells the words that stand near a word from words drawn by chance; GloVe fits w·w̃ + b + b̃ to
+log X, the logarithm of how often two words stand near each other. Both have two vectors for each word: one as the word in the
+middle, one as a word near it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from explorer import tap
+from explorer.errors import ChoiceError
+
+
+@dataclass(frozen=True)
+class StaticConfig:
+    """The shape of word vectors: how many words, how many numbers each; `counts` is for GloVe, whose words have biases too."""
+
+    vocab: int
+    family: str = "static"
+    dim: int = 64
+    length: int = 512
+    counts: bool = False
+    segments: ClassVar[int] = 0  # what a Transformer may have and this has not
+    replaced: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for name in ("vocab", "dim", "length"):
+            if getattr(self, name) < 1:
+                raise ChoiceError(f"{name}={getattr(self, name)!r} must be at least 1.")
+
+    @property
+    def streams(self) -> dict[str, tuple[int, int]]:
+        """There is no attention that could be looked at or edited."""
+        return {}
+
+
+class WordVectors(nn.Module):
+    """Two tables of vectors: `words` for the word in the middle, `near` for the words near it; for GloVe also a bias for each."""
+
+    def __init__(self, config: StaticConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.words, self.near = nn.Embedding(config.vocab, config.dim), nn.Embedding(config.vocab, config.dim)
+        self.word_bias = nn.Embedding(config.vocab, 1) if config.counts else None
+        self.near_bias = nn.Embedding(config.vocab, 1) if config.counts else None
+
+    @property
+    def table(self) -> Tensor:
+        """The vector of every word [word, dim]: of word2vec that of the middle, of GloVe the sum of both, as published."""
+        return self.words.weight + self.near.weight if self.config.counts else self.words.weight
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The vectors of words: from [batch, position] to [batch, position, dim]."""
+        x = self.table[ids]
+        tap.tap("hidden", "static", 0, x=x)
+        return x
+
+    def closeness(self, middle: Tensor, near: Tensor) -> Tensor:
+        """w·w̃, with the biases of GloVe: from two tensors of ids, of shapes that go together, to a number for each pair."""
+        found = (self.words(middle) * self.near(near)).sum(-1)
+        if self.word_bias is not None and self.near_bias is not None:
+            found = found + self.word_bias(middle)[..., 0] + self.near_bias(near)[..., 0]
+        return found
+
+
+def initialise(module: WordVectors, seed: int) -> WordVectors:
+    """Fill every weight anew from `seed`: words evenly within ± 1/(2 dim) and all else 0 (word2vec), or all within that (GloVe)."""
+    chance, bound = torch.Generator().manual_seed(seed), 0.5 / module.config.dim
+    with torch.no_grad():
+        for name, weight in module.named_parameters():
+            if module.config.counts or name == "words.weight":
+                weight.uniform_(-bound, bound, generator=chance)
+            else:
+                weight.zero_()
+    return module

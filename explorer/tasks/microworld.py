@@ -1,0 +1,111 @@
+"""Tasks of the microworld: their answers are the generator's own gold labels, and the splits are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from explorer.tasks.task import Example, Place, Questions, Task
+from explorer.text.microworld import Story, labelled
+from explorer.text.microworld.derived.inference import NAMES, inferences
+
+SEED = 5  # other stories than those that models are trained on
+NAMED = {"person": "PER", "place": "LOC", "organisation": "ORG"}
+FEELINGS = {1: "glad", -1: "sad", 0: "neither"}
+EVERY = 5  # of the many sentences without a feeling, one in five is asked about
+
+
+@lru_cache(maxsize=8)
+def told(count: int, split: str) -> tuple[Story, ...]:
+    """So many stories of a split with their gold labels."""
+    return tuple(labelled(count, SEED, split))
+
+
+def about_stories(ask: Callable[[int, Story], Iterator[Example]]) -> Callable[[int, str], Questions]:
+    """Questions about the same stories for every task, so that they are read only once."""
+
+    def make(count: int, split: str) -> Questions:
+        stories = told(count, split)
+        examples = tuple(example for number, story in enumerate(stories) for example in ask(number, story))
+        return Questions(tuple(story.text for story in stories), examples)
+
+    return make
+
+
+def last_letters(number: int, story: Story) -> Iterator[Example]:
+    """With which letter does this word end? Its form alone says so."""
+    for word in story.words:
+        if word.text[-1].isalpha():
+            yield Example((Place(number, word.start, word.end),), word.text[-1].lower())
+
+
+def parts_of_speech(number: int, story: Story) -> Iterator[Example]:
+    """Which part of speech is this word?"""
+    for word in story.words:
+        yield Example((Place(number, word.start, word.end),), word.pos)
+
+
+def entities(number: int, story: Story) -> Iterator[Example]:
+    """Is this word part of a name, of whom? B- begins a name, I- continues it, O is none."""
+    tags = ["O"] * len(story.words)
+    for mention in story.mentions:
+        if mention.form == "name" and mention.kind in NAMED:
+            for place in range(mention.first, mention.last + 1):
+                tags[place] = f"{'B' if place == mention.first else 'I'}-{NAMED[mention.kind]}"
+    for word, tag in zip(story.words, tags, strict=True):
+        yield Example((Place(number, word.start, word.end),), tag)
+
+
+def roles(number: int, story: Story) -> Iterator[Example]:
+    """Who does what to whom? The verb and a mention are given, the role is asked for."""
+    for role in story.roles:
+        verb, mention = story.words[role.verb], story.mentions[role.mention]
+        there = Place(number, story.words[mention.first].start, story.words[mention.last].end)
+        yield Example((Place(number, verb.start, verb.end), there), role.name)
+
+
+def senses(number: int, story: Story) -> Iterator[Example]:
+    """In which sense is this word used? Its form is the same in all of them."""
+    for word in story.words:
+        if word.sense:
+            yield Example((Place(number, word.start, word.end),), word.sense)
+
+
+def sentiment(number: int, story: Story) -> Iterator[Example]:
+    """Is this sentence glad, sad or neither?"""
+    start = 0
+    for place, (sentence, feeling) in enumerate(zip(story.sentences, story.feelings, strict=True)):
+        if feeling or (number + place) % EVERY == 0:
+            yield Example((Place(number, start, start + len(sentence)),), FEELINGS[feeling])
+        start += len(sentence) + 1
+
+
+def topics(number: int, story: Story) -> Iterator[Example]:
+    """What is this story about?"""
+    yield Example((Place(number, 0, len(story.text)),), story.topic)
+
+
+def entailment(count: int, split: str) -> Questions:
+    """Does the second text follow from the first, contradict it, or neither? Five pairs for every story of the other tasks."""
+    texts: list[str] = []
+    examples = []
+    for pair in inferences(5 * count, SEED, split):
+        places = tuple(Place(len(texts) + n, 0, len(text)) for n, text in enumerate((pair.premise, pair.hypothesis)))
+        texts += [pair.premise, pair.hypothesis]
+        examples.append(Example(places, NAMES[pair.label]))
+    return Questions(tuple(texts), tuple(examples))
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task("last letter", "token", "the letter a word ends with", about_stories(last_letters)),
+        Task("part of speech", "token", "noun, verb, …", about_stories(parts_of_speech)),
+        Task("entities", "token", "names of people, places, organisations", about_stories(entities), metric="span F1"),
+        Task("roles", "token", "who does what to whom", about_stories(roles)),
+        Task("word sense", "token", "which bank is meant", about_stories(senses)),
+        Task("sentiment", "sentence", "glad, sad or neither", about_stories(sentiment)),
+        Task("topic", "sentence", "what a story is about", about_stories(topics)),
+        Task("entailment", "pair", "does B follow from A", entailment, join="compared"),
+    )
+}

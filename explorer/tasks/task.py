@@ -1,0 +1,63 @@
+"""What a task is: questions about words, texts or pairs of texts, whose right answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from explorer.tasks.metrics import METRICS
+
+
+class Place(NamedTuple):
+    """A stretch of one of the texts, in characters: a word, a sentence, or the whole text."""
+
+    text: int
+    start: int
+    end: int
+
+
+class Example(NamedTuple):
+    """One question: the places that it is about, and the right answer."""
+
+    places: tuple[Place, ...]
+    label: str
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Texts, and what is asked about them; every question is about as many places."""
+
+    texts: tuple[str, ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The right answers."""
+        return tuple(example.label for example in self.examples)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task by its name. `make(count, split)` asks about so many texts of a split; `join` says how the vectors of an example's
+    places become one: "side by side", or "compared" as [u; v; |u − v|; u ∘ v].
+    """
+
+    name: str
+    kind: str  # token, sentence or pair
+    about: str
+    make: Callable[[int, str], Questions]
+    join: str = "side by side"
+    metric: str = "accuracy"
+
+    def score(self, said: Sequence[str], gold: Sequence[str]) -> float:
+        """How good these answers are."""
+        return METRICS[self.metric](said, gold)
+
+
+def majority(gold: Sequence[str]) -> str:
+    """The most frequent answer, the first in the alphabet among equals."""
+    names, counts = np.unique(np.array(gold), return_counts=True)
+    return str(names[counts.argmax()])

@@ -1,0 +1,79 @@
+"""What stands near what: the pairs that word2vec learns from, step by step, and the counts that GloVe learns from, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from explorer.training.stories import Story
+
+WINDOW, STRANGERS = 5, 5
+POWER = 0.75  # strangers are drawn by the frequencies to this power, so that rare words come more often
+SAMPLE = 1e-3  # a word that makes up more than this share of the text is often left out, by word2vec
+
+
+class Told(list[Story]):
+    """Stories that also know how often each word occurs in all of them."""
+
+    def __init__(self, stories: Sequence[Story], size: int) -> None:
+        super().__init__(stories)
+        self.size = size
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How often each word occurs [word]."""
+        return np.bincount(np.concatenate([story.ids for story in self]), minlength=self.size)
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        """By which shares of [0, 1) strangers are drawn, added up [word]."""
+        shares = self.counts**POWER
+        return np.cumsum(shares / shares.sum())
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """How likely each word is to be kept [word]: √(t/f) + t/f as in the published code, at most 1."""
+        share = SAMPLE / np.maximum(self.counts / max(1, self.counts.sum()), 1e-12)
+        return np.minimum(1.0, np.sqrt(share) + share)
+
+
+def pairs_of(story: Story, told: Told, chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs (middle, near) of one story: frequent words thinned out, each window of a width drawn from 1 to 5."""
+    ids = story.ids[chance.random(len(story.ids)) < told.kept[story.ids]]
+    wide = chance.integers(1, WINDOW + 1, len(ids))
+    middle, near = [], []
+    for step in range(1, WINDOW + 1):
+        at = np.arange(max(0, len(ids) - step))
+        onward, back = at[wide[at] >= step], at[wide[at + step] >= step] if len(at) else at
+        middle += [ids[onward], ids[back + step]]
+        near += [ids[onward + step], ids[back]]
+    return np.concatenate(middle), np.concatenate(near)
+
+
+def strangers(told: Told, count: int, chance: np.random.Generator) -> np.ndarray:
+    """Words drawn by chance [pair, 5]."""
+    drawn = np.searchsorted(told.noise, chance.random((count, STRANGERS)), side="right")
+    return np.minimum(drawn, told.size - 1)
+
+
+class Cell(NamedTuple):
+    """Two words and how often they stand near each other; each time counts 1/distance, as published."""
+
+    middle: int
+    near: int
+    often: float
+
+
+def cells(stories: Sequence[Story], size: int) -> list[Cell]:
+    """Every pair of words that stand at most five places apart in some story, with its count; both ways round."""
+    total: dict[int, float] = {}
+    for step in range(1, WINDOW + 1):
+        keys = np.concatenate([story.ids[:-step] * size + story.ids[step:] for story in stories])  # shorter stories give none
+        for key, count in zip(*np.unique(keys, return_counts=True), strict=True):
+            total[int(key)] = total.get(int(key), 0.0) + float(count) / step
+    turned = {key: key % size * size + key // size for key in total}
+    both = dict.fromkeys((*total, *turned.values()))
+    return [Cell(k // size, k % size, total.get(k, 0.0) + total.get(k % size * size + k // size, 0.0)) for k in both]

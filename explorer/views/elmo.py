@@ -1,0 +1,184 @@
+"""What an ELMo finds in letters, what its two directions expect, and how one word looks in many texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import BothSides, Contexts, Filters
+from explorer.views import theme
+from explorer.views.view import Choice, Control, Range, View, by_name
+
+SHOWN = 14  # so many filters fit into a picture
+
+
+def filters(record: Filters, *, many: int) -> go.Figure:
+    """The letter filters that answer this word most strongly, each as a strip over the letters which it then sees: its strongest answer,
+    which max-pooling keeps. ⟨ and ⟩ begin and end the word. Beside it stand the known words that move the same filter most.
+
+    You may conclude which letters moved these filters here. You may not conclude that a filter stands for a word part: it is one
+    number of many, and highways mix them all before the LSTMs read them.
+    """
+    best = np.argsort(-record.strongest, kind="stable")[:many]
+    grid = np.full((len(best), len(record.letters)), np.nan)
+    for row, number in enumerate(best):
+        begin = int(record.places[number])
+        grid[row, begin : begin + int(record.widths[number])] = record.strongest[number]
+    outside = sum(int(record.places[n]) >= len(record.letters) for n in best)
+    named = [f"{int(record.widths[n])} wide: {theme.label(', '.join(record.known[n][:3]))}" for n in best]
+    hover = [[theme.printable(", ".join(record.known[n]))] * grid.shape[1] for n in best]
+    figure = go.Figure(
+        go.Heatmap(
+            z=grid, coloraxis="coloraxis", customdata=hover, xgap=1, ygap=2,
+            hovertemplate="answer <b>%{z:.2f}</b><br>strongest for: %{customdata}<extra></extra>",
+        )
+    )  # fmt: skip
+    notes = (
+        f"{len(record.widths)} filters in all; each keeps one number",
+        f"{outside} of these answer behind the word" if outside else "",
+    )
+    above = theme.space_above(*notes) + 14
+    axis = {"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": [theme.label(x) for x in record.letters]}
+    figure.update_layout(
+        title=theme.title(f"What letter filters find in “{theme.label(record.word)}”", *notes),
+        xaxis={**axis, "automargin": True, "showgrid": False, "side": "top"},
+        yaxis={"tickmode": "array", "tickvals": list(range(len(best))), "ticktext": named, "autorange": "reversed", "automargin": True,
+               "showgrid": False, "tickfont": {"size": 12}},
+        coloraxis={"cmin": 0, "cmax": max(1e-6, float(record.strongest[best].max()))},
+        height=170 + 30 * len(best) + above, margin={"l": 10, "r": 10, "t": above + 20, "b": 70},
+    )  # fmt: skip
+    return figure
+
+
+def both_sides(record: BothSides, *, place: int) -> go.Figure:
+    """One place, two models: left what the forward model expects there, who has read only the words before it; right what the backward
+    model expects, who has read only the words after it. The striped bar is the word that stands there.
+
+    You may conclude what each side alone foretells. You may not conclude what ELMo would fill in: it never does, no state knows both
+    sides. Its two halves are only put side by side, for other models to read.
+    """
+    words = theme.labels(record.tokens)
+    before, after = " ".join(words[max(0, place - 5) : place]), " ".join(words[place + 1 : place + 6])
+    figure = make_subplots(1, 2, subplot_titles=("from the left →", "← from the right"), horizontal_spacing=0.2)
+    for side in range(2):
+        bar, texts = _guesses(record, side, place)
+        figure.add_trace(bar, row=1, col=1 + side)
+        ticks = {"tickvals": list(range(len(texts))), "ticktext": texts, "autorange": "reversed", "automargin": True}
+        figure.update_yaxes(**ticks, row=1, col=1 + side)
+        figure.update_xaxes(range=[0, 1], title_text="P", automargin=True, row=1, col=1 + side)
+    truth = [f"{value:.3f}" if value == value else "–" for value in record.truth[:, place]]
+    notes = (
+        f"{before} [ {words[place]} ] {after}",
+        f"P({words[place]}): {truth[0]} from the left, {truth[1]} from the right",
+        theme.unseen_note(record.tokens),
+    )
+    above = theme.space_above(*notes) + 36
+    figure.update_layout(
+        title=theme.title(f"Two models at place {place}", *notes),
+        height=260 + above,
+        margin={"l": 10, "r": 20, "t": above, "b": 60},
+    )
+    return figure
+
+
+def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str]]:
+    """What one direction expects at a place, as bars, and the words beside them."""
+    texts, shares = [theme.label(text) for text in record.texts[side][place]], record.shares[side, place]
+    right = [text == record.tokens.texts[place] for text in record.texts[side][place]]
+    if np.isnan(record.truth[side, place]):
+        texts, shares, right = ["nothing read yet"], np.zeros(1), [False]
+    bar = go.Bar(
+        x=shares, y=np.arange(len(texts)), orientation="h", meta=side, showlegend=False, customdata=texts,
+        marker={"pattern": {"shape": ["/" if same else "" for same in right]}},
+        hovertemplate="%{customdata}: P = <b>%{x:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    return bar, texts
+
+
+def contexts(record: Contexts, *, layer: int) -> go.Figure:
+    """One word in many texts, a dot for each, on the plane on which its vectors of this layer lie furthest apart; the colour is what it
+    means there. Layer 0 comes from the letters alone, so all dots are one. Above, vectors know what stands around.
+
+    You may conclude that a layer tells these uses apart where the colours do. You may not conclude that distances in the picture are
+    those in the model: a plane shows two of many directions. The mean cosines in the title are taken in all of them.
+    """
+    points, alike = record.points(layer), record.likeness(layer)
+    senses = list(dict.fromkeys(record.senses))
+    figure = go.Figure()
+    for number, sense in enumerate(senses):
+        mine = [n for n, held in enumerate(record.senses) if held == sense]
+        figure.add_scatter(
+            x=points[mine, 0], y=points[mine, 1], mode="markers", name=theme.printable(sense or record.word), meta=number,
+            marker={"size": 11, "symbol": number % 6, "opacity": 0.8}, customdata=[_short(record.texts[n]) for n in mine],
+            hovertemplate="%{customdata}<extra></extra>",
+        )  # fmt: skip
+    same = np.array([[a == b for a in record.senses] for b in record.senses])
+    pairs = ~np.eye(len(same), dtype=bool)
+    said = [
+        f"{name} {alike[kind & pairs].mean():.2f}"
+        for name, kind in (("same sense", same), ("other sense", ~same))
+        if (kind & pairs).any()
+    ]
+    notes = (f"mean cosine: {', '.join(said)}", f"{len(record.texts)} uses; {theme.printable(record.model)}")
+    above = theme.space_above(*notes) + 14
+    room = max(1e-3, float(np.abs(points).max())) * 1.15
+    figure.update_layout(
+        title=theme.title(f"“{theme.label(record.word)}” in layer {layer}", *notes), height=440 + above,
+        xaxis={"range": [-room, room], "title": {"text": "first direction"}, "automargin": True},
+        yaxis={"range": [-room, room], "title": {"text": "second direction"}, "automargin": True},
+        margin={"l": 10, "r": 10, "t": above, "b": 130},
+    )  # fmt: skip
+    return figure
+
+
+def _short(text: str) -> str:
+    return "<br>".join(theme.lines((theme.printable(text[:400]),)))
+
+
+def is_filters(record: object) -> str:
+    """Empty for what letter filters found."""
+    return (
+        ""
+        if isinstance(record, Filters)
+        else f"it draws what directions.filters(model, word) makes; this is a {type(record).__name__}."
+    )
+
+
+def is_both(record: object) -> str:
+    """Empty for what both directions expect."""
+    kind = type(record).__name__
+    return "" if isinstance(record, BothSides) else f"it draws what directions.both_sides(model, text) makes; this is a {kind}."
+
+
+def is_contexts(record: object) -> str:
+    """Empty for one word in many texts."""
+    kind = type(record).__name__
+    return (
+        "" if isinstance(record, Contexts) else f"it draws what directions.contexts(model, word, uses) makes; this is a {kind}."
+    )
+
+
+def strips(record: Filters) -> Mapping[str, Control]:
+    """How many filters."""
+    return {"many": Range("Filters", 1, min(40, len(record.widths)), min(SHOWN, len(record.widths)))}
+
+
+def places(record: BothSides) -> Mapping[str, Control]:
+    """Which word."""
+    return {"place": Range("Place", 0, len(record.tokens) - 1, len(record.tokens) // 2)}
+
+
+def layers(record: Contexts) -> Mapping[str, Control]:
+    """Which layer."""
+    held = tuple(range(len(record.vectors)))
+    return {"layer": Choice("Layer", held, held[-1], ordered=True)}
+
+
+VIEWS = by_name(
+    View("letter-filters", "What letter filters find", filters, strips, is_filters),
+    View("both-sides", "What each direction expects", both_sides, places, is_both),
+    View("contexts", "One word in many texts", contexts, layers, is_contexts),
+)

@@ -1,0 +1,191 @@
+"""How tasks mix the layers of an ELMo: shares that move while they learn, what each layer is worth, and a bench to mix by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Bench, Mixes
+from explorer.views import theme
+from explorer.views.view import Choice, Control, Range, View, by_name
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: layer 0, layer 1, layer 2
+PARTS = 20  # a slider moves in so many steps
+
+
+def shares(record: Mixes, *, step: int) -> go.Figure:
+    """s_j of every task: which share each layer has in the mix that the task reads, after this many steps. Bars are means over all
+    runs, the small lines reach from the lowest run to the highest. Before learning, all shares are equal. Tasks stand in the order
+    of how high in the stack they read in the end, Σ j s_j. γ, which stretches the whole mix, stands below each name.
+
+    You may conclude what these heads took from these layers. You may not conclude that a layer with a large share is the useful
+    one: look at what each layer is worth alone. And shares compare only because every layer was brought to the same scale first.
+    """
+    at, order = list(record.steps).index(step), np.argsort(record.heights.mean(1), kind="stable")
+    held = record.shares[order, :, at]  # [task, run, layer]
+    named = [f"{theme.printable(record.tasks[n])}<br>γ {record.gammas[n, :, at].mean():.2f}" for n in order]
+    figure = go.Figure()
+    for layer in range(held.shape[-1]):
+        values = held[..., layer]
+        mean = values.mean(1)
+        spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
+        hover = f"%{{x}}<br>s<sub>{layer}</sub> = <b>%{{y:.3f}}</b><extra></extra>"
+        figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer)
+    notes = (f"after {step} steps; {record.note}",)
+    return _dressed(figure, "What each task takes of each layer", notes, "share s_j", (0, 1.02))
+
+
+def scores(record: Mixes) -> go.Figure:
+    """What the mix and each layer alone are worth for every task, on new texts: the mean over the biLMs with its 95 % interval.
+    The last layer alone is what one would take without a mix. The cross is the score of always giving the most frequent answer.
+
+    You may conclude which layer knows what, where intervals stay apart. You may not conclude that a mix is always the best: where
+    it stands below a single layer, its shares were no measure of use. Nor that an interval from so few biLMs is narrow by nature.
+    """
+    order = np.argsort(record.heights.mean(1), kind="stable")
+    named = [f"{theme.printable(record.tasks[n])}<br>({record.metrics[n]})" for n in order]
+    figure = go.Figure()
+    for way, label in enumerate(record.ways):
+        mean, low, high = record.intervals[order, way].T
+        bars = {"array": np.nan_to_num(high - mean), "arrayminus": np.nan_to_num(mean - low), "thickness": 1.5, "width": 3}
+        hover = f"%{{x}}<br>{label}: <b>%{{y:.3f}}</b><extra></extra>"
+        figure.add_bar(x=named, y=mean, error_y=bars, name=_way(record, way), hovertemplate=hover, meta=(way - 1) % 8)
+    figure.add_scatter(
+        x=named, y=record.blind[order], mode="markers", name="most frequent answer", marker={"symbol": "x", "size": 10}, meta=6,
+        hovertemplate="%{x}<br>most frequent answer: <b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    better = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if record.gains[n, -1, 1] > 0]
+    worse = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if (record.gains[n, 1:, 2] < 0).any()]
+    notes = (
+        f"mix above the last layer alone with 95 % confidence: {', '.join(better) or 'no task'}",
+        f"below some single layer: {', '.join(worse) or 'no task'}",
+    )
+    return _dressed(figure, "The mix beside each layer alone", notes, "score on new texts", (0, 1.02))
+
+
+def triangle(record: Mixes, *, step: int) -> go.Figure:
+    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the middle takes all alike. A line is the way
+    of one task (the mean over all runs) from the middle to where its shares stand at this step; the dots around its end are the
+    single runs.
+
+    You may conclude that tasks whose dots stay apart take different layers in every run. You may not conclude from near corners that
+    the other layers are useless: they may say the same.
+    """
+    at = list(record.steps).index(step)
+    figure = go.Figure(
+        go.Scatter(
+            x=CORNERS[[0, 1, 2, 0], 0], y=CORNERS[[0, 1, 2, 0], 1], mode="lines", meta=6, showlegend=False, hoverinfo="skip"
+        )
+    )
+    for n, task in enumerate(record.tasks):
+        way = record.shares[n, :, : at + 1].mean(0) @ CORNERS  # [step, 2]
+        ends = record.shares[n, :, at]
+        gap = np.full((len(ends), 2), np.nan)
+        path = np.vstack((way, np.stack((gap, ends @ CORNERS), axis=1).reshape(-1, 2)))  # every dot stands alone
+        said = [f"step {s}" for s in record.steps[: at + 1]]
+        for (b, h), row in zip(record.runs, ends, strict=True):
+            said += ["", f"biLM {b}, heads {h}: s = {', '.join(f'{x:.2f}' for x in row)}"]
+        sizes = [0] * len(way) + [0, 9] * len(ends)
+        figure.add_scatter(
+            x=path[:, 0], y=path[:, 1], mode="lines+markers", name=theme.printable(task), marker={"size": sizes},
+            line={"width": 2}, text=said, hovertemplate=f"{theme.printable(task)}<br>%{{text}}<extra></extra>", meta=n,
+        )  # fmt: skip
+    for layer, (x, y) in enumerate(CORNERS):
+        figure.add_annotation(x=x, y=y, text=f"h<sub>{layer}</sub> alone", showarrow=False, yshift=14 if layer == 2 else -14)
+    notes = (f"after {step} steps; {record.note}",)
+    figure = _dressed(figure, "Where each task goes", notes, "", (-0.12, 1.0))
+    figure.update_xaxes(visible=False, range=[-0.15, 1.15])
+    figure.update_yaxes(visible=False)
+    figure.update_layout(height=520 + theme.space_above(*notes))
+    return figure
+
+
+def bench(record: Bench, **weights: int) -> go.Figure:
+    """Set the s_j yourself: the sliders' values are divided by their sum. The left bars are your shares beside those that the task
+    learned; the right bars are what they are worth on new texts: yours, the learned ones, and every layer alone. A linear head is
+    fitted anew for each setting (by ridge regression), so what changes is the mix, not how well a head fits it.
+
+    You may conclude how much the shares matter for this task. You may not conclude that the best setting here is the best on other
+    texts: it was looked for on these.
+    """
+    layers = record.train.shape[1]
+    mine = np.array([weights[f"s{layer}"] for layer in range(layers)], np.float64)
+    mine = mine / mine.sum() if mine.sum() else np.full(layers, 1 / layers)
+    learned = record.learned.mean(0)
+    figure = go.Figure()
+    for number, (label, held) in enumerate((("your shares", mine), ("learned shares", learned))):
+        hover = f"{label}, %{{x}}: <b>%{{y:.2f}}</b><extra></extra>"
+        figure.add_bar(
+            x=[f"s<sub>{layer}</sub>" for layer in range(layers)], y=held, name=label, meta=number, hovertemplate=hover
+        )
+    ways = {"yours": mine, "learned": learned} | {f"h<sub>{j}</sub> alone": np.eye(layers)[j] for j in range(layers)}
+    found = {label: record.score(way) for label, way in ways.items()}
+    figure.add_bar(
+        x=list(found), y=list(found.values()), name="right answers", meta=2, text=[f"{value:.3f}" for value in found.values()],
+        textposition="outside", textangle=0, cliponaxis=False,
+        hovertemplate="%{x}: <b>%{y:.3f}</b> right<extra></extra>",
+    )  # fmt: skip
+    notes = (
+        f"yours {found['yours']:.3f}, learned {found['learned']:.3f}, always the most frequent answer {record.blind:.3f}",
+        f"{len(record.gold)} examples to learn from, {len(record.asked)} new ones",
+    )
+    return _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "share", (0, 1.02))
+
+
+def _layer(layer: int) -> str:
+    return "s<sub>0</sub>: from letters" if layer == 0 else f"s<sub>{layer}</sub>: LSTM layer {layer}"
+
+
+def _way(record: Mixes, way: int) -> str:
+    return f"{record.ways[way]} (the last)" if way == len(record.ways) - 1 else record.ways[way]
+
+
+def _dressed(figure: go.Figure, title: str, notes: tuple[str, ...], up: str, span: tuple[float, float]) -> go.Figure:
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(title, *notes), barmode="group", height=470 + above, legend={"y": -0.5},
+        margin={"l": 10, "r": 10, "t": above, "b": 200},
+        xaxis={"automargin": True}, yaxis={"title": {"text": up}, "range": list(span), "automargin": True},
+    )  # fmt: skip
+    return figure
+
+
+def steps(record: Mixes) -> Mapping[str, Control]:
+    """After how many steps."""
+    held = tuple(int(step) for step in record.steps)
+    return {"step": Choice("After step", held, held[-1], ordered=True)}
+
+
+def sliders(record: Bench) -> Mapping[str, Control]:
+    """One slider for each layer."""
+    return {f"s{layer}": Range(f"Weight of layer {layer}", 0, PARTS, PARTS // 2) for layer in range(record.train.shape[1])}
+
+
+def is_mixes(record: object) -> str:
+    """Empty for what the experiment measured."""
+    kind = type(record).__name__
+    return "" if isinstance(record, Mixes) else f"it draws what explorer.experiments.mixes measures; this is a {kind}."
+
+
+def has_three(record: object) -> str:
+    """Empty where there are three layers to mix."""
+    if not isinstance(record, Mixes):
+        return is_mixes(record)
+    layers = record.shares.shape[-1]
+    return "" if layers == 3 else f"a triangle has three corners, but there are {layers} layers to mix."
+
+
+def is_bench(record: object) -> str:
+    """Empty for a bench."""
+    kind = type(record).__name__
+    return "" if isinstance(record, Bench) else f"it draws a bench of explorer.experiments.mixes; this is a {kind}."
+
+
+VIEWS = by_name(
+    View("mix-shares", "What each task takes of each layer", shares, steps, is_mixes),
+    View("mix-triangle", "Where each task goes", triangle, steps, has_three),
+    View("mix-scores", "The mix beside each layer alone", scores, lambda record: {}, is_mixes),
+    View("mix-bench", "Mix the layers by hand", bench, sliders, is_bench),
+)

@@ -1,0 +1,51 @@
+"""What lies near a word, or near a sum of words."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Neighbours
+from explorer.views import theme
+from explorer.views.tiles import nothing
+from explorer.views.view import View, by_name
+
+
+def near(record: Neighbours) -> go.Figure:
+    """The words whose vectors point most nearly where the asked one does, by cosine: 1 is the same direction, 0 a right angle.
+
+    Of an analogy (a is to b as c is to …) the asked vector is b − a + c, of three vectors of length 1; by convention the three words
+    themselves are left out, since one of them lies nearest most of the time.
+
+    You may conclude what stands in like surroundings in the training texts. You may not conclude that near words mean the same:
+    *hot* and *cold* share their surroundings too.
+    """
+    words = [theme.label(word) for word in record.words]
+    figure = go.Figure(
+        go.Bar(
+            x=record.likeness, y=np.arange(len(words)), orientation="h", meta=0, customdata=words,
+            hovertemplate="%{customdata}: cosine <b>%{x:.3f}</b><extra></extra>",
+        )
+    )  # fmt: skip
+    given = [theme.label(word) for word in record.given]
+    asked = f"{given[0]} : {given[1]} = {given[2]} : ?" if len(given) == 3 else given[0]
+    notes = (f"{theme.printable(record.model)}, the nearest {len(words)}",)
+    above = theme.space_above(*notes) + 14
+    ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": words}
+    figure.update_layout(
+        title=theme.title(f"Near “{asked}”", *notes), xaxis={"title": {"text": "cosine"}, "automargin": True},
+        yaxis={**ticks, "autorange": "reversed", "automargin": True}, height=120 + 30 * max(3, len(words)) + above,
+        margin={"l": 10, "r": 20, "t": above, "b": 60},
+    )  # fmt: skip
+    return figure
+
+
+def is_neighbours(record: object) -> str:
+    """Empty for what lies near a word."""
+    kind = type(record).__name__
+    return (
+        "" if isinstance(record, Neighbours) else f"it draws what neighbours.neighbours(model, word) makes; this is a {kind}."
+    )
+
+
+VIEWS = by_name(View("neighbours", "What lies near", near, nothing, is_neighbours))

@@ -1,0 +1,278 @@
+"""ELMo against PyTorch's LSTM, the paper's formulas in NumPy, and itself: the two directions never meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+import explorer as ex
+from explorer import library
+from explorer.errors import ChoiceError
+from explorer.measuring.held import Held
+from explorer.measuring.measure import measure
+from explorer.model import ElmoModel
+from explorer.nn.elmo import BiLM, ElmoConfig, ScalarMix, initialise, needed, once, turned
+from explorer.text import ngram
+from explorer.text.letters import letters
+from explorer.text.seedling import stories
+from explorer.text.tokenizers import Tokenizer
+
+TEXT = "The dog was tired because it ran all day."
+OTHER = "Anna gave the cat some milk."
+
+
+@pytest.fixture(scope="module")
+def pieces() -> Tokenizer:
+    return ex.tokenizer("characters", [" ".join(story) for story in stories(300, 1)], size=4000)
+
+
+@pytest.fixture(scope="module")
+def elmo(pieces: Tokenizer) -> ElmoModel:
+    made = ex.build("elmo", tokenizer=pieces, device="cpu", dim=24, hidden=40)
+    assert isinstance(made, ElmoModel)
+    return made
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def weights_of(module: nn.Module) -> dict[str, np.ndarray]:
+    return {name: value.detach().double().numpy() for name, value in module.state_dict().items()}
+
+
+def word_by_hand(model: ElmoModel, word: str) -> np.ndarray:
+    """x of one word, by the paper's formulas: filters, their strongest answers, highways, projection."""
+    w = weights_of(model.module.characters)
+    grid = w["letters.weight"][letters([word])[0]]  # [place, width of a letter]
+    found = []
+    for number, (wide, _) in enumerate(model.config.filters):
+        kernel, bias = w[f"filters.{number}.weight"], w[f"filters.{number}.bias"]
+        answers = [np.einsum("fcw,wc->f", kernel, grid[at : at + wide]) + bias for at in range(len(grid) - wide + 1)]
+        found.append(np.max(answers, axis=0))
+    x = np.maximum(np.concatenate(found), 0)
+    for number in range(model.config.highways):
+        gate = sigmoid(w[f"highways.{number}.gate.weight"] @ x + w[f"highways.{number}.gate.bias"])
+        made = np.maximum(w[f"highways.{number}.make.weight"] @ x + w[f"highways.{number}.make.bias"], 0)
+        x = gate * x + (1 - gate) * made
+    return w["project.weight"] @ x + w["project.bias"]
+
+
+def lstm_by_hand(module: nn.Module, x: np.ndarray) -> np.ndarray:
+    """One LSTM with a projection over [position, dim]: i, f, g, o from the word and from what was handed on; c; h = W_p (o tanh c)."""
+    w = weights_of(module)
+    handed, c, out = np.zeros(x.shape[1]), np.zeros(w["weight_hr_l0"].shape[1]), []
+    for word in x:
+        total = w["weight_ih_l0"] @ word + w["bias_ih_l0"] + w["weight_hh_l0"] @ handed + w["bias_hh_l0"]
+        i, f, g, o = np.split(total, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        handed = w["weight_hr_l0"] @ (sigmoid(o) * np.tanh(c))
+        out.append(handed)
+    return np.array(out)
+
+
+def test_a_word_is_what_the_formulas_say(elmo: ElmoModel) -> None:
+    words = ["The", "dog", "photosynthesis", "x" * 60, "é", "<S>"]
+    made = elmo.module.words(torch.tensor(letters(words))[None])[0].detach().numpy()
+    for word, vector in zip(words, made, strict=True):
+        np.testing.assert_allclose(vector, word_by_hand(elmo, word), atol=1e-5)
+
+
+def test_both_directions_are_what_the_formulas_say(elmo: ElmoModel) -> None:
+    trace = ex.trace(elmo, TEXT)
+    x = np.array(trace.hidden["characters"][0], np.float64)
+    for name, direction, step in (("forward", elmo.module.onward, 1), ("backward", elmo.module.back, -1)):
+        first = lstm_by_hand(direction.layers[0], x[::step])
+        second = lstm_by_hand(direction.layers[1], first) + first  # the residual connection of the paper
+        np.testing.assert_allclose(trace.hidden[name][0], first[::step], atol=1e-5)
+        np.testing.assert_allclose(trace.hidden[name][1], second[::step], atol=1e-5)
+
+
+def test_a_batch_is_what_packed_lstms_of_pytorch_make_of_it(elmo: ElmoModel) -> None:
+    """A bidirectional `nn.LSTM` with our weights, over a packed batch, is our first layer in both directions."""
+    theirs = nn.LSTM(24, 40, proj_size=24, batch_first=True, bidirectional=True)
+    ours = elmo.module.onward.layers[0].state_dict(), elmo.module.back.layers[0].state_dict()
+    theirs.load_state_dict({**ours[0], **{f"{name}_reverse": value for name, value in ours[1].items()}})
+    words, lengths = torch.randn(3, 9, 24, generator=torch.Generator().manual_seed(0)), torch.tensor([9, 4, 1])
+    out, _ = theirs(pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False))
+    wanted, _ = pad_packed_sequence(out, batch_first=True)
+    onward = elmo.module.onward(words)[0]
+    back = turned(elmo.module.back(turned(words, lengths))[0], lengths)
+    real = torch.arange(9) < lengths[:, None]
+    assert torch.allclose(torch.cat((onward, back), -1)[real], wanted[real], atol=1e-6)
+
+
+def test_the_directions_never_meet(elmo: ElmoModel) -> None:
+    """Row t of the forward half does not see word t + 1, nor row t of the backward half word t − 1: bit for bit, in every layer.
+
+    Every word is exchanged in turn. What stands on the seen side moves, so the test would notice a model that ignores its text.
+    """
+    text = [*TEXT[:-1].split(), "."]
+    before = ex.trace(elmo, " ".join(text))
+    for place in range(len(text)):
+        changed = ex.trace(elmo, " ".join([*text[:place], "cats", *text[place + 1 :]]))
+        moved = {name: (before.hidden[name] != changed.hidden[name]).any(-1) for name in before.hidden}
+        at = np.flatnonzero(moved["characters"][0])
+        assert len(at) == 1
+        assert not moved["forward"][:, : at[0]].any() and moved["forward"][:, at[0] :].all()
+        assert not moved["backward"][:, at[0] + 1 :].any() and moved["backward"][:, : at[0] + 1].all()
+        scores = {name: (before.outputs[name] != changed.outputs[name]).any(-1) for name in ("lm", "backward")}
+        assert not scores["lm"][: at[0]].any() and not scores["backward"][at[0] + 1 :].any()
+
+
+def test_no_gradient_crosses_between_the_directions(elmo: ElmoModel) -> None:
+    given = torch.tensor(elmo.tokens(TEXT).characters)[None]
+    for loss, mine, other in (("forward", "onward", "back"), ("backward", "back", "onward")):
+        elmo.module.zero_grad()
+        getattr(elmo.module(given), loss)[-1].sum().backward()
+        assert all(weight.grad is not None for weight in getattr(elmo.module, mine).parameters())
+        assert all(weight.grad is None for weight in getattr(elmo.module, other).parameters())
+    elmo.module.zero_grad()
+
+
+def test_padding_and_neighbours_change_nothing(elmo: ElmoModel) -> None:
+    texts = [TEXT, OTHER, "Dog", "x" * 60]
+    for one, text in zip(elmo.outputs_many(texts), texts, strict=True):
+        for name, scores in elmo.outputs(text).items():
+            np.testing.assert_allclose(one[name], scores, atol=1e-5)
+    for one, text in zip(elmo.layers(texts), texts, strict=True):
+        trace = ex.trace(elmo, text)
+        x = trace.hidden["characters"][0]
+        wanted = [np.hstack((x, x)), *map(np.hstack, zip(trace.hidden["forward"], trace.hidden["backward"], strict=True))]
+        np.testing.assert_allclose(one, wanted, atol=1e-5)
+
+
+def test_words_are_computed_once_and_only_as_wide_as_they_need(elmo: ElmoModel) -> None:
+    grid = torch.tensor(letters(["dog", "a", "dog", "<PAD>", "elephants", "a"]))[None]
+    different, which = once(grid)
+    assert len(different) == 4 and torch.equal(different[which], grid[0])
+    cut = needed(grid[0], 5)
+    assert cut.shape[1] == len("elephants") + 2 + 5
+    module = elmo.module.characters
+    assert torch.allclose(module(cut), module(grid[0]), atol=1e-6)
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_the_mix_is_the_formula(norm: bool) -> None:
+    mix = ScalarMix(3, norm=norm)
+    chance = np.random.default_rng(0)
+    w, h = chance.normal(size=3), chance.normal(size=(3, 4, 5, 6)) * 3 + 1
+    with torch.no_grad():
+        mix.weights.copy_(torch.tensor(w))
+        mix.gamma.fill_(1.7)
+    s = np.exp(w) / np.exp(w).sum()
+    layers = (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5) if norm else h
+    wanted = 1.7 * np.einsum("l,lbpd->bpd", s, layers)
+    made = mix(torch.tensor(h, dtype=torch.float32)).detach().numpy()
+    np.testing.assert_allclose(made, wanted, atol=1e-5)
+    np.testing.assert_allclose(mix(torch.tensor(h[:, :1, :2], dtype=torch.float32)).detach().numpy(), wanted[:1, :2], atol=1e-5)
+
+
+def test_a_run_learns_resumes_to_the_same_bits_and_opens_again(tmp_path: Path, pieces: Tokenizer) -> None:
+    told = [story[:3] for story in stories(100, 1)]
+
+    def run(folder: str) -> ex.fit:
+        return ex.fit(
+            "elmo", corpus=told, held=told[:2], tokenizer=pieces, dim=24, hidden=40, steps=9, batch=8, checks=1, snapshots=2,
+            folder=tmp_path / folder, device="cpu", precision="float32", rate=1e-2,
+        )  # fmt: skip
+
+    whole = list(run("whole"))
+    assert whole[-1].losses["forward"] < whole[0].losses["forward"] - 0.3 and set(whole[-1].losses) == {"forward", "backward"}
+    wanted = {"forward perplexity", "backward perplexity", "4-gram forward perplexity", "4-gram backward perplexity"}
+    assert wanted <= set(whole[-1].metrics) and "from the left" in whole[-1].samples[0]
+    broken = run("broken")
+    for step in broken:
+        if step.step == 5:
+            broken.stop()
+    again = [*run("broken")]
+    assert [step.losses for step in again] == [step.losses for step in whole[5:]]
+    opened, first = ex.load(tmp_path / "broken"), ex.load(tmp_path / "whole", step=1)
+    assert opened.family == "bilm" and first.outputs(TEXT).keys() == {"lm", "backward"}
+    np.testing.assert_array_equal(opened.outputs(TEXT)["backward"], ex.load(tmp_path / "whole").outputs(TEXT)["backward"])
+    assert library.Shelved("x", tmp_path / "whole", shipped=False).about()["preset"] == "elmo"
+
+
+def test_perplexities_are_those_of_the_definition(elmo: ElmoModel) -> None:
+    held = list(stories(4, 9))
+    found = measure(elmo, "bilm", Held(held, train=_rows(elmo.tokenizer, 60))).metrics
+    total, count = {"lm": 0.0, "backward": 0.0}, 0
+    for story in held:
+        tokens = elmo.tokenizer.encode(" ".join(story))
+        said = elmo.outputs(tokens)
+        for place in range(len(tokens) - 1):
+            for name, row, asked in (("lm", place, place + 1), ("backward", place + 1, place)):
+                scores = said[name][row].astype(np.float64)
+                total[name] += np.log(np.exp(scores - scores.max()).sum()) + scores.max() - scores[tokens.ids[asked]]
+        count += len(tokens) - 1
+    assert found["forward perplexity"] == pytest.approx(np.exp(total["lm"] / count), rel=1e-4)
+    assert found["backward perplexity"] == pytest.approx(np.exp(total["backward"] / count), rel=1e-4)
+    v = elmo.tokenizer.vocabulary
+    rows = [np.array([v.begin, *story.ids, v.end])[::-1] for story in _rows(elmo.tokenizer, 60)]
+    back = ngram.train(rows, elmo.tokenizer, order=4, begin=v.end)
+    wanted = back.perplexity([np.array(elmo.tokenizer.encode(" ".join(story)).ids)[::-1] for story in held])
+    assert found["4-gram backward perplexity"] == pytest.approx(wanted)
+
+
+def _rows(pieces: Tokenizer, count: int) -> list:
+    from explorer.training.stories import prepared_letters
+
+    return prepared_letters([list(story) for story in stories(count, 1)], pieces)
+
+
+def test_unknown_words_are_still_read(elmo: ElmoModel) -> None:
+    """In training and afterwards: a word that the vocabulary does not have is unknown to the softmax, not to the letters."""
+    from explorer.training.batches import Kitchen, spelled
+    from explorer.training.stories import prepared_letters
+
+    told = prepared_letters([["Zebras ran."], ["Yetis ran all day."]], elmo.tokenizer)
+    kitchen = Kitchen(told, elmo.tokenizer.vocabulary, 12, "bilm", np.random.default_rng(0))
+    batch = spelled(told, kitchen)
+    for row, text in enumerate(("Zebras ran.", "Yetis ran all day.")):
+        tokens = elmo.tokenizer.encode(text)
+        assert batch.source[row, : len(tokens)].tolist() == tokens.ids.tolist()
+        assert tokens.characters is not None
+        assert (batch.labels["letters"][row, : len(tokens)] == tokens.characters).all()
+        assert not batch.labels["letters"][row, len(tokens) :].any() and not batch.scored[row, 0]
+    a, b = (ex.trace(elmo, text).hidden["characters"][0, 1] for text in ("Zebras ran.", "Yetis ran."))
+    assert not np.allclose(a, b)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dim": 200}, "more than dim"),
+        ({"filters": [(9, 3)]}, "letters wide"),
+        ({"heads": 2}, "field of elmo"),
+        ({"layers": 0}, "at least 1"),
+    ],
+)
+def test_a_shape_that_cannot_be_is_refused(pieces: Tokenizer, settings: dict, message: str) -> None:
+    with pytest.raises(ChoiceError, match=message):
+        ex.build("elmo", tokenizer=pieces, **settings)
+
+
+def test_what_an_elmo_does_not_have_is_refused(elmo: ElmoModel, pieces: Tokenizer) -> None:
+    with pytest.raises(ChoiceError, match="characters"):
+        ex.build("elmo", tokenizer=ex.tokenizer("words", ["a dog"], size=50))
+    with pytest.raises(ChoiceError, match="no Hugging Face class"):
+        ex.export(elmo, "nowhere")
+    with pytest.raises(ChoiceError, match="takes no target"):
+        elmo.outputs(TEXT, target=TEXT)
+    with pytest.raises(ChoiceError, match="stream"):
+        ex.trace(elmo, TEXT, edits=[ex.SilenceHead("forward", layer=0, head=0)])
+    with pytest.raises(ChoiceError, match="bilm"):
+        ex.fit(elmo, corpus=list(stories(40, 1)), objective="causal")
+
+
+def test_the_same_seed_begins_with_the_same_weights() -> None:
+    shape = ElmoConfig(vocab=30, dim=8, hidden=12)
+    one, same, other = (initialise(BiLM(shape), seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(one[name], same[name]) for name in one)
+    assert not torch.equal(one["head.weight"], other["head.weight"])
+    assert torch.equal(one["onward.layers.0.bias_ih_l0"][12:24], torch.ones(12))

@@ -1,0 +1,195 @@
+"""word2vec and GloVe against their papers' formulas and against counting by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import explorer as ex
+from explorer.errors import ChoiceError
+from explorer.measuring.analogies import answered, known
+from explorer.measuring.held import Desk, Held
+from explorer.model import StaticModel
+from explorer.neighbours import analogy, neighbours
+from explorer.objectives import OBJECTIVES
+from explorer.text.microworld.relations import relations
+from explorer.text.seedling import stories
+from explorer.text.tokenizers import Tokenizer
+from explorer.training.nearness import STRANGERS, WINDOW, Told, cells, pairs_of, strangers
+from explorer.training.run import tensors
+from explorer.training.stories import Story
+
+
+@pytest.fixture(scope="module")
+def pieces() -> Tokenizer:
+    return ex.tokenizer("words", [" ".join(story) for story in stories(200, 1)], size=4000)
+
+
+def run(what: str, pieces: Tokenizer, folder: Path | None = None, **more: object) -> ex.fit:
+    told = list(stories(60, 1))
+    settings = {"dim": 8, "steps": 12, "batch": 16, "checks": 0, "snapshots": 0, "device": "cpu", "precision": "float32"}
+    return ex.fit(what, corpus=told, held=told[:1], tokenizer=pieces, folder=folder, **settings | more)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def filled(module: torch.nn.Module) -> dict[str, np.ndarray]:
+    """Weights that are all different, so that a formula cannot hold by chance."""
+    chance = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.normal_(0, 0.3, generator=chance)
+    return {name: value.double().numpy() for name, value in module.state_dict().items()}
+
+
+def test_skip_gram_is_the_paper_s_loss(pieces: Tokenizer) -> None:
+    made = run("word2vec", pieces)
+    weights, batch = filled(made.model.module), made.batch(1)
+    losses = OBJECTIVES["skip-gram"](made.model.module, tensors(batch, torch.device("cpu")), 0.0)
+    near, others = [], []
+    for (middle,), (word,), drawn in zip(batch.source, batch.answers, batch.labels["strangers"], strict=True):
+        v = weights["words.weight"][middle]
+        near.append(-np.log(sigmoid(weights["near.weight"][word] @ v)))
+        others.append(-np.log(sigmoid(-weights["near.weight"][drawn] @ v)).sum())
+    assert losses["near"].item() == pytest.approx(np.mean(near), rel=1e-5)
+    assert losses["strangers"].item() == pytest.approx(np.mean(others), rel=1e-5)
+
+
+def test_glove_is_the_paper_s_loss(pieces: Tokenizer) -> None:
+    made = run("glove", pieces)
+    w, batch = filled(made.model.module), made.batch(1)
+    total = []
+    for (i,), (j,), (x,) in zip(batch.source, batch.answers, batch.labels["counts"], strict=True):
+        fit = w["words.weight"][i] @ w["near.weight"][j] + w["word_bias.weight"][i, 0] + w["near_bias.weight"][j, 0] - np.log(x)
+        total.append(min(1.0, (x / 100) ** 0.75) * fit**2)
+    loss = OBJECTIVES["co-occurrence"](made.model.module, tensors(batch, torch.device("cpu")), 0.0)["fit"]
+    assert loss.item() == pytest.approx(np.mean(total), rel=1e-4)
+    np.testing.assert_allclose(made.model.vectors, w["words.weight"] + w["near.weight"], atol=1e-6)
+
+
+def test_cells_are_counted_as_by_hand() -> None:
+    rows = [np.array([1, 2, 3, 2, 4, 1, 5, 6]), np.array([2, 2]), np.array([7])]
+    wanted: dict[tuple[int, int], float] = {}
+    for row in rows:
+        for i in range(len(row)):
+            for j in range(max(0, i - WINDOW), min(len(row), i + WINDOW + 1)):
+                if i != j:
+                    key = int(row[i]), int(row[j])
+                    wanted[key] = wanted.get(key, 0) + 1 / abs(i - j)
+    found = {(cell.middle, cell.near): cell.often for cell in cells([Story(row, row, row) for row in rows], 9)}
+    assert found.keys() == wanted.keys()
+    assert all(found[key] == pytest.approx(wanted[key]) for key in wanted)
+
+
+def test_pairs_stand_near_each_other_and_near_ones_more_often() -> None:
+    """With every word once and none left out, a distance of d is in the window with probability (6 − d) / 5."""
+    story = Story(np.arange(400), np.arange(400), np.arange(400))
+    told = Told([story], 400)
+    chance, count = np.random.default_rng(0), np.zeros(WINDOW + 1)
+    for _ in range(20):
+        middle, near = pairs_of(story, told, chance)
+        distance = np.abs(middle - near)
+        assert distance.min() == 1 and distance.max() <= WINDOW
+        count += np.bincount(distance, minlength=WINDOW + 1)
+        assert len({*zip(middle.tolist(), near.tolist(), strict=True)}) == len(middle)
+    np.testing.assert_allclose(count[1:] / (20 * 800), [1, 0.8, 0.6, 0.4, 0.2], atol=0.03)
+
+
+def test_strangers_and_thinning_follow_the_published_laws() -> None:
+    ids = np.repeat([0, 1, 2], [100_000, 900, 100])
+    told = Told([Story(ids, ids, ids)], 4)
+    drawn = strangers(told, 20_000, np.random.default_rng(0))
+    law = np.array([100_000, 900, 100, 0]) ** 0.75
+    np.testing.assert_allclose(np.bincount(drawn.ravel(), minlength=4) / drawn.size, law / law.sum(), atol=0.01)
+    assert drawn.shape == (20_000, STRANGERS)
+    share = 1e-3 / (100_000 / 101_000)
+    assert told.kept[0] == pytest.approx(np.sqrt(share) + share) and told.kept[2] == 1
+
+
+@pytest.mark.parametrize("what", ["word2vec", "glove"])
+def test_a_run_learns_resumes_and_opens_again(what: str, pieces: Tokenizer, tmp_path: Path) -> None:
+    rate = {"rate": 3e-2}
+    steps = list(run(what, pieces, tmp_path / "whole", **rate))
+    first, last = (sum(steps[n].losses.values()) for n in (0, -1))
+    assert last < first
+    broken = run(what, pieces, tmp_path / "broken", **rate)
+    for step in broken:
+        if step.step == 5:
+            broken.stop()
+    assert [step.losses for step in run(what, pieces, tmp_path / "broken", **rate)] == [step.losses for step in steps[5:]]
+    opened = ex.load(tmp_path / "whole")
+    assert isinstance(opened, StaticModel) and opened.family == "static"
+    np.testing.assert_array_equal(opened.vectors, ex.load(tmp_path / "broken").vectors)
+
+
+def test_a_word_has_one_vector_in_every_text(pieces: Tokenizer) -> None:
+    model = ex.build("word2vec", tokenizer=pieces, device="cpu", dim=8)
+    one, other = (ex.trace(model, text) for text in ("The dog ran.", "Anna has a dog."))
+    places = [trace.source.texts.index("dog") for trace in (one, other)]
+    first, second = (trace.hidden["static"][0, place] for trace, place in zip((one, other), places, strict=True))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first, model.vectors[pieces.core.token_to_id("dog")])
+    for wrong in (
+        lambda: model.logits("The dog"),
+        lambda: model.outputs("The dog", target="x"),
+        lambda: ex.export(model, "nowhere"),
+    ):
+        with pytest.raises(ChoiceError):
+            wrong()
+
+
+def planted(pieces: Tokenizer) -> StaticModel:
+    """Vectors in which she − he is one direction, and every word of the rest points somewhere of its own."""
+    model = ex.build("word2vec", tokenizer=pieces, device="cpu", dim=8)
+    assert isinstance(model, StaticModel)
+    table = torch.randn(pieces.vocabulary.size, 8, generator=torch.Generator().manual_seed(0))
+    numbers = [pieces.core.token_to_id(word) for word in ("he", "she", "him", "her")]
+    turn = torch.randn(8, generator=torch.Generator().manual_seed(1))
+    table[numbers[1]], table[numbers[3]] = table[numbers[0]] + turn, table[numbers[2]] + turn
+    with torch.no_grad():
+        model.module.words.weight.copy_(table)
+    return model
+
+
+def test_neighbours_and_analogies_are_cosines(pieces: Tokenizer) -> None:
+    model = planted(pieces)
+    table = model.vectors.astype(np.float64)
+    found, number = neighbours(model, "dog", top=5), pieces.core.token_to_id("dog")
+    special = set(pieces.vocabulary.special)
+    cosines = {
+        n: table[n] @ table[number] / np.linalg.norm(table[n]) / np.linalg.norm(table[number])
+        for n in range(len(table))
+        if n != number and n not in special
+    }
+    best = sorted(cosines, key=cosines.__getitem__, reverse=True)[:5]
+    assert found.words == tuple(pieces.text_of(n) for n in best)
+    np.testing.assert_allclose(found.likeness, [cosines[n] for n in best])
+    assert not {"he", "she", "him"} & set(analogy(model, "he", "she", "him").words)
+    assert {"he", "she", "him"} & set(analogy(model, "he", "she", "him", forbid=False).words)
+    with pytest.raises(ChoiceError, match="no vector for 'yeti'"):
+        neighbours(model, "yeti")
+
+
+def test_analogies_are_answered_one_by_one_alike(pieces: Tokenizer) -> None:
+    model = planted(pieces)
+    from explorer.neighbours import unit
+
+    asked = known(Desk(Held([]), pieces, "skip-gram", "", 512, 0))
+    some = next(iter(asked.values()))[:20]
+    for forbid in (True, False):
+        wanted = []
+        for row in some:
+            a, b, c, d = (pieces.core.id_to_token(int(n)) for n in row)
+            wanted.append(analogy(model, a, b, c, top=1, forbid=forbid).words == (d,))
+        assert answered(unit(model), some, forbid=forbid).tolist() == wanted
+
+
+def test_relations_are_those_of_the_lexicon() -> None:
+    held = relations()
+    assert ("go", "went") in held["past"] and ("child", "children") in held["plural"] and ("dog", "meat") in held["eats"]
+    assert all(a != b and len({pair for pair in pairs}) == len(pairs) for pairs in held.values() for a, b in pairs)
