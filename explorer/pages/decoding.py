@@ -66,7 +66,8 @@ st.header("The tree of beam search", divider=True)
 st.markdown("**Click a node** to force the text that leads to it, and let the search branch from there.")
 with st.container(horizontal=True):
     beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=200)
-    groups = st.segmented_control("Groups", [n for n in (1, 2, 4) if beams % n == 0], default=1, required=True, key="groups")
+    split = [n for n in (1, 2, 4) if beams % n == 0]
+    groups = st.segmented_control("Groups", split, default=1, required=True, key=f"groups of {beams}")
     penalty = st.select_slider(
         "Length penalty (power of n)", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240
     )
