@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
 
 import explorer as ex
+from explorer.cli import cli
 from explorer.generating.comparing import distribution, written
 from explorer.generating.watching import watch
 from explorer.lessons import decoding as lesson
@@ -83,3 +86,11 @@ def test_a_chosen_piece_is_kept_in_the_address_and_branches_the_tree() -> None:
     assert not at.exception
     code = next(block.value for block in at.code if "'beam'" in block.value and "force" in block.value)
     assert "force={0: 7, 1:" in code
+
+
+def test_the_command_line_writes_too(gpt2: OwnModel) -> None:
+    said = CliRunner().invoke(
+        cli, ["decode", "gpt2", "The dog", "--strategy", "sample", "--seed", "3", "--set", "max_tokens=4", "--json"]
+    )
+    *_, final = ex.decode(gpt2, "The dog", "sample", seed=3, max_tokens=4)
+    assert said.exit_code == 0 and json.loads(said.stdout)["steps"][-1] == final.text
