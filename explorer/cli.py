@@ -113,6 +113,7 @@ def decode(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="beams=5, temperature=0.7, seed=1, …: NAME=VALUE.")
     ] = None,
+    seed: Annotated[int, typer.Option(help="What 'sample' draws with.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Let a model write, step by step."""
