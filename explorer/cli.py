@@ -110,9 +110,7 @@ def decode(
     model: Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.")],
     text: Annotated[str, typer.Argument(help="What it goes on from, translates, or fills the blanks (___) of.")],
     strategy: Annotated[str, typer.Option(help="greedy, sample, beam, diverse-beam, contrastive, fill.")] = "greedy",
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="beams=5, temperature=0.7, seed=1, …: NAME=VALUE.")
-    ] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="beams=5, temperature=0.7, …: NAME=VALUE.")] = None,
     seed: Annotated[int, typer.Option(help="What 'sample' draws with.")] = 0,
     as_json: Json = False,
 ) -> None:
