@@ -1,4 +1,4 @@
-"""The command line: `explorer app | lab | models | trace | corrupt | fit | export | doctor`."""
+"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | export | doctor`."""
 
 from __future__ import annotations
 
@@ -103,6 +103,24 @@ def corrupt(
     target = None if made.target is None else list(made.target.texts)
     lines = [" ".join(made.source.texts), "→ " + ("the original" if target is None else " ".join(target))]
     _say({"source": list(made.source.texts), "action": list(made.action), "target": target}, as_json, "\n".join(lines))
+
+
+@cli.command()
+def decode(
+    model: Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.")],
+    text: Annotated[str, typer.Argument(help="What it goes on from, translates, or fills the blanks (___) of.")],
+    strategy: Annotated[str, typer.Option(help="greedy, sample, beam, diverse-beam, contrastive, fill.")] = "greedy",
+    settings: Annotated[list[str] | None, typer.Option("--set", help="beams=5, temperature=0.7, …: NAME=VALUE.")] = None,
+    seed: Annotated[int, typer.Option(help="What 'sample' draws with.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Let a model write, step by step."""
+    import explorer as ex
+
+    options: dict[str, Any] = dict(map(_setting, settings or ())) | ({} if strategy == "fill" else {"seed": seed})
+    steps = list(ex.decode(ex.load(model), text, strategy, **options))
+    said = [step.text if isinstance(step.text, str) else " ".join(step.text) for step in steps]
+    _say({"model": model, "strategy": strategy, "steps": said, "log P": float(steps[-1].total)}, as_json, "\n".join(said))
 
 
 @cli.command()

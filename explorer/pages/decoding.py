@@ -48,25 +48,26 @@ def clicked(point: dict[str, Any]) -> None:
 def bars() -> None:
     """The bars, and ways to go on and back."""
     web.show(VIEWS["next-piece"], here, code=desk.code_of_distribution(name, text, said), key=str(len(said)), click=clicked)
+    with st.container(horizontal=True):
+        for rank in range(8):
+            label = f"{plain(theme.plain(here.texts[rank]))} {here.shares[rank]:.0%}"
+            st.button(label, key=f"force.{rank}", on_click=desk.choose, args=("path", (*said, int(here.ids[rank]))))
+        st.button("Back", key="force.back", on_click=desk.choose, args=("path", said[:-1]), disabled=not said)
+        st.button("From the start", key="force.none", on_click=desk.choose, args=("path", ()), disabled=not said)
 
 
 if said:
+    st.markdown(f"Your text: {plain(text)} **{plain(model.tokenizer.decode(said))}**")
     bars()
 else:
     predict(lesson.next_question(here), f"guess.next.{name}.{text}", bars)
-with st.container(horizontal=True):
-    for rank in range(8):
-        label = f"{plain(theme.plain(here.texts[rank]))} {here.shares[rank]:.0%}"
-        st.button(label, key=f"force.{rank}", on_click=desk.choose, args=("path", (*said, int(here.ids[rank]))))
-    st.button("Back", key="force.back", on_click=desk.choose, args=("path", said[:-1]), disabled=not said)
-    st.button("From the start", key="force.none", on_click=desk.choose, args=("path", ()), disabled=not said)
-if said:
-    st.markdown(f"Your text: {plain(text)} **{plain(model.tokenizer.decode(said))}**")
 
 st.header("The tree of beam search", divider=True)
+st.markdown("**Click a node** to force the text that leads to it, and let the search branch from there.")
 with st.container(horizontal=True):
     beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=200)
-    groups = st.segmented_control("Groups", [n for n in (1, 2, 4) if beams % n == 0], default=1, required=True, key="groups")
+    split = [n for n in (1, 2, 4) if beams % n == 0]
+    groups = st.segmented_control("Groups", split, default=1, required=True, key=f"groups of {beams}")
     penalty = st.select_slider(
         "Length penalty (power of n)", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240
     )
@@ -77,17 +78,16 @@ options |= {} if groups == 1 else {"groups": groups}
 options |= {"force": dict(enumerate(said))} if said else {}
 searched = read(lambda: desk.steps(name, text, strategy, **options))
 if said:
-    st.caption("The pieces that you forced above are forced here as well: the tree branches after them.")
+    st.caption("The pieces that you forced are forced here as well: the tree branches after them.")
 
 
 def followed(point: dict[str, Any]) -> None:
-    """Force the path to the node that was clicked."""
-    at = point.get("customdata")
-    if at and int(at[0]) <= len(said):
-        desk.choose("path", (*said[: int(at[0])], int(at[1])))
+    """Force the text that leads to the node that was clicked."""
+    if isinstance(at := point.get("customdata"), str):
+        desk.choose("path", tuple(int(piece) for piece in at.split(".")))
 
 
-web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), steps="begin", click=followed)
+web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), click=followed)
 
 st.header("Is the search worth it?", divider=True)
 st.markdown("Sixteen new stories are cut after eight pieces. Greedy and five beams go on; so does the one who wrote them.")

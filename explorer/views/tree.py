@@ -12,7 +12,7 @@ from explorer.records import Candidate, DecodingStep
 from explorer.views import theme
 from explorer.views.view import Control, Range, View, by_name
 
-COLUMNS, ROW = 9, 36  # how many steps stand on the screen at first, and how many pixels high a row is
+COLUMNS, ROW = 7, 36  # how many steps stand on the screen at first, and how many pixels high a row is
 SHORT = 11  # letters of a piece on a node
 KEPT, PRUNED, BEST, FINISHED = 0, 6, 1, 2  # numbers of colours
 REASONS = {
@@ -29,13 +29,14 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Node:
-    """A candidate on the screen: its column and row, where it hangs, and whether it lies on the best path."""
+    """A candidate on the screen: its column and row, where it hangs, whether it lies on the best path, and its text as ids."""
 
     step: int
     row: float
     parent_row: float
     held: Candidate
     best: bool
+    ids: tuple[int, ...]
 
 
 def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure:
@@ -80,8 +81,10 @@ def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
     best = best_path(steps)
     height = 1 + pruned
     nodes = []
+    texts: dict[int, tuple[int, ...]] = {0: ()}
     for step in steps:
         used: dict[int, int] = {}
+        grown = {held.beam: (*texts[held.parent], held.id) for held in step.candidates if held.beam >= 0}
         for n, held in sorted(enumerate(step.candidates), key=lambda one: (one[1].fate != "finished", -one[1].total)):
             if held.beam >= 0:
                 row = float(held.beam * height)
@@ -90,7 +93,9 @@ def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
                 if used[held.parent] > pruned and held.fate != "finished" and best.get(step.step) != n:
                     continue
                 row = held.parent * height + min(used[held.parent], height - 0.4)
-            nodes.append(Node(step.step, row, float(held.parent * height), held, best.get(step.step) == n))
+            ids = (*texts[held.parent], held.id)
+            nodes.append(Node(step.step, row, float(held.parent * height), held, best.get(step.step) == n, ids))
+        texts = grown
     return nodes
 
 
@@ -150,7 +155,7 @@ def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Sca
                 text=[_label(node) for node in held], textposition="middle right" if colour == PRUNED else "top center",
                 textfont={"size": 12 if colour == PRUNED else 14},
                 marker={"size": 8 if colour == PRUNED else 12, "symbol": symbol, "line": {"width": 2}},
-                customdata=[[node.step, node.held.id] for node in held], hovertext=[_told(node, last[node.step]) for node in held],
+                customdata=[".".join(map(str, node.ids)) for node in held], hovertext=[_told(node, last[node.step]) for node in held],
                 hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held),
             )
         )  # fmt: skip

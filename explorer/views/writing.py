@@ -41,15 +41,15 @@ def next_piece(
     shares, why = record.cut(temperature, **{name: float(value) for name, value in limits if value != OFF})
     kept, shown = why == 0, min(SHOWN, len(record.texts))
     mass = float(shares[kept].sum())
-    figure = go.Figure([_bars(record, shares, why, mass, part) for part in (True, False)])
-    figure.add_traces(_cut_line(kept, shown, float(shares[0])))
+    drawn = [_bars(record, shares, why, mass, part) for part in (True, False)]
+    figure = go.Figure([*drawn, *_cut_line(kept, shown, float(shares[0]))])
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
         f"{int(kept.sum()):,} of {len(shares):,} pieces are left and hold {mass:.1%}; the {shown} likeliest are shown",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     above = theme.space_above(*notes) + 14
-    figure.update_layout(
+    return figure.update_layout(
         title=theme.title("Which piece comes next?", *notes),
         xaxis={"title": {"text": "probability"}, "range": [0, min(1.2, 1.25 * float(shares[0]))], "tickformat": ".0%", "nticks": 6},
         yaxis={
@@ -58,7 +58,6 @@ def next_piece(
         },
         barmode="overlay", height=above + 25 * shown + 130, margin={"l": 10, "r": 10, "t": above, "b": 110}, legend={"y": -0.14},
     )  # fmt: skip
-    return figure
 
 
 def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float, kept: bool) -> go.Bar:

@@ -1,0 +1,96 @@
+"""The lesson about decoding: its views against their records, its questions, and going on with a piece that was chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
+
+import explorer as ex
+from explorer.cli import cli
+from explorer.generating.comparing import distribution, written
+from explorer.generating.watching import watch
+from explorer.lessons import decoding as lesson
+from explorer.model import OwnModel
+from explorer.records import CUTS, Contest, softmax
+from explorer.views import VIEWS
+from explorer.views.tree import best_path, placed
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_tree_draws_every_beam_and_its_thick_line_is_the_answer(gpt2: OwnModel) -> None:
+    steps = tuple(ex.decode(gpt2, "The dog", "beam", beams=3, max_tokens=5))
+    nodes = placed(steps, 2)
+    kept = {(c_step.step, c.beam) for c_step in steps for c in c_step.candidates if c.beam >= 0}
+    assert {(node.step, node.held.beam) for node in nodes if node.held.beam >= 0} == kept
+    assert [steps[step].pieces[n] for step, n in best_path(steps).items()] == steps[-1].ids.tolist()
+    thick = next(trace for trace in VIEWS["tree"](steps).data if trace.name == "the best text")
+    assert len(thick.x) == 3 * len(steps[-1].ids)
+    for node in nodes:
+        assert sum(node.ids[-1:]) == node.held.id and len(node.ids) == node.step + 1
+    told = [text for trace in VIEWS["tree"](steps).data for text in trace.hovertext or ()]
+    assert any(f"sum along the branch {node.held.total:.3f}" in text for node in nodes for text in told)
+
+
+def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: OwnModel) -> None:
+    record = distribution(gpt2, "The dog was")
+    figure = VIEWS["next-piece"](record, temperature=1.6, top_k=5)
+    drawn, cut = figure.data[0], figure.data[1]
+    np.testing.assert_allclose([*drawn.x, *cut.x], softmax(record.scores / 1.6)[:24])
+    assert len(drawn.x) == 5 and figure.data[2].y[0] == 4.5
+    for name, value in zip(CUTS, (3, 0.5, 0.2, 0.5), strict=True):
+        left = (record.cut(1.0, **{name: value})[1] == 0).sum()
+        assert f"{left:,} of {len(record.ids):,} pieces" in " ".join(
+            VIEWS["next-piece"](record, **{name: value}).layout.title.text.split()
+        )
+
+
+def test_the_growing_matrix_and_the_cache_count_what_was_computed(gpt2: OwnModel) -> None:
+    made = watch(gpt2, "The dog was", max_tokens=5)
+    begin = made.rows[1]
+    shown = np.asarray(VIEWS["growing"](made, step=0).data[0].z)
+    assert np.isnan(shown[begin:]).all() and np.isfinite(shown[:begin].diagonal()).all()
+    cells = np.asarray(VIEWS["cache"](made).data[0].z)
+    assert [(row == 1).sum() for row in cells] == [step.computed for step in made.steps]
+    assert [(row == 0.35).sum() for row in cells] == pytest.approx([step.reused for step in made.steps])
+
+
+def test_the_questions_are_answered_by_the_records(gpt2: OwnModel) -> None:
+    text, record = written(gpt2, "The dog", "greedy", "greedy", max_tokens=6), distribution(gpt2, "The dog")
+    steps, seen = tuple(ex.decode(gpt2, "The dog", "beam", beams=2, max_tokens=6)), watch(gpt2, "The dog", max_tokens=6)
+    asked = lesson.exercises(text, record, steps, seen)
+    assert asked[0].right(f"{np.log(np.exp(text.logp[0]) * np.exp(text.logp[1])):.2f}")
+    assert asked[2].right(str(int((np.cumsum(record.shares) < 0.9).sum()) + 1))
+    prompt = seen.rows[1]
+    assert asked[5].right(str(sum(range(prompt, prompt + 6))))
+    assert lesson.next_question(record).right(
+        gpt2.tokenizer.text_of(int(np.argmax(gpt2.logits([0, *gpt2.tokens("The dog").ids])[-1])))
+    )
+    totals = np.array([[-9, -9], [-2, -3], [-1, -4.0]])
+    one = Contest("m", ("as it was written", "greedy", "beam 5"), ("a", "b"), (("", "", ""),) * 2, totals)
+    assert lesson.beam_question(one).right("sometimes")
+
+
+def test_a_chosen_piece_is_kept_in_the_address_and_branches_the_tree() -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
+    at = at.switch_page(str(ROOT / "explorer" / "pages" / "decoding.py"))
+    at.query_params["path"] = "7"
+    at.run()
+    assert not at.exception and any("Your text" in block.value for block in at.markdown)
+    next(button for button in at.button if button.key == "force.1").click().run()
+    assert not at.exception
+    code = next(block.value for block in at.code if "'beam'" in block.value and "force" in block.value)
+    assert "force={0: 7, 1:" in code
+
+
+def test_the_command_line_writes_too(gpt2: OwnModel) -> None:
+    said = CliRunner().invoke(
+        cli, ["decode", "gpt2", "The dog", "--strategy", "sample", "--seed", "3", "--set", "max_tokens=4", "--json"]
+    )
+    *_, final = ex.decode(gpt2, "The dog", "sample", seed=3, max_tokens=4)
+    assert said.exit_code == 0 and json.loads(said.stdout)["steps"][-1] == final.text
