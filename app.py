@@ -20,6 +20,14 @@ LESSONS = {
     "decoding": "Decoding, step by step",
     "elmo": "ELMo lab",
 }
-st.navigation(
-    [st.Page(PAGES / f"{name}.py", title=title, default=name == "heads") for name, title in LESSONS.items()], position="top"
-).run()
+NEEDS = {"elmo": "elmo"}  # a lesson about a model that is not on the shelf is reached by its address only
+pages = [
+    st.Page(
+        PAGES / f"{name}.py",
+        title=title,
+        default=name == "heads",
+        visibility="visible" if NEEDS.get(name, "bert") in explorer.models() else "hidden",
+    )
+    for name, title in LESSONS.items()
+]
+st.navigation(pages, position="top").run()
