@@ -262,6 +262,8 @@ RECIPES = {
     ),
 }
 WAITING = (
+    "distilbert",
+    "distilbert-alone",
     "elmo",
     "word2vec",
     "glove",
