@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent / "explorer"
 ORDER = (
     ("errors",), ("records",), ("tap",), ("text",), ("corruption", "decoding", "comparing"), ("nn",), ("objectives",),
-    ("model",), ("tracing",), ("placing", "guessing", "offering"),
+    ("model",), ("tracing",), ("placing", "guessing", "offering", "inside"),
     ("runs",), ("library",), ("hub",), ("loading",), ("measuring",), ("abilities",),
     ("training",), ("tasks",), ("cards",), ("recipes", "experiments"),
 )  # fmt: skip

@@ -148,7 +148,7 @@ def named(module: nn.Module, out: Any, tokens: Tokens) -> dict[str, Tensor]:
     names = {"prediction_logits": "lm", "seq_relationship_logits": "nsp", "sop_logits": "nsp", "start_logits": "start",
              "end_logits": "end"}  # fmt: skip
     found = {ours: out[theirs] for theirs, ours in names.items() if theirs in out}
-    logits = out["logits"] if "logits" in out else None
+    logits = out.get("logits")
     if logits is None:
         return found
     if logits.dim() == 3:

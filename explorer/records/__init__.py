@@ -23,12 +23,14 @@ from explorer.records.edits import (
 )
 from explorer.records.exercise import Exercise
 from explorer.records.guess import Guess, SpanGuess
+from explorer.records.inside import Gradient, HeadStatistics, Lens, Visibility
 from explorer.records.journey import Ability, Along, Schedules
 from explorer.records.merges import Join, Match, Merge
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.shares import log_softmax, softmax
+from explorer.records.support import Support, SupportTable
 from explorer.records.tokens import Tokens, Vocabulary
 from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
 from explorer.records.training import TrainingStep
@@ -56,7 +58,11 @@ __all__ = [
     "Detection",
     "Exercise",
     "GapSentences",
+    "Gradient",
     "Guess",
+    "HeadStatistics",
+    "Lens",
+    "Visibility",
     "Rates",
     "SpanGuess",
     "SpanLengths",
@@ -78,6 +84,8 @@ __all__ = [
     "SideBySide",
     "Shuffle",
     "SilenceHead",
+    "Support",
+    "SupportTable",
     "Tokens",
     "TrainingStep",
     "Trace",
