@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from explorer.corruption.strategies import corrupt
     from explorer.errors import ExplorerError
     from explorer.guessing import detect, guess
+    from explorer.inside.gradients import gradient, visibility
+    from explorer.inside.lens import lens
+    from explorer.inside.statistics import head_statistics
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
@@ -54,10 +57,13 @@ _HOMES = {
     "corrupt": "corruption.strategies:corrupt",
     "detect": "guessing:detect",
     "export": "loading:export",
+    "gradient": "inside.gradients:gradient",
     "guess": "guessing:guess",
+    "head_statistics": "inside.statistics:head_statistics",
     "hide": "corruption.choosing:hide",
     "fit": "training.fitting:fit",
     "learn": "text.learning:learn",
+    "lens": "inside.lens:lens",
     "load": "loading:load",
     "models": "library:models",
     "places": "placing:places",
@@ -69,6 +75,7 @@ _HOMES = {
     "tokenizer": "text.learning:tokenizer",
     "trace": "tracing:trace",
     "views": "views",
+    "visibility": "inside.gradients:visibility",
 }
 
 __all__ = [
@@ -88,10 +95,13 @@ __all__ = [
     "corrupt",
     "detect",
     "export",
+    "gradient",
     "guess",
+    "head_statistics",
     "hide",
     "fit",
     "learn",
+    "lens",
     "load",
     "models",
     "places",
@@ -103,6 +113,7 @@ __all__ = [
     "tokenizer",
     "trace",
     "views",
+    "visibility",
 ]
 
 

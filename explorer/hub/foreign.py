@@ -105,15 +105,17 @@ class HubModel(Predicting):
         if reads is not None:
             target, target_real = self._padded(reads)
             given |= {"reads": target, "decoder_attention_mask": target_real}
-        if (
-            any(any(tokens.segments) for tokens in many)
-            and "token_type_ids" in inspect.signature(self.module.forward).parameters
-        ):
-            if (getattr(self.module.config, "type_vocab_size", 0) or 0) > 1:
-                given["token_type_ids"] = self._padded(many, segments=True)[0]
+        if any(any(tokens.segments) for tokens in many) and self._parted:
+            given["token_type_ids"] = self._padded(many, segments=True)[0]
         with torch.set_grad_enabled(follows()):
             out = self._watched(ids, given) if tap.watched() else ask(self.module, ids, **given)
             return named(self.module, out, (reads or many)[0])
+
+    @property
+    def _parted(self) -> bool:
+        """Whether it is told which of two texts a piece belongs to."""
+        known = "token_type_ids" in inspect.signature(self.module.forward).parameters
+        return known and (getattr(self.module.config, "type_vocab_size", 0) or 0) > 1
 
     def _watched(self, ids: Tensor, given: dict[str, Any]) -> Any:
         with self.adopted.watched():
@@ -167,4 +169,4 @@ def longest(module: Any) -> int:
         (part.padding_idx + 1 for name, part in module.named_modules()
          if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None), 0,
     )  # fmt: skip
-    return HUGE if relative else int(known) - offset
+    return HUGE if relative or int(known) <= 0 else int(known) - offset

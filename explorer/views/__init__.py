@@ -12,6 +12,7 @@ from explorer.views import (
     curves,
     detection,
     guess,
+    inside,
     merges,
     order,
     pieces,
@@ -29,7 +30,7 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
-    **detection.VIEWS,
+    **detection.VIEWS, **inside.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 
