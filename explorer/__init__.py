@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from explorer.corruption.strategies import corrupt
     from explorer.errors import ExplorerError
     from explorer.guessing import detect, guess
+    from explorer.inside.changing import change, damage
     from explorer.inside.gradients import gradient, visibility
     from explorer.inside.lens import lens
     from explorer.inside.statistics import head_statistics
@@ -53,6 +54,8 @@ _HOMES = {
     "SilenceHead": "records:SilenceHead",
     "ask": "shells.notebook:ask",
     "build": "loading:build",
+    "change": "inside.changing:change",
+    "damage": "inside.changing:damage",
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
     "detect": "guessing:detect",
@@ -91,8 +94,10 @@ __all__ = [
     "SilenceHead",
     "ask",
     "build",
+    "change",
     "compare",
     "corrupt",
+    "damage",
     "detect",
     "export",
     "gradient",

@@ -40,6 +40,7 @@ def load(
         return opening.open_pair(*what)
     if not isinstance(what, (str, Path)):
         raise ChoiceError(f"load takes a name, a path or a pair (module, tokenizer); this is {type(what).__name__}.")
+    model: Any
     if on_hub(what):
         model = opening.open_id(str(what).removeprefix(HUB))
     elif isinstance(what, str) and what in library.models():

@@ -27,7 +27,7 @@ _locks: WeakKeyDictionary[nn.Module, RLock] = WeakKeyDictionary()
 class Adopted:
     """A module that can be watched: how, its family, its streams with (layers, heads), and where everything is in it."""
 
-    module: nn.Module
+    module: Any
     live: bool = True  # somebody else's, to be left as it was
     way: str = STAGES
     family: str = "encoder"

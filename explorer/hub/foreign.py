@@ -41,7 +41,7 @@ class HubModel(Predicting):
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.module.get_input_embeddings().weight.device  # type: ignore[no-any-return]
+        return self.module.get_input_embeddings().weight.device
 
     @property
     def start(self) -> int:

@@ -62,7 +62,7 @@ def eager_of(module: nn.Module) -> Eager:
     for kind in type(module).__mro__:
         found = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     raise LookupError(f"{type(module).__name__} brings no eager_attention_forward along")
 
 

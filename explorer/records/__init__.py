@@ -2,6 +2,7 @@
 
 from explorer.records.attention import STAGES, Attention
 from explorer.records.chances import GapSentences, Rates, SpanLengths
+from explorer.records.changes import Change, Damage
 from explorer.records.comparison import Comparison
 from explorer.records.copied import Copied
 from explorer.records.corpora import Prepared
@@ -50,7 +51,9 @@ __all__ = [
     "Attention",
     "Block",
     "ACTIONS",
+    "Change",
     "Comparison",
+    "Damage",
     "Copied",
     "Corruption",
     "Curve",

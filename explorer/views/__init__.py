@@ -9,6 +9,7 @@ from explorer.views import (
     attention,
     boundaries,
     chances,
+    changes,
     curves,
     detection,
     guess,
@@ -30,7 +31,7 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
-    **detection.VIEWS, **inside.VIEWS,
+    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 
