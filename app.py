@@ -12,11 +12,13 @@ st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout=
 st.html("<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }</style>")
 LESSONS = {
     "tokens": "Tokens",
-    "heads": "Heads",
+    "heads": "Heads and layers",
     "attention": "Attention, step by step",
     "positions": "Positions",
     "corruption": "Corruption lab",
     "training": "Pre-training live",
+    "whatif": "What if",
+    "yours": "Your model",
 }
 st.navigation(
     [st.Page(PAGES / f"{name}.py", title=title, default=name == "heads") for name, title in LESSONS.items()], position="top"
