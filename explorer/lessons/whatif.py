@@ -23,7 +23,10 @@ def sum_question(record: Damage) -> Exercise:
     ratio = whole / alone if alone > 0 else float("inf")
     options = ("less than the sum", "about the sum", "more than the sum")
     answer = options[0 if ratio < 0.8 else 1 if ratio <= 1.25 else 2]
-    asked = f"Each head of layer 0 is silenced alone: together {alone:.2f} bits. Now all {record.heads.shape[1]} at once. What does that cost?"
+    asked = (
+        f"Each head of layer 0 is silenced alone: together {alone:.2f} bits. Now all {record.heads.shape[1]} at once. "
+        "What does that cost?"
+    )
     return Exercise(asked, answer, f"{whole:.2f} bits, {ratio:.1f} times the sum. Damage does not add up.", options)
 
 
