@@ -247,7 +247,9 @@ def test_a_gigantic_model_is_refused_with_the_number() -> None:
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=4, num_attention_heads=64)
-    with pytest.raises(ex.ExplorerError, match=r"4\.0 billion weights: 16 GB .* 8 GB of memory is free"):
+    weights = 4 * (4 * 8192**2 + 3 * 8192 * 28672 + 2 * 8192) + 2 * 32000 * 8192 + 8192  # the paper's formula
+    said = rf"{weights / 1e9:.1f} billion weights: {weights * 4 / 1e9:.0f} GB .* 8 GB of memory is free"
+    with pytest.raises(ex.ExplorerError, match=said):
         opening.check_memory(LlamaForCausalLM, config, "llama", free=8 * 10**9)
     opening.check_memory(LlamaForCausalLM, config, "llama", free=64 * 10**9)
 

@@ -163,7 +163,7 @@ def _out(stream: str, part: str) -> Any:
         layer = now.states.get(stream if stream != "cross" else "decoder", 0) if name is None else name[1]
         changed = tap.edited("out", stream if part != "cross-attention" else "decoder", layer, out, part)
         if name is not None:
-            tap.tap("attention out", *name, output=changed)
+            tap.tap("attention out", *name, output=out)
         return None if changed is out else changed
 
     return hook

@@ -160,14 +160,14 @@ def seen(record: Visibility) -> go.Figure:
     np.log10(record.moved, out=shown, where=record.moved > 0)
     notes = (f"{int((record.moved == 0).sum())} of {record.moved.size} cells are exactly 0",)
     figure = go.Figure(
-        go.Heatmap(z=shown.astype(np.float32), colorscale="Viridis", hoverongaps=False, xgap=1, ygap=1, name="log10",
-                   colorbar={"orientation": "h", "thickness": 12, "len": 0.6, "y": 0, "yanchor": "top"},
+        go.Heatmap(z=shown.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="log10",
                    hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>10^<b>%{z:.2f}</b><extra></extra>")
     )  # fmt: skip
     figure.update_layout(
         title=theme.title(f"What the states of {theme.label(record.model)} move with", *notes),
         xaxis={**theme.token_axis(record.columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(record.rows), "range": [len(record.rows) - 0.5, -0.5]},
+        coloraxis={"cmin": float(np.nanmin(shown)), "cmax": float(np.nanmax(shown))},
         **frame(len(record.rows), record.columns, notes),
     )
     return figure
