@@ -37,18 +37,21 @@ def glance(trace: Trace, *, stream: str) -> go.Figure:
             whole[n * (rows + 1) : n * (rows + 1) + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
     notes = ("255 is the largest weight of all", f"here {top:.3g}", *trace.notes)
-    names = [[f"{n}" for n in range(count)] for count in (heads, len(held))]
-    along = {"showgrid": False, "tickmode": "array"}
     figure.update_layout(
         title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
-        xaxis={**along, "title": "head", "tickvals": [(n + 0.5) * (columns + 1) for n in range(heads)], "ticktext": names[0]},
-        yaxis={**along, "title": "layer", "tickvals": [(n + 0.5) * (rows + 1) for n in range(len(held))], "ticktext": names[1],
-               "autorange": "reversed"},
+        xaxis={**_tiled(heads, columns + 1), "title": "head"},
+        yaxis={**_tiled(len(held), rows + 1), "title": "layer", "autorange": "reversed"},
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -0.12}},
         height=theme.space_above(*notes) + 130 + max(160, min(900, 90 * len(held))),
         margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 110},
     )  # fmt: skip
     return figure
+
+
+def _tiled(count: int, width: int) -> dict[str, Any]:
+    """An axis of tiles, each with its number in its middle."""
+    names = [str(n // width) if n % width == width // 2 else "" for n in range(count * width)]
+    return {"showgrid": False, "tickmode": "array", "tickvals": list(range(count * width)), "ticktext": names, "ticks": ""}
 
 
 def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool) -> go.Figure:
@@ -118,30 +121,28 @@ def through(record: Lens, *, shown: str) -> go.Figure:
 def slopes(record: Gradient, *, layer: int) -> go.Figure:
     """One prediction, and two accounts of what it rests on: gradient × input, and the attention of its row in one layer.
 
-    A bar to the right says that growing this word's vector makes the answer likelier, to the left less likely; both kinds of bars
-    are scaled so that the longest is 1.
+    A bar upwards says that growing this word's vector makes the answer likelier, downwards less likely; both kinds of bars are
+    scaled so that the longest is 1.
 
     You may conclude that the two accounts agree or not for this prediction. You may not conclude that either is the reason: the
     gradient is the slope at one point, and attention leaves out what the values hold.
     """
-    words = [f"{n} {name}" for n, name in enumerate(theme.labels(record.tokens))]
     figure = go.Figure()
-    for number, (name, values) in enumerate(
-        (("gradient × input", record.values), (f"attention, layer {layer}", record.attention[layer]))
-    ):
+    accounts = (("gradient × input", record.values), (f"attention, layer {layer}", record.attention[layer]))
+    for number, (name, values) in enumerate(accounts):
         longest = float(np.abs(values).max()) or 1.0
         figure.add_trace(
-            go.Bar(y=words, x=values / longest, customdata=values, orientation="h", name=name, meta=number,
-                   hovertemplate="<b>%{y}</b><br>%{customdata:.4g}<extra></extra>")
+            go.Bar(x=list(range(len(values))), y=values / longest, customdata=values, name=name, meta=number,
+                   hovertemplate="<b>%{x}</b><br>%{customdata:.4g}<extra></extra>")
         )  # fmt: skip
     note = f"the model says “{theme.label(record.piece)}” at place {record.row}, with a share of {np.exp(record.logp):.3f}"
     figure.update_layout(
         title=theme.title("What the answer moves with, and what was looked at", note),
-        xaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest bar of its kind"},
-        yaxis={"autorange": "reversed", "automargin": True},
+        xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
+        yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest of its kind"},
         barmode="group",
-        height=theme.space_above(note) + 130 + 34 * len(words),
-        margin={"l": 10, "r": 20, "t": theme.space_above(note), "b": 110},
+        height=430 + theme.space_above(note),
+        margin={"l": 70, "r": 10, "t": theme.space_above(note) + 20, "b": 140},
         legend={"y": 1.0, "yanchor": "bottom"},
     )
     return figure
