@@ -12,7 +12,7 @@ from torch import Tensor
 from explorer import tap
 from explorer.errors import ChoiceError, check_index
 from explorer.model import Model, Text, following
-from explorer.records import Edit, Gradient, Visibility
+from explorer.records import Edit, Gradient, Tokens, Visibility
 from explorer.tracing import trace
 
 
@@ -36,11 +36,11 @@ class Leaf(Edit):
 
 
 def gradient(model: Model, text: Text, *, target: Text | None = None, row: int | None = None) -> Gradient:
-    """Gradient × input of what the model says at one row (the last one, or the one before it in a masked model's frame)."""
+    """Gradient × input of what the model says at one row: if none is named, at a mask, or else at the last piece of text."""
     made = trace(model, text, target=target)
     crossing = model.family == "encoder-decoder"
     rows = made.source if made.target is None else made.target
-    row = check_index("row", len(rows) - 1 if row is None else row, len(rows))
+    row = check_index("row", _telling(rows, model.tokenizer.vocabulary.mask) if row is None else row, len(rows))
     stream = "decoder" if model.family == "decoder" else "encoder"
     held = Held()
     with following(), tap.editing([Leaf(stream, -1, held)]):
@@ -55,6 +55,12 @@ def gradient(model: Model, text: Text, *, target: Text | None = None, row: int |
     return Gradient(
         model.name, made.source, row, model.tokenizer.text_of(piece), float(logp[piece].detach()), values, np.stack(looks)
     )
+
+
+def _telling(rows: Tokens, mask: int | None) -> int:
+    """The row that is asked about if nobody says which: a mask, or the last piece that is text."""
+    masks = [n for n, i in enumerate(rows.ids.tolist()) if i == mask]
+    return (masks or [n for n, flag in enumerate(rows.special) if not flag] or [len(rows) - 1])[-1]
 
 
 def visibility(model: Model, text: Text, *, target: Text | None = None, seed: int = 0) -> Visibility:

@@ -35,15 +35,16 @@ def glance(trace: Trace, *, stream: str) -> go.Figure:
         for head in range(attention.heads):
             cell = np.round(255 * attention.weights[head] / top).astype(np.uint8)
             whole[n * (rows + 1) : n * (rows + 1) + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
+    size = max(260, min(900, 110 * len(held)))
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
-    notes = ("255 is the largest weight of all", f"here {top:.3g}", *trace.notes)
+    notes = (f"255 is the largest weight of all, {top:.3g}", *trace.notes)
     figure.update_layout(
         title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
         xaxis={**_tiled(heads, columns + 1), "title": "head"},
         yaxis={**_tiled(len(held), rows + 1), "title": "layer", "autorange": "reversed"},
-        coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -0.12}},
-        height=theme.space_above(*notes) + 130 + max(160, min(900, 90 * len(held))),
-        margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 110},
+        coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -60 / size}},
+        height=theme.space_above(*notes) + 130 + size,
+        margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 130},
     )  # fmt: skip
     return figure
 
