@@ -65,6 +65,7 @@ def test_every_architecture_is_shown_to_the_bit_or_refused_with_a_reason(name: s
 def test_the_table_holds_at_least_thirty_five_that_open() -> None:
     kept = supporting.kept()
     assert {row.architecture for row in kept.rows} == set(ARCHITECTURES)
+    assert supporting.written(kept) in (Path(__file__).parent.parent / "docs" / "support.md").read_text("utf-8")
     assert sum(row.way != "refused" for row in kept.rows) >= 35
     assert sum(row.way == "stages" for row in kept.rows) >= 30
     assert all(row.weights == 0.0 and row.outputs == 0.0 for row in kept.rows if row.way != "refused")

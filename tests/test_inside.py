@@ -137,3 +137,22 @@ def test_damage_is_the_divergence_of_the_runs(gpt2: OwnModel) -> None:
     assert record.names == ("attention", "feed-forward") and (record.heads > 0).all()
     below = ex.change(gpt2, SENTENCE, ex.SilenceHead("decoder", 1, 0)).downstream("decoder")
     assert (below[0] == 0).all() and ex.change(gpt2, SENTENCE, ()).divergence.max() == 0.0
+
+
+def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: OwnModel) -> None:
+    views, count = ex.views, len(trace.source)
+    whole, top = np.asarray(views["glance"](trace).data[0].z), max(a.weights.max() for a in trace.attention)
+    for layer, attention in enumerate(trace.attention):
+        for head, weights in enumerate(attention.weights):
+            tile = whole[layer * (count + 1) :, head * (count + 1) :][:count, :count]
+            assert np.abs(tile / 255 - weights / top).max() <= 0.5 / 255 + 1e-6
+    assert whole.dtype == np.uint8
+    lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
+    assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final)
+    bars = views["gradient"](slope, layer=1).data
+    assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max()) and np.allclose(
+        bars[1].customdata, slope.attention[1]
+    )
+    made = ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0))
+    assert np.allclose(views["change"](made).data[0].y, made.divergence)
+    assert np.allclose(views["downstream"](made).data[0].z, made.downstream("encoder"))
