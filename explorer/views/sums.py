@@ -36,7 +36,8 @@ def joined(
         groups = groups_of(tokens, words=words, special=special)
         parts = [values.take(group, axis=axis) for group in groups]
         values = np.stack([part.mean(axis) if axis == 0 else part.sum(axis) for part in parts], axis=axis)
-    return values, *(_grouped(tokens, groups_of(tokens, words=words, special=special)) for tokens in (rows, columns))
+    first, second = (_grouped(tokens, groups_of(tokens, words=words, special=special)) for tokens in (rows, columns))
+    return values, first, second
 
 
 def groups_of(tokens: Tokens, *, words: bool, special: bool) -> list[list[int]]:
