@@ -93,8 +93,8 @@ class HubModel(Predicting):
             return "" if parts <= known else f"the end of {' and '.join(sorted(parts - known))} was not found in {what}."
         if isinstance(edit, (MovePositions, NoPositions)):
             told = places.biased or any(stream == edit.stream for _, stream in places.positions)
-            known = told and self.adopted.way == STAGES  # elsewhere distances may be told in ways that nobody can reach
-            return "" if known else f"not every way in which {what} tells words their places was found."
+            reached = told and self.adopted.way == STAGES  # elsewhere distances may be told in ways that nobody can reach
+            return "" if reached else f"not every way in which {what} tells words their places was found."
         if self.adopted.way == WEIGHTS:
             return f"{what} hands out its attention weights, but lets nobody change them."
         return ""

@@ -1,5 +1,6 @@
 """Lesson 5. Heads and layers: one head stage by stage, all at a glance, many as one, their habits, and what else can be asked."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -78,7 +79,7 @@ web.show(
 
 st.header("Beside attention", divider=True)
 for what, view in (("gradient", "gradient"), ("lens", "lens"), ("visibility", "visibility")):
-    found = read(lambda what=what: asked_of(name, text, what))
+    found = read(partial(asked_of, name, text, what))
     web.show(VIEWS[view], found, code=f"{load}trace = ex.{what}(model, {text!r})")
 
 exercises(lesson.exercises(record, known, asked_of(name, text, "visibility")), "heads.exercise")

@@ -36,7 +36,12 @@ def predictions(record: Change) -> go.Figure:
         else [["", ""]] * len(rows)
     )
     changed = int((pairs[:, 0] != pairs[:, 1]).sum())
-    notes = (said(record), f"another piece first at {changed} of {len(rows)} places", *record.before.notes)
+    notes = (
+        said(record),
+        f"another piece first at {changed} of {len(rows)} places",
+        theme.unseen_note(rows),
+        *record.before.notes,
+    )
     figure = go.Figure(
         go.Bar(x=list(range(len(rows))), y=record.divergence, customdata=pairs, name="bits",
                hovertemplate="<b>%{x}</b><br>%{y:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")

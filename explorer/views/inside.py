@@ -37,7 +37,7 @@ def glance(trace: Trace, *, stream: str) -> go.Figure:
             whole[n * (rows + 1) : n * (rows + 1) + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
     size = max(260, min(900, 110 * len(held)))
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
-    notes = (f"255 is the largest weight of all, {top:.3g}", *trace.notes)
+    notes = (f"255 is the largest weight of all, {top:.3g}", theme.unseen_note(trace.source), *trace.notes)
     figure.update_layout(
         title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
         xaxis={**_tiled(heads, columns + 1), "title": "head"},
@@ -67,7 +67,7 @@ def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool)
     """
     values, rows, columns = summed(trace, stream, way)
     values, rows, columns = joined(values, rows, columns, words=words, special=special)
-    notes = (WAYS[way], *trace.notes)
+    notes = (WAYS[way], theme.unseen_note(rows), *trace.notes)
     heat = go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", xgap=1, ygap=1, name=way,
                       hovertemplate=f"{PAIR}<b>%{{z:.4g}}</b><extra></extra>")  # fmt: skip
     figure = go.Figure(heat)
@@ -100,10 +100,10 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         **({"text": [[theme.printable(text) for text in row] for row in labels], "texttemplate": "%{text}"} if small else {}),
     )  # fmt: skip
     names = ["embeddings", *(f"layer {n}" for n in range(len(values) - 1))]
-    note = f"last row against the model's own scores: {record.gap:.0e}"
+    notes = (f"last row against the model's own scores: {record.gap:.0e}", theme.unseen_note(record.tokens))
     figure = go.Figure(heat)
     figure.update_layout(
-        title=theme.title(f"If {theme.label(record.model)} ended here", note),
+        title=theme.title(f"If {theme.label(record.model)} ended here", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
         yaxis={
             "tickmode": "array",
@@ -114,7 +114,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         },
         coloraxis={"cmin": 0, "cmax": 1, "colorbar": {"y": -0.45}},
         height=300 + 36 * len(names),
-        margin={"l": 10, "r": 20, "t": theme.space_above(note), "b": 190},
+        margin={"l": 10, "r": 20, "t": theme.space_above(*notes), "b": 190},
     )
     return figure
 
@@ -136,14 +136,15 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
             go.Bar(x=list(range(len(values))), y=values / longest, customdata=values, name=name, meta=number,
                    hovertemplate="<b>%{x}</b><br>%{customdata:.4g}<extra></extra>")
         )  # fmt: skip
-    note = f"the model says “{theme.label(record.piece)}” at place {record.row}, with a share of {np.exp(record.logp):.3f}"
+    said = f"the model says “{theme.label(record.piece)}” at place {record.row}, with a share of {np.exp(record.logp):.3f}"
+    notes = (said, theme.unseen_note(record.tokens))
     figure.update_layout(
-        title=theme.title("What the answer moves with, and what was looked at", note),
+        title=theme.title("What the answer moves with, and what was looked at", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
         yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest of its kind"},
         barmode="group",
-        height=430 + theme.space_above(note),
-        margin={"l": 70, "r": 10, "t": theme.space_above(note) + 20, "b": 140},
+        height=430 + theme.space_above(*notes),
+        margin={"l": 70, "r": 10, "t": theme.space_above(*notes) + 20, "b": 140},
         legend={"y": 1.0, "yanchor": "bottom"},
     )
     return figure
@@ -160,7 +161,7 @@ def seen(record: Visibility) -> go.Figure:
     """
     shown = np.full(record.moved.shape, np.nan)
     np.log10(record.moved, out=shown, where=record.moved > 0)
-    notes = (f"{int((record.moved == 0).sum())} of {record.moved.size} cells are exactly 0",)
+    notes = (f"{int((record.moved == 0).sum())} of {record.moved.size} cells are exactly 0", theme.unseen_note(record.columns))
     figure = go.Figure(
         go.Heatmap(z=shown.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="log10",
                    hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>10^<b>%{z:.2f}</b><extra></extra>")
