@@ -12,13 +12,15 @@ st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout=
 st.html("<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }</style>")
 LESSONS = {
     "tokens": "Tokens",
-    "heads": "Heads",
+    "heads": "Heads and layers",
     "attention": "Attention, step by step",
     "positions": "Positions",
     "corruption": "Corruption lab",
     "training": "Pre-training live",
     "decoding": "Decoding, step by step",
     "elmo": "ELMo lab",
+    "whatif": "What if",
+    "yours": "Your model",
 }
 NEEDS = {"elmo": "elmo"}  # a lesson about a model that is not on the shelf is reached by its address only
 pages = [

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from explorer.errors import ExplorerError
     from explorer.generating.decoding import decode
     from explorer.guessing import detect, guess
+    from explorer.inside.changing import change, damage
+    from explorer.inside.gradients import gradient, visibility
+    from explorer.inside.lens import lens
+    from explorer.inside.statistics import head_statistics
     from explorer.library import models
     from explorer.loading import build, export, load
     from explorer.nn.presets import presets
@@ -51,15 +55,20 @@ _HOMES = {
     "SilenceHead": "records:SilenceHead",
     "ask": "shells.notebook:ask",
     "build": "loading:build",
+    "change": "inside.changing:change",
+    "damage": "inside.changing:damage",
     "compare": "comparing:compare",
     "corrupt": "corruption.strategies:corrupt",
     "decode": "generating.decoding:decode",
     "detect": "guessing:detect",
     "export": "loading:export",
+    "gradient": "inside.gradients:gradient",
     "guess": "guessing:guess",
+    "head_statistics": "inside.statistics:head_statistics",
     "hide": "corruption.choosing:hide",
     "fit": "training.fitting:fit",
     "learn": "text.learning:learn",
+    "lens": "inside.lens:lens",
     "load": "loading:load",
     "models": "library:models",
     "places": "placing:places",
@@ -72,6 +81,7 @@ _HOMES = {
     "tokenizer": "text.learning:tokenizer",
     "trace": "tracing:trace",
     "views": "views",
+    "visibility": "inside.gradients:visibility",
 }
 
 __all__ = [
@@ -87,15 +97,20 @@ __all__ = [
     "SilenceHead",
     "ask",
     "build",
+    "change",
     "compare",
     "corrupt",
+    "damage",
     "decode",
     "detect",
     "export",
+    "gradient",
     "guess",
+    "head_statistics",
     "hide",
     "fit",
     "learn",
+    "lens",
     "load",
     "models",
     "places",
@@ -108,6 +123,7 @@ __all__ = [
     "tokenizer",
     "trace",
     "views",
+    "visibility",
 ]
 
 

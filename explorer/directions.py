@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from explorer.errors import ChoiceError, TextError
-from explorer.model import ElmoModel, check_settled
+from explorer.model import check_settled
+from explorer.model.others import ElmoModel
 from explorer.records import BothSides, Contexts, Filters, softmax
 from explorer.text.letters import letters
 from explorer.text.reading import Text

@@ -17,7 +17,8 @@ from safetensors.torch import save_file
 
 from explorer import runs
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
-from explorer.model import OwnModel, model_of
+from explorer.model import OwnModel
+from explorer.model.others import model_of
 from explorer.nn.kinds import network, shape_of
 from explorer.nn.presets import size_of
 from explorer.records import Curves, Record

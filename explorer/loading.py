@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,30 +11,55 @@ import torch
 
 from explorer import library
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
-from explorer.hub import TWINS, Twin
-from explorer.model import OwnModel, model_of
+from explorer.hub import TWINS, Twin, opening
+from explorer.model import OwnModel
+from explorer.model.others import model_of
 from explorer.nn.kinds import begun
 from explorer.nn.presets import configure, preset
 from explorer.nn.transformer import Transformer
 from explorer.text.tokenizers import Tokenizer
 
 PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
+HUB, ON_HUB = "hub:", re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
-def load(what: str | Path, *, step: int | None = None, device: str = "auto", precision: str = "auto") -> OwnModel:
-    """Open a model: by its name on the shelf (`ex.models()`), or by the path of a folder (it has a separator or begins with a dot).
+def load(
+    what: str | Path | tuple[Any, Any],
+    *,
+    step: int | None = None,
+    native: bool | None = None,
+    device: str = "auto",
+    precision: str = "auto",
+) -> Any:
+    """Open a model: by its name on the shelf (`ex.models()`), by the path of a folder, from the Hugging Face hub, or a live one.
 
-    `step` opens a run as it was at that step, where a snapshot was taken.
+    A path begins with a dot, a slash or ~, or is a folder that exists; another name with a slash in it ("org/model", or
+    "hub:gpt2") is fetched from the hub. A live pair (module, tokenizer) stays as it is. `step` opens a run as it was at that step.
+    `native` True opens a folder as our own model, False through transformers; left out, as ours where we have that class.
     """
+    if isinstance(what, tuple) and len(what) == 2:
+        return opening.open_pair(*what)
     if not isinstance(what, (str, Path)):
-        raise ChoiceError(f"load takes a name or a path; this is {type(what).__name__}.")
-    named = isinstance(what, str) and what in library.models()
-    model = library.open_by_name(str(what), step) if named else _from_folder(library.folder_of(what), step)
+        raise ChoiceError(f"load takes a name, a path or a pair (module, tokenizer); this is {type(what).__name__}.")
+    model: Any
+    if on_hub(what):
+        model = opening.open_id(str(what).removeprefix(HUB))
+    elif isinstance(what, str) and what in library.models():
+        model = library.open_by_name(what, step)
+    else:
+        model = _from_folder(library.folder_of(what), step, native)
     if model.family == "ngram":  # counts, no weights
         return model
     model.module.to(pick_device(device), pick_precision(precision))
     return model
+
+
+def on_hub(what: str | Path) -> bool:
+    """Whether this means a model on the hub: "hub:gpt2", or "org/model" where there is no such folder."""
+    if not isinstance(what, str) or what in library.models():
+        return False
+    return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not Path(what).exists())
 
 
 def build(  # noqa: PLR0913  the public contract fixes these names
@@ -114,7 +140,7 @@ def pick_precision(precision: str) -> torch.dtype:
     return PRECISIONS[precision]
 
 
-def _from_folder(folder: Path, step: int | None) -> OwnModel:
+def _from_folder(folder: Path, step: int | None, native: bool | None) -> Any:
     if not folder.is_dir():
         raise FileError(
             f"There is no folder {folder}. Give a folder with a model, or one of the names: {', '.join(library.models())}."
@@ -126,6 +152,10 @@ def _from_folder(folder: Path, step: int | None) -> OwnModel:
     if "explorer" in config:
         return library.read(folder, name)
     twin = TWINS.get(str(config.get("model_type", "")))
+    if native is None:
+        native = twin is not None and set(config.get("architectures") or twin.architectures) <= set(twin.architectures)
+    if not native:
+        return opening.open_folder(folder, name)
     if twin is None:
         raise unknown("twin here for a Hugging Face model of type", config.get("model_type", "(none)"), TWINS)
     return _from_twin(twin, config, folder, name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.model import StaticModel
+from explorer.model.others import StaticModel
 from explorer.records import Neighbours
 
 

@@ -23,11 +23,13 @@ from explorer.records import (
     ReplaceRow,
     SetMask,
     SilenceLayer,
+    Tokens,
     Trace,
     log_softmax,
 )
 
 LIMIT = 512
+MEMORY = 1 << 30  # bytes that one trace may take: with more, a page of thirty visitors would fill a laptop
 BEST = 10
 
 
@@ -49,9 +51,8 @@ def trace(
     _check_traceable(model)
     reads, tokens = model.reads(target), model.tokens(text)
     edits = _as_edits(edits)
-    if len(tokens) > LIMIT:
-        raise ChoiceError(f"The text has {len(tokens)} pieces; a trace holds every pair of them and stops at {LIMIT}.")
     kept = _checked_layers(model, layers)
+    _check_size(model, tokens, reads, kept)
     for edit in edits:
         check_edit(edit, model, _sizes(len(tokens), None if reads is None else len(reads)))
     heard = _Listener(kept, edits, blocks)
@@ -69,7 +70,32 @@ def trace(
         top=best(outputs["lm"], model) if "lm" in outputs else None,
         outputs=outputs,
         edits=edits,
+        notes=model.notes,
     )
+
+
+def cost(model: Model, pieces: int, target: int = 0, layers: Iterable[int] | None = None) -> int:
+    """About how many bytes the attention of a trace takes: for each layer and head every pair of pieces, and q, k and v."""
+    total, sizes = 0, _sizes(pieces, target or None)
+    width = getattr(model, "width", 0)
+    for stream, (count, heads) in model.streams.items():
+        (queries, keys), kept = sizes[stream], count if layers is None else len({n for n in layers if n < count})
+        total += 4 * kept * (heads * queries * keys + width * (2 * queries + 2 * keys))
+    return total
+
+
+def _check_size(model: Model, tokens: Tokens, reads: Tokens | None, kept: frozenset[int] | None) -> None:
+    """Refuse what would take too much memory, with the number."""
+    target = 0 if reads is None else len(reads)
+    longest = max(len(tokens), target)
+    if longest > LIMIT:
+        raise ChoiceError(f"The text has {longest} pieces; a trace holds every pair of them and stops at {LIMIT}.")
+    needed = cost(model, len(tokens), target, kept)
+    if needed > MEMORY:
+        raise ChoiceError(
+            f"A trace of these {longest} pieces would take {needed / 1e9:.1f} GB, and {MEMORY / 1e9:.1f} GB is the most that is kept. "
+            "Name the layers that you want to see, for example layers=[0], or shorten the text."
+        )
 
 
 def _check_traceable(model: Model) -> None:
@@ -103,6 +129,8 @@ def check_edit(edit: Edit, model: Model, sizes: dict[str, tuple[int, int]]) -> N
             check_index(f"{what} in the {edit.stream} of {model.name}", given, count)
     if isinstance(edit, SilenceLayer) and edit.part not in (None, *PARTS):
         raise unknown("part of a layer", edit.part, PARTS)
+    if reason := model.refuses(edit):
+        raise ChoiceError(f"{type(edit).__name__} cannot be done to {model.name}: {reason}")
     _check_lengths(edit, *sizes[edit.stream])
     if isinstance(edit, SetMask):
         rows, columns = sizes[edit.stream]

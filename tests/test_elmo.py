@@ -15,7 +15,7 @@ from explorer import library
 from explorer.errors import ChoiceError
 from explorer.measuring.held import Held
 from explorer.measuring.measure import measure
-from explorer.model import ElmoModel
+from explorer.model.others import ElmoModel
 from explorer.nn.elmo import BiLM, ElmoConfig, ScalarMix, initialise, needed, once, turned
 from explorer.text import ngram
 from explorer.text.letters import letters

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent / "explorer"
 ORDER = (
     ("errors",), ("records",), ("tap",), ("text",), ("corruption", "decoding", "comparing"), ("nn",), ("objectives",),
-    ("model",), ("tracing",), ("placing", "guessing", "offering", "generating", "directions", "neighbours"),
+    ("model",), ("tracing",), ("placing", "guessing", "offering", "generating", "inside", "directions", "neighbours"),
     ("runs",), ("library",), ("hub",), ("loading",), ("measuring",), ("abilities",),
     ("training",), ("tasks",), ("cards",), ("recipes", "experiments"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ import explorer as ex
 from explorer.errors import ChoiceError
 from explorer.measuring.analogies import answered, known
 from explorer.measuring.held import Desk, Held
-from explorer.model import StaticModel
+from explorer.model.others import StaticModel
 from explorer.neighbours import analogy, neighbours
 from explorer.objectives import OBJECTIVES
 from explorer.text.microworld.relations import relations

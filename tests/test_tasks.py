@@ -15,7 +15,7 @@ from explorer import directions, library
 from explorer.errors import ChoiceError, TextError
 from explorer.experiments import mixes as experiment
 from explorer.lessons import elmo as lesson
-from explorer.model import ElmoModel
+from explorer.model.others import ElmoModel
 from explorer.records import Bench, Mixes
 from explorer.tasks import TASKS, Example, Place, Questions, Task
 from explorer.tasks.features import features

@@ -10,7 +10,8 @@ import numpy as np
 from explorer.measuring import scores
 from explorer.measuring.held import Desk
 from explorer.measuring.measured import Measured
-from explorer.model import OwnModel, StaticModel
+from explorer.model import OwnModel
+from explorer.model.others import StaticModel
 from explorer.neighbours import analogy, unit
 from explorer.text.microworld.relations import relations
 

@@ -12,7 +12,8 @@ from explorer.measuring.causal import Ask
 from explorer.measuring.feeding import ROWS
 from explorer.measuring.held import Desk, plain
 from explorer.measuring.measured import Measured
-from explorer.model import ElmoModel, OwnModel
+from explorer.model import OwnModel
+from explorer.model.others import ElmoModel
 from explorer.records import Tokens
 from explorer.text import ngram
 

@@ -1,12 +1,34 @@
-"""Heads: one head of a shipped model, stage by stage, and all heads of a layer, on the visitor's own sentence."""
+"""Lesson 5. Heads and layers: one head stage by stage, all at a glance, many as one, their habits, and what else can be asked."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from explorer.pages.parts.opening import asked, read, traced, warn_of_unseen
+from explorer.lessons import heads as lesson
+from explorer.pages.parts.opening import asked, opened, read, traced, warn_of_unseen
 from explorer.shells import web
+from explorer.shells.lesson import deck, exercises, predict
 from explorer.views import VIEWS
+
+TEXTS, SENTENCES = 12, 5
+
+
+@st.cache_resource(max_entries=50, show_spinner="Asking the model …")
+def asked_of(name: str, text: str, what: str) -> Any:
+    """The lens, the gradients, what can be seen: by name, once for every visitor."""
+    import explorer as ex
+
+    return getattr(ex, what)(opened(name), text, **({"target": text} if opened(name).family == "encoder-decoder" else {}))
+
+
+@st.cache_resource(show_spinner="Reading a dozen stories …")
+def habits(name: str) -> Any:
+    """What the heads do over stories that the model never met."""
+    import explorer as ex
+    from explorer.text.microworld import stories
+
+    return ex.head_statistics(opened(name), [" ".join(story[:SENTENCES]) for story in stories(TEXTS, 7, "test")])
 
 
 def formula(chosen: dict[str, Any]) -> None:
@@ -28,8 +50,37 @@ st.markdown(
 name, text = asked()
 record = read(lambda: traced(name, text))
 warn_of_unseen(record.source)
+load = f"import explorer as ex\nmodel = ex.load({name!r})\n"
 code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r})"
 web.show(VIEWS["attention"], record, code=code, steps="stage", beside=formula)
 
 st.header("All heads of a layer", divider=True)
 web.show(VIEWS["heads"], record, code=code)
+
+st.header("All heads of all layers", divider=True)
+question = lesson.pointing_question(record)
+if question is None:
+    st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to be asked how many heads join them.")
+    web.show(VIEWS["glance"], record, code=code)
+else:
+    predict(question, "guess.pointing", lambda: web.show(VIEWS["glance"], record, code=code))
+
+st.header("Many heads as one", divider=True)
+web.show(VIEWS["together"], record, code=code)
+
+st.header("Habits over many texts", divider=True)
+known = habits(name)
+made = "from explorer.text.microworld import stories\n"
+web.show(
+    VIEWS["habits"],
+    known,
+    code=f"{load}{made}trace = ex.head_statistics(model, [' '.join(s[:{SENTENCES}]) for s in stories({TEXTS}, 7, 'test')])",
+)
+
+st.header("Beside attention", divider=True)
+for what, view in (("gradient", "gradient"), ("lens", "lens"), ("visibility", "visibility")):
+    found = read(partial(asked_of, name, text, what))
+    web.show(VIEWS[view], found, code=f"{load}trace = ex.{what}(model, {text!r})")
+
+exercises(lesson.exercises(record, known, asked_of(name, text, "visibility")), "heads.exercise")
+deck(lesson.DECK, lesson.NOTATION)

@@ -2,6 +2,7 @@
 
 from explorer.records.attention import STAGES, Attention
 from explorer.records.chances import GapSentences, Rates, SpanLengths
+from explorer.records.changes import Change, Damage
 from explorer.records.comparison import Comparison
 from explorer.records.copied import Copied
 from explorer.records.corpora import Prepared
@@ -35,6 +36,7 @@ from explorer.records.edits import (
 )
 from explorer.records.exercise import Exercise
 from explorer.records.guess import Guess, SpanGuess
+from explorer.records.inside import Gradient, HeadStatistics, Lens, Visibility
 from explorer.records.journey import Ability, Along, Schedules
 from explorer.records.merges import Join, Match, Merge
 from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
@@ -42,6 +44,7 @@ from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.shares import log_softmax, softmax
+from explorer.records.support import Support, SupportTable
 from explorer.records.tokens import Tokens, Vocabulary
 from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
 from explorer.records.training import TrainingStep
@@ -72,7 +75,9 @@ __all__ = [
     "Attention",
     "Block",
     "ACTIONS",
+    "Change",
     "Comparison",
+    "Damage",
     "Copied",
     "Corruption",
     "Curve",
@@ -80,7 +85,11 @@ __all__ = [
     "Detection",
     "Exercise",
     "GapSentences",
+    "Gradient",
     "Guess",
+    "HeadStatistics",
+    "Lens",
+    "Visibility",
     "Rates",
     "SpanGuess",
     "SpanLengths",
@@ -108,6 +117,8 @@ __all__ = [
     "SideBySide",
     "Shuffle",
     "SilenceHead",
+    "Support",
+    "SupportTable",
     "Tokens",
     "TrainingStep",
     "Trace",

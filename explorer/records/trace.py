@@ -75,6 +75,7 @@ class Trace(Record):
     outputs: dict[str, np.ndarray] = field(default_factory=dict)
     mix: Mix | None = None
     edits: tuple[Edit, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def axes(self, stream: str) -> tuple[Tokens, Tokens]:
         """The tokens of the rows (queries) and of the columns (keys) in this stream."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,8 @@ import streamlit as st
 
 from explorer.shells import export
 from explorer.views import Choice, Control, Range, View
+
+MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
 
 def show(  # noqa: PLR0913  one for each thing that a page may add
@@ -112,7 +115,9 @@ def _forget_stranger(key: str, control: Control) -> None:
 
 
 def _table(figure: Any) -> pd.DataFrame:
-    return pd.DataFrame([[str(part) for part in cell] for cell in export.cells(figure)], columns=export.COLUMNS)
+    """The first numbers of a picture; all of them stand in its CSV file."""
+    some = islice(export.cells(figure), MOST)
+    return pd.DataFrame([[str(part) for part in cell] for cell in some], columns=export.COLUMNS)
 
 
 def _files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:

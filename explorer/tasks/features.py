@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.model import ElmoModel, OwnModel
+from explorer.model import OwnModel
+from explorer.model.others import ElmoModel
 from explorer.records import Tokens
 from explorer.tasks.task import Place, Questions
 

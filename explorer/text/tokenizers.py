@@ -6,7 +6,7 @@ Over the `tokenizers` library, with what a picture needs: readable pieces, words
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
 from pathlib import Path
@@ -58,11 +58,11 @@ class Seen:
 class Tokenizer:
     """Turns text into `Tokens` and ids into text."""
 
-    def __init__(self, core: library.Tokenizer, seen: Seen | None = None) -> None:
+    def __init__(self, core: library.Tokenizer, seen: Seen | None = None, special: Mapping[str, int] | None = None) -> None:
         core.no_padding()
         core.no_truncation()
         self.core, self.seen = core, seen
-        ids: dict[str, Any] = {part: _first_known(core, names) for part, names in NAMES.items()}
+        ids: dict[str, Any] = {part: _first_known(core, names) for part, names in NAMES.items()} | dict(special or {})
         self.vocabulary = Vocabulary(core.get_vocab_size(), **ids, sentinels=_sentinels(core))
         added = {i for i, piece in core.get_added_tokens_decoder().items() if piece.special}
         self._special = (added | set(self.vocabulary.special)) - {self.vocabulary.unknown}
@@ -210,6 +210,11 @@ def read(path: str | Path, seen: Seen | None = None) -> Tokenizer:
         return Tokenizer(library.Tokenizer.from_file(str(path)), seen)
     except Exception as error:  # the library raises plain Exception
         raise FileError(f"{path} is not a tokenizer.json that can be read ({error}).") from error
+
+
+def parse(text: str, special: Mapping[str, int] | None = None) -> Tokenizer:
+    """The tokenizer that the text of a tokenizer.json describes; `special` says which ids stand for what, where that is known."""
+    return Tokenizer(library.Tokenizer.from_str(text), special=special)
 
 
 def check_text(text: object) -> str:

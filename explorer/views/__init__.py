@@ -9,12 +9,14 @@ from explorer.views import (
     attention,
     boundaries,
     chances,
+    changes,
     curves,
     detection,
     elmo,
     filling,
     growing,
     guess,
+    inside,
     merges,
     mixes,
     neighbours,
@@ -36,9 +38,9 @@ from explorer.views.view import Choice, Control, Range, Toggle, View
 VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
-    **detection.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS,
+    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip
 

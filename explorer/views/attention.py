@@ -38,7 +38,8 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
     values = attention.stage(stage, head)
     shown = np.where(np.isfinite(values) & attention.allowed, values, np.nan) if stage in ("masked", "weights") else values
     signed = stage != "weights"
-    notes = (f"{_what(attention, stage)} · each row looks at the columns", *remarks(attention, rows, columns))
+    notes = (f"{_what(attention, stage)} · each row looks at the columns", *remarks(attention, rows, columns), *trace.notes)
+    notes = (*notes, habit(attention, head, rows))
     figure = go.Figure(
         go.Heatmap(
             z=shown.astype(np.float32),
@@ -114,6 +115,19 @@ def remarks(attention: Attention, rows: Tokens, columns: Tokens) -> tuple[str, s
     """What a reader of the picture must know: what was edited, and what the model never met."""
     edited = "; ".join(edit.label for edit in attention.edited)
     return f"edited: {edited}" if edited else "", theme.unseen_note(rows) or theme.unseen_note(columns)
+
+
+def habit(attention: Attention, head: int, rows: Tokens) -> str:
+    """A warning where a head rests on one word or does not choose; empty for the others."""
+    weights, seen = attention.weights[head].astype(np.float64), attention.allowed.sum(axis=1)
+    free = seen > 2  # rows that had a choice
+    if free.sum() < 3 or attention.stream == "cross":
+        return ""
+    key = int(weights[free].mean(axis=0).argmax())
+    if weights[free].mean(axis=0)[key] > 0.6:
+        return f"a sink: on average {weights[free].mean(axis=0)[key]:.0%} of the weight rests on place {key}"
+    entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=1)
+    return "this head hardly chooses: its rows are nearly uniform" if (entropy[free] / np.log(seen[free])).mean() > 0.98 else ""
 
 
 def _what(attention: Attention, stage: str) -> str:

@@ -1,0 +1,210 @@
+"""Opening a live Hugging Face model: which attention belongs where, found by one small forward pass, and left as it was found."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+
+from explorer import tap
+from explorer.errors import ChoiceError
+from explorer.hub import around
+from explorer.hub.listening import CROSSING, NAME, Pass, current, register
+
+STAGES, WEIGHTS = "stages", "weights"
+_locks: WeakKeyDictionary[nn.Module, RLock] = WeakKeyDictionary()
+
+
+@dataclass
+class Adopted:
+    """A module that can be watched: how, its family, its streams with (layers, heads), and where everything is in it."""
+
+    module: Any
+    live: bool = True  # somebody else's, to be left as it was
+    way: str = STAGES
+    family: str = "encoder"
+    streams: dict[str, tuple[int, int]] = field(default_factory=dict)
+    width: int = 0  # of all heads together
+    names: dict[int, str] = field(default_factory=dict)  # the stream of each attention module, by its id
+    places: around.Places = field(default_factory=around.Places)
+
+    @contextmanager
+    def watched(self) -> Iterator[Pass]:
+        """While inside, the module tells what it computes in this thread; after, it is as it was before, whatever happens."""
+        with ExitStack() as after:
+            if self.live:
+                after.enter_context(_locks.setdefault(self.module, RLock()))
+                after.enter_context(attending(self.module, NAME if self.way == STAGES else "eager"))
+                after.enter_context(around.hooks(self.places))
+            now = Pass(self.names, self.places.projections if self.way == STAGES else {})
+            token = current.set(now)
+            after.callback(current.reset, token)
+            yield now
+
+    def settle(self) -> None:
+        """Open a module of our own for good, so that threads can share it without waiting for each other."""
+        self.live = False
+        for config in configs(self.module):
+            config._attn_implementation_internal = NAME if self.way == STAGES else "eager"
+        around.hang(self.places)
+
+
+def adopt(module: nn.Module) -> Adopted:
+    """Find out how a live module can be watched; a clear refusal where it cannot."""
+    what = type(module).__name__
+    if not hasattr(module, "config") or not hasattr(module.config, "get_text_config"):
+        raise ChoiceError(f"A live model must be one of transformers' (it has a config); this is {what}.")
+    if getattr(module, "main_input_name", "input_ids") != "input_ids":
+        raise ChoiceError(
+            f"{what} reads {module.main_input_name}, not text. The explorer opens models that read pieces of text."
+        )
+    register()
+    found = Adopted(module, family="encoder-decoder" if two_stacks(module) else "encoder")
+    found.names = {id(part): _stream(path, found.family) for path, part in module.named_modules()}
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        held = _by_stages(found) or _by_weights(found)
+    _describe(found, held)
+    return found
+
+
+def two_stacks(module: Any) -> bool:
+    """Whether this is an encoder with a decoder beside it."""
+    return bool(module.config.is_encoder_decoder) and "decoder_input_ids" in inspect.signature(module.forward).parameters
+
+
+def configs(module: nn.Module) -> list[Any]:
+    """Every configuration that a part of the module asks how to attend."""
+    found = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
+    return [config for config in found.values() if hasattr(config, "_attn_implementation_internal")]
+
+
+@contextmanager
+def attending(module: nn.Module, name: str) -> Iterator[None]:
+    """While inside, the module attends through the function of this name."""
+    held = [(config, config._attn_implementation_internal) for config in configs(module)]
+    try:
+        for config, _ in held:
+            config._attn_implementation_internal = name
+        yield
+    finally:
+        for config, before in held:
+            config._attn_implementation_internal = before
+
+
+def ask(module: nn.Module, ids: Tensor, reads: Tensor | None = None, **more: Any) -> Any:
+    """One forward pass; only what this class can be told is passed on."""
+    known = inspect.signature(module.forward).parameters
+    given = {"input_ids": ids, "use_cache": False, "return_dict": True, **more}
+    if reads is not None:
+        given["decoder_input_ids"] = reads
+    return module(**{name: value for name, value in given.items() if name in known or name in more and value is not None})
+
+
+def probe(module: Any) -> Tensor:
+    """Four harmless pieces [1, 4]."""
+    config = module.config.get_text_config()
+    size = module.get_input_embeddings().num_embeddings
+    odd = {getattr(config, name, None) for name in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")}
+    ids = [i for i in range(size) if i not in odd][-4:]
+    if len(ids) < 4:
+        raise ChoiceError(f"{type(module).__name__} has only {size} pieces, too few for a text.")
+    return torch.tensor([ids], device=module.get_input_embeddings().weight.device)
+
+
+@dataclass
+class _Probe:
+    """What was heard in the small pass, by stream: the weights of each layer."""
+
+    weights: dict[str, list[Tensor]] = field(default_factory=dict)
+    modules: list[int] = field(default_factory=list)
+    width: int = 0
+
+    def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
+        if place == "attention":
+            self.weights.setdefault(stream, []).append(values["weights"])
+            if values["q"] is not None:
+                self.width = values["q"].shape[1] * values["q"].shape[-1]
+
+
+def _by_stages(found: Adopted) -> _Probe | None:
+    """Try transformers' own way; None where this class does not go it."""
+    ids, held = probe(found.module), _Probe()
+    reads = ids if found.family == "encoder-decoder" else None
+    try:
+        with found.watched(), tap.listening(held):
+            ask(found.module, ids, reads)
+    except (
+        KeyError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+    ):  # the class knows only the names that it was made with
+        return None
+    return held if held.weights else None
+
+
+def _by_weights(found: Adopted) -> _Probe:
+    """The other way: the weights that the class itself hands out."""
+    found.way, what = WEIGHTS, type(found.module).__name__
+    ids, held = probe(found.module), _Probe()
+    reads = ids if found.family == "encoder-decoder" else None
+    try:
+        with attending(found.module, "eager"):
+            out = ask(found.module, ids, reads, output_attentions=True)
+    except (KeyError, LookupError, TypeError, AttributeError, ValueError) as error:
+        raise ChoiceError(f"{what} cannot be opened: it hands out no attention weights ({error}).") from error
+    held.weights = weights_of(out, found.family)
+    if not held.weights:
+        raise ChoiceError(
+            f"{what} hands out no attention weights. It may have no attention at all (Mamba, RWKV), or may have been loaded "
+            "with an implementation that keeps them: load it with attn_implementation='eager'."
+        )
+    return held
+
+
+def weights_of(out: Any, family: str) -> dict[str, list[Tensor]]:
+    """The attention weights that a class hands out itself, by stream."""
+    names = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
+    if family != "encoder-decoder":
+        names = {family: "attentions"}
+    held = {stream: [w for w in (out.get(name) or ()) if w is not None] for stream, name in names.items()}
+    return {stream: weights for stream, weights in held.items() if weights}
+
+
+def _describe(found: Adopted, held: _Probe) -> None:
+    """Family, streams and places, from what was heard; refuse what is no matrix of queries and keys."""
+    what = type(found.module).__name__
+    for stream, layers in held.weights.items():
+        odd = next((w for w in layers if not isinstance(w, Tensor) or w.dim() != 4 or w.shape[-2:] != (4, 4)), None)
+        if odd is not None:
+            raise ChoiceError(
+                f"{what} attends in bands or blocks: its {stream} weights have the shape {tuple(getattr(odd, 'shape', ()))} for "
+                "four pieces, not a row and a column for each. Such models cannot be shown."
+            )
+    if found.family == "encoder" and all(causal(w) for w in held.weights["encoder"]):
+        found.family = "decoder"
+        held.weights = {"decoder" if name == "encoder" else name: w for name, w in held.weights.items()}
+        found.names = {part: "decoder" if name == "encoder" else name for part, name in found.names.items()}
+    found.streams = {name: (len(w), max(one.shape[1] for one in w)) for name, w in held.weights.items()}
+    found.width = held.width or getattr(found.module.config.get_text_config(), "hidden_size", 0)
+    found.places = around.places(found.module, found.names)
+
+
+def causal(weights: Tensor) -> bool:
+    """Whether no query sees a later key."""
+    return bool((weights.triu(1) == 0).all())
+
+
+def _stream(path: str, family: str) -> str:
+    if CROSSING.search(path):
+        return "cross"
+    return "decoder" if family == "encoder-decoder" and re.search(r"(^|\.)decoder(\.|$)", path) else "encoder"

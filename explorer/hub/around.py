@@ -1,0 +1,195 @@
+"""What stands around attention in a Hugging Face model: its layers, sub-layers and positions, found by their places and names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer import tap
+from explorer.hub.listening import current
+
+ATTENTION = re.compile(r"Attention|Attn")
+OUT = ("o_proj", "out_proj", "c_proj", "dense", "out_lin", "wo", "Wo", "o", "output.dense", "linear_out")
+NARROW = re.compile(r"(^|\.)(down_proj|fc2|c_proj|dense_4h_to_h|wo|Wo|lin2|ffn_output|output\.dense|fc_out|w2|layer_2)$")
+TABLES = {"position_embeddings", "wpe", "embed_positions", "pos_embedding", "embed_position", "position_embedding"}
+LINEAR = ("Linear", "Conv1D", "NonDynamicallyQuantizableLinear")
+
+
+@dataclass
+class Places:
+    """Where in a module the layers, the ends of sub-layers and the positions are."""
+
+    layers: list[tuple[nn.Module, str]] = field(default_factory=list)  # with the stream that they belong to
+    projections: dict[int, int] = field(default_factory=dict)  # from an attention to its W_O
+    outs: list[tuple[nn.Module, str, str]] = field(default_factory=list)  # the last matrix of a sub-layer, its stream, its part
+    positions: list[tuple[nn.Module, str]] = field(default_factory=list)
+    biased: bool = False  # distances are added to the scores, as in T5
+    layer_of: dict[int, int] = field(default_factory=dict)
+
+
+def places(module: nn.Module, streams: dict[int, str]) -> Places:
+    """Look through a module; `streams` says where each part belongs."""
+    named = dict(module.named_modules())
+    found = Places(biased=any("relative_attention_bias" in path for path in named))
+    seen: dict[int, str] = {}
+    for path, part in named.items():
+        stream = streams[id(part)]
+        if path.rsplit(".", 1)[-1] in TABLES or "RotaryEmbedding" in type(part).__name__:
+            found.positions.append((part, stream))
+        if ATTENTION.search(type(part).__name__) and (layer := _layer_around(path, named)):
+            seen.setdefault(id(layer[1]), layer[0])
+            _add_projection(found, (path, part, stream), named)
+    for number, path in seen.items():
+        layer = named[path]
+        assert id(layer) == number
+        stream = "decoder" if streams[number] == "cross" else streams[number]
+        found.layers.append((layer, stream))
+        found.outs += [(matrix, stream, "feed-forward") for matrix in _narrowing(layer, found)]
+    return found
+
+
+def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Module] | None:
+    """The outermost numbered part that this one is in: its layer."""
+    parts = path.split(".")
+    for end in range(1, len(parts)):
+        outer = named.get(".".join(parts[:end]))
+        if isinstance(outer, nn.ModuleList) and parts[end].isdigit():
+            inner = ".".join(parts[: end + 1])
+            return inner, named[inner]
+    return None
+
+
+def _add_projection(found: Places, at: tuple[str, nn.Module, str], named: dict[str, nn.Module]) -> None:
+    """W_O of an attention: a matrix of its own, or (in BERT and its kin) the one of the part beside it."""
+    path, part, stream = at
+    beside = path.rsplit(".", 1)[0]
+    for base in (path, beside):
+        for name in OUT if base == path else ("output.dense",):
+            matrix = named.get(f"{base}.{name}")
+            if matrix is not None and type(matrix).__name__ in LINEAR:
+                found.projections.setdefault(id(part), id(matrix))
+                if all(matrix is not held for held, *_ in found.outs):
+                    found.outs.append((matrix, stream, "cross-attention" if stream == "cross" else "attention"))
+                return
+
+
+def _narrowing(layer: nn.Module, found: Places) -> list[nn.Module]:
+    """The last matrix of the feed-forward sub-layer, where it can be told by its name and is one."""
+    taken = {id(matrix) for matrix, *_ in found.outs}
+    inside = [
+        part
+        for path, part in layer.named_modules()
+        if NARROW.search(path) and type(part).__name__ in LINEAR and id(part) not in taken
+        and not re.search(r"attention|attn", path, re.IGNORECASE)
+    ]  # fmt: skip
+    return inside if len(inside) == 1 else []
+
+
+def hang(found: Places) -> list[Any]:
+    """Put the hooks on; they say nothing unless this thread watches a pass."""
+    held = []
+    for layer, stream in found.layers:
+        held.append(layer.register_forward_pre_hook(_entering(stream), with_kwargs=True))
+        held.append(layer.register_forward_hook(_leaving(stream)))
+    for matrix, stream, part in found.outs:
+        held.append(matrix.register_forward_hook(_out(stream, part)))
+    for table, stream in found.positions:
+        held.append(table.register_forward_hook(_placed(stream)))
+    return held
+
+
+@contextmanager
+def hooks(found: Places) -> Iterator[None]:
+    """The hooks for a while."""
+    with ExitStack() as after:
+        for held in hang(found):
+            after.callback(held.remove)
+        yield
+
+
+def _entering(stream: str) -> Any:
+    """Before the first layer of a stream: the states that enter it."""
+
+    def hook(module: nn.Module, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+        now = current.get()
+        if now is None or stream in now.states:
+            return None
+        now.states[stream] = 0
+        x = args[0] if args else given.get("hidden_states")
+        if not isinstance(x, Tensor):
+            return None
+        changed = _turned(tap.edited("hidden", stream, -1, _turned(x)), like=x)
+        tap.tap("embeddings", stream, sum=_turned(changed))
+        tap.tap("hidden", stream, -1, x=_turned(changed))
+        return ((changed, *args[1:]), given) if args else (args, {**given, "hidden_states": changed})
+
+    return hook
+
+
+def _leaving(stream: str) -> Any:
+    """After a layer: its states."""
+
+    def hook(module: nn.Module, args: Any, out: Any) -> Any:
+        now = current.get()
+        x = out[0] if isinstance(out, (tuple, list)) else out
+        if now is None or not isinstance(x, Tensor):
+            return None
+        layer = now.states.get(stream, 0)
+        now.states[stream] = layer + 1
+        changed = tap.edited("hidden", stream, layer, _turned(x))
+        tap.tap("hidden", stream, layer, x=changed)
+        changed = _turned(changed, like=x)
+        if changed is x:
+            return None
+        return (changed, *out[1:]) if isinstance(out, (tuple, list)) else changed
+
+    return hook
+
+
+def _out(stream: str, part: str) -> Any:
+    """After the last matrix of a sub-layer: what it adds to the stream."""
+
+    def hook(module: nn.Module, args: Any, out: Tensor) -> Tensor | None:
+        now = current.get()
+        if now is None:
+            return None
+        name = now.open.pop(id(module), None)
+        layer = now.states.get(stream if stream != "cross" else "decoder", 0) if name is None else name[1]
+        changed = tap.edited("out", stream if part != "cross-attention" else "decoder", layer, out, part)
+        if name is not None:
+            tap.tap("attention out", *name, output=out)
+        return None if changed is out else changed
+
+    return hook
+
+
+def _placed(stream: str) -> Any:
+    """After a table of places, or of the turns of RoPE: each word gets what belongs to the place that it is told."""
+
+    def hook(module: nn.Module, args: Any, out: Any) -> Any:
+        if current.get() is None:
+            return None
+        parts = out if isinstance(out, tuple) else (out,)
+        where = torch.arange(parts[0].shape[-2], device=parts[0].device)
+        places = tap.edited("places", stream, -1, where)
+        if places is where:
+            return None
+        if places is None:  # nowhere: nothing is added, nothing turned (cos = 1, sin = 0)
+            return (torch.ones_like(out[0]), torch.zeros_like(out[1])) if isinstance(out, tuple) else torch.zeros_like(out)
+        moved = tuple(x[..., places, :] for x in parts)
+        return moved if isinstance(out, tuple) else moved[0]
+
+    return hook
+
+
+def _turned(x: Tensor, like: Tensor | None = None) -> Tensor:
+    """States with the batch first: XLNet has [position, batch, dim]. With `like`, back to the shape of that."""
+    if like is not None:
+        return x if x.shape == like.shape else x.transpose(0, 1)
+    return x.transpose(0, 1) if x.dim() == 3 and x.shape[0] > 1 and x.shape[1] == 1 else x

@@ -1,0 +1,172 @@
+"""A Hugging Face model as everything else here knows models: it reads text, predicts, is traced and edited."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer import tap
+from explorer.errors import ChoiceError, TextError
+from explorer.hub.adopting import STAGES, WEIGHTS, Adopted, ask, causal, weights_of
+from explorer.model import NEVER_TRAINED, Predicting, follows, untrained
+from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SilenceLayer, Tokens
+from explorer.text.reading import Text, as_tokens
+from explorer.text.tokenizers import Tokenizer
+
+HUGE = 10**6  # tokenizers that know no limit say so with a very large number
+
+
+class HubModel(Predicting):
+    """A model of transformers' with its tokenizer. A live one is left as it was after every call."""
+
+    def __init__(
+        self, name: str, adopted: Adopted, tokenizer: Tokenizer, limit: int = HUGE, notes: tuple[str, ...] = ()
+    ) -> None:
+        self.name, self.tokenizer, self.adopted = name, tokenizer, adopted
+        self.module: Any = adopted.module
+        self.family, self.streams, self.width = adopted.family, adopted.streams, adopted.width
+        self._notes = notes
+        self.longest = min(limit, longest(self.module))
+        rows = self.module.get_input_embeddings().num_embeddings
+        if tokenizer.vocabulary.size > rows:
+            raise ChoiceError(
+                f"The tokenizer knows {tokenizer.vocabulary.size} pieces, but {name} has vectors for {rows} only. They do not belong "
+                "together: give the tokenizer that the model was trained with."
+            )
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.module.get_input_embeddings().weight.device
+
+    @property
+    def start(self) -> int:
+        """The piece that a decoder beside an encoder begins with."""
+        known = (getattr(self.module, "generation_config", None), self.module.config)
+        names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
+        found = (getattr(config, name, None) for name in names for config in known)
+        return next((int(i) for i in found if isinstance(i, int)), 0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of its pictures must know."""
+        said = list(self._notes)
+        if untrained(self.module):
+            said.append(NEVER_TRAINED)
+        if self.module.training:
+            said.append("dropout is on (training mode): the numbers change from call to call")
+        if self.adopted.way == WEIGHTS:
+            said.append("this architecture hands out only its weights: no stages before them, no edits inside attention")
+        return tuple(said)
+
+    def tokens(self, text: Text) -> Tokens:
+        """The pieces that the model would read; a clear error for a text that it cannot."""
+        tokens = as_tokens(text, self.tokenizer)
+        if len(tokens) > self.longest:
+            raise TextError(
+                f"The text has {len(tokens)} pieces, but {self.name} reads at most {self.longest}. Shorten the text."
+            )
+        return tokens
+
+    def reads(self, target: Text | None) -> Tokens | None:
+        """What the decoder of an encoder-decoder reads for this target: the start piece, then the target without its last piece."""
+        if self.family != "encoder-decoder":
+            if target is not None:
+                raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
+            return None
+        given = [] if target is None else self.tokens(target).ids.tolist()
+        return self.tokenizer.tokens([self.start, *given[:-1]])
+
+    def refuses(self, edit: Edit) -> str:
+        """Why this model cannot be changed in this way; empty where it can."""
+        places, what = self.adopted.places, type(self.module).__name__
+        if isinstance(edit, PatchHidden):
+            return "" if places.layers else f"the layers of {what} were not found."
+        if isinstance(edit, SilenceLayer):
+            stream = "decoder" if edit.stream == "cross" else edit.stream
+            known = {part for _, held, part in places.outs if held == stream or (held, stream) == ("cross", "decoder")}
+            parts = {"attention", "feed-forward"} if edit.part is None else {edit.part}
+            return "" if parts <= known else f"the end of {' and '.join(sorted(parts - known))} was not found in {what}."
+        if isinstance(edit, (MovePositions, NoPositions)):
+            told = places.biased or any(stream == edit.stream for _, stream in places.positions)
+            reached = told and self.adopted.way == STAGES  # elsewhere distances may be told in ways that nobody can reach
+            return "" if reached else f"not every way in which {what} tells words their places was found."
+        if self.adopted.way == WEIGHTS:
+            return f"{what} hands out its attention weights, but lets nobody change them."
+        return ""
+
+    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+        ids, real = self._padded(many)
+        given: dict[str, Any] = {"attention_mask": real}
+        if reads is not None:
+            target, target_real = self._padded(reads)
+            given |= {"reads": target, "decoder_attention_mask": target_real}
+        if any(any(tokens.segments) for tokens in many) and self._parted:
+            given["token_type_ids"] = self._padded(many, segments=True)[0]
+        with torch.set_grad_enabled(follows()):
+            out = self._watched(ids, given) if tap.watched() else ask(self.module, ids, **given)
+            return named(self.module, out, (reads or many)[0])
+
+    @property
+    def _parted(self) -> bool:
+        """Whether it is told which of two texts a piece belongs to."""
+        known = "token_type_ids" in inspect.signature(self.module.forward).parameters
+        return known and (getattr(self.module.config, "type_vocab_size", 0) or 0) > 1
+
+    def _watched(self, ids: Tensor, given: dict[str, Any]) -> Any:
+        with self.adopted.watched():
+            if self.adopted.way == STAGES:
+                return ask(self.module, ids, **given)
+            out = ask(self.module, ids, **given, output_attentions=True)
+            for stream, layers in weights_of(out, self.family).items():
+                for layer, weights in enumerate(layers):
+                    _tell(stream, layer, weights)
+            return out
+
+    def _padded(self, many: Sequence[Tokens], *, segments: bool = False) -> tuple[Tensor, Tensor | None]:
+        """Rows side by side, filled up at the right, and which places are real (None: all of them)."""
+        rows = [list(tokens.segments) if segments else tokens.ids.tolist() for tokens in many]
+        longest, fill = max(map(len, rows)), 0 if segments else self.tokenizer.vocabulary.pad or 0
+        filled = torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], device=self.device)
+        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        real = torch.arange(longest, device=self.device) < lengths[:, None]
+        return filled, None if bool(real.all()) else real.long()
+
+
+def _tell(stream: str, layer: int, weights: Tensor) -> None:
+    """Hand out the weights of a class that hands out nothing else."""
+    allowed = torch.ones(1, *weights.shape[-2:], dtype=torch.bool)
+    allowed = allowed.tril() if stream == "decoder" and causal(weights) else allowed
+    tap.tap("attention", stream, layer, q=None, k=None, v=None, scale=1.0, allowed=allowed[None], weights=weights)
+    tap.tap("attention out", stream, layer, output=None)
+
+
+def named(module: nn.Module, out: Any, tokens: Tokens) -> dict[str, Tensor]:
+    """What a class predicts, under our names."""
+    names = {"prediction_logits": "lm", "seq_relationship_logits": "nsp", "sop_logits": "nsp", "start_logits": "start",
+             "end_logits": "end"}  # fmt: skip
+    found = {ours: out[theirs] for theirs, ours in names.items() if theirs in out}
+    logits = out.get("logits")
+    if logits is None:
+        return found
+    if logits.dim() == 3:
+        speaks = module.get_output_embeddings() is not None and "TokenClassification" not in type(module).__name__  # type: ignore[operator]
+        return {"lm" if speaks else "tags": logits, **found}
+    by_place = "PreTraining" in type(module).__name__ and logits.shape[-1] == len(tokens)
+    return {"rtd" if by_place else "labels": logits, **found}
+
+
+def longest(module: Any) -> int:
+    """The most pieces that a table of places, or the configuration, has room for."""
+    config = module.config.get_text_config()
+    known = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or HUGE
+    relative = any("relative_attention_bias" in name for name, _ in module.named_modules())
+    offset = next(
+        (part.padding_idx + 1 for name, part in module.named_modules()
+         if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None), 0,
+    )  # fmt: skip
+    return HUGE if relative or int(known) <= 0 else int(known) - offset

@@ -1,0 +1,161 @@
+"""How a Hugging Face model hands out what it computes: one attention function that does what its own does, and tells of it.
+
+`transformers` lets a function be registered under a name, and calls it in every attention layer of the models that go through its
+`AttentionInterface`. Ours hands the work to the model's own function (`eager_attention_forward`), so nothing that is shown can
+differ from what the model computes; an edit changes what goes in or what comes out. A mask function must be registered under the
+same name: without one the models get no mask at all, and see the future.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer import tap
+
+NAME = "explorer"
+CROSSING = re.compile(r"encoder_attn|cross_?attention|EncDecAttention", re.IGNORECASE)
+Eager = Callable[..., tuple[Tensor, Tensor]]
+
+
+@dataclass
+class Pass:
+    """One forward pass that is watched: where each attention belongs, and how far each stream has come."""
+
+    streams: dict[int, str]  # by the id of the module
+    projections: dict[int, int] = field(default_factory=dict)  # from an attention to the module that is its W_O
+    heard: dict[str, int] = field(default_factory=dict)
+    states: dict[str, int] = field(default_factory=dict)
+    open: dict[int, tuple[str, int]] = field(default_factory=dict)  # attentions whose W_O is still to come
+
+    def next(self, module: nn.Module) -> tuple[str, int]:
+        """The stream and the layer of an attention, counted in the order of the calls (ALBERT calls one module again and again)."""
+        stream = self.streams[id(module)]
+        layer = self.heard.get(stream, 0)
+        self.heard[stream] = layer + 1
+        return stream, layer
+
+
+current: ContextVar[Pass | None] = ContextVar("explorer_pass", default=None)
+
+
+@cache
+def register() -> None:
+    """Tell transformers of our attention function and of its mask, once."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
+
+    AttentionInterface.register(NAME, attention)
+    AttentionMaskInterface.register(NAME, eager_mask)
+
+
+def eager_of(module: nn.Module) -> Eager:
+    """The attention function that the file of this class brings along."""
+    for kind in type(module).__mro__:
+        found = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
+        if found is not None:
+            return found
+    raise LookupError(f"{type(module).__name__} brings no eager_attention_forward along")
+
+
+def attention(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **given: Any
+) -> tuple[Tensor, Tensor]:
+    """The model's own attention, told to whoever listens: output [batch, query, head, dim] and weights [batch, head, query, key]."""
+    now = current.get()
+    if now is None or id(module) not in now.streams:
+        return eager_of(module)(module, query, key, value, mask, **given)
+    name = now.next(module)
+    call = Call(module, query, key, value, mask, given)
+    if tap.edits_on(*name):
+        out, weights = call.edited(name)
+    else:
+        out, weights = call.made()
+    tap.tap("attention", *name, **call.told(), weights=weights)
+    if id(module) in now.projections:
+        now.open[now.projections[id(module)]] = name
+    else:
+        tap.tap("attention out", *name, output=None)
+    return out, weights
+
+
+class Call:
+    """One call of an attention function: what it was given, under our names, and what edits make of that."""
+
+    def __init__(
+        self, module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, given: dict[str, Any]
+    ) -> None:
+        self.module, self.mask, self.given = module, mask, given
+        self.q, self.k, self.v = query, key, value
+        passed = given.get("scaling")
+        passed = float(query.shape[-1] ** -0.5 if passed is None else passed)
+        own = getattr(module, "scaling", None)
+        self.before = float(own) if passed == 1.0 and isinstance(own, float) else 1.0  # some multiply q by the factor before
+        self.scale = passed * self.before
+
+    def made(self) -> tuple[Tensor, Tensor]:
+        """What the model's own function makes of it."""
+        return eager_of(self.module)(self.module, self.q, self.k, self.v, self.mask, **self.given)
+
+    def edited(self, name: tuple[str, int]) -> tuple[Tensor, Tensor]:
+        """The same with the edits that are in force at this place; where they change nothing, to the bit the same."""
+        scale = tap.edited("scale", *name, self.scale)
+        if scale != self.scale:
+            self.scale = scale
+            self.given["scaling"] = scale / self.before
+        if self.given.get("position_bias") is not None:
+            self.given["position_bias"] = _moved(self.given["position_bias"], name)
+        allowed = self.allowed
+        changed = tap.edited("allowed", *name, allowed)
+        if changed is not allowed:
+            seen = torch.as_tensor(changed, device=self.q.device).expand(1, 1, *allowed.shape[-2:])
+            low = torch.finfo(self.q.dtype).min
+            self.mask = torch.zeros(seen.shape, dtype=self.q.dtype, device=self.q.device).masked_fill(~seen, low)
+        out, weights = self.made()
+        aimed = tap.edited("weights", *name, weights, self.allowed)
+        if aimed is not weights:
+            shared = self.v.repeat_interleave(self.q.shape[1] // self.v.shape[1], dim=1)
+            weights, out = aimed, (aimed.to(shared.dtype) @ shared).transpose(1, 2).contiguous()
+        context = out.transpose(1, 2)  # [batch, head, query, dim]
+        kept = tap.edited("context", *name, context)
+        return out if kept is context else kept.transpose(1, 2).contiguous(), weights
+
+    @property
+    def allowed(self) -> Tensor:
+        """Who may see whom: [batch or 1, 1, query, key]."""
+        if self.mask is None:
+            return torch.ones(1, 1, self.q.shape[2], self.k.shape[2], dtype=torch.bool, device=self.q.device)
+        mask = self.mask[..., : self.k.shape[2]]
+        return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+
+    def told(self) -> dict[str, Any]:
+        """What a record holds of it; q as it was before any factor."""
+        sinks = self.given.get("s_aux")
+        sinks = getattr(self.module, "sinks", None) if sinks is None else sinks
+        return {
+            "q": self.q if self.before == 1.0 else self.q / self.before,
+            "k": self.k,
+            "v": self.v,
+            "scale": self.scale,
+            "bias": self.given.get("position_bias"),
+            "softcap": self.given.get("softcap"),
+            "sinks": sinks if isinstance(sinks, Tensor) else None,
+            "allowed": self.allowed,
+        }
+
+
+def _moved(bias: Tensor, name: tuple[str, int]) -> Tensor:
+    """What distances add [.., query, key], for words that are told another place, or none."""
+    where = torch.arange(bias.shape[-1], device=bias.device)
+    places = tap.edited("places", *name, where)
+    if places is None:
+        return bias * 0
+    return bias if places is where or bias.shape[-1] != bias.shape[-2] else bias[..., places, :][..., places]

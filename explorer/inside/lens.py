@@ -1,0 +1,54 @@
+"""The logit lens: a model's own last norm and head, put on top of every layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer import tap
+from explorer.errors import ChoiceError
+from explorer.model import Model, Text
+from explorer.records import Edit, Lens, log_softmax
+from explorer.records.edits import like
+from explorer.tracing import trace
+
+
+@dataclass(frozen=True, eq=False)
+class States(Edit):
+    """All states after one layer, replaced."""
+
+    layer: int
+    states: np.ndarray
+
+    def on_hidden(self, value: Any) -> Any:
+        """The other states, in the shape of these."""
+        return like(value, self.states).reshape(value.shape)
+
+
+def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
+    """What the model would say if it ended after each of its layers.
+
+    The states of a layer are put in the place of those of the last one, and the model goes on by itself: whatever it has there (a
+    norm, a transform, the head) is its own. For the last layer that changes nothing, which is checked.
+    """
+    made = trace(model, text, target=target, layers=[])
+    stream = "encoder" if model.family == "encoder" else "decoder"
+    if "lm" not in made.outputs or stream not in made.hidden:
+        raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} has not both.")
+    states, last = made.hidden[stream], len(made.hidden[stream]) - 2
+    scores = []
+    for held in states:
+        with tap.editing([States(stream, last, held)]):
+            scores.append(model.run(made.source, made.target)["lm"][0].float().cpu().numpy())
+    gap = float(np.abs(scores[-1] - made.outputs["lm"]).max())
+    if gap > 1e-3:
+        raise ChoiceError(
+            f"The lens does not fit {model.name}: its last layer gives scores that differ by {gap:.1g} from its own."
+        )
+    shares = np.exp(log_softmax(np.stack(scores)))  # [layer, position, vocab]
+    best = shares.argmax(-1)
+    texts = tuple(tuple(model.tokenizer.text_of(int(i)) for i in row) for row in best)
+    final = np.take_along_axis(shares, np.broadcast_to(best[-1], best.shape)[..., None], -1)[..., 0]
+    return Lens(model.name, made.source if made.target is None else made.target, texts, shares.max(-1), final, gap)

@@ -1,0 +1,131 @@
+"""What a change did: to the predictions of a text, to the attention below and above it, and part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Change, Damage
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name
+
+WHOLE = {"tickmode": "linear", "dtick": 1, "showgrid": False}
+
+
+def said(record: Change) -> str:
+    """The edits in a few words."""
+    return "; ".join(edit.label for edit in record.edits) or "nothing changed"
+
+
+def predictions(record: Change) -> go.Figure:
+    """How far the prediction at each place moved, in bits (0: not at all). Point at a bar for what was said before and after.
+
+    For a causal model the bar at a word belongs to the prediction of the next one.
+
+    You may conclude that this text's predictions need, or do not need, what was changed. You may not conclude that a part with small
+    bars is useless: another part may do its work as well, and other texts may need it.
+    """
+    rows = record.before.source if record.before.target is None else record.before.target
+    first, second = record.before.top, record.after.top
+    pairs = np.array(
+        [[theme.label(a[0]), theme.label(b[0])] for a, b in zip(first.texts, second.texts, strict=True)]
+        if first is not None and second is not None
+        else [["", ""]] * len(rows)
+    )
+    changed = int((pairs[:, 0] != pairs[:, 1]).sum())
+    notes = (
+        said(record),
+        f"another piece first at {changed} of {len(rows)} places",
+        theme.unseen_note(rows),
+        *record.before.notes,
+    )
+    figure = go.Figure(
+        go.Bar(x=list(range(len(rows))), y=record.divergence, customdata=pairs, name="bits",
+               hovertemplate="<b>%{x}</b><br>%{y:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")
+    )  # fmt: skip
+    figure.update_layout(
+        title=theme.title("What the predictions did", *notes),
+        xaxis={**theme.token_axis(rows), "tickangle": -60},
+        yaxis={"title": "KL in bits", "rangemode": "tozero"},
+        height=430 + theme.space_above(*notes),
+        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 140},
+    )
+    return figure
+
+
+def downstream(record: Change, *, stream: str) -> go.Figure:
+    """The largest change of any weight in each head: rows are layers, columns heads.
+
+    Below the change nothing can move, for a model runs from the first layer to the last; above it everything may.
+
+    You may conclude which heads looked elsewhere. You may not conclude that they caused what the predictions did.
+    """
+    values = record.downstream(stream)
+    figure = go.Figure(
+        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", texttemplate="%{z:.2f}", xgap=1, ygap=1, name="largest change",
+                   hovertemplate="layer %{y}, head %{x}<br><b>%{z:.4g}</b><extra></extra>")
+    )  # fmt: skip
+    figure.update_layout(
+        title=theme.title(f"{stream}: how far the weights moved", said(record)),
+        xaxis={**WHOLE, "title": "head"},
+        yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
+        **theme.colours(values, signed=False),
+        height=260 + 44 * len(values),
+        margin={"l": 60, "r": 20, "t": theme.space_above(said(record)), "b": 110},
+    )
+    return figure
+
+
+def damages(record: Damage) -> go.Figure:
+    """What silencing each part alone does to the predictions of this text, in bits: every head, all heads of a layer, every sub-layer.
+
+    Damage does not add up: heads that do the same work can each be spared, but not all at once.
+
+    You may conclude which part this text would miss most. You may not conclude that the others do nothing, or that this part does
+    the work alone: it may only hand on what others need.
+    """
+    values = np.concatenate([record.heads, record.whole[:, None], record.parts], axis=1)
+    names = [*(f"head {n}" for n in range(record.heads.shape[1])), "all heads", *record.names]
+    figure = go.Figure(
+        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", texttemplate="%{z:.2f}", xgap=1, ygap=1, name="bits",
+                   hovertemplate="layer %{y}: %{x}<br><b>%{z:.4g}</b> bits<extra></extra>")
+    )  # fmt: skip
+    note = f"{theme.label(record.model)}, {record.stream}; mean KL in bits"
+    figure.update_layout(
+        title=theme.title("Each part silenced alone", note),
+        xaxis={
+            "tickmode": "array",
+            "tickvals": list(range(len(names))),
+            "ticktext": names,
+            "tickangle": -60,
+            "showgrid": False,
+        },
+        yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
+        coloraxis={**theme.colours(values, signed=False)["coloraxis"], "colorbar": {"y": -0.5}},  # type: ignore[dict-item]
+        height=330 + 44 * len(values),
+        margin={"l": 60, "r": 20, "t": theme.space_above(note), "b": 180},
+    )
+    return figure
+
+
+def _is(kind: type, made: str) -> Any:
+    def fits(record: Any) -> str:
+        """Empty for the record that this view draws."""
+        return "" if isinstance(record, kind) else f"it draws what {made} makes; this is a {type(record).__name__}."
+
+    return fits
+
+
+def stream_choice(record: Change) -> Mapping[str, Control]:
+    """Which stream."""
+    return {"stream": Choice("Stream", tuple(dict.fromkeys(a.stream for a in record.before.attention)))}
+
+
+VIEWS = by_name(
+    View("change", "What the predictions did", predictions, lambda record: {}, _is(Change, "ex.change(model, text, edits)")),
+    View("downstream", "What the heads did", downstream, stream_choice, _is(Change, "ex.change(model, text, edits)")),
+    View("damage", "Each part silenced alone", damages, lambda record: {}, _is(Damage, "ex.damage(model, text)")),
+)

@@ -1,0 +1,247 @@
+"""What is inside a model: all heads at a glance, what they add up to, a lens on every layer, gradients, and who can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Gradient, HeadStatistics, Lens, Trace, Visibility
+from explorer.views import theme
+from explorer.views.attention import frame, has_attention
+from explorer.views.sums import WAYS, joined, summed
+from explorer.views.view import Choice, Control, Toggle, View, by_name
+
+PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
+
+
+def glance(trace: Trace, *, stream: str) -> go.Figure:
+    """Every head of every layer at once: a row of small matrices for each layer, one for each head.
+
+    In each small matrix rows look at columns, in the order of the text. Look for habits: a full first column (a resting place), a
+    diagonal beside the middle (the neighbour), the same picture in many heads.
+
+    You may conclude which heads differ in this text. You may not conclude what a head is for, or that a resting place matters: the
+    values that are taken from there may be almost nothing. Cells are rounded to 255 steps.
+    """
+    held = [attention for attention in trace.attention if attention.stream == stream]
+    heads = max(attention.heads for attention in held)
+    rows, columns = (len(tokens) for tokens in trace.axes(stream))
+    top = max(float(attention.weights.max()) for attention in held)
+    whole = np.zeros((len(held) * (rows + 1), heads * (columns + 1)), np.uint8)
+    for n, attention in enumerate(held):
+        for head in range(attention.heads):
+            cell = np.round(255 * attention.weights[head] / top).astype(np.uint8)
+            whole[n * (rows + 1) : n * (rows + 1) + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
+    size = max(260, min(900, 110 * len(held)))
+    figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
+    notes = (f"255 is the largest weight of all, {top:.3g}", theme.unseen_note(trace.source), *trace.notes)
+    figure.update_layout(
+        title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
+        xaxis={**_tiled(heads, columns + 1), "title": "head"},
+        yaxis={**_tiled(len(held), rows + 1), "title": "layer", "autorange": "reversed"},
+        coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -60 / size}},
+        height=theme.space_above(*notes) + 130 + size,
+        margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 130},
+    )  # fmt: skip
+    return figure
+
+
+def _tiled(count: int, width: int) -> dict[str, Any]:
+    """An axis of tiles, each with its number in its middle."""
+    names = [str(n // width) if n % width == width // 2 else "" for n in range(count * width)]
+    return {"showgrid": False, "tickmode": "array", "tickvals": list(range(count * width)), "ticktext": names, "ticks": ""}
+
+
+def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool) -> go.Figure:
+    """Many heads as one matrix: their mean, their largest, or what they carry through all layers (rollout).
+
+    Rollout takes each layer as half attention (the mean of its heads) and half the word itself (the residual stream), and multiplies
+    the layers. *Words* joins the pieces of a word: what is looked at adds up, who looks is averaged. Without special pieces the rows
+    do not sum to 1 any more.
+
+    You may conclude how weights are spread before the values speak. You may not conclude where the information comes from: rollout
+    knows nothing of values, feed-forward layers or the size of the residual stream.
+    """
+    values, rows, columns = summed(trace, stream, way)
+    values, rows, columns = joined(values, rows, columns, words=words, special=special)
+    notes = (WAYS[way], theme.unseen_note(rows), *trace.notes)
+    heat = go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", xgap=1, ygap=1, name=way,
+                      hovertemplate=f"{PAIR}<b>%{{z:.4g}}</b><extra></extra>")  # fmt: skip
+    figure = go.Figure(heat)
+    figure.update_layout(
+        title=theme.title(f"{stream}, all layers: {way}", *notes),
+        xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
+        yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
+        **theme.colours(values, signed=False),
+        **frame(len(rows), columns, notes),
+    )
+    return figure
+
+
+def through(record: Lens, *, shown: str) -> go.Figure:
+    """What the model would say if it ended after each layer; the lowest row is what enters the first one.
+
+    Each column is a place of the text. A cell names the likeliest piece and is the darker, the more sure the model would be: of that
+    piece, or of the one that the last layer says.
+
+    You may conclude from which layer on the model's own head reads the answer. You may not conclude that earlier layers do not know
+    it: they may write it in a way that the last norm and head cannot read.
+    """
+    values = record.chances if shown == "its own guess" else record.final
+    labels = [[theme.plain(text) for text in row] for row in record.texts]
+    hover = "after <b>%{y}</b>, at <b>%{x}</b><br>says <b>%{customdata}</b><br>share <b>%{z:.3f}</b><extra></extra>"
+    small = len(record.tokens) <= 20
+    heat = go.Heatmap(
+        z=values.astype(np.float32), customdata=[[theme.label(text) for text in row] for row in record.texts], coloraxis="coloraxis",
+        hovertemplate=hover, xgap=1, ygap=1, name="lens",
+        **({"text": [[theme.printable(text) for text in row] for row in labels], "texttemplate": "%{text}"} if small else {}),
+    )  # fmt: skip
+    names = ["embeddings", *(f"layer {n}" for n in range(len(values) - 1))]
+    notes = (f"last row against the model's own scores: {record.gap:.0e}", theme.unseen_note(record.tokens))
+    figure = go.Figure(heat)
+    figure.update_layout(
+        title=theme.title(f"If {theme.label(record.model)} ended here", *notes),
+        xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
+        yaxis={
+            "tickmode": "array",
+            "tickvals": list(range(len(names))),
+            "ticktext": names,
+            "showgrid": False,
+            "automargin": True,
+        },
+        coloraxis={"cmin": 0, "cmax": 1, "colorbar": {"y": -0.45}},
+        height=300 + 36 * len(names),
+        margin={"l": 10, "r": 20, "t": theme.space_above(*notes), "b": 190},
+    )
+    return figure
+
+
+def slopes(record: Gradient, *, layer: int) -> go.Figure:
+    """One prediction, and two accounts of what it rests on: gradient × input, and the attention of its row in one layer.
+
+    A bar upwards says that growing this word's vector makes the answer likelier, downwards less likely; both kinds of bars are
+    scaled so that the longest is 1.
+
+    You may conclude that the two accounts agree or not for this prediction. You may not conclude that either is the reason: the
+    gradient is the slope at one point, and attention leaves out what the values hold.
+    """
+    figure = go.Figure()
+    accounts = (("gradient × input", record.values), (f"attention, layer {layer}", record.attention[layer]))
+    for number, (name, values) in enumerate(accounts):
+        longest = float(np.abs(values).max()) or 1.0
+        figure.add_trace(
+            go.Bar(x=list(range(len(values))), y=values / longest, customdata=values, name=name, meta=number,
+                   hovertemplate="<b>%{x}</b><br>%{customdata:.4g}<extra></extra>")
+        )  # fmt: skip
+    said = f"the model says “{theme.label(record.piece)}” at place {record.row}, with a share of {np.exp(record.logp):.3f}"
+    notes = (said, theme.unseen_note(record.tokens))
+    figure.update_layout(
+        title=theme.title("What the answer moves with, and what was looked at", *notes),
+        xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
+        yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest of its kind"},
+        barmode="group",
+        height=430 + theme.space_above(*notes),
+        margin={"l": 70, "r": 10, "t": theme.space_above(*notes) + 20, "b": 140},
+        legend={"y": 1.0, "yanchor": "bottom"},
+    )
+    return figure
+
+
+def seen(record: Visibility) -> go.Figure:
+    """Who can see whom, proved: how far each last state moves when a word's vector moves a little. Grey is exactly 0.
+
+    The colour is the logarithm of the length of a gradient. Under a causal mask everything right of the diagonal is exactly zero, in
+    whatever layer it might have been mixed in; in an encoder no cell is.
+
+    You may conclude that a grey cell can never matter, whatever the weights. You may not conclude that a dark one matters for an
+    answer: that also depends on what the head makes of the state.
+    """
+    shown = np.full(record.moved.shape, np.nan)
+    np.log10(record.moved, out=shown, where=record.moved > 0)
+    notes = (f"{int((record.moved == 0).sum())} of {record.moved.size} cells are exactly 0", theme.unseen_note(record.columns))
+    figure = go.Figure(
+        go.Heatmap(z=shown.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="log10",
+                   hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>10^<b>%{z:.2f}</b><extra></extra>")
+    )  # fmt: skip
+    figure.update_layout(
+        title=theme.title(f"What the states of {theme.label(record.model)} move with", *notes),
+        xaxis={**theme.token_axis(record.columns), "side": "top", "tickangle": -60},
+        yaxis={**theme.token_axis(record.rows), "range": [len(record.rows) - 0.5, -0.5]},
+        coloraxis={"cmin": float(np.nanmin(shown)), "cmax": float(np.nanmax(shown))},
+        **frame(len(record.rows), record.columns, notes),
+    )
+    return figure
+
+
+def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
+    """One measure for every head: rows are layers, columns heads, over all rows of all texts.
+
+    *Sharpness* is 0 where a head looks at all alike and 1 where it looks at one word; *distance* counts pieces; the others are
+    shares of the weight.
+
+    You may conclude which heads do the same thing text after text. You may not conclude that a head with a habit is needed: silence
+    it in the lesson *What if* and look.
+    """
+    values = record.measures[measure]
+    figure = go.Figure(
+        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", xgap=1, ygap=1, texttemplate="%{z:.2f}", name=measure,
+                   hovertemplate="layer %{y}, head %{x}<br><b>%{z:.4g}</b><extra></extra>")
+    )  # fmt: skip
+    note = f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"
+    whole = {"tickmode": "linear", "dtick": 1, "showgrid": False}
+    figure.update_layout(
+        title=theme.title(measure, note),
+        xaxis={**whole, "title": "head"},
+        yaxis={**whole, "title": "layer", "autorange": "reversed"},
+        **theme.colours(values, signed=False),
+        height=260 + 44 * len(values),
+        margin={"l": 60, "r": 20, "t": theme.space_above(note), "b": 110},
+    )
+    return figure
+
+
+def streams(trace: Trace, *, own: bool = False) -> tuple[str, ...]:
+    """The streams of a trace that hold attention; `own` leaves out the one that looks at another text."""
+    return tuple(dict.fromkeys(a.stream for a in trace.attention if not (own and a.stream == "cross")))
+
+
+def glance_controls(trace: Trace) -> Mapping[str, Control]:
+    """Which stream."""
+    return {"stream": Choice("Stream", streams(trace))}
+
+
+def sum_controls(trace: Trace) -> Mapping[str, Control]:
+    """Which stream, how heads become one, and whether words are joined and special pieces shown."""
+    return {
+        "stream": Choice("Stream", streams(trace, own=True)),
+        "way": Choice("Together as", tuple(WAYS)),
+        "words": Toggle("Words instead of pieces"),
+        "special": Toggle("Special pieces", True),
+    }
+
+
+def _is(kind: type, made: str) -> Any:
+    def fits(record: Any) -> str:
+        """Empty for the record that this view draws."""
+        return "" if isinstance(record, kind) else f"it draws what {made} makes; this is a {type(record).__name__}."
+
+    return fits
+
+
+VIEWS = by_name(
+    View("glance", "All heads of all layers", glance, glance_controls, has_attention),
+    View("together", "Many heads as one", together, sum_controls, has_attention),
+    View("lens", "A lens on every layer", through,
+         lambda record: {"shown": Choice("Share of", ("its own guess", "the last layer's"))},
+         _is(Lens, "ex.lens(model, text)")),
+    View("gradient", "Gradients beside attention", slopes,
+         lambda record: {"layer": Choice("Layer", tuple(range(len(record.attention))), ordered=True)},
+         _is(Gradient, "ex.gradient(model, text)")),
+    View("visibility", "Who can be seen", seen, lambda record: {}, _is(Visibility, "ex.visibility(model, text)")),
+    View("habits", "Habits of heads", habits,
+         lambda record: {"measure": Choice("Measure", tuple(record.measures))},
+         _is(HeadStatistics, "ex.head_statistics(model, texts)")),
+)  # fmt: skip

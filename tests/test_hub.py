@@ -1,0 +1,268 @@
+"""Any Hugging Face model: opened, traced, edited, refused with a reason, and left as it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import ALL
+
+import explorer as ex
+from explorer.hub import opening, supporting
+from explorer.hub.adopting import configs
+from explorer.hub.architectures import ARCHITECTURES, tiny
+from explorer.hub.foreign import HubModel
+from explorer.model import NEVER_TRAINED, OwnModel
+from explorer.records import Edit
+
+SAMPLE = (
+    "BertForPreTraining",
+    "AlbertForPreTraining",
+    "DebertaV2ForMaskedLM",
+    "LongformerForMaskedLM",
+    "OPTForCausalLM",
+    "Gemma2ForCausalLM",
+    "GptOssForCausalLM",
+    "BloomForCausalLM",
+    "MambaForCausalLM",
+    "T5ForConditionalGeneration",
+    "BartForConditionalGeneration",
+)
+REFUSED = {"LongformerForMaskedLM": "bands", "LEDForConditionalGeneration": "bands", "MambaForCausalLM": "no attention"}
+SENTENCE = "The dog was tired because it ran."
+TARGET = "The dog slept."
+
+
+@pytest.fixture(scope="module")
+def pieces() -> Any:
+    return supporting.words()
+
+
+def pair(name: str, pieces: Any) -> HubModel:
+    return ex.load((tiny(name, max(64, pieces.vocabulary.size)), pieces))
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES if ALL else SAMPLE)
+def test_every_architecture_is_shown_to_the_bit_or_refused_with_a_reason(name: str) -> None:
+    row = supporting.measure(name)
+    if name in REFUSED:
+        assert row.way == "refused" and REFUSED[name] in row.reason and name in row.reason
+        return
+    assert row.way in ("stages", "weights"), row.reason
+    assert row.weights == 0.0 and row.outputs == 0.0 and row.states
+    assert row.residual <= 1e-6 if row.way == "stages" else np.isnan(row.residual)
+    assert ("SilenceHead" in row.edits) == (row.way == "stages")
+    kept = {row.architecture: row for row in supporting.kept().rows}[name]
+    assert (kept.way, kept.family, kept.streams, kept.edits) == (row.way, row.family, row.streams, row.edits)
+
+
+def test_the_table_holds_at_least_thirty_five_that_open() -> None:
+    kept = supporting.kept()
+    assert {row.architecture for row in kept.rows} == set(ARCHITECTURES)
+    assert supporting.written(kept) in (Path(__file__).parent.parent / "docs" / "support.md").read_text("utf-8")
+    assert sum(row.way != "refused" for row in kept.rows) >= 35
+    assert sum(row.way == "stages" for row in kept.rows) >= 30
+    assert all(row.weights == 0.0 and row.outputs == 0.0 for row in kept.rows if row.way != "refused")
+
+
+def edits_of(model: Any, made: Any) -> list[Edit]:
+    stream = next(iter(model.streams))
+    count = len(made.axes(stream)[0])
+    order = np.arange(count)
+    order[[1, 2]] = order[[2, 1]]
+    row = np.full(count, 1 / count)
+    return [
+        ex.SilenceHead(stream, 0, 1), ex.NoScale(stream), ex.Uniform(stream, 1, 0), ex.SilenceLayer(stream, 0, "attention"),
+        ex.SilenceLayer(stream, 1, "feed-forward"), ex.SilenceLayer(stream), ex.MovePositions(stream, order),
+        ex.NoPositions(stream), ex.PatchHidden(stream, 0, 2, made), ex.SetMask(stream, np.tril(np.ones((count, count), bool))),
+        ex.ReplaceRow(stream, 0, 0, count - 1, row),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_edits_do_to_theirs_what_they_do_to_ours(name: str, tmp_path: Path) -> None:
+    """The same weights twice, once in our code and once in theirs: every edit must leave both with the same answer."""
+    ours = ex.load(name, device="cpu")
+    theirs = ex.load(ex.export(ours, tmp_path / name), native=False, device="cpu")
+    target = {"target": TARGET} if ours.family == "encoder-decoder" else {}
+    plain = ex.trace(ours, SENTENCE, **target)
+    assert theirs.notes == () and theirs.streams == ours.streams
+    for edit in [None, *edits_of(ours, plain)]:
+        mine, its = (ex.trace(model, SENTENCE, edits=edit, **target) for model in (ours, theirs))
+        assert mine.source.texts == its.source.texts
+        assert np.abs(mine.outputs["lm"] - its.outputs["lm"]).max() <= 5e-5, edit
+        assert its.residual <= 1e-5
+        for a, b in zip(mine.attention, its.attention, strict=True):
+            assert np.abs(a.weights - b.weights).max() <= 1e-5
+            assert a.output is not None and b.output is not None and np.abs(a.output - b.output).max() <= 5e-5
+        assert {k: len(v) for k, v in mine.hidden.items()} == {k: len(v) for k, v in its.hidden.items()}
+
+
+@pytest.mark.parametrize("name", ["GPT2LMHeadModel", "BartForConditionalGeneration", "BloomForCausalLM"])
+def test_an_empty_edit_changes_nothing_to_the_bit(name: str, pieces: Any) -> None:
+    model = pair(name, pieces)
+    target = {"target": supporting.TARGET} if model.family == "encoder-decoder" else {}
+    nothing = [Edit(stream) for stream in model.streams]
+    if model.adopted.way == "weights":
+        with pytest.raises(ex.ExplorerError, match="lets nobody change"):
+            ex.trace(model, supporting.TEXT, edits=nothing)
+        return
+    plain, edited = (ex.trace(model, supporting.TEXT, edits=edits, **target) for edits in ((), nothing))
+    assert np.array_equal(plain.outputs["lm"], edited.outputs["lm"])
+    assert all(np.array_equal(a.weights, b.weights) for a, b in zip(plain.attention, edited.attention, strict=True))
+
+
+def state_of(module: Any) -> tuple[Any, ...]:
+    hooks = [(len(part._forward_hooks), len(part._forward_pre_hooks), part.training) for part in module.modules()]
+    return hooks, [config._attn_implementation for config in configs(module)]
+
+
+@pytest.mark.parametrize("name", ["BertForPreTraining", "T5ForConditionalGeneration", "BloomForCausalLM"])
+def test_a_live_model_comes_back_unchanged(name: str, pieces: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = tiny(name, max(64, pieces.vocabulary.size))
+    ids = {"input_ids": torch.arange(8, 14)[None]}
+    ids |= {"decoder_input_ids": ids["input_ids"]} if module.config.is_encoder_decoder else {}
+    with torch.no_grad():
+        before, answer = state_of(module), module(**ids)[0]
+        model = ex.load((module, pieces))
+        assert state_of(module) == before
+        ex.trace(model, supporting.TEXT, **({"target": supporting.TARGET} if "decoder_input_ids" in ids else {}))
+        assert state_of(module) == before and torch.equal(module(**ids)[0], answer)
+
+        def broken(*args: Any, **given: Any) -> None:
+            raise RuntimeError("in the middle")
+
+        part = next(part for path, part in module.named_modules() if type(part).__name__ == "Linear" and "0" in path)
+        with monkeypatch.context() as patch:
+            patch.setattr(part, "forward", broken)
+            with pytest.raises(RuntimeError, match="in the middle"):
+                ex.trace(model, supporting.TEXT)
+        assert state_of(module) == before and torch.equal(module(**ids)[0], answer)
+
+
+def test_what_a_reader_must_know_is_noted(pieces: Any) -> None:
+    model = pair("BertForPreTraining", pieces)
+    assert model.notes == (NEVER_TRAINED,) and ex.trace(model, supporting.TEXT).notes == (NEVER_TRAINED,)
+    model.module.train()
+    assert any("dropout is on" in note for note in model.notes) and model.module.training
+    assert any("only its weights" in note for note in pair("BloomForCausalLM", pieces).notes)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_eight_threads_on_one_model_do_not_hear_each_other(live: bool, bert: OwnModel, tmp_path: Path) -> None:
+    folder = ex.export(bert, tmp_path / "bert")
+    model = ex.load(folder, native=False, device="cpu")
+    if live:
+        model = ex.load((model.module, model.tokenizer))
+    texts = [f"The dog saw {'the cat and ' * n}the house." for n in range(8)]
+    alone = [ex.trace(model, text) for text in texts]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda text: ex.trace(model, text), texts))
+    for a, b in zip(alone, together, strict=True):
+        assert a.source.texts == b.source.texts and len(a.attention) == len(b.attention)
+        assert all(np.array_equal(x.weights, y.weights) for x, y in zip(a.attention, b.attention, strict=True))
+        assert np.array_equal(a.outputs["lm"], b.outputs["lm"])
+
+
+def test_batches_pairs_and_padding(bert: OwnModel, tmp_path: Path) -> None:
+    model = ex.load(ex.export(bert, tmp_path / "bert"), native=False, device="cpu")
+    texts = [SENTENCE, ("The dog was tired.", "It slept.")]
+    for text, many in zip(texts, model.outputs_many(texts), strict=True):
+        for name, scores in bert.outputs(text).items():
+            assert np.abs(many[name] - scores).max() <= 1e-4 and np.abs(model.outputs(text)[name] - scores).max() <= 1e-4
+
+
+def damaged(kind: str, folder: Path) -> None:
+    """Break a good checkpoint in one way."""
+    weights, config = folder / "model.safetensors", folder / "config.json"
+    held = json.loads(config.read_text("utf-8"))
+    if kind == "config":
+        config.unlink()
+    elif kind == "weights":
+        weights.unlink()
+    elif kind == "pickle":
+        weights.rename(folder / "pytorch_model.bin")
+    elif kind == "tokenizer":
+        (folder / "tokenizer.json").unlink()
+        (folder / "tokenizer_config.json").unlink()
+    elif kind == "corrupt":
+        weights.write_bytes(weights.read_bytes()[:5000])
+    elif kind == "vision":
+        config.write_text(json.dumps({"model_type": "vit", "architectures": ["ViTForImageClassification"]}), "utf-8")
+    elif kind == "code":
+        config.write_text(json.dumps({"model_type": "mine", "auto_map": {"AutoConfig": "code.Mine"}}), "utf-8")
+    elif kind == "stranger":
+        config.write_text(json.dumps({"model_type": "from the future"}), "utf-8")
+    elif kind == "small embedding":
+        config.write_text(json.dumps(held | {"vocab_size": 50}), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("config", "no model in|no config.json"),
+        ("weights", "no weights"),
+        ("pickle", "pickled"),
+        ("tokenizer", "no tokenizer"),
+        ("corrupt", "broken or cut short"),
+        ("vision", "not text"),
+        ("code", "never runs code|does not know"),
+        ("stranger", "does not know"),
+        ("small embedding", "could not be read|vectors for"),
+    ],
+)
+def test_a_folder_that_cannot_be_opened_says_why(kind: str, says: str, bert: OwnModel, tmp_path: Path) -> None:
+    folder = ex.export(bert, tmp_path / "bert")
+    damaged(kind, folder)
+    with pytest.raises(ex.ExplorerError, match=says):
+        ex.load(folder, native=False, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("nobody/nothing", "could not be had"),
+        ("hub:gpt2", "could not be had"),
+        ("./nowhere", "no folder"),
+        ((1, 2), "live pair"),
+        ((torch.nn.Linear(2, 2), None), "transformers"),
+    ],
+)
+def test_what_cannot_be_loaded_says_why(given: Any, says: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=says):
+        ex.load(given)
+
+
+def test_a_tokenizer_that_knows_too_much_is_refused(bert: OwnModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="vectors for 64"):
+        ex.load((tiny("BertForPreTraining", 64), bert.tokenizer))
+
+
+def test_a_gigantic_model_is_refused_with_the_number() -> None:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=4, num_attention_heads=64)
+    weights = 4 * (4 * 8192**2 + 3 * 8192 * 28672 + 2 * 8192) + 2 * 32000 * 8192 + 8192  # the paper's formula
+    said = rf"{weights / 1e9:.1f} billion weights: {weights * 4 / 1e9:.0f} GB .* 8 GB of memory is free"
+    with pytest.raises(ex.ExplorerError, match=said):
+        opening.check_memory(LlamaForCausalLM, config, "llama", free=8 * 10**9)
+    opening.check_memory(LlamaForCausalLM, config, "llama", free=64 * 10**9)
+
+
+def test_a_long_text_costs_what_is_said(pieces: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer import tracing
+
+    model = pair("GPT2LMHeadModel", pieces)
+    made = ex.trace(model, supporting.TEXT)
+    held: Callable[[Any], int] = lambda a: sum(x.nbytes for x in (a.weights, a.q, a.k, a.v, a.output))  # noqa: E731
+    assert tracing.cost(model, len(made.source)) == sum(map(held, made.attention))
+    monkeypatch.setattr(tracing, "MEMORY", 100)
+    with pytest.raises(ex.ExplorerError, match="Name the layers"):
+        ex.trace(model, supporting.TEXT)
+    assert not ex.trace(model, supporting.TEXT, layers=[]).attention

@@ -1,0 +1,158 @@
+"""The lens, gradients, visibility, habits of heads and their sums, each against a formula or code that we did not write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import SENTENCE
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.records import Trace
+from explorer.records.attention import Attention
+from explorer.views.attention import habit
+from explorer.views.sums import joined, summed
+
+TARGET = "The dog slept."
+
+
+@pytest.fixture(scope="module")
+def theirs(gpt2: OwnModel, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return ex.load(ex.export(gpt2, tmp_path_factory.mktemp("gpt2") / "gpt2"), native=False, device="cpu")
+
+
+@torch.no_grad()
+def test_the_lens_is_their_last_norm_and_head_on_every_layer(gpt2: OwnModel, theirs: Any) -> None:
+    record = ex.lens(gpt2, SENTENCE)
+    module = theirs.module
+    states = module.transformer(torch.tensor(record.tokens.ids)[None], output_hidden_states=True).hidden_states
+    for layer, state in enumerate(states[:-1]):  # theirs has its last norm in the last of them already
+        shares = module.lm_head(module.transformer.ln_f(state))[0].softmax(-1).numpy()
+        assert np.abs(shares.max(-1) - record.chances[layer]).max() <= 1e-4
+    assert np.abs(module.lm_head(states[-1])[0].softmax(-1).numpy().max(-1) - record.chances[-1]).max() <= 1e-4
+    assert record.gap == 0.0 and np.array_equal(record.chances[-1], record.final[-1])
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_the_last_layer_of_the_lens_is_the_model(name: str, tmp_path: Path) -> None:
+    ours = ex.load(name, device="cpu")
+    for model in (ours, ex.load(ex.export(ours, tmp_path / name), native=False, device="cpu")):
+        target = {"target": TARGET} if model.family == "encoder-decoder" else {}
+        record = ex.lens(model, SENTENCE, **target)
+        top = ex.trace(model, SENTENCE, **target).top
+        assert top is not None and record.gap == 0.0
+        assert record.texts[-1] == tuple(row[0] for row in top.texts)
+        assert np.abs(record.chances[-1] - np.exp(top.logp[:, 0])).max() <= 1e-5
+
+
+def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: OwnModel, theirs: Any) -> None:
+    record, module = ex.gradient(gpt2, SENTENCE, row=4), theirs.module
+    ids = torch.tensor(record.tokens.ids)[None]
+    words = module.transformer.wte(ids).detach().requires_grad_(True)
+    logp = module(inputs_embeds=words).logits[0, 4].log_softmax(-1)
+    (slope,) = torch.autograd.grad(logp.max(), words)
+    entering = words + module.transformer.wpe(torch.arange(ids.shape[1]))
+    assert np.abs((slope * entering)[0].detach().sum(-1).numpy() - record.values).max() <= 1e-3 * np.abs(record.values).max()
+    assert record.logp == pytest.approx(float(logp.max().detach()), abs=1e-4) and np.all(record.values[5:] == 0)
+    assert np.abs(ex.gradient(theirs, SENTENCE, row=4).values - record.values).max() <= 1e-3 * np.abs(record.values).max()
+
+
+def test_a_causal_model_sees_no_future_and_an_encoder_sees_all(bert: OwnModel, gpt2: OwnModel, theirs: Any) -> None:
+    for model in (gpt2, theirs):
+        moved = ex.visibility(model, SENTENCE).moved
+        assert (np.triu(moved, 1) == 0).all() and (moved[np.tril_indices(len(moved))] > 0).all()
+    assert (ex.visibility(bert, SENTENCE).moved > 0).all()
+    both = ex.visibility(ex.load("t5", device="cpu"), SENTENCE, target=TARGET)
+    assert both.moved.shape == (len(both.rows), len(both.columns)) and (both.moved > 0).all()
+
+
+def test_gradients_leave_nothing_behind(bert: OwnModel) -> None:
+    before = ex.trace(bert, SENTENCE)
+    ex.gradient(bert, SENTENCE), ex.visibility(bert, SENTENCE)
+    assert all(part.grad is None for part in bert.module.parameters())
+    assert np.array_equal(before.outputs["lm"], ex.trace(bert, SENTENCE).outputs["lm"])
+
+
+def test_habits_are_counted_cell_by_cell(gpt2: OwnModel) -> None:
+    made = ex.trace(gpt2, SENTENCE)
+    record = ex.head_statistics(gpt2, [SENTENCE])
+    weights, count = made.attention[1].weights[0].astype(float), len(made.source)
+    hand = {
+        "distance": np.mean([sum(w * abs(i - j) for j, w in enumerate(row)) for i, row in enumerate(weights)]),
+        "to the first piece": weights[:, 0].mean(),
+        "to the piece before": np.mean([weights[i, i - 1] if i else 0 for i in range(count)]),
+        "to itself": np.mean(np.diag(weights)),
+        "to the piece after": 0.0,
+        "sharpness": np.mean(
+            [1 + sum(w * np.log(w) for w in row[: i + 1] if w > 0) / np.log(max(2, i + 1)) for i, row in enumerate(weights)]
+        ),
+    }
+    for name, value in hand.items():
+        assert record.measures[name][1, 0] == pytest.approx(value, abs=1e-5), name
+    twice = ex.head_statistics(gpt2, [SENTENCE, SENTENCE])
+    assert all(np.allclose(twice.measures[name], value) for name, value in record.measures.items())
+
+
+def test_rollout_is_the_product_of_its_paper(trace: Trace) -> None:
+    whole = np.eye(len(trace.source))
+    for attention in trace.attention:
+        mixed = 0.5 * attention.weights.mean(0) + 0.5 * np.eye(len(whole))
+        whole = (mixed / mixed.sum(-1, keepdims=True)) @ whole
+    found = summed(trace, "encoder", "rollout")[0]
+    assert np.allclose(found, whole, atol=1e-6) and np.allclose(found.sum(-1), 1, atol=1e-6)
+
+
+def test_words_sum_over_keys_and_average_over_queries(bert: OwnModel) -> None:
+    made = ex.trace(bert, "The unhappiest hippopotamus slept.")
+    values, rows, columns = summed(made, "encoder", "mean")
+    words, wide, _ = joined(values, rows, columns, words=True, special=True)
+    assert len(wide) == 2 + max(made.source.words) + 1 < len(rows) and np.allclose(words.sum(-1), 1, atol=1e-5)
+    number = next(w for w in rows.words if w >= 0 and rows.words.count(w) > 1)
+    mine = [n for n, w in enumerate(rows.words) if w == number]
+    at = 1 + number
+    assert words[at, at] == pytest.approx(values[np.ix_(mine, mine)].sum(1).mean())
+    assert not any(joined(values, rows, columns, words=False, special=False)[1].special)
+
+
+def test_a_sink_and_a_head_that_does_not_choose_are_flagged(trace: Trace) -> None:
+    count = len(trace.source)
+    rest = np.full((1, count, count), 0.2 / (count - 1), np.float32)
+    rest[:, :, 0] = 0.8
+    even, mixed = np.full_like(rest, 1 / count), np.eye(count, dtype=np.float32)[None]
+    made = [Attention("encoder", 0, None, None, None, 1.0, np.ones((count, count), bool), w) for w in (rest, even, mixed)]
+    said = [habit(attention, 0, trace.source) for attention in made]
+    assert "80% of the weight rests on place 0" in said[0] and "hardly chooses" in said[1] and said[2] == ""
+
+
+def test_damage_is_the_divergence_of_the_runs(gpt2: OwnModel) -> None:
+    record = ex.damage(gpt2, SENTENCE)
+    made = ex.change(gpt2, SENTENCE, ex.SilenceHead("decoder", 0, 1))
+    before, after = (torch.tensor(t.outputs["lm"]).double().log_softmax(-1) for t in (made.before, made.after))
+    bits = torch.nn.functional.kl_div(after, before, log_target=True, reduction="none").sum(-1).numpy() / np.log(2)
+    assert np.abs(bits - made.divergence).max() <= 1e-9 and record.heads[0, 1] == pytest.approx(bits.mean())
+    assert record.names == ("attention", "feed-forward") and (record.heads > 0).all()
+    below = ex.change(gpt2, SENTENCE, ex.SilenceHead("decoder", 1, 0)).downstream("decoder")
+    assert (below[0] == 0).all() and ex.change(gpt2, SENTENCE, ()).divergence.max() == 0.0
+
+
+def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: OwnModel) -> None:
+    views, count = ex.views, len(trace.source)
+    whole, top = np.asarray(views["glance"](trace).data[0].z), max(a.weights.max() for a in trace.attention)
+    for layer, attention in enumerate(trace.attention):
+        for head, weights in enumerate(attention.weights):
+            tile = whole[layer * (count + 1) :, head * (count + 1) :][:count, :count]
+            assert np.abs(tile / 255 - weights / top).max() <= 0.5 / 255 + 1e-6
+    assert whole.dtype == np.uint8
+    lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
+    assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final)
+    bars = views["gradient"](slope, layer=1).data
+    assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max()) and np.allclose(
+        bars[1].customdata, slope.attention[1]
+    )
+    made = ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0))
+    assert np.allclose(views["change"](made).data[0].y, made.divergence)
+    assert np.allclose(views["downstream"](made).data[0].z, made.downstream("encoder"))
