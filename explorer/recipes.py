@@ -220,9 +220,21 @@ RECIPES = {
     "roberta": Recipe("roberta", HIDDEN),
     "electra": Recipe("electra", FOUND),
     "deberta": Recipe("deberta", HIDDEN),
-    "bert-deep": Recipe("bert", HIDDEN, seeds=(0,), options={"layers": 4, "steps": 6000}, note=DEEP),
-    "distilbert": Recipe("distilbert", ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she")),
-    "distilbert-alone": Recipe("distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None}, note=ALONE),
+    "bert-deep": Recipe(
+        "bert",
+        HIDDEN,
+        seeds=(0,),
+        options={"objective": "mlm", "layers": 4, "steps": 6000, "mask_rate_first": 0.5, "mask_rate": 0.15},
+        note=DEEP,
+    ),
+    "distilbert": Recipe(
+        "distilbert",
+        ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's", "he or she"),
+        options={"teacher": "bert-deep"},
+    ),
+    "distilbert-alone": Recipe(
+        "distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None, "layers": 2}, note=ALONE
+    ),
     "elmo": Recipe(
         "elmo",
         ("forward perplexity", "4-gram forward perplexity", "backward perplexity", "4-gram backward perplexity"),
@@ -262,6 +274,7 @@ RECIPES = {
     ),
 }
 WAITING = (
+    "bert-deep",
     "distilbert",
     "distilbert-alone",
     "elmo",

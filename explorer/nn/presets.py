@@ -73,12 +73,12 @@ SPANBERT = Preset(
 DISTILBERT = Preset(
     "distilbert",
     {"family": "encoder", "positions": "learned", "norm_place": "post", "head_transform": True, "head_bias": True},
-    {"tiny": shape(64, 2, 4, 128), "small": shape(256, 3, 8, 256), "base": shape(768, 6, 12, 512)},
+    {"tiny": shape(64, 1, 4, 128), "small": shape(256, 3, 8, 256), "base": shape(768, 6, 12, 512)},
     tokenizer="wordpiece",
     objective="distillation",
-    teacher="bert-deep",
+    teacher="bert",
     plan={"schedule": "linear"},
-    tiny={"steps": 4500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
+    tiny={"steps": 6500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
 )  # fmt: skip
 
 GPT2 = Preset(
