@@ -13,16 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ALL, SENTENCE
+from conftest import ALL
 from offline import ROOT, Watch, chromium, free_port, server
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import TimeoutError as Late
-from test_views import of_corruption, of_tokens, of_training
+from test_views import every_record
 
 import explorer as ex
-from explorer import library
-from explorer.lessons.saturation import saturation
-from explorer.records import Trace
 from explorer.training.elsewhere import CHILDREN, Order, Workshop
 from explorer.views import VIEWS
 
@@ -148,19 +145,8 @@ def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tm
     assert watch.faults == [] and app[1].read_text() == ""
 
 
-def test_an_exported_file_draws_itself_from_disk(browser: Browser, trace: Trace, tmp_path: Path) -> None:
-    bert = ex.load("bert", device="cpu")
-    records = [
-        trace,
-        ex.trace(ex.build("deberta", tokenizer=bert.tokenizer, device="cpu"), SENTENCE),
-        ex.places("sinusoidal"),
-        ex.shuffle(bert, SENTENCE),
-        saturation(),
-        library.result("scale"),
-        *of_corruption(bert).values(),
-        *of_tokens().values(),
-        *of_training().values(),
-    ]
+def test_an_exported_file_draws_itself_from_disk(browser: Browser, tmp_path: Path) -> None:
+    records = list(every_record(ex.load("bert", device="cpu"), ex.load("gpt2", device="cpu")).values())
     for number, (name, view) in enumerate(VIEWS.items() if ALL else list(VIEWS.items())[::3]):
         path = ex.save(
             view(next(record for record in records if not view.fits(record))), tmp_path / f"{name}.html", caption=view.caption

@@ -74,6 +74,10 @@ ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\
 
 @pytest.fixture(scope="module")
 def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+    return every_record(bert, gpt2)
+
+
+def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
     plain = ex.trace(bert, SENTENCE, blocks=True)
     odd = ex.shuffle(gpt2, ODD)
     bare = Attention("encoder", 0, None, None, None, 1.0, plain.attention[0].allowed, plain.attention[0].weights)
