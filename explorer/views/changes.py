@@ -72,7 +72,7 @@ def downstream(record: Change, *, stream: str) -> go.Figure:
         title=theme.title(f"{stream}: how far the weights moved", said(record)),
         xaxis={**WHOLE, "title": "head"},
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
-        **theme.colours(values, signed=False),
+        **theme.colours_below(values),
         height=260 + 44 * len(values),
         margin={"l": 60, "r": 20, "t": theme.space_above(said(record)), "b": 110},
     )
@@ -104,7 +104,7 @@ def damages(record: Damage) -> go.Figure:
             "showgrid": False,
         },
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
-        coloraxis={**theme.colours(values, signed=False)["coloraxis"], "colorbar": {"y": -0.5}},  # type: ignore[dict-item]
+        **theme.colours_below(values),
         height=330 + 44 * len(values),
         margin={"l": 60, "r": 20, "t": theme.space_above(note), "b": 180},
     )

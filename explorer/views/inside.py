@@ -196,7 +196,7 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
         title=theme.title(measure, note),
         xaxis={**whole, "title": "head"},
         yaxis={**whole, "title": "layer", "autorange": "reversed"},
-        **theme.colours(values, signed=False),
+        **theme.colours_below(values),
         height=260 + 44 * len(values),
         margin={"l": 60, "r": 20, "t": theme.space_above(note), "b": 110},
     )

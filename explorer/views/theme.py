@@ -150,6 +150,12 @@ def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
     return {"coloraxis2": {"cmin": -top, "cmax": top, "cmid": 0}} if signed else {"coloraxis": {"cmin": 0, "cmax": top}}
 
 
+def colours_below(values: np.ndarray) -> dict[str, object]:
+    """Colours of shares for a low picture: their bar lies at the very bottom, below the names of the columns."""
+    at_bottom = {"yref": "container", "y": 0.02, "yanchor": "bottom"}
+    return {"coloraxis": {**colours(values, signed=False)["coloraxis"], "colorbar": at_bottom}}  # type: ignore[dict-item]
+
+
 def unseen_note(tokens: Tokens) -> str:
     """A sentence about pieces the model never met; empty where there are none or nobody knows."""
     if tokens.unseen is None or not any(tokens.unseen):
