@@ -10,11 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer import tap
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError
 from explorer.hub.adopting import STAGES, WEIGHTS, Adopted, ask, causal, weights_of
 from explorer.model import NEVER_TRAINED, Predicting, follows, untrained
 from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SilenceLayer, Tokens
-from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
 
 HUGE = 10**6  # tokenizers that know no limit say so with a very large number
@@ -30,7 +29,7 @@ class HubModel(Predicting):
         self.module: Any = adopted.module
         self.family, self.streams, self.width = adopted.family, adopted.streams, adopted.width
         self._notes = notes
-        self.longest = min(limit, longest(self.module))
+        self._longest = min(limit, longest(self.module))
         rows = self.module.get_input_embeddings().num_embeddings
         if tokenizer.vocabulary.size > rows:
             raise ChoiceError(
@@ -42,6 +41,11 @@ class HubModel(Predicting):
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.module.get_input_embeddings().weight.device
+
+    @property
+    def longest(self) -> int:
+        """The most pieces that one text may have."""
+        return self._longest
 
     @property
     def start(self) -> int:
@@ -62,24 +66,6 @@ class HubModel(Predicting):
         if self.adopted.way == WEIGHTS:
             said.append("this architecture hands out only its weights: no stages before them, no edits inside attention")
         return tuple(said)
-
-    def tokens(self, text: Text) -> Tokens:
-        """The pieces that the model would read; a clear error for a text that it cannot."""
-        tokens = as_tokens(text, self.tokenizer)
-        if len(tokens) > self.longest:
-            raise TextError(
-                f"The text has {len(tokens)} pieces, but {self.name} reads at most {self.longest}. Shorten the text."
-            )
-        return tokens
-
-    def reads(self, target: Text | None) -> Tokens | None:
-        """What the decoder of an encoder-decoder reads for this target: the start piece, then the target without its last piece."""
-        if self.family != "encoder-decoder":
-            if target is not None:
-                raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
-            return None
-        given = [] if target is None else self.tokens(target).ids.tolist()
-        return self.tokenizer.tokens([self.start, *given[:-1]])
 
     def refuses(self, edit: Edit) -> str:
         """Why this model cannot be changed in this way; empty where it can."""

@@ -83,15 +83,36 @@ class Predicting:
     """What every model that reads pieces says of a text, from one padded forward pass: ours or anyone's."""
 
     name: str
+    family: str
     tokenizer: Tokenizer
 
-    def tokens(self, text: Text) -> Tokens:
-        """The pieces that the model would read."""
+    @property
+    def longest(self) -> int:
+        """The most pieces that one text may have."""
         raise NotImplementedError
 
-    def reads(self, target: Text | None) -> Tokens | None:
-        """What its decoder would read for this target; None where it has no decoder beside an encoder."""
+    @property
+    def start(self) -> int:
+        """The piece that a decoder beside an encoder begins with."""
         raise NotImplementedError
+
+    def tokens(self, text: Text) -> Tokens:
+        """The pieces that the model would read; a clear error for a text that it cannot."""
+        tokens = as_tokens(text, self.tokenizer)
+        if len(tokens) > self.longest:
+            raise TextError(
+                f"The text has {len(tokens)} pieces, but {self.name} reads at most {self.longest}. Shorten the text."
+            )
+        return tokens
+
+    def reads(self, target: Text | None) -> Tokens | None:
+        """What the decoder of an encoder-decoder reads for this target: the start piece, then the target without its last piece."""
+        if self.family != "encoder-decoder":
+            if target is not None:
+                raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
+            return None
+        given = [] if target is None else self.tokens(target).ids.tolist()
+        return self.tokenizer.tokens([self.start, *given[:-1]])
 
     def run(self, tokens: Tokens, reads: Tokens | None = None) -> dict[str, Tensor]:
         """One forward pass over one text: raw scores by name, with a batch axis of one."""
@@ -154,6 +175,11 @@ class OwnModel(Predicting):
         return self.config.length
 
     @property
+    def start(self) -> int:
+        """The piece that a decoder beside an encoder begins with."""
+        return self.config.start
+
+    @property
     def width(self) -> int:
         """The features of all heads together."""
         return self.config.dim
@@ -166,11 +192,7 @@ class OwnModel(Predicting):
 
     def tokens(self, text: Text) -> Tokens:
         """The pieces that the model would read; a clear error for a text that it cannot."""
-        tokens = as_tokens(text, self.tokenizer)
-        if len(tokens) > self.longest:
-            raise TextError(
-                f"The text has {len(tokens)} pieces, but {self.name} reads at most {self.longest}. Shorten the text."
-            )
+        tokens = super().tokens(text)
         if int(tokens.ids.min()) < 0:
             raise ChoiceError("Ids must be 0 or more.")
         if 0 < self.config.segments <= max(tokens.segments):
@@ -182,15 +204,6 @@ class OwnModel(Predicting):
                 f"There is no piece {int(tokens.ids.max())}: {self.name} knows the ids 0 to {self.config.vocab - 1}."
             )
         return tokens
-
-    def reads(self, target: Text | None) -> Tokens | None:
-        """What the decoder of an encoder-decoder reads for this target: the start piece, then the target without its last piece."""
-        if self.family != "encoder-decoder":
-            if target is not None:
-                raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
-            return None
-        given = [] if target is None else self.tokens(target).ids.tolist()
-        return self.tokenizer.tokens([self.config.start, *given[:-1]])
 
     def refuses(self, edit: Edit) -> str:
         """Nothing: every edit finds its place in our own models."""

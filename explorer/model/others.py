@@ -19,16 +19,8 @@ from explorer.text.reading import Text
 from explorer.text.tokenizers import AS_ELMO, Tokenizer
 
 
-class ElmoModel(OwnModel):
-    """An ELMo with its tokenizer: it reads the letters of words, and predicts both the next word and the one before."""
-
-    module: BiLM  # type: ignore[assignment]
-    config: ElmoConfig  # type: ignore[assignment]
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.module.head.weight.device
+class OneText(OwnModel):
+    """A model that reads one text: it has no decoder beside it, and nobody who replaces pieces."""
 
     @property
     def generator(self) -> None:
@@ -39,9 +31,17 @@ class ElmoModel(OwnModel):
         if target is not None:
             raise ChoiceError(f"{self.name} reads one text and takes no target. Leave `target` out.")
 
-    def run(self, tokens: Tokens, reads: Tokens | None = None) -> dict[str, Tensor]:
-        """One forward pass over one text: raw scores by name, with a batch axis of one."""
-        return self._run([tokens])
+
+class ElmoModel(OneText):
+    """An ELMo with its tokenizer: it reads the letters of words, and predicts both the next word and the one before."""
+
+    module: BiLM  # type: ignore[assignment]
+    config: ElmoConfig  # type: ignore[assignment]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.module.head.weight.device
 
     def layers(self, texts: Sequence[Text]) -> list[np.ndarray]:
         """h_k0, h_k1, … of every text, [layer, position, 2 dim]: what a task mixes. Nothing is learned here."""
@@ -66,7 +66,7 @@ class ElmoModel(OwnModel):
         return self.module(letters.to(self.device), real.to(self.device))
 
 
-class StaticModel(OwnModel):
+class StaticModel(OneText):
     """Word vectors with their tokenizer. They say nothing about a text but where its words lie."""
 
     module: WordVectors  # type: ignore[assignment]
@@ -76,15 +76,6 @@ class StaticModel(OwnModel):
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.module.words.weight.device
-
-    @property
-    def generator(self) -> None:
-        """It has none."""
-
-    def reads(self, target: Text | None) -> None:
-        """It has no decoder, so there is no target."""
-        if target is not None:
-            raise ChoiceError(f"{self.name} reads one text and takes no target. Leave `target` out.")
 
     @torch.no_grad()
     def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
