@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,14 +25,14 @@ from explorer import cards, library, runs
 from explorer.errors import ChoiceError
 from explorer.hub.parity import difference
 from explorer.loading import export
-from explorer.measuring.causal import edge
 from explorer.measuring.held import plain
-from explorer.measuring.measure import AS_STORIES, COUNTING, measure
+from explorer.measuring.measure import beside, measure
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
 from explorer.training.fitting import fit
 from explorer.training.splitting import Corpus, corpus_of
 from explorer.training.stories import prepared
+from explorer.training.teaching import TAUGHT
 
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
 TWINS = 16  # so many texts are read by a model and by its twin
@@ -104,14 +104,9 @@ def figures(name: str, seed: int) -> dict[str, dict[str, float]]:
 def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEXTS) -> dict[str, float]:
     """The figures of a model on so many texts of a split."""
     corpus = _corpus(plan["corpus"]["name"])
-    held = corpus.held(texts, split)
-    if plan["objective"] in COUNTING:  # beside it something that counted the same pieces of the same texts, such as a 4-gram
-        ends = edge(model.tokenizer)
-        rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(corpus.texts, model.tokenizer)]
-        held = replace(held, train=rows)
-    if plan["objective"] in AS_STORIES:  # a guess that knows nothing but the place in the span, a 4-gram in each direction
-        held = replace(held, train=prepared(corpus.texts, model.tokenizer))
-    if plan["objective"] == "distillation":
+    stories = partial(prepared, corpus.texts, model.tokenizer)
+    held = beside(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
+    if plan["objective"] == TAUGHT:
         held = replace(held, teacher=library.open_by_name(plan["teacher"]["name"]))
     return dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
 

@@ -166,7 +166,7 @@ def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> N
 def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one_thing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short, case = worth.Size(steps=4, batch=4, checks=2, seeds=(0,)), replace(worth.CASES[name], stories=40)
+    short, case = plain.Steps(steps=4, batch=4, checks=2, seeds=(0,)), replace(worth.CASES[name], stories=40)
     monkeypatch.setitem(worth.CASES, name, case)
     monkeypatch.setattr(worth, "HELD", 8)
     plans = []

@@ -8,12 +8,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any
 
+import numpy as np
 import torch
 
+from explorer.measuring import masked
+from explorer.measuring.held import Desk, Held
 from explorer.model import OwnModel
 from explorer.nn.presets import preset
 from explorer.records import Curves
@@ -25,6 +29,7 @@ from explorer.training.fitting import fit
 from explorer.training.run import Run
 
 PIECES, STORIES = 800, 20_000
+LENGTH = 128  # of a text that is asked about, at most
 WORLDS = {"toy": PIECES, "microworld": 2000}  # with the size of their vocabularies
 
 
@@ -54,6 +59,28 @@ def each(what: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], processes: 
             one.result()
             sys.stderr.write(f"{number} of {len(tasks)}: {', '.join(map(str, task[:-1]))}\n")
     return [one.result() for one in running]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How long every run is, and how often it is measured."""
+
+    steps: int = 2000
+    batch: int = 16
+    checks: int = 6
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def due(self) -> np.ndarray:
+        """The steps after which a run is measured; 0 is before the first."""
+        return np.linspace(0, self.steps, self.checks + 1).round()
+
+
+def finding(tokenizer: Tokenizer, count: int) -> Callable[[OwnModel], float]:
+    """Ask a model for hidden pieces, 15 % of so many new stories of the microworld: the share that it finds."""
+    ask = masked.hidden(Desk(Held(told("microworld", count, "validation")), tokenizer, "mlm", "mlm", LENGTH, 0))
+    assert ask is not None
+    return lambda model: ask(model).metrics["mlm accuracy"]
 
 
 def measured(run: Run, what: Callable[[OwnModel], Any], due: Container[float]) -> Iterator[Any]:

@@ -16,8 +16,6 @@ from torch.nn import functional
 
 from explorer import library
 from explorer.experiments import plain, senses
-from explorer.measuring import masked
-from explorer.measuring.held import Desk, Held
 from explorer.model import OwnModel
 from explorer.records import Curves, spread
 from explorer.text.seedling import stories
@@ -29,26 +27,16 @@ FRESH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 HIDDEN = (0.05, 0.15, 0.40, 0.80)
 LABELS = tuple(f"{hidden:.0%} hidden in training" for hidden in HIDDEN)
 COMMAND = "rates"
-LENGTH = 128  # of a text, at most
 ANSWERS = {"every piece is an answer": 1.0, "15 % of the pieces are": 0.15}
 
 
 @dataclass(frozen=True)
-class Size:
+class Size(plain.Steps):
     """How large the experiment on hiding is: every share takes the same steps, so each model reads as much as the others."""
 
-    steps: int = 2000
-    batch: int = 16
-    checks: int = 6
     held: int = 256
     examples: int = senses.EXAMPLES
     questions: int = senses.QUESTIONS
-    seeds: tuple[int, ...] = SEEDS
-
-    @property
-    def due(self) -> np.ndarray:
-        """The steps after which a run is measured; 0 is before the first."""
-        return np.linspace(0, self.steps, self.checks + 1).round()
 
 
 FULL = Size()
@@ -75,13 +63,10 @@ def rates(size: Size = FULL, processes: int = 2) -> tuple[Curves, Curves]:
 def hiding(hidden: float, seed: int, size: Size = FULL) -> np.ndarray:
     """One run with this share hidden: at every check how much it finds again, and the probe's score [check, 2]."""
     run = plain.run("bert", size.steps, seed, "microworld", objective="mlm", mask_rate=hidden, batch=size.batch, tables="sines")
-    ask = masked.hidden(
-        Desk(Held(plain.told("microworld", size.held, "validation")), run.model.tokenizer, "mlm", "mlm", LENGTH, 0)
-    )
-    assert ask is not None
+    ask = plain.finding(run.model.tokenizer, size.held)
 
     def found(model: OwnModel) -> tuple[float, float]:
-        return ask(model).metrics["mlm accuracy"], senses.probed(model, size.examples, size.questions)
+        return ask(model), senses.probed(model, size.examples, size.questions)
 
     return np.array([found(run.model), *plain.measured(run, found, set(size.due.tolist()))])
 

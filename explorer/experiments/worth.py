@@ -14,12 +14,9 @@ import numpy as np
 
 from explorer import library
 from explorer.experiments import plain
-from explorer.measuring import masked
-from explorer.measuring.held import Desk, Held
-from explorer.model import OwnModel
 from explorer.records import Curves, spread
 
-SEEDS, LENGTH, RATE, HELD = (0, 1, 2), 128, 0.15, 256
+RATE, HELD = 0.15, 256
 FEW = 1000  # stories: so few that each comes many times, as Wikipedia came forty times to BERT
 
 
@@ -34,22 +31,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Size:
-    """How long every run is, and how often it is measured."""
-
-    steps: int = 2000
-    batch: int = 16
-    checks: int = 6
-    seeds: tuple[int, ...] = SEEDS
-
-    @property
-    def due(self) -> np.ndarray:
-        """The steps after which a run is measured; 0 is before the first."""
-        return np.linspace(0, self.steps, self.checks + 1).round()
-
-
-FULL = Size()
+FULL = plain.Steps()
 CASES = {
     "next-sentence": Case(
         "bert",
@@ -66,7 +48,7 @@ CASES = {
 }
 
 
-def worth(name: str, size: Size = FULL, processes: int = 2) -> Curves:
+def worth(name: str, size: plain.Steps = FULL, processes: int = 2) -> Curves:
     """Hidden pieces found again in new stories while both ways of a case are trained."""
     case = CASES[name]
     tasks = [(name, way, seed, size) for way in case.ways for seed in size.seeds]
@@ -77,18 +59,12 @@ def worth(name: str, size: Size = FULL, processes: int = 2) -> Curves:
     return Curves(case.title, "training step", "hidden pieces found in new stories", lines, f"{note}; asked with 15 % hidden")
 
 
-def course(name: str, way: str, seed: int, size: Size = FULL) -> np.ndarray:
+def course(name: str, way: str, seed: int, size: plain.Steps = FULL) -> np.ndarray:
     """One run: at every check, the first before any step, the share of hidden pieces that it finds in new stories [check]."""
     case = CASES[name]
     given = {"corpus": plain.told("microworld", case.stories), "mask_rate": RATE, "tables": "sines", "batch": size.batch}
     run = plain.run(case.system, size.steps, seed, "microworld", **given, **case.options, **case.ways[way])
-    held = Held(plain.told("microworld", HELD, "validation"))
-    ask = masked.hidden(Desk(held, run.model.tokenizer, "mlm", "mlm", LENGTH, 0))
-    assert ask is not None
-
-    def found(model: OwnModel) -> float:
-        return ask(model).metrics["mlm accuracy"]
-
+    found = plain.finding(run.model.tokenizer, HELD)
     return np.array([found(run.model), *plain.measured(run, found, set(size.due.tolist()))])
 
 
@@ -101,7 +77,7 @@ CAUTION = {
 }
 
 
-def how(name: str, size: Size) -> str:
+def how(name: str, size: plain.Steps) -> str:
     """How the runs of a case were made, and what may not be concluded."""
     return (
         f"{size.steps:,} steps of {size.batch} stories, float32, tables of positions begin as sines; measured on {HELD} stories of the "

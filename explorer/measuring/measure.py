@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from explorer.errors import TextError, unknown
@@ -22,11 +23,13 @@ from explorer.measuring import (
     terms,
     translated,
 )
+from explorer.measuring.causal import edge
 from explorer.measuring.held import Desk, Held, blank
 from explorer.measuring.measured import Measured, together
 from explorer.model import OwnModel
 from explorer.objectives import strategy_of
 from explorer.text.ngram import NGram
+from explorer.text.tokenizers import Tokenizer
 
 Ask = Callable[[Any], Measured]
 ENDLESS = 1 << 30  # an n-gram model reads texts of any length
@@ -95,6 +98,18 @@ def measure(
 
 COUNTING = ("causal", "replaced")  # beside these stands something that has counted the texts of the training
 AS_STORIES = ("mlm+sbo", "bilm")  # beside these too, but it takes the stories as they are
+
+
+def beside(held: Held, objective: str, tokenizer: Tokenizer, stories: Callable[[], Sequence[Any]]) -> Held:
+    """The held-out texts with what a rule beside the model counts: the `stories` of its training, where this objective has one."""
+    if objective in AS_STORIES:
+        return replace(held, train=stories())
+    if objective in COUNTING:
+        ends = edge(tokenizer)
+        return replace(held, train=[np.array([*ends, *story.ids, *ends]) for story in stories()])
+    return held
+
+
 Prepare = Callable[[Desk], Ask | None]
 MASKED: tuple[Prepare, ...] = (
     masked.hidden, masked.recoverable, masked.next_sentence, blanks.fill_in, blanks.by_reason,

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from explorer.measuring.causal import edge
 from explorer.measuring.held import blank
-from explorer.measuring.measure import AS_STORIES, COUNTING, MEASURES, Measurement, measurement
+from explorer.measuring.measure import MEASURES, Measurement, beside, measurement
 from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
 from explorer.text.ngram import NGram
@@ -43,11 +40,8 @@ class Checks:
         held = self.corpus.held(MEASURED, "validation")
         if all(map(blank, held.texts)) or self.objective not in MEASURES:
             return None
-        if self.objective in COUNTING and isinstance(model, OwnModel):
-            ends = edge(model.tokenizer)
-            held = replace(held, train=[np.array([*ends, *story.ids, *ends]) for story in self.stories])
-        if self.objective in AS_STORIES:
-            held = replace(held, train=self.stories)
+        if isinstance(model, OwnModel):
+            held = beside(held, self.objective, model.tokenizer, lambda: self.stories)
         if self.objective == TAUGHT and self.teacher is not None:
             held = replace(held, teacher=self.teacher.model)
         return measurement(model, self.objective, held, strategy=self.strategy)
