@@ -71,7 +71,7 @@ class Watch:
         page.on("request", self._request)
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
+        if message.type == "error" or message.text.startswith("WARN: "):  # so plotly warns, which is slower than drawing
             self.faults.append(f"console: {message.text}")
 
     def _request(self, request: Request) -> None:

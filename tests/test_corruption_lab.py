@@ -266,9 +266,9 @@ def test_the_tiles_are_the_pieces(name: str, pieces: Tokenizer) -> None:
     made = corrupted(name, pieces, 2)
     figure = VIEWS["corruption"](made)
     bars = {bar.name.split(" ", 1)[-1]: bar for bar in figure.data}
-    assert len(bars["the loss falls here"].y) == (1 if name in PAIRS else made.scored.sum() * (1 + (made.target is None))), (
-        "in ỹ, and in x̃ as well where both have the same places"
-    )
+    assert len(bars["the loss falls here"].y) == 3 * (
+        1 if name in PAIRS else made.scored.sum() * (1 + (made.target is None))
+    ), "in ỹ, and in x̃ as well where both have the same places"
     for kind, count in Counter(done for done in made.action if done != "kept").items():
         extra = sum(made.labels.get("rtd", ())) if kind == "replaced" else 0  # ELECTRA's labels say it again
         extra += (
@@ -294,8 +294,8 @@ def test_the_overview_says_which_places_are_asked(pieces: Tokenizer) -> None:
         target = [i for i in made[name].target.ids.tolist() if i not in pieces.vocabulary.special]  # type: ignore[union-attr]
         assert made[name].original.ids[answered(made[name])].tolist() == target
     figure = VIEWS["strategies"](tuple(made.values()))
-    bars = next(bar for bar in figure.data if bar.name == LOSS)
-    assert len(bars.y) == sum(answered(record).sum() for record in made.values())
+    line = next(trace for trace in figure.data if trace.name == LOSS)
+    assert len(line.y) == 3 * sum(answered(record).sum() for record in made.values())
 
 
 def test_masks_of_attention_are_triangles(pieces: Tokenizer) -> None:

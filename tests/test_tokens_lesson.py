@@ -51,7 +51,7 @@ def test_a_merge_is_drawn_as_it_is_recorded(ways: Any) -> None:
         merge = steps[step - 1]
         assert rows(figure) == {word.strip("·"): list(after) for word, after in zip(merge.words, merge.after, strict=True)}
         assert merge.piece in figure.layout.title.text and f"{merge.size:,} pieces" in figure.layout.title.text
-        orange = [t for t, c in zip(written(figure), figure.data[0].marker.color, strict=True) if c < 0]
+        orange = [t for t, c in zip(written(figure), figure.data[0].customdata, strict=True) if c < 0]
         assert set(orange) <= {merge.piece}
     by_count, by_score = ways
     for line, steps in zip(VIEWS["growth"](by_count + by_score).data, ways, strict=True):
@@ -77,7 +77,7 @@ def test_the_steps_of_one_word_are_drawn_as_they_are_recorded() -> None:
     for step in range(1, len(tries) + 1):
         figure = VIEWS["matches"](tries, step=step)
         assert written(figure) == [match.candidate for match in tries[max(0, step - 14) : step]]
-        assert [c < 0 for c in figure.data[0].marker.color] == [m.found for m in tries[max(0, step - 14) : step]]
+        assert [c < 0 for c in figure.data[0].customdata] == [m.found for m in tries[max(0, step - 14) : step]]
     merges = [("b", "r"), ("br", "e"), ("s", "k")]
     steps = tuple(replay("breadsk", merges))
     assert rows(VIEWS["joins"](steps, step=3)) == {

@@ -7,12 +7,13 @@ signed values, with zero in the middle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from textwrap import wrap
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from explorer.records import Tokens
 
@@ -35,17 +36,28 @@ LINES = {
 MODES = ("light", "dark")
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 UNSEEN = "†"
+BOXES = "pieces"  # the name of bars whose customdata are their places on the signed colour scale, from −1 to 1
 
 
 def look(figure: go.Figure, mode: str) -> go.layout.Template:
     """The look of this figure in one mode. Only a heat map stands on grey, so that what a mask leaves out shows.
 
-    A trace takes the colour whose number is its `meta`, so that lines which belong together look alike.
+    A trace takes the colour whose number is its `meta`, so that lines which belong together look alike. Boxes are given their
+    colours here, by name: as numbers on a scale, plotly warns of every one of them at every drawing, which takes longer than the
+    drawing itself.
     """
     made = template(mode, gaps=any(trace.type == "heatmap" for trace in figure.data))
     numbers = [n if trace.meta is None else int(trace.meta) for n, trace in enumerate(figure.data)]
     made.layout.colorway = [LINES[mode][number % len(LINES[mode])] for number in numbers] or LINES[mode]
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    if any(bar.name == BOXES for bar in bars):
+        made.data.bar = [{"marker": {"color": _named(bar.customdata, mode)}} if bar.name == BOXES else {} for bar in bars]
     return made
+
+
+def _named(tones: Sequence[float], mode: str) -> list[str]:
+    """The colours at these places of the signed scale."""
+    return sample_colorscale(_scale(DIVERGING[mode]), [(1 + min(1.0, max(-1.0, float(tone)))) / 2 for tone in tones])
 
 
 def template(mode: str, gaps: bool = True) -> go.layout.Template:

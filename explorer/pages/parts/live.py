@@ -18,6 +18,7 @@ from explorer.training.elsewhere import Order, State, workshop
 from explorer.views import VIEWS
 
 OWN, USUAL = "your own text", "as the preset"
+SHORT = 1000  # steps: about a minute
 
 
 def form() -> Order | None:
@@ -98,7 +99,8 @@ def section(sentence: str) -> None:
         st.button("Stop", disabled=not state.alive, on_click=workshop().stop, args=(name,), key="live.stop")
         on = state.kind in ("stopped", "failed")
         st.button("Go on", disabled=not on, on_click=workshop().go_on, args=(name,), key="live.go_on")
-    st.fragment(_watched, run_every=(1.0 if state.steps <= 1000 else 2.0) if state.alive else None)(name, sentence, state.alive)
+    pause = 1.0 if state.steps <= SHORT else 4.0  # to draw takes time too, from whoever else is here
+    st.fragment(_watched, run_every=pause if state.alive else None)(name, sentence, state.alive)
 
 
 def _watched(name: str, sentence: str, alive: bool) -> None:
