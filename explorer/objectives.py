@@ -13,6 +13,7 @@ from explorer import tap
 from explorer.errors import ChoiceError
 from explorer.nn.elmo import BiLM
 from explorer.nn.static import WordVectors
+from explorer.nn.surprise import NOT_SCORED, surprise
 from explorer.nn.transformer import Transformer
 
 Tensors = Mapping[str, Tensor]  # source, real, segments, answers, scored, and one label for each name
@@ -20,7 +21,6 @@ Losses = dict[str, Tensor]
 Objective = Callable[[Any, Tensors, float], Losses]  # of a Transformer, or of what else there is to train
 TOLD_HEAD = 0  # the head of the last layer that "mlm+antecedent" tells where to look
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
-NOT_SCORED = -100
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
 MUCH = 100.0  # GloVe: pairs that stand near each other so often, or more, count fully
 TEMPERATURE = 2.0
@@ -36,7 +36,7 @@ def scored_loss(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: 
 def missed(scores: Tensor, batch: Tensors, where: Tensor, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right pieces at these places; scores of places that fill up to a round number do not count."""
     answers = functional.pad(batch["answers"].flatten()[where], (0, len(scores) - len(where)), value=NOT_SCORED)
-    return functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+    return surprise(scores, answers, smoothing)
 
 
 def places(batch: Tensors) -> Tensor:
@@ -177,7 +177,7 @@ def both_ways(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
     asked = {"forward": where, "backward": where - 1}
     tops = {"forward": states.forward[-1], "backward": states.backward[-1]}
     return {
-        name: functional.cross_entropy(module.head(top.flatten(0, 1)[last[name]]), ids[asked[name]], label_smoothing=smoothing)
+        name: surprise(module.head(top.flatten(0, 1)[last[name]]), ids[asked[name]], smoothing)
         for name, top in tops.items()
     }
 
