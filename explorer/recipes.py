@@ -219,7 +219,7 @@ RECIPES = {
         "bert",
         HIDDEN,
         seeds=(0,),
-        options={"objective": "mlm", "layers": 4, "steps": 6000, "mask_rate_first": 0.5, "mask_rate": 0.15},
+        options={"objective": "mlm", "layers": 4, "steps": 4600, "mask_rate_first": 0.5, "mask_rate": 0.15},
         note=DEEP,
     ),
     "distilbert": Recipe(

@@ -78,7 +78,7 @@ DISTILBERT = Preset(
     objective="distillation",
     teacher="bert",
     plan={"schedule": "linear"},
-    tiny={"steps": 6500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
+    tiny={"steps": 7500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
 )  # fmt: skip
 
 GPT2 = Preset(
