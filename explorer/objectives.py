@@ -177,8 +177,7 @@ def both_ways(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
     asked = {"forward": where, "backward": where - 1}
     tops = {"forward": states.forward[-1], "backward": states.backward[-1]}
     return {
-        name: surprise(module.head(top.flatten(0, 1)[last[name]]), ids[asked[name]], smoothing)
-        for name, top in tops.items()
+        name: surprise(module.head(top.flatten(0, 1)[last[name]]), ids[asked[name]], smoothing) for name, top in tops.items()
     }
 
 

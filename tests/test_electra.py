@@ -18,6 +18,7 @@ from explorer.measuring.held import Desk, Held
 from explorer.measuring.measure import measure
 from explorer.model import OwnModel
 from explorer.nn.config import Config
+from explorer.nn.presets import preset
 from explorer.objectives import OBJECTIVES, REPLACED_WEIGHT, drawn
 from explorer.records import Detection
 from explorer.text.seedling import stories
@@ -25,6 +26,7 @@ from explorer.training.batches import Batch
 from explorer.training.line import along
 from explorer.training.processes import counts
 from explorer.training.run import Run, tensors
+from explorer.training.teaching import discriminator_of, learns_from
 from explorer.views import VIEWS
 
 SMALL = {"dim": 32, "heads": 4, "hidden": 64, "generator": 16, "embedding": 24}
@@ -42,6 +44,32 @@ def model(bert: OwnModel, seed: int = 0, **shape: int) -> OwnModel:
 def begun(bert: OwnModel, **options: object) -> Run:
     settings = {"steps": 4, "batch": 6, "seed": 1, "precision": "float32", **SMALL, **options}
     return ex.fit("electra", corpus=TEXTS, tokenizer=bert.tokenizer, device="cpu", **settings)  # type: ignore[arg-type]
+
+
+# how it begins
+
+
+def test_a_discriminator_begins_as_a_masked_model(bert: OwnModel) -> None:
+    """The same states for the same text; a new head, and a new generator whose weights depend on the seed."""
+    made, other = (discriminator_of(bert, seed=seed) for seed in (0, 1))
+    ids = torch.tensor(bert.tokens("The animal was tired because it ran.").ids)[None]
+    segments = torch.zeros_like(ids)
+    with torch.no_grad():
+        assert torch.equal(made.module(ids, segments), bert.module(ids, segments))
+    assert made.module.replaced is not None and made.generator is not None and other.generator is not None
+    assert made.generator.config.dim == bert.config.dim // 4 and made.tokenizer is bert.tokenizer
+    first, second = (model.generator.module.layers[0].feed_forward.widen.weight for model in (made, other))  # type: ignore[union-attr]
+    assert not torch.equal(first, second)
+
+
+def test_it_begins_so_only_where_nothing_else_was_chosen(bert: OwnModel) -> None:
+    (told, _), (alone, _) = (learns_from(preset("electra"), "replaced", options) for options in ({}, {"teacher": None}))
+    assert told is not None and told.plan()["name"] == "bert" and alone is None
+    assert begun(bert).plan.teacher is None, "another shape and other texts"
+    given = ex.fit("electra", corpus=TEXTS, teacher=bert, steps=1, device="cpu")
+    assert given.plan.teacher is not None and given.model.tokenizer is bert.tokenizer
+    with pytest.raises(ex.ExplorerError, match="its teacher's shape"):
+        ex.fit("electra", corpus=TEXTS, teacher=bert, dim=32, steps=1, device="cpu")
 
 
 # the twins

@@ -234,8 +234,10 @@ def test_a_killed_run_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path, m
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         first = process.stdout.readline()
-        if not first:
-            break  # it was finished already
+        if not first:  # it was finished already
+            assert process.wait() == 0, "it ended by a mistake of its own"
+            process.stdout.close()
+            break
         time.sleep(float(chance.uniform(0, 0.12)))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()

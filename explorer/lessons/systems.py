@@ -35,9 +35,11 @@ IDEAS = {
     ),
     "electra": Idea(
         "In ELECTRA a small generator fills the masks, and the model that is kept says of *every* piece whether it was replaced: all "
-        "pieces give a signal, not the hidden ones alone.",
-        ("replaced f1", "f1, always saying replaced", "pieces with a signal", "pieces with a signal, masking"),
-        "A signal about every piece is a yes or no, a hidden piece one of a vocabulary: more answers, each worth less.",
+        "pieces give a signal, not the hidden ones alone. Ours begins as *bert*: from random weights it learns little more than that "
+        "most pieces are original.",
+        ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "pieces with a signal", "pieces with a signal, masking"),
+        "A signal about every piece is a yes or no, a hidden piece one of a vocabulary: more answers, each worth less. *Pairs never "
+        "met* is a rule that reads nothing: a piece is new where it never stood beside its neighbours in training.",
     ),
     "distilbert": Idea(
         "DistilBERT begins with every other layer of its teacher, and copies the teacher's probabilities (flattened by T = 2), the "

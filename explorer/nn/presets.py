@@ -25,7 +25,7 @@ class Preset:
     pieces: int = 0  # how many its tokenizer has at the smallest size, where they are not as many as usual
     start: str = "pad"  # what an encoder-decoder begins every target with
     corpus: str = "microworld"
-    teacher: str = ""  # the shipped model that it learns from, where it learns from one
+    teacher: str = ""  # the shipped model that it learns from, or begins as, where there is one
     plan: dict[str, Any] = field(default_factory=dict)  # its schedule and whatever else belongs to its training
     tiny: dict[str, Any] = field(
         default_factory=dict
@@ -200,8 +200,9 @@ ELECTRA = Preset(
      "base": shape(768, 12, 12, 512) | {"generator": 256}},
     tokenizer="wordpiece",
     objective="replaced",
+    teacher="bert",
     plan={"schedule": "linear"},
-    tiny={"steps": 5000, "batch": 16},
+    tiny={"steps": 4000, "batch": 16},
 )  # fmt: skip
 
 ELMO = Preset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,15 @@ from torch import Tensor
 
 from explorer import library
 from explorer.errors import ChoiceError
-from explorer.loading import load, pick_device
+from explorer.loading import build, load, pick_device
 from explorer.model import OwnModel
 from explorer.nn.presets import Preset
 from explorer.nn.transformer import Transformer
 from explorer.objectives import OBJECTIVES, Losses, Objective, Tensors, places, states_at
 
 TAUGHT = "distillation"  # the objective that cannot do without a teacher
+FINDS = "replaced"  # the one whose model may begin as a masked model that has learned
+HEADS = ("head_transform", "head_bias", "next_sentence", "span_boundary", "mask_decoder", "replaced", "generator")
 
 
 class Teacher:
@@ -50,12 +52,15 @@ class Teacher:
         return taught
 
 
-def learns_from(system: Preset, objective: str, options: dict[str, Any]) -> tuple[Teacher | None, str]:
-    """The teacher that was asked for, or the preset's own where the objective needs one; and the objective.
+def learns_from(system: Preset, objective: str, options: dict[str, Any], *, usual: bool = True) -> tuple[Teacher | None, str]:
+    """The teacher that was asked for, or the preset's own where its objective wants one; and the objective.
 
-    `teacher` is a name, a folder or a model. Without one (`teacher=None`) a student learns by itself, from the hidden pieces alone.
+    `teacher` is a name, a folder or a model. Without one (`teacher=None`) a student learns by itself, from the hidden pieces alone,
+    and a discriminator begins with random weights. So it does where its shape or its texts were chosen: that is not `usual`, and
+    the preset's teacher would not fit.
     """
-    wanted = options.pop("teacher", system.teacher if objective == TAUGHT else None)
+    own = system.teacher if objective == TAUGHT or (objective == FINDS and usual and not options) else None
+    wanted = options.pop("teacher", own)
     if wanted is None:
         return None, "mlm" if objective == TAUGHT else objective
     if not system.teacher:
@@ -92,12 +97,38 @@ def every_other(layers: int) -> tuple[int, ...]:
     return tuple(int(n) for n in np.linspace(0, layers - 1, (layers + 1) // 2).round())
 
 
-def new_student(name: str, teacher: Teacher, options: Mapping[str, Any], device: str) -> OwnModel:
+def new_student(system: Preset, teacher: Teacher, options: Mapping[str, Any], *, seed: int, device: str) -> OwnModel:
     """A student that has learned nothing yet but what its layers bring along; its shape and its tokenizer are its teacher's."""
     if options:
         raise ChoiceError(f"A student has its teacher's shape and tokenizer: {', '.join(options)} cannot be chosen.")
-    made = student_of(teacher.model, name=name)
+    if system.objective == FINDS:
+        made = discriminator_of(teacher.model, name=system.name, seed=seed)
+    else:
+        made = student_of(teacher.model, name=system.name)
     made.module.to(pick_device(device))
+    return made
+
+
+def discriminator_of(teacher: OwnModel, *, name: str = "electra", seed: int = 0) -> OwnModel:
+    """A discriminator with the embeddings and all layers of a masked model; its head and its generator, a quarter as wide, are new.
+
+    ELECTRA's authors begin theirs as its generator where both are as wide, because one that begins with random weights sometimes
+    does not learn more than that most pieces are original. Here it does not either.
+    """
+    held = teacher.config
+    shape = {part.name: getattr(held, part.name) for part in fields(held) if part.name not in (*HEADS, "family", "vocab")}
+    made = build(
+        name,
+        tokenizer=teacher.tokenizer,
+        seed=seed,
+        device="cpu",
+        precision="float32",
+        generator=max(1, held.dim // 4),
+        **shape,
+    )
+    own, known = library.state(made.module), library.state(teacher.module)
+    trunk = {part: known[part] for part in own if not part.startswith(("generator.", "replaced."))}
+    library.fill(made.module, {**own, **trunk}, Path(teacher.name))
     return made
 
 
