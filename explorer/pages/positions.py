@@ -14,15 +14,17 @@ from explorer.shells import web
 from explorer.shells.lesson import deck, exercises, predict
 from explorer.views import VIEWS
 
-TABLES = {"learned (bert)": "bert", "learned (gpt2)": "gpt2"}
+TABLES = {"learned (bert)": "bert", "learned (gpt2)": "gpt2", "t5 (t5)": "t5", "disentangled (deberta)": "deberta"}
 SAYS = {
     "none": "No scheme at all. To an encoder the sentence is then a bag of words.",
     "sinusoidal": "Fixed curves, **added** to the words: $PE(p,2i)=\\sin(p/10000^{2i/d})$, $PE(p,2i{+}1)=\\cos(p/10000^{2i/d})$.",
     "sinusoidal-halves": "The same sines and cosines in another order (first all sines), as Marian has them.",
-    "t5": "One trained number for each head and each range of distances, **added to the scores**. Here not trained yet.",
+    "t5": "One trained number for each head and each range of distances, **added to the scores**. Here at random; *t5 (t5)* has learned.",
+    "t5 (t5)": "What the decoder of a shipped T5 learned to **add to the scores**: one number for each head and each range of distances.",
     "rope": "Each pair of features of $q$ and $k$ is **turned** by an angle that grows with the place; $q\\cdot k$ sees the difference.",
     "alibi": "A fixed penalty for distance, **added to the scores**; each head has its own slope $m$: $-m\\,|i-j|$.",
-    "disentangled": "DeBERTa: word to distance and distance to word are **scores** of their own. Here not trained yet.",
+    "disentangled": "DeBERTa: word to distance and distance to word are **scores** of their own. Here at random.",
+    "disentangled (deberta)": "What a shipped DeBERTa learned: the **scores** of distances for one and the same word everywhere.",
 }
 
 
