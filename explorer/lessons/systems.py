@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.records import Curve, Curves, TrainingStep
+
+LOSS, FOUND = "held-out loss", ("replaced f1", "f1, pairs never met", "f1, always saying replaced")
 
 
 @dataclass(frozen=True)
@@ -77,3 +84,17 @@ IDEAS = {
         "A sentence that shares most with the rest is not a summary; it is the nearest thing to one that needs nobody to write it.",
     ),
 }  # fmt: skip
+
+
+def by_pieces(steps: Sequence[TrainingStep], each: float) -> Curves:
+    """What an ELECTRA finds on held-out texts, and its loss, against the pieces that it had read: so many `each` step.
+
+    Every piece that it reads is a question, so this is also the number of answers that it was told.
+    """
+    checked = [step for step in steps if all(name in step.metrics for name in (LOSS, *FOUND))]
+    read = np.array([each * step.step for step in checked])
+    lines = tuple(Curve(name, read, np.array([step.metrics[name] for step in checked])) for name in (*FOUND, LOSS))
+    return Curves(
+        "What ELECTRA finds, by the pieces it has read", "pieces read, each of them a question", "F1; loss in nats", lines,
+        f"one training of {steps[-1].step:,} steps, about {each:,.0f} pieces each", log=True,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from explorer.abilities import TEXT
 from explorer.corruption.counting import gap_sentences
 from explorer.corruption.strategies import corrupt
 from explorer.guessing import copied, detect, guess_spans
-from explorer.lessons.systems import IDEAS
+from explorer.lessons.systems import IDEAS, by_pieces
 from explorer.pages.parts import recorded
 from explorer.pages.parts import training as lab
 from explorer.pages.parts.opening import one_of, opened, read, traced
@@ -103,6 +103,22 @@ def own(what: str, view: str, name: str, text: str) -> None:
     web.show(VIEWS[view], read(lambda: asked(what, name, text)), code=code, key="system")
 
 
+def found(name: str, text: str) -> None:
+    """What a discriminator says of the sentence, and how it came to find what it finds."""
+    own("detection", "detection", name, text)
+    folder = lab.shelf()[name]
+    steps, each = lab.read_steps(folder), _each(name)
+    reading = "from explorer.lessons.systems import by_pieces\nfrom explorer.training.steps import steps_of\n"
+    code = f"{lab.START}{reading}trace = by_pieces(tuple(steps_of(ex.models()[{name!r}].folder)), {each!r})"
+    web.show(VIEWS["curves"], by_pieces(steps, each), code=code, key="by pieces")
+
+
+@st.cache_data(show_spinner=False)
+def _each(name: str) -> float:
+    """How many pieces a step of its training reads, about."""
+    return round(lab.budget(lab.shelf()[name], 1).pieces, 1)
+
+
 def trace_of(view: str, name: str, text: str) -> None:
     """A view of attention."""
     code = f"{lab.START}trace = ex.trace(ex.load({name!r}), {text!r}, blocks=True)"
@@ -113,7 +129,7 @@ PICTURES: dict[str, Callable[[str, str], None]] = {
     "bert": partial(measured, "next-sentence"),
     "roberta": partial(measured, "masks"),
     "spanbert": partial(own, "boundaries", "boundaries"),
-    "electra": partial(own, "detection", "detection"),
+    "electra": found,
     "distilbert": partial(own, "copied", "copied"),
     "deberta": partial(trace_of, "terms"),
     "llama": partial(trace_of, "walk"),
