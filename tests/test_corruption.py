@@ -364,3 +364,11 @@ def test_a_corruption_survives_the_disk(bert: OwnModel, tmp_path: object) -> Non
     made = ex.corrupt(TEXT, "bart", tokenizer=bert.tokenizer, seed=3)
     again = Corruption.read(made.write(f"{tmp_path}/x.npz"))
     assert again.origin == made.origin and again.action == made.action and again.source.texts == made.source.texts
+
+
+def test_every_piece_that_is_to_change_its_place_does(bert: OwnModel) -> None:
+    for seed in range(50):
+        made = ex.corrupt(TEXT, "cloze-reorder", tokenizer=bert.tokenizer, seed=seed)
+        moved = [place for place, origin in enumerate(made.origin) if origin != (place,)]
+        free = len(made.original) - sum(made.original.special)
+        assert len(moved) == round(0.15 * free) and [made.action[place] for place in moved] == ["moved"] * len(moved)

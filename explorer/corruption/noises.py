@@ -90,10 +90,10 @@ def substitute(rows: Rows, vocabulary: Vocabulary, chance: np.random.Generator, 
 
 
 def reorder(rows: Rows, vocabulary: Vocabulary, chance: np.random.Generator, *, rate: float = 0.15) -> Corrupted:
-    """A share of the pieces change places among themselves."""
+    """A share of the pieces change places among themselves: each takes the place of the next, in a random round."""
     free = rows.free
     chosen = drawn(free, np.minimum(np.maximum(2, budget(free, rate)), free.sum(axis=1)), chance)
-    return restored(rows, rows.taken(_order(chosen, chance.random(free.shape))))
+    return restored(rows, rows.taken(_cycle(chosen, chance.random(free.shape))))
 
 
 def insert(rows: Rows, vocabulary: Vocabulary, chance: np.random.Generator, *, rate: float = 0.15) -> Corrupted:
@@ -108,6 +108,16 @@ def masked_by(vocabulary: Vocabulary) -> int:
     if vocabulary.mask is None:
         raise ChoiceError("This noise needs a tokenizer with a mask piece.")
     return vocabulary.mask
+
+
+def _cycle(moving: np.ndarray, lots: np.ndarray) -> np.ndarray:
+    """An order in which each moving place of a row takes what stands at the next one by lot, so that none stays; all others do."""
+    ranked = np.argsort(np.where(moving, lots, np.inf), axis=1, kind="stable")  # moving places first, by lot
+    at, count = np.arange(moving.shape[1]), moving.sum(axis=1, keepdims=True)
+    turned = np.where(at < count, (at + 1) % np.maximum(count, 1), at)
+    order = np.empty_like(ranked)
+    np.put_along_axis(order, ranked, np.take_along_axis(ranked, turned, axis=1), axis=1)
+    return order
 
 
 def _order(moving: np.ndarray, lots: np.ndarray) -> np.ndarray:
