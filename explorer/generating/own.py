@@ -16,6 +16,7 @@ from explorer.decoding import State
 from explorer.errors import ChoiceError
 from explorer.model import OwnModel, check_settled
 from explorer.nn.cache import Cache
+from explorer.nn.step import Step
 from explorer.records import Tokens, log_softmax
 
 
@@ -44,6 +45,7 @@ class OwnStepper:
         self.ends: tuple[int, ...] = () if last is None else (last,)
         self.source = source
         self.memory: Tensor | None = None
+        self.step = Step(model.module) if Step.fits(model.module) and not self.cross else None
 
     def start(self, prompt: Sequence[int]) -> OwnState:
         """One beam that is about to read `prompt`; its last piece is given to `next`. The encoder reads the source, once."""
@@ -64,8 +66,11 @@ class OwnStepper:
             states = None if states is None else states[chosen]
         read = torch.tensor([[*state.unread, piece] for piece in ids], device=device)  # [beam, position]
         before = state.cache.length
-        with self._listening() as heard:
-            hidden = self._run(read, state.cache)
+        if self.step is not None and before and not state.unread and not tap.watched():  # who listens hears the modules
+            hidden, heard = self.step(read[:, 0], state.cache)[:, None], []
+        else:
+            with self._listening() as heard:
+                hidden = self._run(read, state.cache)
         scores = self.model.module.head(hidden[:, -1]).float()
         logp = scores.log_softmax(dim=-1).cpu().numpy()
         made = OwnState(read.shape[1], before, scores.cpu().numpy(), cache=state.cache, beams=beams)

@@ -25,8 +25,10 @@ class Record:
         KINDS[cls.__name__] = cls
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, settle(getattr(self, field.name)))
+        held = self.__dict__
+        for name, value in held.items():
+            if type(value) not in PLAIN:
+                held[name] = settle(value)  # no name is new, so this may go on while it is looked through
 
     def write(self, path: str | Path) -> Path:
         """Write this record to `path`: one .npz file that holds the arrays and a JSON text, nothing executable."""
@@ -55,15 +57,21 @@ class Record:
         return record
 
 
+PLAIN = {str, int, float, bool, type(None)}
+
+
 def settle(value: Any) -> Any:
     """The same value, safe to share: arrays read-only and owned, lists as tuples."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         if value.flags.writeable or value.base is not None:
             value = value.copy()
         value.setflags(write=False)
         return value
     if isinstance(value, (list, tuple)):
-        return tuple(settle(item) for item in value)
+        plain = PLAIN.issuperset(map(type, value))  # as long lists of texts are: nothing in them needs a look
+        return tuple(value) if plain else tuple(settle(item) for item in value)
     if isinstance(value, Mapping):
         return MappingProxyType({key: settle(item) for key, item in value.items()})
     return value
