@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
 
 import explorer as ex
 from explorer.decoding import STRATEGIES, Settings, State
-from explorer.generating.comparing import contest, distribution, total_of, trapped, written
+from explorer.generating.comparing import contest, distribution, total_of, trap, trapped, written
 from explorer.generating.watching import watch
 from explorer.model import OwnModel
 from explorer.records import DecodingStep
+from explorer.text.microworld import stories
 
 
 class Table:
@@ -402,6 +404,19 @@ def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
     greedy = written(gpt(), gpt().tokens(stories[0]).ids[:8].tolist(), "greedy", "greedy", max_tokens=10)
     assert record.totals[1, 0] == pytest.approx(greedy.total, abs=1e-4)
     assert set(trapped(record)) == set(np.flatnonzero(record.totals[2] > record.totals[1]).tolist())
+
+
+def test_the_deepest_trap_is_shown_piece_by_piece() -> None:
+    told = [" ".join(story) for story in stories(6, 5, "validation")]
+    record = contest(gpt(), told, pieces=12, beams=(5,))
+    deepest = trapped(record)[0]
+    shown = trap(gpt(), record, pieces=12)
+    assert [row.label for row in shown] == ["greedy", "beam 5"]
+    for row, total in zip(shown, record.totals[1:, deepest], strict=True):
+        assert row.total == pytest.approx(total, abs=1e-4)
+    assert shown[1].total > shown[0].total and shown[0].ids[0] != -1
+    level = replace(record, totals=np.zeros_like(record.totals))
+    assert trap(gpt(), level) == (), "no trap, nothing to show"
 
 
 def test_the_distribution_is_the_model_s() -> None:

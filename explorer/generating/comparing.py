@@ -12,6 +12,7 @@ from explorer.model import Text
 from explorer.records import Contest, DecodingStep, Distribution, Written
 
 SHOWN = 200
+GOES_ON = 24  # pieces that follow a beginning in a contest
 
 
 def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distribution:
@@ -53,20 +54,23 @@ def total_of(model: Any, text: Text, ids: Sequence[int]) -> float:
     return total
 
 
-def contest(model: Any, texts: Sequence[str], *, begin: int = 8, pieces: int = 24, beams: Sequence[int] = (5, 20)) -> Contest:
+def contest(
+    model: Any, texts: Sequence[str], *, begin: int = 8, pieces: int = GOES_ON, beams: Sequence[int] = (5, 20)
+) -> Contest:
     """Greedy, beam search and the people who wrote it, on one beginning after another: whose text does the model find most probable?
 
     Each text is cut after `begin` pieces; all go on for `pieces` more (or until the text ends). Sums are the model's own log P.
     """
     labels = ("as it was written", "greedy", *(f"beam {width}" for width in beams))
     rows = list(_contested(model, texts, begin, pieces, beams))
-    prompts, said, totals = zip(*rows, strict=True)
-    return Contest(getattr(model, "name", "model"), labels, prompts, said, np.array(totals).T)
+    starts, said, totals = zip(*rows, strict=True)
+    prompts = tuple(model.tokenizer.decode(start) for start in starts)
+    return Contest(getattr(model, "name", "model"), labels, prompts, said, np.array(totals).T, starts)
 
 
 def _contested(
     model: Any, texts: Sequence[str], begin: int, pieces: int, beams: Sequence[int]
-) -> Iterator[tuple[str, tuple[str, ...], tuple[float, ...]]]:
+) -> Iterator[tuple[tuple[int, ...], tuple[str, ...], tuple[float, ...]]]:
     """For each text its beginning, how each goes on, and how probable that is."""
     for text in texts:
         ids = [int(piece) for piece in model.tokens(text).ids]
@@ -78,10 +82,23 @@ def _contested(
         finals += [last(decode(model, start, "beam", beams=width, length_penalty=0.0, **options)) for width in beams]
         said = (model.tokenizer.decode(rest), *(final.text for final in finals))
         totals = (total_of(model, start, rest), *(float(final.chosen.sum()) for final in finals))
-        yield model.tokenizer.decode(start), said, totals
+        yield tuple(start), said, totals
 
 
 def trapped(record: Contest) -> tuple[int, ...]:
     """The beginnings after which greedy walks into a trap: a wide beam finds a more probable text. The deepest trap first."""
     gain = record.totals[-1] - record.totals[record.labels.index("greedy")]
     return tuple(int(n) for n in np.argsort(-gain, kind="stable") if gain[n] > 0)
+
+
+def trap(model: Any, record: Contest, *, pieces: int = GOES_ON) -> tuple[Written, ...]:
+    """The deepest trap of a contest, piece by piece: what greedy writes there, and the more probable text of the widest search.
+
+    Nothing where greedy found the most probable text of all each time.
+    """
+    found, width = trapped(record), int(record.labels[-1].split()[-1])
+    if not found:
+        return ()
+    begins, how = record.starts[found[0]], {"max_tokens": pieces}
+    wide = written(model, begins, record.labels[-1], "beam", beams=width, length_penalty=0.0, **how)
+    return written(model, begins, "greedy", "greedy", **how), wide

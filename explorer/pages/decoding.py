@@ -1,6 +1,5 @@
 """Lesson 12. Decoding: how a text is written once a model is trained, step by step."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -91,9 +90,20 @@ web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, 
 
 st.header("Is the search worth it?", divider=True)
 st.markdown("Sixteen new stories are cut after eight pieces. Greedy and five beams go on; so does the one who wrote them.")
+
+
+def judged() -> None:
+    """Whose texts are more probable, and the beginning where greedy lost most."""
+    web.show(VIEWS["contest"], desk.contest(name), code=desk.code_of_contest(name))
+    if fallen := desk.trap(name):
+        st.markdown(
+            "**The deepest trap**: one step takes the likeliest piece, and every text after it is less probable than another."
+        )
+        web.show(VIEWS["written"], fallen, code=desk.code_of_trap(name), key="trap")
+
+
 if st.toggle("Let them write", key="contest", bind="query-params"):
-    held, code = desk.contest(name), desk.code_of_contest(name)
-    predict(lesson.beam_question(held), f"guess.contest.{name}", partial(web.show, VIEWS["contest"], held, code=code))
+    predict(lesson.beam_question(desk.contest(name)), f"guess.contest.{name}", judged)
 
 st.header("Strategies side by side", divider=True)
 st.markdown("  \n".join(f"**{key}**: {what}" for key, what in lesson.SAYS.items()))

@@ -158,7 +158,8 @@ class Distribution(Record):
 class Contest(Record):
     """How probable a model finds the texts of several strategies after the same beginnings.
 
-    `totals` [label, prompt] are log P(y) by the model itself; `texts` [prompt, label] what was written.
+    `totals` [label, prompt] are log P(y) by the model itself; `texts` [prompt, label] what was written. `starts` are the pieces of
+    the beginnings, in numbers.
     """
 
     model: str
@@ -166,6 +167,7 @@ class Contest(Record):
     prompts: tuple[str, ...]
     texts: tuple[tuple[str, ...], ...]
     totals: np.ndarray
+    starts: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,8 +55,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     keeps the run, and takes it up where it was stopped if it is there already. `precision` is that of the matrix products:
     "auto" is bfloat16 where this device is faster in it. `options` are parts of the plan (batch, schedule, rate, …) or fields
     of the preset; `tokenizer` is one, or the kind of the one to learn. An "ngram" is not trained but counted: its steps
-    are `portions`, and it takes `order` and `smoothing`. A "distilbert" takes a `teacher`: a name, a folder or a model; an "electra"
-    begins as one.
+    are `portions`, and it takes `order` and `smoothing`. A "distilbert" has a `teacher` (a name, a folder or a model), an "electra" too.
     """
     if isinstance(what, str) and preset(what).objective == "counting":
         options = _portions(steps, options)
@@ -64,8 +63,10 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     planned = {name: options.pop(name) for name in PLANNED if name in options}
     system = preset(what.preset if isinstance(what, OwnModel) else what)
     found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
-    asked = planned.pop("objective", system.objective)
-    own = isinstance(what, str) and size == "tiny" and found.name == system.corpus
+    asked, own = (
+        planned.pop("objective", system.objective),
+        size == "tiny" and (what, found.name) == (system.name, system.corpus),
+    )
     teacher, objective = learns_from(system, asked, options, usual=own)
     model = _model(what, system, found.texts, options, size=size, teacher=teacher, seed=seed, device=device)
     usual = _usual(system, _is_tiny(what, size) and asked == system.objective, planned, new=isinstance(what, str))

@@ -123,6 +123,17 @@ def code_of_contest(name: str, count: int = 16) -> str:
     return f"{COMPARING}{story}{texts}trace = comparing.contest(ex.load({name!r}), texts, beams=(5,))"
 
 
+@st.cache_resource(max_entries=4, show_spinner="Looking for a trap …")
+def trap(name: str) -> Any:
+    """Where greedy lost most in the contest."""
+    return comparing.trap(opened(name), contest(name))
+
+
+def code_of_trap(name: str) -> str:
+    """The Python that finds it."""
+    return code_of_contest(name).replace("trace = ", "held = ") + f"\ntrace = comparing.trap(ex.load({name!r}), held)"
+
+
 def chosen_pieces(key: str) -> tuple[int, ...]:
     """The pieces that the visitor chose, from the address of the page."""
     held = st.query_params.get(key, "")
