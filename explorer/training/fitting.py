@@ -63,11 +63,8 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     planned = {name: options.pop(name) for name in PLANNED if name in options}
     system = preset(what.preset if isinstance(what, OwnModel) else what)
     found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
-    asked, own = (
-        planned.pop("objective", system.objective),
-        size == "tiny" and (what, found.name) == (system.name, system.corpus),
-    )
-    teacher, objective = learns_from(system, asked, options, usual=own)
+    asked = planned.pop("objective", system.objective)
+    teacher, objective = learns_from(system, asked, options, usual=_unchanged(what, size, found))
     model = _model(what, system, found.texts, options, size=size, teacher=teacher, seed=seed, device=device)
     usual = _usual(system, _is_tiny(what, size) and asked == system.objective, planned, new=isinstance(what, str))
     usual = {name: value for name, value in usual.items() if name != "packed" or objective in PACKED}
@@ -78,6 +75,11 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **told})
     checks, where = Checks(found, objective, ready, strategy, teacher), None if folder is None else Path(folder)
     return Run(model, ready, plan, where, checks, teacher)
+
+
+def _unchanged(what: str | OwnModel, size: str, found: Corpus) -> bool:
+    """Whether a system is asked for by its name, at its smallest size and on its own texts."""
+    return isinstance(what, str) and size == "tiny" and found.name == preset(what).corpus
 
 
 def _is_tiny(what: str | OwnModel, size: str) -> bool:
