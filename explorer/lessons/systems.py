@@ -46,7 +46,8 @@ IDEAS = {
         "most pieces are original.",
         ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "pieces with a signal", "pieces with a signal, masking"),
         "A signal about every piece is a yes or no, a hidden piece one of a vocabulary: more answers, each worth less. *Pairs never "
-        "met* is a rule that reads nothing: a piece is new where it never stood beside its neighbours in training.",
+        "met* is a rule that reads nothing: a piece is new where it never stood beside its neighbours in training. "
+        "It finds less and less while the generator learns: the question gets harder.",
     ),
     "distilbert": Idea(
         "DistilBERT begins with every other layer of its teacher, and copies the teacher's probabilities (flattened by T = 2), the "

@@ -17,7 +17,7 @@ UPRIGHT = 6  # the grey among the colours
 
 
 def curves(record: Curves) -> go.Figure:
-    """Each line is the mean of several runs; the small bars reach from the lowest to the highest of them.
+    """Each line is the mean of its runs; where there were several, small bars reach from the lowest to the highest.
 
     You may conclude that lines differ where their spreads stay apart. You may not conclude that the same holds for larger
     models, other texts or longer training: this was measured on small ones.
