@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import torch
 from conftest import SENTENCE
-from offline import Watch, chromium
+from offline import ROOT, Watch, chromium
 from playwright.sync_api import Browser, Page
+from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.model import OwnModel
@@ -268,8 +269,16 @@ def test_a_hostile_piece_is_written_and_not_run(browser: Browser, tmp_path: Path
             assert page.locator("#vis text", has_text="<b>x</b>").count() >= 1
     (tmp_path / "notebook.html").write_text(f"<body>{ex.bertviz(bad).frame()}</body>", "utf-8")
     page.goto((tmp_path / "notebook.html").as_uri())
-    assert (
-        page.frame_locator("iframe").locator("#vis line").count() == 4
-        or page.frame_locator("iframe").locator("body[data-drawn]").wait_for(timeout=30_000) is None
-    )
+    inside = page.frame_locator("iframe")
+    inside.locator("body[data-drawn]").wait_for(timeout=60_000)
+    assert inside.locator("#vis line").count() == 4 and page.title() != "broken"
     assert watch.faults == []
+
+
+def test_the_lesson_offers_every_view() -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for view in ("head", "neuron"):
+        at.session_state["bertviz"] = view
+        at.run()
+        assert not at.exception and f"ex.bertviz(trace, view='{view}')" in " ".join(block.value for block in at.code)
+        assert "sandbox" in at.get("iframe")[0].proto.srcdoc
