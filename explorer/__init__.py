@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SilenceLayer,
         Uniform,
     )
+    from explorer.shells.bertviz import bertviz
     from explorer.shells.export import save
     from explorer.shells.notebook import ask, show
     from explorer.text.learning import learn, tokenizer
@@ -54,6 +55,7 @@ _HOMES = {
     "SetMask": "records:SetMask",
     "SilenceHead": "records:SilenceHead",
     "ask": "shells.notebook:ask",
+    "bertviz": "shells.bertviz:bertviz",
     "build": "loading:build",
     "change": "inside.changing:change",
     "damage": "inside.changing:damage",
@@ -96,6 +98,7 @@ __all__ = [
     "SetMask",
     "SilenceHead",
     "ask",
+    "bertviz",
     "build",
     "change",
     "compare",

@@ -42,6 +42,25 @@ def formula(chosen: dict[str, Any]) -> None:
     )
 
 
+def in_bertviz() -> None:
+    """The same trace in a view of BertViz, once one is chosen."""
+    import explorer as ex
+
+    view = st.segmented_control("View of BertViz", ("head", "model", "neuron"), key="bertviz", bind="query-params")
+    if view is None:
+        st.caption("For those who know BertViz: the same numbers in its own views. Choose one.")
+        return
+    try:
+        shown = ex.bertviz(record, view=view, mode=web.mode())
+    except ex.ExplorerError as error:
+        st.warning(str(error))
+        return
+    st.iframe(f"<body style='margin:0'>{shown.frame()}</body>", height=shown.height + 10)
+    with st.expander("Take it with you"):
+        st.download_button("HTML", shown.page(), f"bertviz-{view}.html", on_click="ignore", key="bertviz.html")
+        st.code(f"{code}\nex.bertviz(trace, view={view!r})", language="python")
+
+
 st.title("Who looks at whom?")
 st.markdown(
     "In attention, every word asks a question (its **query**), shows a label (its **key**) and carries a message (its **value**). "
@@ -81,6 +100,9 @@ st.header("Beside attention", divider=True)
 for what, view in (("gradient", "gradient"), ("lens", "lens"), ("visibility", "visibility")):
     found = read(partial(asked_of, name, text, what))
     web.show(VIEWS[view], found, code=f"{load}trace = ex.{what}(model, {text!r})")
+
+st.header("In BertViz", divider=True)
+in_bertviz()
 
 exercises(lesson.exercises(record, known, asked_of(name, text, "visibility")), "heads.exercise")
 deck(lesson.DECK, lesson.NOTATION)

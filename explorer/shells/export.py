@@ -32,15 +32,15 @@ COLUMNS = ("trace", "row_number", "row", "column_number", "column", "value")
 
 
 def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = "") -> Path:
-    """Write a figure (or what `show` gave back) to a .html, .png, .svg or .csv file and return its path."""
-    figure, path = figure_of(shown), _path(path)
-    caption = caption or getattr(getattr(shown, "view", None), "caption", "")
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in KINDS:
-        raise unknown("file ending", path.suffix, [f".{known}" for known in KINDS])
+    """Write a figure (or what `show` gave back) to a .html, .png, .svg or .csv file and return its path; `bertviz`'s to .html."""
+    path, page = _path(path), getattr(shown, "page", None)  # what BertViz draws is a page already
+    kind, kinds = path.suffix.lower().lstrip("."), KINDS if page is None else ("html",)
+    if kind not in kinds:
+        raise unknown("file ending", path.suffix, [f".{known}" for known in kinds])
     if mode not in theme.MODES:
         raise unknown("mode", mode, theme.MODES)
-    content = KINDS[kind](figure, mode=mode, caption=caption)
+    caption = caption or getattr(getattr(shown, "view", None), "caption", "")
+    content = page().encode("utf-8", "replace") if page else KINDS[kind](figure_of(shown), mode=mode, caption=caption)
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:

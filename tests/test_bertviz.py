@@ -1,0 +1,285 @@
+"""BertViz's views of our traces: the same data that BertViz itself would draw, smaller, and without a network."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import SENTENCE
+from offline import ROOT, Watch, chromium
+from playwright.sync_api import Browser, Page
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.records import Attention, Tokens, Trace
+from explorer.shells import bertviz as shell
+
+HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
+
+
+@pytest.fixture(scope="module")
+def uneven(bert: OwnModel) -> Trace:
+    """Three layers in the encoder and one in the decoder: BertViz itself stops there with an IndexError."""
+    model = ex.build("transformer", tokenizer=bert.tokenizer, encoder_layers=3, layers=1, device="cpu", seed=1)
+    return ex.trace(model, "The dog was very tired.", target="It slept all day.")
+
+
+@pytest.fixture(scope="module")
+def paired(bert: OwnModel) -> Trace:
+    return ex.trace(bert, ("The dog was tired.", "It slept."))
+
+
+def pieces(*texts: str) -> Tokens:
+    n, none = len(texts), (0,) * len(texts)
+    return Tokens(np.arange(n), texts, tuple(range(n)), none, none, ((0, 0),) * n, (False,) * n)
+
+
+def random_trace(layers: int, heads: int, length: int, dim: int = 8) -> Trace:
+    """Weights at random, as an untrained model would make them."""
+    rng = np.random.default_rng(0)
+    every = rng.normal(size=(layers, heads, length, length))
+    weights = (np.exp(every) / np.exp(every).sum(-1, keepdims=True)).astype(np.float32)
+    q = rng.normal(size=(layers, heads, length, dim)).astype(np.float32)
+    seen = np.ones((length, length), bool)
+    found = tuple(Attention("encoder", n, q[n], q[n], q[n], dim**-0.5, seen, weights[n]) for n in range(layers))
+    return Trace("random", "encoder", pieces(*(f"w{n}" for n in range(length))), None, found, {})
+
+
+def own(view: str, **given: Any) -> str:
+    """What BertViz itself makes of this attention: its whole HTML, which asks a CDN for its libraries."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import bertviz
+
+        return str(getattr(bertviz, f"{view}_view")(html_action="return", **given).data)
+
+
+def data_of(html: str) -> dict[str, Any]:
+    """The data in BertViz's own HTML."""
+    start = html.index("const params = ") + len("const params = ")
+    return json.JSONDecoder().raw_decode(html[start:])[0]
+
+
+def held_in(page: str) -> dict[str, Any]:
+    """The data in our page."""
+    return json.loads(re.search(r'id="held">(.*?)</script>', page, re.S)[1])  # type: ignore[index]
+
+
+def tensors(trace: Trace, stream: str) -> list[torch.Tensor]:
+    return [torch.tensor(a.weights)[None] for a in trace.attention if a.stream == stream]
+
+
+def asked_of_bertviz(trace: Trace, view: str) -> dict[str, Any]:
+    """BertViz's own data for the same attention and the same names."""
+    if trace.target is None:
+        cut = trace.source.segments.index(1) if 1 in trace.source.segments else None
+        stream = trace.family
+        given = {"attention": tensors(trace, stream), "tokens": shell.names(trace.source), "sentence_b_start": cut}
+        return data_of(own(view, **given))
+    names = {"encoder_tokens": shell.names(trace.source), "decoder_tokens": shell.names(trace.target)}
+    streams = {f"{stream}_attention": tensors(trace, stream) for stream in ("encoder", "decoder", "cross")}
+    return data_of(own(view, **streams, **names))
+
+
+@pytest.mark.parametrize("view", ["head", "model", "neuron"])
+def test_the_numbers_in_the_page_are_the_trace_s(uneven: Trace, view: str) -> None:
+    held = held_in(ex.bertviz(uneven, view=view).page())
+    assert [choice["name"] for choice in held["choices"]] == ["Encoder", "Decoder", "Cross"]
+    assert [stream["layers"] for stream in held["streams"]] == [[0, 1, 2], [0], [0]]
+    for stream, name in zip(held["streams"], ("encoder", "decoder", "cross"), strict=True):
+        rows, columns = uneven.axes(name)
+        assert stream["left"] == shell.names(rows) and stream["right"] == shell.names(columns)
+        for n, layer in enumerate(stream["layers"]):
+            attention = uneven.at(name, layer)
+            np.testing.assert_allclose(np.array(stream["attn"][n]) / 1000, attention.weights, atol=5.01e-4)
+            if view == "neuron":
+                np.testing.assert_allclose(np.array(stream["queries"][n]) / 1000, attention.q, atol=5.1e-4)
+                np.testing.assert_allclose(np.array(stream["keys"][n]) / 1000, attention.k, atol=5.1e-4)
+                assert stream["scales"][n] == attention.scale
+        assert ("queries" in stream) == (view == "neuron")
+
+
+def test_a_page_is_a_seventh_of_bertviz_s_own_or_less() -> None:
+    """Whole HTML against whole HTML, but for libraries: BertViz's loads its own from a CDN, ours are taken out before counting."""
+    trace = random_trace(12, 12, 64)
+    for view in ("head", "model"):
+        theirs = own(view, attention=tensors(trace, "encoder"), tokens=list(trace.source.texts))
+        ours = re.sub(r'(id="packed">)[^<]*', r"\1", ex.bertviz(trace, view=view).page())
+        assert len(ours) * 7 <= len(theirs), f"{view}: {len(ours):,} against {len(theirs):,}"
+        assert len(ex.bertviz(trace, view=view).page()) - len(ours) < 160_000, "the libraries and BertViz's script"
+
+
+def test_text_of_a_visitor_stays_text(bert: OwnModel) -> None:
+    trace = random_trace(1, 1, 2)
+    bad = Trace(HOSTILE, "encoder", pieces(HOSTILE, "@DATA@"), None, trace.attention, {}, notes=(HOSTILE,))
+    for view in ("head", "model", "neuron"):
+        shown = ex.bertviz(bad, view=view)
+        assert "<script>document" not in shown.page() and "<img" not in shown.page()
+        assert "<script" not in shown.frame() and shown.frame().count("<") == 2
+        assert 'sandbox="allow-scripts"' in shown.frame()
+
+
+def test_a_page_names_no_address_that_a_browser_would_ask() -> None:
+    page = ex.bertviz(random_trace(1, 1, 2)).page()
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", page)
+    assert "cdnjs" not in shell._script("head") + shell._script("model") + shell._script("neuron")
+
+
+def test_what_cannot_be_drawn_is_refused(trace: Trace, tmp_path: Path) -> None:
+    with pytest.raises(ex.ExplorerError, match=r"no view of BertViz 'haed'. Did you mean 'head'\? .*head, model, neuron"):
+        ex.bertviz(trace, view="haed")
+    with pytest.raises(ex.ExplorerError, match="no mode 'dusk'"):
+        ex.bertviz(trace, mode="dusk")
+    with pytest.raises(ex.ExplorerError, match=r"takes a trace, which ex\.trace.* this is str"):
+        ex.bertviz("text")  # type: ignore[arg-type]
+    with pytest.raises(ex.ExplorerError, match="has no attention"):
+        ex.bertviz(Trace("x", "encoder", trace.source, None, (), {}))
+    first = trace.attention[0]
+    bare = Attention("encoder", 0, None, None, None, 1.0, first.allowed, first.weights)
+    weights_only = Trace("x", "encoder", trace.source, None, (bare,), {})
+    with pytest.raises(ex.ExplorerError, match="holds only weights. Choose 'head' or 'model'"):
+        ex.bertviz(weights_only, view="neuron")
+    assert ex.bertviz(weights_only, view="model").page()
+    fewer = Attention("encoder", 1, None, None, None, 1.0, first.allowed, first.weights[:2])
+    with pytest.raises(ex.ExplorerError, match=r"equally many heads.*layers=\[0\]"):
+        ex.bertviz(Trace("x", "encoder", trace.source, None, (bare, fewer), {}))
+    lost = Attention("encoder", 0, None, None, None, 1.0, first.allowed, first.weights * np.nan)
+    with pytest.raises(ex.ExplorerError, match="not numbers"):
+        ex.bertviz(Trace("x", "encoder", trace.source, None, (lost,), {}))
+    for ending in ("png", "csv"):
+        with pytest.raises(ex.ExplorerError, match=r"Choose one of: \.html"):
+            ex.save(ex.bertviz(trace), tmp_path / f"x.{ending}")
+
+
+def test_too_long_a_text_is_refused_with_the_length_that_goes() -> None:
+    long = random_trace(6, 12, 100)
+    with pytest.raises(ex.ExplorerError, match=r"6 layers × 12 heads × 100 × 100 pieces.*texts of 91 pieces.*layers=\[0\]"):
+        ex.bertviz(long, view="model")
+    assert ex.bertviz(long, view="head").view == "head"
+    with pytest.raises(ex.ExplorerError, match="texts of 129 pieces. Shorten the text.$"):
+        ex.bertviz(random_trace(1, 12, 130), view="head")
+
+
+def test_another_bertviz_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(shell.CHANGES, "head", {"no such words": ""})
+    with pytest.raises(ex.ExplorerError, match="another than 1.4.1"):
+        shell._script("head")
+    with pytest.raises(ex.ExplorerError, match="pip install no-such-package"):
+        shell._file("no-such-package", "x.js")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+def opened(browser: Browser, watch: Watch, shown: Any, folder: Path, mode: str = "light") -> Page:
+    page = browser.new_context(color_scheme=mode, viewport={"width": 1280, "height": 900}).new_page()  # type: ignore[arg-type]
+    watch.on(page)
+    page.goto(ex.save(shown, folder / "page.html").as_uri())
+    page.wait_for_selector("body[data-drawn]", timeout=60_000)
+    return page
+
+
+def rounded(attention: list[Any]) -> np.ndarray:
+    return np.rint(np.array(attention) * 1000) / 1000
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("view", ["head", "model"])
+def test_bertviz_s_script_is_given_what_bertviz_would_give_it(
+    browser: Browser, trace: Trace, paired: Trace, uneven: Trace, tmp_path: Path, view: str
+) -> None:
+    watch, even = Watch(), Trace("even", uneven.family, uneven.source, uneven.target, tuple(
+        a for a in uneven.attention if a.layer == 0), {})  # fmt: skip
+    for record in (trace, paired, even):
+        page, theirs = opened(browser, watch, ex.bertviz(record, view=view), tmp_path), asked_of_bertviz(record, view)
+        for n, expected in enumerate(theirs["attention"]):
+            if n:  # with one choice only, none is offered
+                page.select_option("#choice", str(n))
+            given = page.evaluate("window.bertviz_params")
+            found = given["attention"][0]
+            assert (found["left_text"], found["right_text"]) == (expected["left_text"], expected["right_text"])
+            np.testing.assert_allclose(np.array(found["attn"]), rounded(expected["attn"]), atol=1e-9)
+            assert expected["name"] in (None, found["name"])
+        for name in ("include_layers", "include_heads", "total_heads"):
+            assert theirs.get(name, given[name]) == given[name]
+    assert watch.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_every_view_draws_every_stream(browser: Browser, uneven: Trace, tmp_path: Path, mode: str) -> None:
+    watch = Watch()
+    for view in ("head", "model", "neuron"):
+        page = opened(browser, watch, ex.bertviz(uneven, view=view), tmp_path, mode)
+        for number, stream in enumerate(("encoder", "decoder", "cross")):
+            page.select_option("#choice", str(number))
+            layers = [a for a in uneven.attention if a.stream == stream]
+            if view != "model":
+                assert page.locator("#layer option").all_text_contents() == [str(a.layer) for a in layers]
+                page.select_option("#layer", index=len(layers) - 1)
+            drawn = page.locator("#vis line[stroke-opacity]").evaluate_all(
+                "all => all.map(e => +e.getAttribute('stroke-opacity'))"
+            )
+            last = layers[-1].weights
+            expected = {"head": last / len(last), "model": np.stack([a.weights for a in layers]), "neuron": last[0]}[view]
+            np.testing.assert_allclose(np.array(drawn)[-expected.size :], expected.ravel(), atol=6e-4)
+        ink = page.locator("#vis text").first.evaluate("e => getComputedStyle(e).fill")
+        assert (sum(map(int, re.findall(r"\d+", ink)[:3])) > 450) == (mode == "dark"), "light text on dark and dark on light"
+    assert watch.faults == []
+
+
+@pytest.mark.browser
+def test_the_neuron_view_shows_q_k_and_their_scaled_product(browser: Browser, gpt2: OwnModel, tmp_path: Path) -> None:
+    watch, trace = Watch(), ex.trace(gpt2, SENTENCE)
+    page = opened(browser, watch, ex.bertviz(trace, view="neuron"), tmp_path)
+    page.select_option("#layer", "1")
+    page.select_option("#att_head", "2")
+    page.locator("#collapsed #leftText g").nth(4).hover()
+    page.locator("#collapsed #leftText g").nth(4).locator("rect").last.click()
+    page.locator("#expanded #leftText g").nth(5).hover()
+    attention = trace.at("decoder", 1)
+    values = "all => all.map(e => +e.getAttribute('data-value'))"
+    q = np.array(page.locator("#queries .element").evaluate_all(values)).reshape(attention.q[2].shape)  # type: ignore[index]
+    np.testing.assert_allclose(q, attention.q[2], atol=5.1e-4)  # type: ignore[index]
+    scaled = page.locator("#dotproducts rect").evaluate_all(values)
+    np.testing.assert_allclose(scaled, attention.stage("scaled", 2)[5], atol=0.02)
+    seen = page.locator("#dotproducts rect").evaluate_all("all => all.map(e => +getComputedStyle(e).opacity)")
+    assert seen == [float(n <= 5) for n in range(len(seen))], "a decoder looks only back"
+    assert watch.faults == []
+
+
+@pytest.mark.browser
+def test_a_hostile_piece_is_written_and_not_run(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), random_trace(1, 1, 2)
+    bad = Trace(HOSTILE, "encoder", pieces("<b>x</b>", "</script>"), None, trace.attention, {}, notes=(HOSTILE,))
+    for view in ("head", "model", "neuron"):
+        page = opened(browser, watch, ex.bertviz(bad, view=view), tmp_path)
+        assert page.title() != "broken" and page.locator("img, #vis b").count() == 0
+        if view != "model":
+            assert page.locator("#vis text", has_text="<b>x</b>").count() >= 1
+    (tmp_path / "notebook.html").write_text(f"<body>{ex.bertviz(bad).frame()}</body>", "utf-8")
+    page.goto((tmp_path / "notebook.html").as_uri())
+    inside = page.frame_locator("iframe")
+    inside.locator("body[data-drawn]").wait_for(timeout=60_000)
+    assert inside.locator("#vis line").count() == 4 and page.title() != "broken"
+    assert watch.faults == []
+
+
+def test_the_lesson_offers_every_view() -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for view in ("head", "neuron"):
+        at.session_state["bertviz"] = view
+        at.run()
+        assert not at.exception and f"ex.bertviz(trace, view='{view}')" in " ".join(block.value for block in at.code)
+        assert "sandbox" in at.get("iframe")[0].proto.srcdoc
