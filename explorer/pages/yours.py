@@ -17,7 +17,7 @@ HOW = (
     "Give the path of a **folder** with a checkpoint (`./my-model`; nothing is fetched), or a name on the Hugging Face **hub** "
     "(`org/model`, or `hub:gpt2`; needs the network once). Only safetensors are read, and no code from a checkpoint is ever run."
 )
-PICTURES = ("attention", "heads", "glance", "together")
+PICTURES = ("attention", "heads", "glance", "together", "walk")
 
 
 @st.cache_resource
@@ -39,6 +39,8 @@ def report(model: Any, record: Any) -> None:
         f"Weights computed again differ from its own by at most **{gap}**. A trace of {longest} pieces would take "
         f"**{need / 1e6:.0f} MB**; the most that is kept is {MEMORY / 1e6:.0f} MB, then name the layers: `layers=[0]`."
     )
+    if reason := getattr(model, "without_blocks", ""):
+        st.caption(f"What each block adds to the residual stream is not shown: {plain(reason)}")
     for note in model.notes:
         st.warning(note)
 
