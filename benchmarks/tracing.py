@@ -13,12 +13,14 @@ from collections.abc import Callable
 from statistics import median, quantiles
 from unittest import mock
 
+import numpy as np
 import torch
-from transformers import BertForPreTraining, GPT2LMHeadModel
+from transformers import BertConfig, BertForPreTraining, GPT2LMHeadModel
 
 import explorer as ex
 from explorer import tap
 from explorer.model import OwnModel
+from explorer.records import Attention, Trace
 
 CLASSES = {"bert": BertForPreTraining, "gpt2": GPT2LMHeadModel}
 SILENT = {"tap": lambda *a, **k: None, "watched": lambda: False, "edited": lambda place, stream, layer, value, *known: value}
@@ -72,6 +74,43 @@ def measure(preset: str, size: str, length: int, rounds: int) -> None:
         print(f"| {label:24} | {name:20} | {median(times) * 1e3:8.2f} ms | {median(ratios):5.2f} ({low:.2f}–{high:.2f}) |")
 
 
+def foreign(length: int, rounds: int) -> None:
+    """Hugging Face's BERT by the shape of bert-base: `ex.trace` beside the same class under eager with output_attentions=True."""
+    words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(length - 2)]
+    tokenizer = ex.tokenizer("words", [" ".join(words)] * 2, size=200)
+    module = BertForPreTraining(BertConfig(vocab_size=tokenizer.vocabulary.size)).eval()
+    model, found = ex.load((module, tokenizer)), {"eager": [], "trace": []}
+    module.set_attn_implementation("eager")
+    ids = torch.tensor(model.tokens(" ".join(words)).ids)[None]
+    runs: dict[str, Callable[[], object]] = {
+        "eager": lambda: module(ids, output_attentions=True, output_hidden_states=True),
+        "trace": lambda: ex.trace(model, " ".join(words)),
+    }
+    for n in range(rounds + 1):
+        for name in sorted(runs, reverse=n % 2 == 1):
+            found[name].append(seconds(runs[name], 1))
+    ratios = [t / own for t, own in zip(found["trace"][1:], found["eager"][1:], strict=True)]
+    low, _, high = quantiles(ratios, n=4)
+    label = f"bert-base shape, {length} pieces"
+    for name, times in (("their class, eager, output_attentions", found["eager"]), ("ex.trace of it", found["trace"])):
+        print(f"| {label} | {name} | {median(times[1:]) * 1e3:.1f} ms | {1 if 'eager' in name else median(ratios):.2f} |")
+    print(f"\nex.trace ÷ eager: {median(ratios):.2f} ({low:.2f}–{high:.2f}); the bar is 1.15.")
+
+
+def drawn() -> None:
+    """One head of 512 × 512 as a picture in a page of HTML: building it, and its size. A browser's share is in tests/test_browser.py."""
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.ones(512), (1, 512)).astype(np.float32)
+    ids = np.arange(512)
+    tokens = ex.load("bert", device="cpu").tokenizer.tokens(ids.tolist())
+    attention = Attention("encoder", 0, None, None, None, 1.0, np.ones((512, 512), bool), weights)
+    record = Trace("random", "encoder", tokens, None, (attention,), {})
+    start = time.perf_counter()
+    figure = ex.views["attention"](record, stage="weights")
+    page = figure.to_html(include_plotlyjs=False)
+    print(f"one head of 512 × 512: {time.perf_counter() - start:.2f} s, {len(page) / 1e6:.1f} MB of HTML")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40)
@@ -81,6 +120,9 @@ def main() -> None:
     for preset in CLASSES:
         for size, length in (("tiny", 24), ("tiny", 96), ("small", 96)):
             measure(preset, size, length, rounds)
+    with torch.no_grad():
+        foreign(128, min(rounds, 20))
+    drawn()
 
 
 if __name__ == "__main__":

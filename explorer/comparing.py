@@ -17,7 +17,10 @@ def compare(before: Trace, after: Trace) -> Comparison:
             "These traces read different pieces, so their rows do not belong together. Trace the same text twice."
         )
     if "lm" not in before.outputs or "lm" not in after.outputs or before.top is None or after.top is None:
-        raise ChoiceError("One of these traces holds no predictions to compare.")
+        raise ChoiceError(
+            "One of these traces holds no scores to compare. Where a model predicts pieces, ex.trace(model, text, scores=True) keeps "
+            "them, however large its vocabulary is."
+        )
     surprise = np.stack([surprises(before), surprises(after)])
     known = ~np.isnan(surprise[0])
     loss = (float(surprise[0, known].mean()), float(surprise[1, known].mean())) if known.any() else (float("nan"), float("nan"))

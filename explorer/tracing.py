@@ -30,10 +30,11 @@ from explorer.records import (
 
 LIMIT = 512
 MEMORY = 1 << 30  # bytes that one trace may take: with more, a page of thirty visitors would fill a laptop
+SCORES = 5_000_000  # bytes of scores over a vocabulary that are kept unasked: 128 pieces of BERT-base would take 15.6 MB more
 BEST = 10
 
 
-def trace(
+def trace(  # noqa: PLR0913  the public contract fixes these names
     model: Model,
     text: Text,
     *,
@@ -41,12 +42,16 @@ def trace(
     layers: Iterable[int] | None = None,
     edits: Edit | Iterable[Edit] = (),
     blocks: bool = False,
+    scores: bool | None = None,
 ) -> Trace:
     """Run `model` once over `text` and return the record of it.
 
     An encoder-decoder also takes a `target`, which its decoder reads shifted right: `trace.target` is what it read, and
     row i predicts piece i of the target. `layers` keeps the attention of these layers only; `edits` change the run (the
     model itself stays as it is); `blocks` keeps the residual sums, norms and feed-forward layers as well.
+
+    `trace.outputs["lm"]` holds the scores over the whole vocabulary where they take at most 5 MB; `scores=True` keeps them in any
+    case, `scores=False` never. The likeliest pieces, with log-probabilities over the whole vocabulary, are always in `trace.top`.
     """
     _check_traceable(model)
     reads, tokens = model.reads(target), model.tokens(text)
@@ -55,9 +60,14 @@ def trace(
     _check_size(model, tokens, reads, kept)
     for edit in edits:
         check_edit(edit, model, _sizes(len(tokens), None if reads is None else len(reads)))
+    if blocks and (reason := getattr(model, "without_blocks", "")):
+        raise ChoiceError(f"What each block of {model.name} adds cannot be kept: {reason} Leave blocks=True out.")
     heard = _Listener(kept, edits, blocks)
     with tap.listening(heard), tap.editing(edits):
         outputs = {name: _array(scores) for name, scores in model.run(tokens, reads).items()}
+    top = best(outputs["lm"], model) if "lm" in outputs else None
+    if top is not None and not (outputs["lm"].nbytes <= SCORES if scores is None else scores):
+        del outputs["lm"]
     return Trace(
         model=model.name,
         family=model.family,
@@ -67,7 +77,7 @@ def trace(
         hidden={stream: np.stack(states) for stream, states in heard.hidden.items()},  # [layer, position, dim]
         embeddings=heard.embeddings,
         blocks=tuple(heard.blocks),
-        top=best(outputs["lm"], model) if "lm" in outputs else None,
+        top=top,
         outputs=outputs,
         edits=edits,
         notes=model.notes,
@@ -177,6 +187,7 @@ class _Listener:
         self._projected: dict[str, np.ndarray] = {}
         self._terms: dict[str, np.ndarray] = {}
         self._units: Tensor | None = None
+        self._allowed = np.zeros((0, 0), bool)
 
     def __call__(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
         if place == "embeddings":  # of an encoder-decoder, those of the encoder are called "source token" and so on
@@ -196,7 +207,7 @@ class _Listener:
             self._weights = {name: _array(value) for name, value in values.items()}
         elif place == "attention out":
             edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
-            held = {**self._weights, "allowed": self._weights["allowed"][0]}  # the same for every head
+            held = {**self._weights, "allowed": self._shared(self._weights["allowed"][0])}  # the same for every head
             held |= {f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(x, held[n])}
             made = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **held)
             self.attention.append(made)
@@ -206,6 +217,13 @@ class _Listener:
         elif place == "block" and self.wants_blocks:
             units = {"units": self._units} if values["part"] == "feed-forward" else {}
             self.blocks.append(_block(stream, layer, {**values, **units}))
+
+    def _shared(self, allowed: np.ndarray) -> np.ndarray:
+        """The mask of this layer: the very array of a layer before it where that is the same."""
+        if not np.array_equal(self._allowed, allowed):
+            self._allowed = allowed.copy()
+            self._allowed.setflags(write=False)
+        return self._allowed
 
 
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:

@@ -118,6 +118,67 @@ def test_an_empty_edit_changes_nothing_to_the_bit(name: str, pieces: Any) -> Non
     assert all(np.array_equal(a.weights, b.weights) for a, b in zip(plain.attention, edited.attention, strict=True))
 
 
+BLOCKS = ("BertForPreTraining", "GPT2LMHeadModel", "LlamaForCausalLM", "GemmaForCausalLM", "Olmo2ForCausalLM", "AlbertForPreTraining",
+          "OPTForCausalLM", "T5ForConditionalGeneration", "BartForConditionalGeneration")  # fmt: skip
+WITHOUT = {
+    "Gemma2ForCausalLM": "both before and after", "GPTJForCausalLM": "side by side", "GptOssForCausalLM": "experts",
+    "Phi3ForCausalLM": "turns queries and keys",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES if ALL else BLOCKS)
+def test_what_blocks_add_sums_to_the_next_states_to_the_bit(name: str, pieces: Any) -> None:
+    if name in REFUSED:
+        return
+    model = pair(name, pieces)
+    target = {"target": supporting.TARGET} if model.family == "encoder-decoder" else {}
+    if model.without_blocks:
+        assert name not in BLOCKS
+        return
+    made = ex.trace(model, supporting.TEXT, blocks=True, **target)
+    for stream, states in made.hidden.items():
+        for layer, entering in enumerate(states[:-1]):
+            x = entering
+            for block in (b for b in made.blocks if (b.stream, b.layer) == (stream, layer)):
+                assert np.array_equal(block.given, x) and np.array_equal(block.given + block.out, block.total)
+                formula = (block.norm_input - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
+                assert np.abs(formula - block.normed).max() <= 1e-4 * np.abs(block.normed).max()
+                x = block.normed if block.place == "post" else block.total
+            assert np.array_equal(x, states[layer + 1])
+    assert ex.trace(model, supporting.TEXT, **target).blocks == ()
+
+
+@pytest.mark.parametrize(("name", "says"), WITHOUT.items())
+def test_blocks_that_cannot_be_told_apart_are_refused_with_the_reason(name: str, says: str, pieces: Any) -> None:
+    model = pair(name, pieces)
+    with pytest.raises(ex.ExplorerError, match=says):
+        ex.trace(model, supporting.TEXT, blocks=True)
+    assert ex.trace(model, supporting.TEXT).attention
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "t5"])
+def test_the_walk_through_theirs_shows_the_numbers_of_ours(name: str, tmp_path: Path) -> None:
+    ours = ex.load(name, device="cpu")
+    theirs = ex.load(ex.export(ours, tmp_path / name), native=False, device="cpu")
+    target = {"target": TARGET} if ours.family == "encoder-decoder" else {}
+    edit = ex.SilenceLayer("encoder" if "encoder" in ours.streams else "decoder", 0, "attention")
+    for edits in ((), edit):
+        mine, its = (ex.trace(model, SENTENCE, blocks=True, edits=edits, **target) for model in (ours, theirs))
+        assert len(mine.blocks) == len(its.blocks) > 0
+        for a, b in zip(mine.blocks, its.blocks, strict=True):
+            assert (a.stream, a.layer, a.part, a.place) == (b.stream, b.layer, b.part, b.place)
+            for what in ("given", "out", "total", "norm_input", "normed", "mean", "deviation", "gain", "shift"):
+                assert np.abs(getattr(a, what) - getattr(b, what)).max() <= 1e-4, (a.part, what)
+    for a, b in zip(mine.attention, its.attention, strict=True):
+        assert (a.projected_q is None) == (b.projected_q is None)
+        if a.projected_q is not None and b.projected_q is not None:
+            assert np.abs(a.projected_q - b.projected_q).max() <= 1e-4
+    walked = ex.views["walk"]
+    assert [control.options for control in walked.controls(mine).values() if hasattr(control, "options")] == [
+        control.options for control in walked.controls(its).values() if hasattr(control, "options")
+    ]
+
+
 def state_of(module: Any) -> tuple[Any, ...]:
     hooks = [(len(part._forward_hooks), len(part._forward_pre_hooks), part.training) for part in module.modules()]
     return hooks, [config._attn_implementation for config in configs(module)]

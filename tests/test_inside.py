@@ -11,9 +11,11 @@ import torch
 from conftest import SENTENCE
 
 import explorer as ex
+from explorer.lessons import heads as lesson
 from explorer.model import OwnModel
 from explorer.records import Trace
 from explorer.records.attention import Attention
+from explorer.text.microworld import labelled, stories
 from explorer.views.attention import habit
 from explorer.views.sums import joined, summed
 
@@ -95,6 +97,47 @@ def test_habits_are_counted_cell_by_cell(gpt2: OwnModel) -> None:
         assert record.measures[name][1, 0] == pytest.approx(value, abs=1e-5), name
     twice = ex.head_statistics(gpt2, [SENTENCE, SENTENCE])
     assert all(np.allclose(twice.measures[name], value) for name, value in record.measures.items())
+
+
+MEANT = "from a pronoun to what it means"
+
+
+def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(bert: OwnModel) -> None:
+    """Neither the pieces' places nor the sums of the code under test: characters of the story, and weights of single traces."""
+    told = [story.opening(5) for story in labelled(6, 7, "test")]
+    assert [story.text for story in told] == [" ".join(story[:5]) for story in stories(6, 7, "test")]
+    hand, chance = [], []
+    for story in told:
+        made = ex.trace(bert, story.text)
+        spans = made.source.offsets
+        for at, mention in enumerate(story.mentions):
+            if mention.form != "pronoun" or len(mention.entities) != 1:
+                continue
+            letters: set[int] = set()
+            for other in story.mentions[:at]:
+                if mention.entities[0] in other.entities and other.form != "pronoun" and other.last < mention.first:
+                    for word in story.words[other.first : other.last + 1]:
+                        letters |= set(range(word.start, word.end))
+            keys = [n for n, (a, b) in enumerate(spans) if not made.source.special[n] and letters & set(range(a, b))]
+            query = next(n for n, (a, b) in enumerate(spans) if b > a and b > story.words[mention.first].start)
+            if keys:
+                hand.append([[sum(a.weights[h, query, k] for k in keys) for h in range(a.heads)] for a in made.attention])
+                chance.append(len(keys) / len(spans))
+    record = ex.head_statistics(bert, told)
+    assert record.pronouns == len(hand) > 10
+    assert np.abs(record.measures[MEANT] - np.mean(hand, axis=0)).max() <= 1e-6
+    assert record.even[MEANT] == pytest.approx(np.mean(chance), abs=1e-6) and record.even["sharpness"] == pytest.approx(
+        0, abs=1e-6
+    )
+    assert lesson.MEANT == MEANT and f"**{record.pronouns}**" in lesson.coreference(record)
+    assert MEANT not in ex.head_statistics(bert, [story.text for story in told[:1]]).measures
+
+
+def test_even_attention_of_a_causal_head_shrinks_with_what_it_sees(gpt2: OwnModel) -> None:
+    count = len(ex.trace(gpt2, SENTENCE).source)
+    even = ex.head_statistics(gpt2, [SENTENCE]).even
+    assert even["to itself"] == pytest.approx(np.mean([1 / (n + 1) for n in range(count)]), abs=1e-6)
+    assert even["to the piece after"] == 0
 
 
 def test_rollout_is_the_product_of_its_paper(trace: Trace) -> None:

@@ -22,6 +22,7 @@ from explorer.model import OwnModel
 from explorer.objectives import OBJECTIVES
 from explorer.text import ngram
 from explorer.text.microworld import labelled, stories
+from explorer.text.microworld.antecedents import antecedents
 from explorer.text.microworld.derived.reasons import reasons
 from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories as toy
@@ -257,7 +258,7 @@ def test_antecedents_are_what_the_labels_say(wordpieces: OwnModel) -> None:
     checked = 0
     for story in labelled(20, 1, "validation"):
         text = wordpieces.tokenizer.encode(story.text)
-        for query, keys in probing.antecedents(story, text):
+        for query, keys in antecedents(story, text):
             spelled = story.text[slice(*text.offsets[query])].lower()
             assert spelled in ("he", "she", "it", "him", "her", "his", "its", "himself", "herself", "they", "them", "their")
             entity = next(

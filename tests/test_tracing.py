@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -380,3 +382,36 @@ def test_layers_and_targets_that_are_not_there_are_refused(bert: OwnModel) -> No
         ex.trace(bert, SENTENCE, target="Le chien")
     with pytest.raises(ex.ExplorerError, match="takes no target"):
         bert.logits(SENTENCE, target="Le chien")
+
+
+def held_by(value: object) -> dict[int, np.ndarray]:
+    """Every array that can be reached from a record; those that share their memory once."""
+    if isinstance(value, np.ndarray):
+        while isinstance(value.base, np.ndarray):
+            value = value.base
+        return {id(value): value}
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    elif is_dataclass(value):
+        value = tuple(getattr(value, field.name) for field in fields(value))
+    parts = [held_by(part) for part in value] if isinstance(value, tuple) else []
+    return {key: array for part in parts for key, array in part.items()}
+
+
+def test_a_trace_of_128_pieces_by_the_shape_of_bert_base_takes_40_megabytes() -> None:
+    from transformers import BertConfig, BertForPreTraining
+
+    words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(126)]
+    pieces = ex.tokenizer("words", [" ".join(words)] * 2, size=200)
+    model = ex.load((BertForPreTraining(BertConfig()).eval(), pieces))
+    made = ex.trace(model, " ".join(words))
+    assert len(made.source) == 128 and len(made.attention) == 12 and made.attention[0].q.shape == (12, 128, 64)  # type: ignore[union-attr]
+    size = sum(array.nbytes for array in held_by(made).values())
+    assert size <= 40e6, f"{size / 1e6:.1f} MB"
+    assert "lm" not in made.outputs and made.top is not None
+    whole = ex.trace(model, " ".join(words), layers=[], scores=True)
+    scores = torch.tensor(whole.outputs["lm"]).log_softmax(-1).topk(10)
+    assert scores.values.shape == (128, 10) and np.abs(scores.values.numpy() - made.top.logp).max() <= 1e-5
+    with pytest.raises(ex.ExplorerError, match="scores=True"):
+        ex.compare(made, made)
+    assert ex.compare(whole, whole).loss[0] > 0

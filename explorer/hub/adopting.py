@@ -18,6 +18,7 @@ from explorer import tap
 from explorer.errors import ChoiceError
 from explorer.hub import around
 from explorer.hub.listening import CROSSING, NAME, Pass, current, register
+from explorer.hub.sublayers import Plan, Unclear, plan
 
 STAGES, WEIGHTS = "stages", "weights"
 _locks: WeakKeyDictionary[nn.Module, RLock] = WeakKeyDictionary()
@@ -35,6 +36,8 @@ class Adopted:
     width: int = 0  # of all heads together
     names: dict[int, str] = field(default_factory=dict)  # the stream of each attention module, by its id
     places: around.Places = field(default_factory=around.Places)
+    plans: dict[tuple[str, int], Plan] | None = None  # the sub-layers of each layer; None until they were looked for
+    unclear: str = ""  # why what they add cannot be listened to
 
     @contextmanager
     def watched(self) -> Iterator[Pass]:
@@ -44,7 +47,7 @@ class Adopted:
                 after.enter_context(_locks.setdefault(self.module, RLock()))
                 after.enter_context(attending(self.module, NAME if self.way == STAGES else "eager"))
                 after.enter_context(around.hooks(self.places))
-            now = Pass(self.names, self.places.projections if self.way == STAGES else {})
+            now = Pass(self.names, self.places.projections if self.way == STAGES else {}, plans=self.plans)
             token = current.set(now)
             after.callback(current.reset, token)
             yield now
@@ -72,7 +75,31 @@ def adopt(module: nn.Module) -> Adopted:
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         held = _by_stages(found) or _by_weights(found)
     _describe(found, held)
+    _look_inside(found)
     return found
+
+
+def _look_inside(found: Adopted) -> None:
+    """Find the sub-layers of every layer, or the reason why they cannot be told apart."""
+    ids, what = probe(found.module), type(found.module).__name__
+    with torch.no_grad(), torch.random.fork_rng(devices=[]), found.watched() as now, tap.listening(lambda *told: None):
+        ask(found.module, ids, ids if found.family == "encoder-decoder" else None)
+    found.plans = {}
+    if not found.places.layers:
+        found.unclear = f"the layers of {what} were not found."
+    elif found.module.training:
+        found.unclear = f"dropout is on in {what}, so nothing adds up: call module.eval() and load it again."
+    elif found.places.unturned:
+        found.unclear = (
+            f"{what} turns queries and keys after a matrix that makes more than them, which cannot be shown step by step."
+        )
+    for name, (heard, result) in now.found.items() if not found.unclear else ():
+        try:
+            found.plans[name] = plan(heard, result)
+        except Unclear as reason:
+            found.unclear = f"in {name[0]} layer {name[1]} of {what}, {reason}"
+            break
+    found.plans = {} if found.unclear else found.plans
 
 
 def two_stacks(module: Any) -> bool:

@@ -12,12 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from explorer import tap
-from explorer.hub.listening import current
+from explorer.hub.listening import Pass, current
+from explorer.hub.sublayers import Heard, norms_in, tell
 
 ATTENTION = re.compile(r"Attention|Attn")
 OUT = ("o_proj", "out_proj", "c_proj", "dense", "out_lin", "wo", "Wo", "o", "output.dense", "linear_out")
 NARROW = re.compile(r"(^|\.)(down_proj|fc2|c_proj|dense_4h_to_h|wo|Wo|lin2|ffn_output|output\.dense|fc_out|w2|layer_2)$")
 TABLES = {"position_embeddings", "wpe", "embed_positions", "pos_embedding", "embed_position", "position_embedding"}
+MATRICES = {"q_proj": "q", "query": "q", "k_proj": "k", "key": "k"}
 LINEAR = ("Linear", "Conv1D", "NonDynamicallyQuantizableLinear")
 
 
@@ -29,6 +31,9 @@ class Places:
     projections: dict[int, int] = field(default_factory=dict)  # from an attention to its W_O
     outs: list[tuple[nn.Module, str, str]] = field(default_factory=list)  # the last matrix of a sub-layer, its stream, its part
     positions: list[tuple[nn.Module, str]] = field(default_factory=list)
+    norms: list[nn.Module] = field(default_factory=list)  # everything in a layer that normalises
+    turning: list[tuple[nn.Module, nn.Module, str]] = field(default_factory=list)  # W_Q or W_K, its attention, "q" or "k"
+    unturned: bool = False  # queries and keys are turned after a matrix that was not found
     biased: bool = False  # distances are added to the scores, as in T5
     layer_of: dict[int, int] = field(default_factory=dict)
 
@@ -45,13 +50,25 @@ def places(module: nn.Module, streams: dict[int, str]) -> Places:
         if ATTENTION.search(type(part).__name__) and (layer := _layer_around(path, named)):
             seen.setdefault(id(layer[1]), layer[0])
             _add_projection(found, (path, part, stream), named)
+            _add_turning(found, part)
     for number, path in seen.items():
         layer = named[path]
         assert id(layer) == number
         stream = "decoder" if streams[number] == "cross" else streams[number]
         found.layers.append((layer, stream))
+        found.norms += norms_in(layer)
         found.outs += [(matrix, stream, "feed-forward") for matrix in _narrowing(layer, found)]
+    rotary = any("Rotary" in type(part).__name__ for part in named.values())
+    found.unturned = rotary and not found.turning
     return found
+
+
+def _add_turning(found: Places, attention: nn.Module) -> None:
+    """W_Q and W_K of an attention, where QK norm or RoPE may change what they make before it meets."""
+    if attention in (held for _, held, _ in found.turning):
+        return
+    own = dict(attention.named_children())
+    found.turning += [(own[name], attention, which) for name, which in MATRICES.items() if name in own]
 
 
 def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Module] | None:
@@ -99,9 +116,30 @@ def hang(found: Places) -> list[Any]:
         held.append(layer.register_forward_hook(_leaving(stream)))
     for matrix, stream, part in found.outs:
         held.append(matrix.register_forward_hook(_out(stream, part)))
+    held += [norm.register_forward_hook(_normed) for norm in found.norms]
+    for matrix, attention, which in found.turning:
+        held.append(matrix.register_forward_hook(_projected(id(attention), which)))
     for table, stream in found.positions:
         held.append(table.register_forward_hook(_placed(stream)))
     return held
+
+
+def _normed(module: nn.Module, args: tuple[Any, ...], out: Any) -> None:
+    """After a norm: what it was given and what it made."""
+    now = current.get()
+    if now is not None and now.inside is not None and args and isinstance(out, Tensor):
+        now.inside.norm(module, args[0], out)
+
+
+def _projected(attention: int, which: str) -> Any:
+    """After W_Q or W_K."""
+
+    def hook(module: nn.Module, args: Any, out: Tensor) -> None:
+        now = current.get()
+        if now is not None:
+            now.turned.setdefault(attention, {})[which] = out
+
+    return hook
 
 
 @contextmanager
@@ -118,13 +156,14 @@ def _entering(stream: str) -> Any:
 
     def hook(module: nn.Module, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         now = current.get()
-        if now is None or stream in now.states:
+        x = args[0] if args else given.get("hidden_states")
+        if now is None or not isinstance(x, Tensor):
+            return None
+        now.inside = Heard(x)
+        if stream in now.states:
             return None
         now.states[stream] = 0
-        x = args[0] if args else given.get("hidden_states")
-        if not isinstance(x, Tensor):
-            return None
-        changed = _turned(tap.edited("hidden", stream, -1, _turned(x)), like=x)
+        now.inside.given = changed = _turned(tap.edited("hidden", stream, -1, _turned(x)), like=x)
         tap.tap("embeddings", stream, sum=_turned(changed))
         tap.tap("hidden", stream, -1, x=_turned(changed))
         return ((changed, *args[1:]), given) if args else (args, {**given, "hidden_states": changed})
@@ -142,6 +181,7 @@ def _leaving(stream: str) -> Any:
             return None
         layer = now.states.get(stream, 0)
         now.states[stream] = layer + 1
+        _finish(now, (stream, layer), x)
         changed = tap.edited("hidden", stream, layer, _turned(x))
         tap.tap("hidden", stream, layer, x=changed)
         changed = _turned(changed, like=x)
@@ -150,6 +190,17 @@ def _leaving(stream: str) -> Any:
         return (changed, *out[1:]) if isinstance(out, (tuple, list)) else changed
 
     return hook
+
+
+def _finish(now: Pass, name: tuple[str, int], result: Tensor) -> None:
+    """Tell of the sub-layers of a layer, or keep what was heard while they are being found."""
+    heard, now.inside = now.inside, None
+    if heard is None:
+        return
+    if now.plans is None:
+        now.found[name] = (heard, result)
+    elif name in now.plans:
+        tell(name, heard, now.plans[name])
 
 
 def _out(stream: str, part: str) -> Any:
@@ -164,6 +215,8 @@ def _out(stream: str, part: str) -> Any:
         changed = tap.edited("out", stream if part != "cross-attention" else "decoder", layer, out, part)
         if name is not None:
             tap.tap("attention out", *name, output=out)
+        if now.inside is not None:
+            now.inside.out(part, changed, args[0])
         return None if changed is out else changed
 
     return hook

@@ -67,6 +67,11 @@ class HubModel(Predicting):
             said.append("this architecture hands out only its weights: no stages before them, no edits inside attention")
         return tuple(said)
 
+    @property
+    def without_blocks(self) -> str:
+        """Why `trace(…, blocks=True)` is refused; empty where what every sub-layer adds is known to the bit."""
+        return self.adopted.unclear
+
     def refuses(self, edit: Edit) -> str:
         """Why this model cannot be changed in this way; empty where it can."""
         places, what = self.adopted.places, type(self.module).__name__

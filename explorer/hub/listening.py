@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer import tap
+from explorer.hub.sublayers import Heard, Plan
 
 NAME = "explorer"
 CROSSING = re.compile(r"encoder_attn|cross_?attention|EncDecAttention", re.IGNORECASE)
@@ -35,6 +36,10 @@ class Pass:
     heard: dict[str, int] = field(default_factory=dict)
     states: dict[str, int] = field(default_factory=dict)
     open: dict[int, tuple[str, int]] = field(default_factory=dict)  # attentions whose W_O is still to come
+    inside: Heard | None = None  # the layer that is running
+    plans: dict[tuple[str, int], Plan] | None = None  # its sub-layers, by stream and layer; None while they are being found
+    found: dict[tuple[str, int], tuple[Heard, Tensor]] = field(default_factory=dict)  # then: what was heard, and the result
+    turned: dict[int, dict[str, Tensor]] = field(default_factory=dict)  # by attention: what W_Q and W_K made
 
     def next(self, module: nn.Module) -> tuple[str, int]:
         """The stream and the layer of an attention, counted in the order of the calls (ALBERT calls one module again and again)."""
@@ -79,6 +84,10 @@ def attention(
         out, weights = call.edited(name)
     else:
         out, weights = call.made()
+    made_by = now.turned.pop(id(module), {})
+    for which, made in made_by.items() if call.before == 1.0 else ():  # elsewhere a factor is all that comes between
+        of = query if which == "q" else key
+        tap.tap("projected", *name, **{which: made.unflatten(-1, (-1, of.shape[-1])).transpose(1, 2)})
     tap.tap("attention", *name, **call.told(), weights=weights)
     if id(module) in now.projections:
         now.open[now.projections[id(module)]] = name

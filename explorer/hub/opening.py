@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.hub.adopting import adopt
+from explorer.hub.around import ATTENTION
 from explorer.hub.foreign import HUGE, HubModel
 from explorer.text import tokenizers
 from explorer.text.tokenizers import Tokenizer
@@ -93,7 +95,7 @@ def _opened(place: str, name: str) -> HubModel:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     try:
-        config = _config(place)
+        config = read_config_of(place)
         kind = class_of(config)
         check_memory(kind, config, name)
         module, missing = _weights(kind, config, place)
@@ -107,7 +109,8 @@ def _opened(place: str, name: str) -> HubModel:
     return HubModel(name, adopted, as_ours(tokenizer), limit, notes if missing else ())
 
 
-def _config(place: str) -> Any:
+def read_config_of(place: str) -> Any:
+    """The configuration of a checkpoint, read without running anything."""
     from transformers import AutoConfig
 
     here = Path(place).is_dir()
@@ -157,11 +160,28 @@ def class_of(config: Any) -> Any:
             kind = mapping[type(config)]
     if kind is None:
         raise ChoiceError(f"transformers has no class for a model of type {config.model_type!r}.")
+    if without_attention(kind, config):
+        raise ChoiceError(
+            f"{kind.__name__} has no attention: it carries one state from word to word (Mamba, RWKV), so there are no weights to show. "
+            "None of it was loaded."
+        )
     if kind.main_input_name != "input_ids":
         raise ChoiceError(
             f"{kind.__name__} reads {kind.main_input_name}, not text. The explorer opens models that read pieces of text."
         )
     return kind
+
+
+def without_attention(kind: Any, config: Any) -> bool:
+    """Whether a class has no attention layers at all, by its configuration and the file that it stands in; nothing is built."""
+    kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
+    if kinds:
+        looking = ("attention", "hybrid", "attn")  # a linear attention keeps one state and has no matrix of weights
+        return not any(part in str(name) for name in kinds for part in looking if name != "linear_attention")
+    here = vars(sys.modules[kind.__module__])
+    return not any(
+        ATTENTION.search(name) for name, held in here.items() if isinstance(held, type) and issubclass(held, torch.nn.Module)
+    )
 
 
 def check_memory(kind: Any, config: Any, name: str, free: int | None = None) -> None:

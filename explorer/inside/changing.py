@@ -17,22 +17,22 @@ SUBLAYERS = ("attention", "feed-forward")
 
 def change(model: Model, text: Text, edits: Edit | Iterable[Edit], *, target: Text | None = None) -> Change:
     """The text read without and with the edits."""
-    before = trace(model, text, target=target)
+    before = trace(model, text, target=target, scores=True)
     if "lm" not in before.outputs:
         raise ChoiceError(f"{model.name} predicts no pieces, so there is no change of a prediction to show.")
-    return Change(before, trace(model, text, target=target, edits=edits))
+    return Change(before, trace(model, text, target=target, edits=edits, scores=True))
 
 
 def damage(model: Model, text: Text, *, target: Text | None = None, stream: str | None = None) -> Damage:
     """Silence every head, every sub-layer and all heads of every layer of one stream, each alone, and measure."""
     stream = stream or ("encoder" if model.family == "encoder" else "decoder")
-    plain = trace(model, text, target=target, layers=[])
+    plain = trace(model, text, target=target, layers=[], scores=True)
     if "lm" not in plain.outputs or stream not in model.streams:
         raise ChoiceError(f"Damage needs a stream of {model.name} and a prediction of pieces: {', '.join(model.streams)}.")
 
     def hurt(edit: Edit) -> float:
         """The mean divergence of the predictions under one edit."""
-        after = trace(model, text, target=target, layers=[], edits=edit)
+        after = trace(model, text, target=target, layers=[], edits=edit, scores=True)
         return float(divergence(plain.outputs["lm"], after.outputs["lm"]).mean())
 
     layers, heads = model.streams[stream]

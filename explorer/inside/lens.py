@@ -33,7 +33,7 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     The states of a layer are put in the place of those of the last one, and the model goes on by itself: whatever it has there (a
     norm, a transform, the head) is its own. For the last layer that changes nothing, which is checked.
     """
-    made = trace(model, text, target=target, layers=[])
+    made = trace(model, text, target=target, layers=[], scores=True)
     stream = "encoder" if model.family == "encoder" else "decoder"
     if "lm" not in made.outputs or stream not in made.hidden:
         raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} has not both.")

@@ -9,8 +9,11 @@ import numpy as np
 from explorer.errors import ChoiceError
 from explorer.model import Model, Text
 from explorer.records import Attention, HeadStatistics, Tokens
+from explorer.text.microworld import Story
+from explorer.text.microworld.antecedents import antecedents
 from explorer.tracing import trace
 
+MEANT = "from a pronoun to what it means"
 Measure = Callable[[Attention, Tokens, Tokens], np.ndarray]  # one number for each row of each head [head, query]
 
 
@@ -56,6 +59,23 @@ def _share(attention: Attention, counted: np.ndarray) -> np.ndarray:
     return (attention.weights * counted).sum(-1)
 
 
+def to_what_is_meant(known: Sequence[tuple[int, Sequence[int]]]) -> Measure:
+    """The share that goes from each pronoun to all earlier nouns and names of what it means; one number for each pronoun."""
+
+    def measure(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
+        shares = [attention.weights[:, query, list(keys)].sum(-1) for query, keys in known]
+        return np.stack(shares, axis=-1)  # [head, pronoun]
+
+    return measure
+
+
+def even(attention: Attention) -> Attention:
+    """A single head that looks at everything alike that may be seen here."""
+    seen = attention.allowed.astype(np.float32)
+    weights = seen / np.maximum(seen.sum(-1, keepdims=True), 1)
+    return Attention(attention.stream, attention.layer, None, None, None, 1.0, attention.allowed, weights[None])
+
+
 MEASURES: dict[str, Measure] = {
     "sharpness": sharpness,
     "distance": distance,
@@ -68,17 +88,32 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def head_statistics(model: Model, texts: Sequence[Text], *, stream: str | None = None) -> HeadStatistics:
-    """The mean of every measure over all rows of all texts, for each layer and head of one stream."""
+def head_statistics(model: Model, texts: Sequence[Text | Story], *, stream: str | None = None) -> HeadStatistics:
+    """The mean of every measure over all rows of all texts, for each layer and head of one stream.
+
+    A text may be a story with gold labels (`explorer.text.microworld.labelled`): then the share of the weight that goes from each
+    pronoun to the words that it means is measured too, over the pronouns alone. The record also holds what even attention would reach.
+    """
     stream = stream or next(iter(model.streams))
     if stream not in model.streams or stream == "cross" or not texts:
         raise ChoiceError(f"Statistics need texts and a stream that looks at itself: encoder or decoder; this is {stream!r}.")
-    sums: dict[str, list[np.ndarray]] = {name: [] for name in MEASURES}
+    parts: dict[str, list[np.ndarray]] = {}
+    evenly: dict[str, list[np.ndarray]] = {}
     for text in texts:
-        made = trace(model, text)
+        made = trace(model, text.text if isinstance(text, Story) else text)
         rows, columns = made.axes(stream)
+        measures = dict(MEASURES)
+        if isinstance(text, Story) and (known := antecedents(text, rows)):
+            measures[MEANT] = to_what_is_meant(known)
         held = [attention for attention in made.attention if attention.stream == stream]
-        for name, measure in MEASURES.items():
-            sums[name].append(np.stack([measure(attention, rows, columns) for attention in held]))  # [layer, head, query]
-    means = {name: np.concatenate(parts, axis=-1).mean(-1) for name, parts in sums.items()}
-    return HeadStatistics(model.name, stream, len(texts), means)
+        for name, measure in measures.items():  # [layer, head, row]
+            parts.setdefault(name, []).append(np.stack([measure(attention, rows, columns) for attention in held]))
+            evenly.setdefault(name, []).append(np.stack([measure(even(attention), rows, columns) for attention in held]))
+    return HeadStatistics(
+        model.name,
+        stream,
+        len(texts),
+        {name: np.concatenate(held, axis=-1).mean(-1) for name, held in parts.items()},
+        {name: float(np.concatenate(held, axis=-1).mean()) for name, held in evenly.items()},
+        sum(held.shape[-1] for held in parts.get(MEANT, ())),
+    )

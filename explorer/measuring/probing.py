@@ -14,9 +14,9 @@ from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
 from explorer.objectives import TOLD_HEAD
 from explorer.records import Tokens
+from explorer.text.microworld.antecedents import antecedents
 from explorer.text.microworld.derived.reasons import reasons
 from explorer.text.microworld.labels import labelled
-from explorer.text.microworld.story import Story
 
 Ask = Callable[[OwnModel], Measured]
 MOST = 32
@@ -64,28 +64,6 @@ def meant(desk: Desk) -> Ask | None:
         return Measured(probes=weights_on(model, sheet, asked))
 
     return ask
-
-
-def antecedents(story: Story, text: Tokens) -> list[tuple[int, list[int]]]:
-    """For every pronoun for one person or thing: its piece, and the pieces of the earlier nouns and names of the same."""
-    places = places_of(story, text)
-    found = []
-    for mention in story.mentions:
-        if mention.form != "pronoun" or len(mention.entities) != 1 or not places[mention.first]:
-            continue
-        earlier = [m for m in story.chain(mention.entities[0]) if m.form != "pronoun" and m.last < mention.first]
-        keys = sorted({place for m in earlier for word in range(m.first, m.last + 1) for place in places[word]})
-        if keys:
-            found.append((places[mention.first][0], keys))
-    return found
-
-
-def places_of(story: Story, text: Tokens) -> list[list[int]]:
-    """The pieces of every word of a story."""
-    return [
-        [n for n, (_, last) in enumerate(text.offsets) if word.start < last <= word.end and not text.special[n]]
-        for word in story.words
-    ]
 
 
 def decided(desk: Desk) -> Ask | None:

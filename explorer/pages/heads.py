@@ -11,7 +11,7 @@ from explorer.shells import web
 from explorer.shells.lesson import deck, exercises, predict
 from explorer.views import VIEWS
 
-TEXTS, SENTENCES = 12, 5
+TEXTS, SENTENCES = 24, 5
 
 
 @st.cache_resource(max_entries=50, show_spinner="Asking the model …")
@@ -22,13 +22,13 @@ def asked_of(name: str, text: str, what: str) -> Any:
     return getattr(ex, what)(opened(name), text, **({"target": text} if opened(name).family == "encoder-decoder" else {}))
 
 
-@st.cache_resource(show_spinner="Reading a dozen stories …")
+@st.cache_resource(show_spinner="Reading two dozen stories …")
 def habits(name: str) -> Any:
     """What the heads do over stories that the model never met."""
     import explorer as ex
-    from explorer.text.microworld import stories
+    from explorer.text.microworld import labelled
 
-    return ex.head_statistics(opened(name), [" ".join(story[:SENTENCES]) for story in stories(TEXTS, 7, "test")])
+    return ex.head_statistics(opened(name), [story.opening(SENTENCES) for story in labelled(TEXTS, 7, "test")])
 
 
 def formula(chosen: dict[str, Any]) -> None:
@@ -89,11 +89,13 @@ web.show(VIEWS["together"], record, code=code)
 
 st.header("Habits over many texts", divider=True)
 known = habits(name)
-made = "from explorer.text.microworld import stories\n"
+if known.pronouns:
+    st.markdown(lesson.coreference(known))
+made = "from explorer.text.microworld import labelled\n"
 web.show(
     VIEWS["habits"],
     known,
-    code=f"{load}{made}trace = ex.head_statistics(model, [' '.join(s[:{SENTENCES}]) for s in stories({TEXTS}, 7, 'test')])",
+    code=f"{load}{made}trace = ex.head_statistics(model, [s.opening({SENTENCES}) for s in labelled({TEXTS}, 7, 'test')])",
 )
 
 st.header("Beside attention", divider=True)

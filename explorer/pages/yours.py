@@ -8,6 +8,7 @@ from explorer.errors import ExplorerError
 from explorer.lessons import yours as lesson
 from explorer.library import models
 from explorer.pages.parts.opening import SENTENCE, one_of, opened, read, traced, warn_of_unseen
+from explorer.pages.parts.taking import SHARING, Upload, take_along, uploaded
 from explorer.shells import web
 from explorer.shells.lesson import deck, exercises, plain, predict
 from explorer.tracing import MEMORY, cost
@@ -17,7 +18,7 @@ HOW = (
     "Give the path of a **folder** with a checkpoint (`./my-model`; nothing is fetched), or a name on the Hugging Face **hub** "
     "(`org/model`, or `hub:gpt2`; needs the network once). Only safetensors are read, and no code from a checkpoint is ever run."
 )
-PICTURES = ("attention", "heads", "glance", "together")
+PICTURES = ("attention", "heads", "glance", "together", "walk")
 
 
 @st.cache_resource
@@ -39,6 +40,8 @@ def report(model: Any, record: Any) -> None:
         f"Weights computed again differ from its own by at most **{gap}**. A trace of {longest} pieces would take "
         f"**{need / 1e6:.0f} MB**; the most that is kept is {MEMORY / 1e6:.0f} MB, then name the layers: `layers=[0]`."
     )
+    if reason := getattr(model, "without_blocks", ""):
+        st.caption(f"What each block adds to the residual stream is not shown: {plain(reason)}")
     for note in model.notes:
         st.warning(note)
 
@@ -49,11 +52,15 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     given = st.text_input("Folder or hub name", key="yours", bind="query-params", placeholder="./my-model or org/model")
     beside = one_of("Beside it", models(), "model")
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
-names = [name for name in (given.strip(), beside) if name]
+upload = uploaded()
+st.caption(SHARING)
+names = [name for name in (given.strip(), upload, beside) if name]
 held: list[Any] = []
-for number, name in enumerate(names):
+for number, which in enumerate(names):
+    name, at = (f"./{which.name}", which) if isinstance(which, Upload) else (which, None)
     try:
-        model, record = opened(name), traced(name, text)
+        model = opened(name) if at is None else at.model
+        record = traced(name, text) if at is None else at.trace(text)
     except ExplorerError as error:
         st.warning(plain(str(error)))
         continue
@@ -84,4 +91,5 @@ st.dataframe(
 
 predict(lesson.perplexity_question(), "guess.perplexity", lambda: None)
 exercises(lesson.exercises(table, held[0]), "yours.exercise")
+take_along(beside)
 deck(lesson.DECK, lesson.NOTATION)

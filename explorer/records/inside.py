@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -54,9 +54,15 @@ class Visibility(Record):
 
 @dataclass(frozen=True, eq=False)
 class HeadStatistics(Record):
-    """What each head of one stream does on average over some texts: by measure, [layer, head]."""
+    """What each head of one stream does on average over some texts: by measure, [layer, head].
+
+    `even` says by measure what a head would reach that looks at everything that it may see alike: the chance to compare with.
+    `pronouns` counts those whose meaning was known.
+    """
 
     model: str
     stream: str
     texts: int
     measures: dict[str, np.ndarray]
+    even: dict[str, float] = field(default_factory=dict)
+    pronouns: int = 0

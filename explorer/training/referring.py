@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.measuring.probing import antecedents, phrases_of
+from explorer.measuring.probing import phrases_of
 from explorer.records import Tokens
+from explorer.text.microworld.antecedents import antecedents
 from explorer.text.microworld.derived.reasons import reasons
 from explorer.text.microworld.labels import labelled
 from explorer.text.tokenizers import Tokenizer

@@ -180,25 +180,29 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     """One measure for every head: rows are layers, columns heads, over all rows of all texts.
 
     *Sharpness* is 0 where a head looks at all alike and 1 where it looks at one word; *distance* counts pieces; the others are
-    shares of the weight.
+    shares of the weight. *From a pronoun to what it means* counts, in stories whose truth is known, the earlier nouns and names of
+    the one that is meant. Below the title stands what a head would reach that looks at everything alike.
 
-    You may conclude which heads do the same thing text after text. You may not conclude that a head with a habit is needed: silence
-    it in the lesson *What if* and look.
+    You may conclude which heads do the same thing text after text, and how far above chance. You may not conclude that a head with
+    a habit is needed (silence it in the lesson *What if* and look), nor that one far above chance knows what a pronoun means: it may
+    only like nouns, or the first name of a story.
     """
     values = record.measures[measure]
     figure = go.Figure(
         go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", xgap=1, ygap=1, texttemplate="%{z:.2f}", name=measure,
                    hovertemplate="layer %{y}, head %{x}<br><b>%{z:.4g}</b><extra></extra>")
     )  # fmt: skip
-    note = f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"
+    notes = [f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"]
+    if measure in record.even:
+        notes.append(f"looking at all alike: {record.even[measure]:.2f}; largest here: {values.max():.2f}")
     whole = {"tickmode": "linear", "dtick": 1, "showgrid": False}
     figure.update_layout(
-        title=theme.title(measure, note),
+        title=theme.title(measure, *notes),
         xaxis={**whole, "title": "head"},
         yaxis={**whole, "title": "layer", "autorange": "reversed"},
         **theme.colours_below(values),
-        height=260 + 44 * len(values),
-        margin={"l": 60, "r": 20, "t": theme.space_above(note), "b": 110},
+        height=280 + 44 * len(values),
+        margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 110},
     )
     return figure
 

@@ -30,7 +30,8 @@ def traced(name: str, text: str) -> Any:
     """One trace for every visitor who asks the same; records are read-only, so sharing is safe."""
     from explorer.tracing import trace
 
-    return trace(opened(name), text, blocks=True)
+    model = opened(name)
+    return trace(model, text, blocks=not getattr(model, "without_blocks", ""))
 
 
 def attentive() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 
@@ -60,3 +60,17 @@ class Story:
     def chain(self, entity: str) -> list[Mention]:
         """Every mention of one entity, in order."""
         return [mention for mention in self.mentions if entity in mention.entities]
+
+    def opening(self, sentences: int) -> Story:
+        """The first few sentences of the story, with the labels of those."""
+        words = tuple(word for word in self.words if word.sentence < sentences)
+        mentions = tuple(mention for mention in self.mentions if mention.last < len(words))
+        roles = tuple(role for role in self.roles if role.verb < len(words) and role.mention < len(mentions))
+        return replace(
+            self,
+            sentences=self.sentences[:sentences],
+            feelings=self.feelings[:sentences],
+            words=words,
+            mentions=mentions,
+            roles=roles,
+        )

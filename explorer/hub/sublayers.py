@@ -1,0 +1,158 @@
+"""What each sub-layer of a Hugging Face model adds to the residual stream: listened to where the parts are found to add up to the bit.
+
+Nothing is assumed from names. In one small forward pass every norm and the last matrix of every sub-layer say what they were given
+and what they made. From these numbers follows where the norm stands; the sum of the parts must be what the layer hands out, to the
+bit. Where it is not, the model keeps its blocks to itself, and says what was in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from explorer import tap
+
+EPSILONS = ("eps", "variance_epsilon", "epsilon", "norm_eps")
+Plan = tuple["Sublayer", ...]
+
+
+@dataclass(frozen=True)
+class Sublayer:
+    """One sub-layer of a layer: which part it is, where its norm stands, and how that norm computes."""
+
+    part: str
+    place: str  # post, pre or inside, as in our own models
+    norm: nn.Module
+    centred: bool
+    offset: float  # Gemma keeps γ − 1
+
+    def numbers(self, like: Tensor) -> dict[str, Any]:
+        """γ, β, ε and whether the mean is taken away."""
+        return _numbers(self.norm, like, self.offset) | {"centred": self.centred}
+
+
+@dataclass
+class Heard:
+    """What was heard inside one call of one layer, in the order of the calls."""
+
+    given: Tensor
+    norms: list[tuple[int, nn.Module, Tensor, Tensor]] = field(default_factory=list)  # when, which, its input, its output
+    outs: list[tuple[int, str, Tensor, Tensor]] = field(default_factory=list)  # when, part, what it made, what it was given
+
+    def norm(self, module: nn.Module, before: Tensor, after: Tensor) -> None:
+        """A norm was called."""
+        if before.numel() == self.given.numel():  # those of single heads are another matter
+            shape = self.given.shape
+            self.norms.append((self.when, module, before.reshape(shape), after.reshape(shape)))
+
+    def out(self, part: str, made: Tensor, units: Tensor) -> None:
+        """The last matrix of a sub-layer was called."""
+        if made.numel() == self.given.numel():
+            self.outs.append((self.when, part, made.reshape(self.given.shape), units))
+
+    @property
+    def when(self) -> int:
+        """How many calls there were."""
+        return len(self.norms) + len(self.outs)
+
+
+class Unclear(Exception):
+    """Why the parts of a layer cannot be told apart."""
+
+
+def plan(heard: Heard, result: Tensor) -> Plan:
+    """The sub-layers of one layer, from what was heard in it; they must add up to its result, to the bit."""
+    x, found = heard.given, []
+    for when, part, out, _ in heard.outs:
+        before = next((held for held in heard.norms if held[0] < when and torch.equal(held[2], x)), None)
+        inner = next((held for held in heard.norms if held[0] > when and torch.equal(held[2], out)), None)
+        after = next((held for held in heard.norms if held[0] > when and torch.equal(held[2], x + out)), None)
+        if before is not None and inner is not None:
+            raise Unclear(f"its {part} is normalised both before and after, which is none of post, pre and inside.")
+        place, norm = next(
+            ((name, held) for name, held in (("pre", before), ("inside", inner), ("post", after)) if held is not None),
+            ("", None),
+        )
+        if norm is None:
+            raise Unclear(
+                _beside(heard, result) or f"no norm was found at its {part}, or more is done to it before it is added."
+            )
+        found.append(_sublayer(part, place, norm))
+        x = {"pre": x + out, "inside": x + norm[3], "post": norm[3]}[place]
+    if not torch.equal(x, result):
+        raise Unclear(_missing(heard, result))
+    if len({held.place for held in found}) > 1:
+        raise Unclear("its norms stand in different places.")
+    return tuple(found)
+
+
+def _missing(heard: Heard, result: Tensor) -> str:
+    """Why what was heard does not add up."""
+    parts = [part for _, part, _, _ in heard.outs]
+    if "feed-forward" not in parts:
+        return "the end of its feed-forward sub-layer was not found (experts have many)."
+    return _beside(heard, result) or f"what {' and '.join(parts)} make does not add up to what a layer hands out."
+
+
+def _beside(heard: Heard, result: Tensor) -> str:
+    """Whether the sub-layers read the same states, as in GPT-J: then no state stands between them."""
+    total = sum((out for _, _, out, _ in heard.outs), heard.given)
+    side = len(heard.outs) > 1 and torch.allclose(total, result, atol=1e-5)
+    return "its attention and feed-forward read the same states side by side, and not one after the other." if side else ""
+
+
+def _sublayer(part: str, place: str, norm: tuple[int, nn.Module, Tensor, Tensor]) -> Sublayer:
+    """How the norm of a sub-layer computes: of the formulas that are known, the one that gives what it gave."""
+    _, module, x, made = norm
+    x, made = x.float(), made.float()
+    gaps = {(centred, offset): _gap(module, (x, made), centred, offset) for centred in (True, False) for offset in (0.0, 1.0)}
+    best = min(gaps, key=lambda kind: gaps[kind])
+    if gaps[best] > (1e-4 if norm[3].dtype == torch.float32 else 3e-2):
+        raise Unclear(f"the norm of its {part} ({type(module).__name__}) follows none of the formulas that are known.")
+    return Sublayer(part, place, module, *best)
+
+
+def _gap(module: nn.Module, pair: tuple[Tensor, Tensor], centred: bool, offset: float) -> float:
+    """How far a formula is from what a norm made, as a share of its largest number."""
+    x, made = pair
+    held = _numbers(module, x, offset)
+    mean = x.mean(-1, keepdim=True) if centred else torch.zeros_like(x[..., :1])
+    deviation = ((x - mean).square().mean(-1, keepdim=True) + held["epsilon"]).sqrt()
+    again = (x - mean) / deviation * held["gain"] + held["shift"]
+    return float((again - made).abs().max() / made.abs().max().clamp_min(1e-30))
+
+
+def _numbers(module: nn.Module, like: Tensor, offset: float) -> dict[str, Any]:
+    gain, shift = getattr(module, "weight", None), getattr(module, "bias", None)
+    width = torch.ones(like.shape[-1], device=like.device)
+    return {
+        "gain": width if gain is None else gain.detach().float() + offset,
+        "shift": width * 0 if shift is None else shift.detach().float(),
+        "epsilon": next((float(getattr(module, name)) for name in EPSILONS if hasattr(module, name)), 1e-5),
+    }
+
+
+def tell(name: tuple[str, int], heard: Heard, planned: Plan) -> None:
+    """Hand out the sub-layers of one layer, as our own models do."""
+    x = heard.given
+    norms = {id(module): (before, after) for _, module, before, after in heard.norms}
+    outs = {part: (made, units) for _, part, made, units in heard.outs}
+    for held in planned:
+        made, units = outs[held.part]
+        before, normed = norms[id(held.norm)]
+        out = normed if held.place == "inside" else made
+        total = x + out
+        values = {"given": x, "out": out, "total": total, "norm_input": before, "normed": normed, **held.numbers(x)}
+        if held.part == "feed-forward":
+            tap.tap("units", *name, units=units.reshape(*x.shape[:-1], -1))
+        tap.tap("block", *name, part=held.part, norm_place=held.place, **values)
+        x = normed if held.place == "post" else total
+
+
+def norms_in(layer: nn.Module) -> Iterator[nn.Module]:
+    """Everything in a layer that normalises."""
+    yield from (part for part in layer.modules() if "Norm" in type(part).__name__)

@@ -1,0 +1,149 @@
+"""Checkpoints as one .zip: packed to be taken along, and unpacked with care, since a stranger may have packed it.
+
+Only files with known names that stand beside the config.json are written, each under its bare name, so that no path inside the
+.zip leads anywhere; pickles and code are never written at all. Sizes are counted while unpacking, whatever the .zip says of itself.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+import torch
+
+from explorer.errors import ChoiceError, FileError
+from explorer.hub.opening import PIECES, check_folder, class_of, read_config_of
+
+PACKED, UNPACKED, FILES, LAYERS = 50_000_000, 100_000_000, 200, 256  # the most that is taken: bytes, bytes, files, layers
+KNOWN = {*PIECES, "config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+         "merges.txt", "target.spm", "model.safetensors.index.json", "seen.json"}  # fmt: skip
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+STEP = 1 << 16
+
+
+def unpack(data: BinaryIO, folder: Path, name: str = "the .zip") -> Path:
+    """Unpack the checkpoint in a .zip into `folder`, which is then one that opens; a clear refusal of every other .zip."""
+    _check_size(data, name)
+    try:
+        with zipfile.ZipFile(data) as held:
+            members = _wanted(held, name)
+            _write(held, members, folder, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise FileError(f"{name} is no whole .zip file ({error}). Pack or upload it again.") from error
+    try:
+        check_folder(folder)
+        check_shape(folder)
+    except (FileError, ChoiceError) as error:
+        raise type(error)(str(error).replace(str(folder), name)) from error
+    return folder
+
+
+def pack(folder: Path) -> bytes:
+    """The files of a folder as one .zip, in an order and with dates that are always the same."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as held:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            held.writestr(
+                zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}"), path.read_bytes(), zipfile.ZIP_DEFLATED
+            )
+    return made.getvalue()
+
+
+def _check_size(data: BinaryIO, name: str) -> None:
+    size = data.seek(0, io.SEEK_END)
+    data.seek(0)
+    if size > PACKED:
+        raise FileError(
+            f"{name} has {size / 1e6:.0f} MB; at most {PACKED / 1e6:.0f} MB are taken. Give the path of its folder instead."
+        )
+
+
+def _wanted(held: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+    """The files of the checkpoint, after a look at what else is in there."""
+    members = [member for member in held.infolist() if not member.is_dir()]
+    if len(members) > FILES:
+        raise FileError(f"{name} holds {len(members)} files; a checkpoint has a handful. Pack the folder of the model alone.")
+    for member in members:
+        _check_member(member, name)
+    configs = [PurePosixPath(member.filename) for member in members if PurePosixPath(member.filename).name == "config.json"]
+    if not configs:
+        raise FileError(
+            f"There is no config.json in {name}, so nobody can tell which model this is. Pack the whole checkpoint."
+        )
+    place = min(configs, key=lambda path: len(path.parts)).parent
+    beside = [member for member in members if PurePosixPath(member.filename).parent == place]
+    wanted = [m for m in beside if _base(m) in KNOWN or _base(m).endswith(".safetensors")]
+    if not any(_base(m).endswith(".safetensors") for m in wanted) and any(_base(m).endswith(PICKLES) for m in beside):
+        raise FileError(
+            f"The weights in {name} are pickled, and opening a pickle may run anything. Only safetensors are read: save the model "
+            "again with save_pretrained(folder, safe_serialization=True) where you trust it."
+        )
+    if sum(member.file_size for member in wanted) > UNPACKED:
+        raise FileError(
+            f"{name} would take more than {UNPACKED / 1e6:.0f} MB when unpacked. Give the path of its folder instead."
+        )
+    return wanted
+
+
+def _base(member: zipfile.ZipInfo) -> str:
+    return PurePosixPath(member.filename).name
+
+
+def _check_member(member: zipfile.ZipInfo, name: str) -> None:
+    """Refuse paths that lead out of the .zip, links and locked files: honest ones have none of them."""
+    path = PurePosixPath(member.filename)
+    if path.is_absolute() or ".." in path.parts or "\\" in member.filename or ":" in member.filename:
+        raise FileError(f"{name} holds {member.filename!r}, a path that leads out of it. Such a .zip is not opened.")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise FileError(f"{name} holds {member.filename!r}, a link to another file. Pack the files themselves.")
+    if member.flag_bits & 1:
+        raise FileError(f"{name} is locked with a password. Pack it without one.")
+
+
+def _write(held: zipfile.ZipFile, members: list[zipfile.ZipInfo], folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for member in members:
+        with held.open(member) as source, open(folder / _base(member), "wb") as target:
+            while part := source.read(STEP):
+                total += len(part)
+                if total > UNPACKED:
+                    raise FileError(
+                        f"{name} takes more than {UNPACKED / 1e6:.0f} MB when unpacked, whatever it says. It is not opened."
+                    )
+                target.write(part)
+
+
+def check_shape(folder: Path) -> None:
+    """Refuse a configuration that describes more than its files can hold: building it would take the memory of everybody."""
+    try:
+        told = json.loads((folder / "config.json").read_text("utf-8"))
+    except ValueError as error:
+        raise FileError(f"{folder / 'config.json'} cannot be read as JSON ({error}).") from error
+    numbers = _numbers(told)
+    if any("layer" in key and value > LAYERS for key, value in numbers) or any(value > 10**9 for _, value in numbers):
+        raise FileError(f"The config.json in {folder} describes more layers than {LAYERS}, or a number above a billion.")
+    if told.get("explorer"):
+        return
+    config = read_config_of(str(folder))
+    with torch.device("meta"):
+        count = sum(part.numel() for part in class_of(config)(config).parameters())
+    held = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    if count > held:  # a weight takes one byte at the very least
+        raise FileError(
+            f"The config.json in {folder} describes {count / 1e6:.1f} million weights, and its files have {held / 1e6:.1f} MB. They do "
+            "not belong together."
+        )
+
+
+def _numbers(told: object, key: str = "") -> list[tuple[str, int]]:
+    if isinstance(told, dict):
+        return [pair for name, value in told.items() for pair in _numbers(value, str(name))]
+    if isinstance(told, list):
+        return [pair for value in told for pair in _numbers(value, key)]
+    return [(key, told)] if isinstance(told, int) else []

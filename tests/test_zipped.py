@@ -1,0 +1,174 @@
+"""Checkpoints as .zip files: what is taken, what is refused, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import stat
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import SENTENCE
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.hub import opening, zipped
+from explorer.hub.architectures import ARCHITECTURES
+from explorer.model import OwnModel
+
+ROOT = Path(__file__).parent.parent
+YOURS = str(ROOT / "explorer" / "pages" / "yours.py")
+
+
+@pytest.fixture(scope="module")
+def packed(bert: OwnModel, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return zipped.pack(ex.export(bert, tmp_path_factory.mktemp("export") / "bert"))
+
+
+def with_members(packed: bytes, more: dict[str, bytes] = {}, leave: tuple[str, ...] = ()) -> io.BytesIO:  # noqa: B006
+    """The same .zip with other files in it."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            if not member.endswith((*leave, *more)):
+                new.writestr(member, old.read(member))
+        for name, held in more.items():
+            new.writestr(name, held)
+    return made
+
+
+def test_a_packed_model_opens_again_and_says_the_same(packed: bytes, bert: OwnModel, tmp_path: Path) -> None:
+    extra = with_members(
+        packed, {"bert/code.py": b"raise SystemExit", "__MACOSX/bert/config.json": b"x", "bert/README.md": b"hello"}
+    )
+    folder = zipped.unpack(extra, tmp_path / "model")
+    assert not (folder / "code.py").exists() and all(path.parent == folder for path in folder.rglob("*"))
+    wanted = bert.logits(SENTENCE)
+    for native in (None, False):
+        model = ex.load(folder, native=native, device="cpu")
+        assert np.abs(model.logits(SENTENCE) - wanted).max() <= 1e-4
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    pieces = AutoTokenizer.from_pretrained(folder)(SENTENCE, return_tensors="pt")
+    with torch.no_grad():
+        theirs = AutoModelForMaskedLM.from_pretrained(folder).eval()(**pieces).logits[0].numpy()
+    assert np.abs(theirs - wanted).max() <= 1e-4
+
+
+@pytest.mark.parametrize("path", ["../evil.safetensors", "/tmp/evil.safetensors", "bert/../../evil", "..\\evil", "C:evil"])
+def test_a_path_that_leads_out_is_refused(path: str, packed: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ex.ExplorerError, match="leads out of it"):
+        zipped.unpack(with_members(packed, {path: b"x"}), tmp_path / "in" / "model")
+    assert not list(tmp_path.rglob("*evil*"))
+
+
+def test_a_link_is_refused(packed: bytes, tmp_path: Path) -> None:
+    made = with_members(packed)
+    with zipfile.ZipFile(made, "a") as held:
+        link = zipfile.ZipInfo("bert/vocab.txt")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        held.writestr(link, "/etc/passwd")
+    with pytest.raises(ex.ExplorerError, match="a link to another file"):
+        zipped.unpack(made, tmp_path / "model")
+
+
+def test_bombs_are_refused_whether_they_tell_their_size_or_not(
+    packed: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bomb = with_members(packed, {"bert/model.safetensors": bytes(120_000_000)})
+    assert len(bomb.getvalue()) < 10_000_000
+    with pytest.raises(ex.ExplorerError, match="more than 100 MB when unpacked"):
+        zipped.unpack(bomb, tmp_path / "told")
+    assert not (tmp_path / "told").exists()
+    monkeypatch.setattr(zipped, "_wanted", lambda held, name: held.infolist())
+    with pytest.raises(ex.ExplorerError, match="whatever it says"):
+        zipped.unpack(bomb, tmp_path / "lied")
+    assert sum(path.stat().st_size for path in (tmp_path / "lied").iterdir()) <= zipped.UNPACKED
+    monkeypatch.undo()
+    with pytest.raises(ex.ExplorerError, match="201 files|20[0-9] files"):
+        zipped.unpack(with_members(packed, {f"bert/{n}.txt": b"" for n in range(200)}), tmp_path / "many")
+    monkeypatch.setattr(zipped, "PACKED", 1000)
+    with pytest.raises(ex.ExplorerError, match="at most 0 MB are taken"):
+        zipped.unpack(io.BytesIO(packed), tmp_path / "large")
+
+
+def test_a_configuration_that_describes_more_than_its_files_hold_is_refused(packed: bytes, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(packed)) as held:
+        config = json.loads(held.read("bert/config.json"))
+    for change, says in (
+        ({"intermediate_size": 10**6}, "do not belong together"),
+        ({"num_hidden_layers": 10**6}, "more layers"),
+    ):
+        made = with_members(packed, {"bert/config.json": json.dumps(config | change).encode()})
+        with pytest.raises(ex.ExplorerError, match=says):
+            zipped.unpack(made, tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("more", "leave", "says"),
+    [
+        ({"bert/pytorch_model.bin": b"pickle"}, (".safetensors",), "pickled"),
+        ({}, (".safetensors",), "no weights"),
+        ({}, ("tokenizer.json",), "no tokenizer in mine.zip"),
+        ({}, ("config.json",), "no config.json in mine.zip"),
+        ({"bert/model.safetensors": b"\x08\x00\x00\x00\x00\x00\x00\x00{}  not it"}, (), "broken or cut short"),
+        ({"bert/config.json": b"{"}, (), "cannot be read as JSON"),
+    ],
+)
+def test_what_lacks_something_says_what(
+    more: dict[str, bytes], leave: tuple[str, ...], says: str, packed: bytes, tmp_path: Path
+) -> None:
+    with pytest.raises(ex.ExplorerError, match=says) as error:
+        zipped.unpack(with_members(packed, more, leave), tmp_path / "model", "mine.zip")
+    assert str(tmp_path) not in str(error.value)
+
+
+@pytest.mark.parametrize("cut", [0, 100, -100])
+def test_a_zip_that_is_cut_short_is_refused(cut: int, packed: bytes, tmp_path: Path) -> None:
+    with pytest.raises(ex.ExplorerError, match="no whole .zip"):
+        zipped.unpack(io.BytesIO(packed[:cut]), tmp_path / "model")
+
+
+def test_damaged_bytes_inside_are_refused(packed: bytes, tmp_path: Path) -> None:
+    broken = bytearray(packed)
+    broken[len(broken) // 2 : len(broken) // 2 + 50] = bytes(50)
+    with pytest.raises(ex.ExplorerError, match="no whole .zip"):
+        zipped.unpack(io.BytesIO(bytes(broken)), tmp_path / "model")
+
+
+def test_a_model_without_attention_is_refused_before_any_weight_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    def made(*args: Any, **given: Any) -> None:
+        raise AssertionError("it was built")
+
+    monkeypatch.setattr(transformers.MambaForCausalLM, "__init__", made)
+    (tmp_path / "model.safetensors").write_bytes(b"\x02\x00\x00\x00\x00\x00\x00\x00{}")
+    (tmp_path / "tokenizer.json").write_text("{}", "utf-8")
+    (tmp_path / "config.json").write_text('{"model_type": "mamba", "architectures": ["MambaForCausalLM"]}', "utf-8")
+    with pytest.raises(ex.ExplorerError, match="MambaForCausalLM has no attention"):
+        ex.load(tmp_path, device="cpu")
+    for name in ARCHITECTURES:
+        kind = getattr(transformers, name)
+        assert opening.without_attention(kind, kind.config_class()) == (name == "MambaForCausalLM"), name
+
+
+def test_an_upload_is_shown_and_deleted_and_ours_can_be_taken_along(packed: bytes) -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run().switch_page(YOURS).run()
+    assert not at.exception and "does *not* travel" in " ".join(caption.value for caption in at.caption)
+    assert at.get("download_button") and any(header.value == "Take it with you" for header in at.header)
+    at.file_uploader[0].upload("mine.zip", packed, "application/zip").run()
+    assert not at.exception and not at.warning and any(header.value.endswith("/mine") for header in at.header)
+    folder = at.session_state["upload.held"].folder
+    assert (folder / "model" / "config.json").is_file()
+    at.file_uploader[0].upload("broken.zip", packed[:1000], "application/zip").run()
+    assert not at.exception and "is no whole" in at.warning[0].value
+    gc.collect()
+    assert not folder.exists()
