@@ -98,7 +98,7 @@ def foreign(length: int, rounds: int) -> None:
 
 
 def drawn() -> None:
-    """One head of 512 × 512 as a picture in a page of HTML: building it, and its size. A browser's share is in tests/test_browser.py."""
+    """One head of 512 × 512 as a picture in a page of HTML: building it, and its size; a browser's share comes on top."""
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.ones(512), (1, 512)).astype(np.float32)
     ids = np.arange(512)

@@ -53,35 +53,24 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     `trace.outputs["lm"]` holds the scores over the whole vocabulary where they take at most 5 MB; `scores=True` keeps them in any
     case, `scores=False` never. The likeliest pieces, with log-probabilities over the whole vocabulary, are always in `trace.top`.
     """
-    _check_traceable(model)
+    _check_traceable(model, blocks)
     reads, tokens = model.reads(target), model.tokens(text)
     edits = _as_edits(edits)
     kept = _checked_layers(model, layers)
     _check_size(model, tokens, reads, kept)
     for edit in edits:
         check_edit(edit, model, _sizes(len(tokens), None if reads is None else len(reads)))
-    if blocks and (reason := getattr(model, "without_blocks", "")):
-        raise ChoiceError(f"What each block of {model.name} adds cannot be kept: {reason} Leave blocks=True out.")
     heard = _Listener(kept, edits, blocks)
     with tap.listening(heard), tap.editing(edits):
         outputs = {name: _array(scores) for name, scores in model.run(tokens, reads).items()}
     top = best(outputs["lm"], model) if "lm" in outputs else None
     if top is not None and not (outputs["lm"].nbytes <= SCORES if scores is None else scores):
         del outputs["lm"]
+    hidden = {stream: np.stack(states) for stream, states in heard.hidden.items()}  # [layer, position, dim]
     return Trace(
-        model=model.name,
-        family=model.family,
-        source=tokens,
-        target=reads,
-        attention=tuple(heard.attention),
-        hidden={stream: np.stack(states) for stream, states in heard.hidden.items()},  # [layer, position, dim]
-        embeddings=heard.embeddings,
-        blocks=tuple(heard.blocks),
-        top=top,
-        outputs=outputs,
-        edits=edits,
-        notes=model.notes,
-    )
+        model=model.name, family=model.family, source=tokens, target=reads, attention=tuple(heard.attention), hidden=hidden,
+        embeddings=heard.embeddings, blocks=tuple(heard.blocks), top=top, outputs=outputs, edits=edits, notes=model.notes,
+    )  # fmt: skip
 
 
 def cost(model: Model, pieces: int, target: int = 0, layers: Iterable[int] | None = None) -> int:
@@ -108,8 +97,10 @@ def _check_size(model: Model, tokens: Tokens, reads: Tokens | None, kept: frozen
         )
 
 
-def _check_traceable(model: Model) -> None:
-    """Refuse what no forward pass can be watched of."""
+def _check_traceable(model: Model, blocks: bool) -> None:
+    """Refuse what no forward pass can be watched of, or not as closely as asked."""
+    if blocks and (reason := getattr(model, "without_blocks", "")):
+        raise ChoiceError(f"What each block of {model.name} adds cannot be kept: {reason} Leave blocks=True out.")
     if getattr(model, "family", "") == "ngram":
         raise ChoiceError(
             f"{model.name} is an n-gram model: it counts, and has no attention or hidden states to trace. Use {model.name}.logits."
