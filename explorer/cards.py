@@ -103,7 +103,7 @@ def figures(card: str) -> dict[str, tuple[float, ...]]:
     return found
 
 
-TWIN = "Exported, it opens as"
+TWIN, ALONE = "Exported, it opens as", "Hugging Face has no class for it"
 
 
 def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int) -> str:
@@ -112,14 +112,26 @@ def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int
         f"{TWIN} `{architecture}`: {weights:,} weights, and of {texts} held-out texts, padded, its scores differ from those of that "
         f"class by at most {gap:.1e}."
     )
-    kept = [part for part in card.split("\n\n") if not part.startswith(TWIN)]
+    return _told(card, said)
+
+
+def without_twin(card: str, weights: int) -> str:
+    """The card of a model that no class of Hugging Face's can hold."""
+    return _told(card, f"{ALONE}: {weights:,} weights, compared with its paper's formulas in the tests instead.")
+
+
+def _told(card: str, said: str) -> str:
+    """The card with this paragraph before its figures, in place of what stood there."""
+    kept = [part for part in card.split("\n\n") if not part.startswith((TWIN, ALONE))]
     place = next(number for number, part in enumerate(kept) if part.startswith("| figure"))
     return "\n\n".join([*kept[:place], fill(said, 128, break_on_hyphens=False), *kept[place:]])
 
 
 def twin_of(card: str) -> tuple[str, str, str]:
-    """How many weights a card tells of, its twin, and the largest difference to it."""
-    said = next((part for part in card.split("\n\n") if part.startswith(TWIN)), "")
+    """How many weights a card tells of, its twin, and the largest difference to it; dashes where no twin can be."""
+    said = next((part for part in card.split("\n\n") if part.startswith((TWIN, ALONE))), "")
+    if said.startswith(ALONE):
+        return said.split()[7], "–", "–"
     found = re.search(r"`(\w+)`: ([\d,]+) weights.*at most (\S+)\.$", " ".join(said.split()))
     if found is None:
         raise FileError("This card tells nothing of a twin. Measure it: python -m explorer.recipes --twins.")

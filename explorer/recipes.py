@@ -133,14 +133,17 @@ def ship(name: str) -> Path:
 
 
 def tell_twin(name: str) -> None:
-    """Measure how far a shipped model is from its Hugging Face class, and write it into its card."""
+    """Measure how far a shipped model is from its Hugging Face class, where there is one, and write it into its card."""
     model, folder = library.open_by_name(name), library.folder_of(name)
+    card = folder / cards.CARD
+    weights = sum(weight.numel() for weight in model.module.parameters())
+    if model.family in ("bilm", "static"):  # no class of Hugging Face's is of this family
+        card.write_text(cards.without_twin(card.read_text("utf-8"), weights), "utf-8")
+        return
     corpus = _corpus(runs.described(folder)["plan"]["corpus"]["name"])
     texts = [plain(text) for text in corpus.held(TWINS, "validation").texts]
     with TemporaryDirectory() as place:
         architecture, gap = difference(model, export(model, place), texts)
-    weights = sum(weight.numel() for weight in model.module.parameters())
-    card = folder / cards.CARD
     card.write_text(cards.with_twin(card.read_text("utf-8"), weights, architecture, gap, len(texts)), "utf-8")
 
 
