@@ -71,7 +71,7 @@ def two_uses(model: Model, word: str, texts: tuple[str, str]) -> np.ndarray:
     found = []
     for text in texts:
         traced = trace(model, text)
-        places = [n for n, piece in enumerate(traced.source.texts) if piece.strip() == word]
+        places = [n for n, (begin, end) in enumerate(traced.source.offsets) if text[begin:end].strip() == word]
         if not places:
             raise TextError(f"{model.name} reads no piece {word!r} in {text!r}. Give a text in which it stands by itself.")
         found.append(next(iter(traced.hidden.values()))[:, places[0]].astype(np.float64))

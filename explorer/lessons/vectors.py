@@ -29,9 +29,14 @@ DECK = (
 )  # fmt: skip
 
 
+def commonest(record: Drawn) -> int:
+    """The place of the word of a text that all texts say most often; a full stop is no word."""
+    return max(range(len(record.tokens)), key=lambda n: (record.tokens.texts[n].isalpha(), float(record.share[n])))
+
+
 def stranger_question(record: Drawn) -> Exercise:
     """Whether a frequent word is drawn as a stranger as often as it stands in the texts."""
-    place = int(np.argmax(record.share))
+    place = commonest(record)
     word, share, lots = record.tokens.texts[place], record.share[place], record.lots[place]
     options = ("more often than that", "just as often", "more rarely than that")
     answer = options[1] if np.isclose(share, lots, rtol=1e-3) else options[0] if lots > share else options[2]
@@ -39,7 +44,7 @@ def stranger_question(record: Drawn) -> Exercise:
         f"*{word}* makes up {share:.1%} of all words. Strangers are drawn by $f^{{0.75}}$, made into shares again. How often is a "
         f"stranger *{word}*?"
     )
-    rare = int(np.argmin(np.where(record.share > 0, record.share, np.inf)))
+    rare = int(np.argmin(np.where(record.share > 0, record.share, np.inf)))  # one that the texts do say
     why = (
         f"{lots:.1%} of the strangers. The power takes from frequent words and gives to rare ones: *{record.tokens.texts[rare]}* has "
         f"{record.share[rare]:.3%} of the words and {record.lots[rare]:.3%} of the strangers."
@@ -102,7 +107,7 @@ def by_layer(cosines: Mapping[str, np.ndarray]) -> str:
 
 def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tuple[Exercise, ...]:
     """Questions about one text, one pair of words and all analogies; every answer is read off a record or follows from the numbers told."""
-    place = int(np.argmax(record.share))
+    place = commonest(record)
     share = round(float(record.share[place]), 4)
     row = record.of(int(record.pairs[0, 0]))[0]
     said = [round(float(value), 2) for value in record.said[row].clip(0.01, 0.99)]
