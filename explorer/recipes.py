@@ -276,8 +276,6 @@ WAITING = (
     "distilbert",
     "distilbert-alone",
     "elmo",
-    "word2vec",
-    "glove",
     "electra",
     "roberta",
     "pegasus",

@@ -95,13 +95,13 @@ def solved(record: Solved) -> go.Figure:
     to b − a + c with the three words of the question left out, as is usual. Striped: every word may be the answer.
 
     You may conclude which relations are one direction for most of their words. You may not conclude that the method *reasons*: where
-    every word is allowed, it mostly gives back a word of the question. Questions of one relation share their words, so a hundred
+    every word is allowed, it often gives back a word of the question. Questions of one relation share their words, so a hundred
     questions are worth far fewer independent ones.
     """
     rows = np.arange(len(record.relations))
     names = [f"{theme.label(name)} ({count})" for name, count in zip(record.relations, record.counts, strict=True)]
     ways = (("question words left out", record.forbidden, ""), ("every word allowed", record.allowed, "/"))
-    figure = go.Figure(
+    bars = [
         go.Bar(
             x=values, y=rows, orientation="h", name=name, meta=number, marker={"pattern": {"shape": shape}},
             customdata=[[theme.printable(example), f"{echo:.0%}"] for example, echo in zip(record.examples, record.echoed, strict=True)],
@@ -109,7 +109,8 @@ def solved(record: Solved) -> go.Figure:
             "<extra></extra>",
         )
         for number, (name, values, shape) in enumerate(ways)
-    )  # fmt: skip
+    ]  # fmt: skip
+    figure = go.Figure(bars)
     notes = (
         f"{theme.printable(record.model)}, {int(record.counts.sum()):,} questions: {record.total('forbidden'):.1%} solved",
         f"every word allowed: {record.total('allowed'):.1%}, and in {record.total('echoed'):.1%} a word of the question is nearest",
@@ -231,9 +232,10 @@ def begins(record: Drawn) -> Mapping[str, Control]:
 
 
 def middles(record: Drawn) -> Mapping[str, Control]:
-    """Which word is in the middle; at first the one with the most pairs."""
-    most = int(np.bincount(record.pairs[:, 0], minlength=1).argmax()) if len(record.pairs) else 0
-    return {"place": Range("Place of the word in the middle", 0, len(record.tokens) - 1, most)}
+    """Which word is in the middle; at first the rarest of those with several pairs."""
+    often = np.bincount(record.pairs[:, 0], minlength=len(record.tokens))
+    first = int(np.argmin(np.where(often >= min(4, often.max()), record.share, np.inf)))
+    return {"place": Range("Place of the word in the middle", 0, len(record.tokens) - 1, first)}
 
 
 VIEWS = by_name(

@@ -13,6 +13,7 @@ from explorer.errors import ExplorerError, TextError
 from explorer.library import models
 from explorer.measuring import analogies
 from explorer.pages.parts.opening import opened
+from explorer.shells.lesson import plain
 from explorer.text.microworld import stories
 from explorer.text.microworld.relations import relations
 from explorer.training import contexts
@@ -47,7 +48,7 @@ def tried(make: Callable[[], Any]) -> Any:
     try:
         return make()
     except ExplorerError as error:
-        st.warning(str(error).replace("<", "‹").replace("$", "＄"))
+        st.warning(plain(str(error)))
         return None
 
 
