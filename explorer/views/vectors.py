@@ -20,8 +20,8 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     word stands near it. Empty rows were left out this time: frequent words often are, and rare ones never. Each of the others looks
     one to five words far, drawn anew each time, and left-out words do not count.
 
-    You may conclude that near words become pairs more often than far ones, and that order inside the window is lost. You may not
-    conclude that these pairs are *the* pairs of the text: another step draws others.
+    You may conclude that near words become pairs more often than far ones, and that order inside the window is lost.
+    You may not conclude that these pairs are *the* pairs of the text: another step draws others.
     """
     end = min(len(record.tokens), begin + WIDE)
     grid = np.zeros((len(record.tokens), len(record.tokens)))
