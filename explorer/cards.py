@@ -28,6 +28,7 @@ USUAL = (
     "mask_rate_first",
     "mask_rate",
 )
+NAMED, READ = {"static": "table of word vectors"}, {"co-occurrence": "pairs of words, with their counts"}
 FLAGS = ("corpus", "steps", "batch", "rate")
 Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
 
@@ -39,7 +40,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     how = ", ".join(f"{part} {plan[part]}" for part in USUAL if plan.get(part) not in (None, 0.0))
     parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
     size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} pieces"
-    kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {shape['family']}"
+    kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
     seeds = list(found)
     clock = taken[choice["seed"]]
     rows = [f"| {TRAINED} | {' | '.join(format(taken[seed]['seconds'], '.0f') for seed in seeds)} |"]
@@ -49,7 +50,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
             rows.append(f"| {figure} ({split}) | {values} |")
     paragraphs = [
         f"{kind} by the preset `{system}`, size `tiny` ({size}), {_begun(plan)} on `{corpus}` "
-        f"({plan['corpus']['stories']:,} texts{_hash(corpus)}). {choice['note']}",
+        f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
         f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.recipes {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
         f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
