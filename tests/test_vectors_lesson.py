@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +40,7 @@ def glove() -> StaticModel:
 
 @pytest.fixture(scope="module")
 def told(word2vec: StaticModel) -> Told:
-    read = prepared(list(islice(stories(400, 1), 400)), word2vec.tokenizer)
+    read = prepared(list(stories(3000, 1)), word2vec.tokenizer)
     return Told(read, word2vec.tokenizer.vocabulary.size)
 
 
@@ -195,7 +194,7 @@ def test_the_page_answers_odd_input_calmly() -> None:
     for typed, said in (
         ({"text": "", "word": "yeti", "first": "<script>alert(1)</script>"}, ("empty", "no vector", "no vector")),
         ({"text": "word " * 20_000, "word": "", "first": "x" * 100_000}, ("reads at most", "no word", "no vector")),
-        ({"text": "<script>alert(1)</script> 😀 مرحبا", "word": " Dog ", "first": "cat"}, ("two different",)),
+        ({"text": "<script>alert(1)</script> 😀 مرحبا", "word": " Dog ", "first": "she"}, ("two different",)),
     ):
         for key, value in typed.items():
             at.text_input(key=key).set_value(value)

@@ -148,7 +148,7 @@ def of_vectors() -> dict[str, Any]:
         "drawn": drawn(word2vec, STORY, told),
         "odd drawn": drawn(word2vec, f"{ODD} {STORY} {STORY} {STORY}", told),
         "one word drawn": drawn(word2vec, "the", told),
-        "ratios": ratios(glove, "dog", "cat", read, many=1),
+        "ratios": ratios(glove, "the", "a", read, many=1),
         "odd ratios": Ratios(odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9),
         "solved": Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
         "plane": neighbours.plane(word2vec, (("he", "she"), ("dog", "cat")), relation=odd),

@@ -92,12 +92,12 @@ else:
 
 st.header("Ratios of counts", divider=True)
 st.markdown(
-    "Why should differences mean anything? A word that stands near *dog* but not near *cat* has a large P(k | dog) / P(k | cat); what both "
+    "Why should differences mean anything? A word that stands near *he* but not near *she* has a large P(k | he) / P(k | she); what both "
     "share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ is the logarithm of that ratio, as far as the fit is good."
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    first = st.text_input("First word", "dog", key="first", bind="query-params", width=200)
-    second = st.text_input("Second word", "cat", key="second", bind="query-params", width=200)
+    first = st.text_input("First word", "he", key="first", bind="query-params", width=200)
+    second = st.text_input("Second word", "she", key="second", bind="query-params", width=200)
 counted = lab.tried(partial(lab.ratios, "glove", first, second))
 if counted is not None:
     code = f"{lab.start('glove')}{lab.COUNTED}trace = contexts.ratios(model, *{counted.pair!r}, texts)"
@@ -124,6 +124,6 @@ def show_uses() -> None:
 
 predict(lesson.sense_question(cosines), "guess.sense", show_uses)
 
-fixed = lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "dog", "cat"), lab.solved("word2vec"), lab.plane("word2vec", "gender")
+fixed = lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "he", "she"), lab.solved("word2vec"), lab.plane("word2vec", "gender")
 exercises(lesson.exercises(*fixed), "vectors.exercise")
 deck(lesson.DECK, lesson.NOTATION)

@@ -176,20 +176,22 @@ def plane(record: Plane) -> go.Figure:
     along = [[None if n is None else float(values[n]) for n in ends] for values in (x, y)]
     lines = go.Scatter(x=along[0], y=along[1], mode="lines", meta=1, line={"width": 2}, hoverinfo="skip", showlegend=False)
     names = [theme.label(word) for word in record.words]
+    first = {a for a, _ in record.links}  # the words of a pair may lie so near that their names would cover each other
+    sides = ["bottom center" if place in first else "top center" for place in range(len(names))]
     dots = go.Scatter(
-        x=x, y=y, mode="markers+text", text=names, textposition="top center", meta=0, marker={"size": 9}, showlegend=False,
+        x=x, y=y, mode="markers+text", text=names, textposition=sides, meta=0, marker={"size": 9}, showlegend=False,
         textfont={"size": 14}, hovertemplate="%{text}: (%{x:.2f}, %{y:.2f})<extra></extra>",
     )  # fmt: skip
     kept = f"this plane keeps {record.shares.sum():.0%} of the spread of {len(names)} words"
     notes = (theme.printable(f"{record.model}, {record.relation}" if record.relation else record.model), kept)
     above = theme.space_above(*notes) + 14
     figure = go.Figure([lines, dots])
-    sides = [f"{which} direction ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)]
+    axes = [f"{which} direction ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)]
     room = 0.18 * max(1e-6, float(np.ptp(x))), 0.12 * max(1e-6, float(np.ptp(y)))
     figure.update_layout(
         title=theme.title("Words on a plane", *notes), height=460 + above, margin={"l": 10, "r": 10, "t": above, "b": 60},
-        xaxis={"title": {"text": sides[0]}, "automargin": True, "range": [float(x.min()) - room[0], float(x.max()) + room[0]]},
-        yaxis={"title": {"text": sides[1]}, "automargin": True, "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
+        xaxis={"title": {"text": axes[0]}, "automargin": True, "range": [float(x.min()) - room[0], float(x.max()) + room[0]]},
+        yaxis={"title": {"text": axes[1]}, "automargin": True, "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
     )  # fmt: skip
     return figure
 
