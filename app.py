@@ -12,6 +12,7 @@ st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout=
 st.html("<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }</style>")
 LESSONS = {
     "tokens": "Tokens",
+    "vectors": "Vectors",
     "heads": "Heads and layers",
     "attention": "Attention, step by step",
     "positions": "Positions",
@@ -22,13 +23,13 @@ LESSONS = {
     "whatif": "What if",
     "yours": "Your model",
 }
-NEEDS = {"elmo": "elmo"}  # a lesson about a model that is not on the shelf is reached by its address only
+NEEDS = {"elmo": {"elmo"}, "vectors": {"word2vec", "glove"}}  # without its models a lesson is reached by its address only
 pages = [
     st.Page(
         PAGES / f"{name}.py",
         title=title,
         default=name == "heads",
-        visibility="visible" if NEEDS.get(name, "bert") in explorer.models() else "hidden",
+        visibility="visible" if NEEDS.get(name, {"bert"}) <= set(explorer.models()) else "hidden",
     )
     for name, title in LESSONS.items()
 ]

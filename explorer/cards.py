@@ -28,6 +28,7 @@ USUAL = (
     "mask_rate_first",
     "mask_rate",
 )
+NAMED, READ = {"static": "table of word vectors"}, {"co-occurrence": "pairs of words, with their counts"}
 FLAGS = ("corpus", "steps", "batch", "rate")
 Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
 
@@ -39,7 +40,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     how = ", ".join(f"{part} {plan[part]}" for part in USUAL if plan.get(part) not in (None, 0.0))
     parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
     size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} pieces"
-    kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {shape['family']}"
+    kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
     seeds = list(found)
     clock = taken[choice["seed"]]
     rows = [f"| {TRAINED} | {' | '.join(format(taken[seed]['seconds'], '.0f') for seed in seeds)} |"]
@@ -49,7 +50,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
             rows.append(f"| {figure} ({split}) | {values} |")
     paragraphs = [
         f"{kind} by the preset `{system}`, size `tiny` ({size}), {_begun(plan)} on `{corpus}` "
-        f"({plan['corpus']['stories']:,} texts{_hash(corpus)}). {choice['note']}",
+        f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
         f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.recipes {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
         f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
@@ -103,7 +104,7 @@ def figures(card: str) -> dict[str, tuple[float, ...]]:
     return found
 
 
-TWIN = "Exported, it opens as"
+TWIN, ALONE = "Exported, it opens as", "Hugging Face has no class for it"
 
 
 def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int) -> str:
@@ -112,14 +113,26 @@ def with_twin(card: str, weights: int, architecture: str, gap: float, texts: int
         f"{TWIN} `{architecture}`: {weights:,} weights, and of {texts} held-out texts, padded, its scores differ from those of that "
         f"class by at most {gap:.1e}."
     )
-    kept = [part for part in card.split("\n\n") if not part.startswith(TWIN)]
+    return _told(card, said)
+
+
+def without_twin(card: str, weights: int) -> str:
+    """The card of a model that no class of Hugging Face's can hold."""
+    return _told(card, f"{ALONE}: {weights:,} weights, compared with its paper's formulas in the tests instead.")
+
+
+def _told(card: str, said: str) -> str:
+    """The card with this paragraph before its figures, in place of what stood there."""
+    kept = [part for part in card.split("\n\n") if not part.startswith((TWIN, ALONE))]
     place = next(number for number, part in enumerate(kept) if part.startswith("| figure"))
     return "\n\n".join([*kept[:place], fill(said, 128, break_on_hyphens=False), *kept[place:]])
 
 
 def twin_of(card: str) -> tuple[str, str, str]:
-    """How many weights a card tells of, its twin, and the largest difference to it."""
-    said = next((part for part in card.split("\n\n") if part.startswith(TWIN)), "")
+    """How many weights a card tells of, its twin, and the largest difference to it; dashes where no twin can be."""
+    said = next((part for part in card.split("\n\n") if part.startswith((TWIN, ALONE))), "")
+    if said.startswith(ALONE):
+        return said.split()[7], "–", "–"
     found = re.search(r"`(\w+)`: ([\d,]+) weights.*at most (\S+)\.$", " ".join(said.split()))
     if found is None:
         raise FileError("This card tells nothing of a twin. Measure it: python -m explorer.recipes --twins.")

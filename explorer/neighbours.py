@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, TextError
+from explorer.model import Model
 from explorer.model.others import StaticModel
-from explorer.records import Neighbours
+from explorer.records import Neighbours, Plane
+from explorer.tracing import trace
+
+LONGEST = 40  # letters of a word in a message
 
 
 def unit(model: object) -> np.ndarray:
@@ -27,7 +31,8 @@ def ids_of(model: StaticModel, words: Sequence[str]) -> list[int]:
     found = [model.tokenizer.core.token_to_id(word) for word in words]
     for word, number in zip(words, found, strict=True):
         if number is None or number in special:
-            raise ChoiceError(f"{model.name} has no vector for {word!r}: it was not met in training, or too rarely.")
+            short = word if len(word) <= LONGEST else f"{word[:LONGEST]}…"
+            raise ChoiceError(f"{model.name} has no vector for {short!r}: it was not met in training, or too rarely.")
     return [number for number in found if number is not None]
 
 
@@ -47,6 +52,31 @@ def analogy(model: StaticModel, a: str, b: str, c: str, *, top: int = 10, forbid
     wanted = vectors[numbers[1]] - vectors[numbers[0]] + vectors[numbers[2]]
     wanted /= np.linalg.norm(wanted).clip(1e-12)
     return _nearest(model, (a, b, c), vectors @ wanted, numbers if forbid else [], top)
+
+
+def plane(model: StaticModel, pairs: Sequence[tuple[str, str]], *, relation: str = "") -> Plane:
+    """Pairs of words on the plane on which their vectors (of length 1) lie furthest apart: the first two principal components."""
+    words = tuple(dict.fromkeys(word for pair in pairs for word in pair))
+    if len(words) < 3:
+        raise ChoiceError(f"A plane needs at least three words; there are {len(words)}.")
+    apart = unit(model)[ids_of(model, words)]
+    apart -= apart.mean(0)
+    u, s, _ = np.linalg.svd(apart, full_matrices=False)
+    links = tuple((words.index(a), words.index(b)) for a, b in pairs)
+    return Plane(model.name, relation, words, (u * s)[:, :2], s[:2] ** 2 / np.square(s).sum().clip(1e-12), links)
+
+
+def two_uses(model: Model, word: str, texts: tuple[str, str]) -> np.ndarray:
+    """The cosine between the vectors of one word in two texts, layer by layer; a word vector has one layer and knows no text."""
+    found = []
+    for text in texts:
+        traced = trace(model, text)
+        places = [n for n, (begin, end) in enumerate(traced.source.offsets) if text[begin:end].strip() == word]
+        if not places:
+            raise TextError(f"{model.name} reads no piece {word!r} in {text!r}. Give a text in which it stands by itself.")
+        found.append(next(iter(traced.hidden.values()))[:, places[0]].astype(np.float64))
+    one, other = (x / np.linalg.norm(x, axis=1, keepdims=True).clip(1e-12) for x in found)
+    return np.asarray((one * other).sum(1))
 
 
 def _nearest(

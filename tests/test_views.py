@@ -14,7 +14,7 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
-from explorer import directions
+from explorer import directions, neighbours
 from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.generating.comparing import distribution, written
@@ -22,6 +22,7 @@ from explorer.generating.watching import watch
 from explorer.guessing import copied, guess_spans
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
+from explorer.model.others import StaticModel
 from explorer.nn.positions import POSITIONS
 from explorer.records import (
     Along,
@@ -33,6 +34,9 @@ from explorer.records import (
     Distribution,
     Mixes,
     Neighbours,
+    Plane,
+    Ratios,
+    Solved,
     Trace,
     TrainingStep,
     Written,
@@ -43,7 +47,10 @@ from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
 from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
+from explorer.training.contexts import drawn, ratios
+from explorer.training.nearness import Told
 from explorer.training.schedules import schedules
+from explorer.training.stories import prepared
 from explorer.training.teaching import student_of
 from explorer.views import VIEWS, Choice, Range, merges, mixes, pieces, theme, training, tree, words, writing
 
@@ -55,6 +62,9 @@ NO_TEXT = (
     "letter-filters",
     "contexts",
     "neighbours",
+    "analogies",
+    "ratios",
+    "plane",
     *mixes.VIEWS,
     "rates",
     "span-lengths",
@@ -121,6 +131,28 @@ def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **of_decoding(bert, gpt2),
         **of_training(),
         **of_elmo(),
+        **of_vectors(),
+    }
+
+
+def of_vectors() -> dict[str, Any]:
+    """Pairs, ratios and a plane of vectors that have learned nothing; and words that would be markup."""
+    texts = [*classroom.toys()[:200], ODD]
+    pieces = ex.tokenizer("words", texts, size=4000)
+    read = prepared(texts, pieces)
+    told = Told(read, pieces.vocabulary.size)
+    word2vec, glove = (ex.build(name, tokenizer=pieces, device="cpu", dim=8) for name in ("word2vec", "glove"))
+    assert isinstance(word2vec, StaticModel) and isinstance(glove, StaticModel)
+    odd = "<b>bold"
+    return {
+        "drawn": drawn(word2vec, STORY, told),
+        "odd drawn": drawn(word2vec, f"{ODD} {STORY} {STORY} {STORY}", told),
+        "one word drawn": drawn(word2vec, "the", told),
+        "ratios": ratios(glove, "the", "a", read, many=1),
+        "odd ratios": Ratios(odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9),
+        "solved": Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
+        "plane": neighbours.plane(word2vec, (("he", "she"), ("dog", "cat")), relation=odd),
+        "odd plane": Plane(odd, "", (odd, "a"), np.zeros((2, 2)), np.zeros(2), ((0, 1),)),
     }
 
 

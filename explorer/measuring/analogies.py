@@ -7,12 +7,14 @@ from itertools import permutations
 
 import numpy as np
 
+from explorer.errors import ChoiceError
 from explorer.measuring import scores
-from explorer.measuring.held import Desk
+from explorer.measuring.held import Desk, Held
 from explorer.measuring.measured import Measured
 from explorer.model import OwnModel
 from explorer.model.others import StaticModel
 from explorer.neighbours import analogy, unit
+from explorer.records import Solved
 from explorer.text.microworld.relations import relations
 
 MOST, SHOWN = 200, (("he", "she", "king"), ("dog", "dogs", "cat"), ("walk", "walked", "play"))
@@ -31,13 +33,36 @@ def known(desk: Desk) -> dict[str, np.ndarray]:
     return made
 
 
-def answered(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
-    """Whether d lies nearest to b − a + c, for every question; with `forbid` no word of the question may be the answer."""
-    a, b, c, d = asked.T
+def nearest(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
+    """What lies nearest to b − a + c, for every question; with `forbid` no word of the question may be the answer."""
+    a, b, c, _ = asked.T
     likeness = (vectors[b] - vectors[a] + vectors[c]) @ vectors.T  # [question, word]
     if forbid:
         np.put_along_axis(likeness, asked[:, :3], -np.inf, axis=1)
-    return likeness.argmax(1) == d
+    found: np.ndarray = likeness.argmax(1)
+    return found
+
+
+def answered(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
+    """Whether d lies nearest to b − a + c, for every question."""
+    right: np.ndarray = nearest(vectors, asked, forbid=forbid) == asked[:, 3]
+    return right
+
+
+def solved(model: StaticModel) -> Solved:
+    """The questions that a card asks, by relation: the easiest relation first."""
+    vectors, pieces = unit(model), model.tokenizer
+    rows = []
+    for name, asked in known(Desk(Held([]), pieces, "skip-gram", "", model.longest, 0)).items():
+        free = nearest(vectors, asked, forbid=False)
+        a, b, c, d = (pieces.text_of(int(n)) for n in asked[0])
+        echoed = (free[:, None] == asked[:, :3]).any(1)
+        shares = answered(vectors, asked, forbid=True).mean(), (free == asked[:, 3]).mean(), echoed.mean()
+        rows.append((name, f"{a} : {b} = {c} : {d}", len(asked), *shares))
+    if not rows:
+        raise ChoiceError(f"{model.name} has too few words of the microworld to be asked for analogies.")
+    names, examples, *numbers = zip(*sorted(rows, key=lambda row: -row[3]), strict=True)
+    return Solved(model.name, names, examples, *map(np.array, numbers))
 
 
 def analogies(desk: Desk) -> Callable[[OwnModel], Measured] | None:

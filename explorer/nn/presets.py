@@ -221,7 +221,7 @@ VECTORS = {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}}
 EVENLY = {"optimiser": "adamw", "schedule": "linear"}
 WORD2VEC = Preset(
     "word2vec", {"family": "static"}, VECTORS, tokenizer="words", objective="skip-gram", pieces=4000, plan=EVENLY,
-    tiny={"steps": 1500, "batch": 128, "rate": 1e-2},
+    tiny={"steps": 1500, "batch": 32, "rate": 1e-2},
 )  # fmt: skip
 GLOVE = Preset(
     "glove", {"family": "static", "counts": True}, VECTORS, tokenizer="words", objective="co-occurrence", pieces=4000, plan=EVENLY,

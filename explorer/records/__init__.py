@@ -48,6 +48,7 @@ from explorer.records.support import Support, SupportTable
 from explorer.records.tokens import Tokens, Vocabulary
 from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
 from explorer.records.training import TrainingStep
+from explorer.records.vectors import Drawn, Plane, Ratios, Solved
 
 __all__ = [
     "CUTS",
@@ -104,17 +105,21 @@ __all__ = [
     "Bench",
     "BothSides",
     "Contexts",
+    "Drawn",
     "Filters",
     "Mixes",
     "Neighbours",
     "Mix",
     "NoScale",
     "Places",
+    "Plane",
     "Prediction",
     "Prepared",
+    "Ratios",
     "Record",
     "SetMask",
     "SideBySide",
+    "Solved",
     "Shuffle",
     "SilenceHead",
     "Support",

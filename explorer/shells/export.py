@@ -102,7 +102,8 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
                 yield name, i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
         elif trace.type == "bar" and trace.orientation == "h":  # boxes in rows: what is written on each, and how wide it is
             rows = _names(figure, trace.yaxis or "y")
-            for j, (row, text, value) in enumerate(zip(np.asarray(trace.y, int), trace.text, np.asarray(trace.x), strict=True)):
+            written = trace.text if trace.text is not None else [rows[int(row)] for row in trace.y]
+            for j, (row, text, value) in enumerate(zip(np.asarray(trace.y, int), written, np.asarray(trace.x), strict=True)):
                 yield name, int(row), rows[row], j, unescape(text), float(value)
         elif trace.type in ("bar", "scatter"):
             for j, (where, value) in enumerate(zip(_points(figure, trace), np.asarray(trace.y, np.float64), strict=True)):

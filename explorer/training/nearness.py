@@ -42,14 +42,26 @@ class Told(list[Story]):
 
 def pairs_of(story: Story, told: Told, chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The pairs (middle, near) of one story: frequent words thinned out, each window of a width drawn from 1 to 5."""
-    ids = story.ids[chance.random(len(story.ids)) < told.kept[story.ids]]
-    wide = chance.integers(1, WINDOW + 1, len(ids))
+    places, wide = windows(told.kept[story.ids], chance)
+    ids = story.ids[places]
+    middle, near = within(wide)
+    return ids[middle], ids[near]
+
+
+def windows(kept: np.ndarray, chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Which places of a story stay, where each stays with the chance `kept` [place], and how far each of them looks."""
+    places = np.flatnonzero(chance.random(len(kept)) < kept)
+    return places, chance.integers(1, WINDOW + 1, len(places))
+
+
+def within(wide: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs (middle, near) as places among words that stayed: each looks as far as `wide` says, to both sides."""
     middle, near = [], []
     for step in range(1, WINDOW + 1):
-        at = np.arange(max(0, len(ids) - step))
+        at = np.arange(max(0, len(wide) - step))
         onward, back = at[wide[at] >= step], at[wide[at + step] >= step] if len(at) else at
-        middle += [ids[onward], ids[back + step]]
-        near += [ids[onward + step], ids[back]]
+        middle += [onward, back + step]
+        near += [onward + step, back]
     return np.concatenate(middle), np.concatenate(near)
 
 

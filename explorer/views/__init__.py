@@ -29,6 +29,7 @@ from explorer.views import (
     tiles,
     training,
     tree,
+    vectors,
     walk,
     words,
     writing,
@@ -39,7 +40,7 @@ VIEWS: dict[str, View] = {
     **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
-    **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS,
+    **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
 }  # fmt: skip

@@ -1,0 +1,98 @@
+"""Word vectors: the pairs they are learned from, how they solve analogies, ratios of counts, and words on a plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.records.record import Record
+from explorer.records.tokens import Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Record):
+    """What word2vec learns from one text, drawn once: pairs of words that stand near each other, and strangers for each.
+
+    At every place of the text: `share` of the word in all texts, its share of the strangers, `lots`, the chance that it is `kept`,
+    and how far its `window` reaches (0: it was left out this time). `pairs` [pair, 2] are the places of the word in the middle and
+    of the one near it; `strangers` [pair] are words drawn by chance. `said` [pair, 1 + stranger] is what a model makes of them: the
+    chance σ(w·c) that a pair is a real one, first for the near word.
+    """
+
+    model: str
+    tokens: Tokens
+    share: np.ndarray
+    lots: np.ndarray
+    kept: np.ndarray
+    window: np.ndarray
+    pairs: np.ndarray
+    strangers: tuple[tuple[str, ...], ...]
+    said: np.ndarray
+
+    def of(self, place: int) -> list[int]:
+        """The numbers of the pairs in which the word of this place is the one in the middle, from left to right."""
+        mine = np.flatnonzero(self.pairs[:, 0] == place)
+        return sorted(mine.tolist(), key=lambda pair: int(self.pairs[pair, 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Solved(Record):
+    """Analogies by relation: how many were asked, one of them, and three shares [relation].
+
+    `forbidden` are solved where no word of the question may be the answer, `allowed` where every word may, and `echoed` is how
+    often the nearest of all words is one of the three that were asked about.
+    """
+
+    model: str
+    relations: tuple[str, ...]
+    examples: tuple[str, ...]
+    counts: np.ndarray
+    forbidden: np.ndarray
+    allowed: np.ndarray
+    echoed: np.ndarray
+
+    def total(self, name: str) -> float:
+        """One of the shares over all questions."""
+        return float((getattr(self, name) * self.counts).sum() / self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios(Record):
+    """P(k | a) / P(k | b) for some words k, counted in texts and as word vectors have it.
+
+    `often` [2, word] is how often k stands near a and near b (each time counts 1/distance), `chances` [2, word] the same as shares of
+    all that stands there, `said` [word] the ratio of the vectors; `kinds` says why each k was chosen. `alike` is the correlation of
+    both logarithms over all `compared` words that stand near a and near b.
+    """
+
+    model: str
+    pair: tuple[str, str]
+    words: tuple[str, ...]
+    kinds: tuple[str, ...]
+    often: np.ndarray
+    chances: np.ndarray
+    said: np.ndarray
+    alike: float
+    compared: int
+    texts: int
+
+    @property
+    def ratio(self) -> np.ndarray:
+        """The counted ratio [word]."""
+        return self.chances[0] / self.chances[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(Record):
+    """Words on the plane on which they lie furthest apart: `points` [word, 2], and the share of all variance along each direction.
+
+    `links` are pairs of words that stand in the relation, as places in `words`.
+    """
+
+    model: str
+    relation: str
+    words: tuple[str, ...]
+    points: np.ndarray
+    shares: np.ndarray
+    links: tuple[tuple[int, int], ...]

@@ -1,0 +1,249 @@
+"""Word vectors: which pairs are drawn, analogies by relation, ratios of counts, words on a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Drawn, Plane, Ratios, Solved
+from explorer.views import theme
+from explorer.views.tiles import nothing
+from explorer.views.view import Control, Range, View, by_name
+
+WIDE = 60  # so many places of a long text fit into the picture of all pairs
+
+
+def window(record: Drawn, *, begin: int) -> go.Figure:
+    """Which words of a text become pairs in one step of word2vec: a row for each word as the one in the middle, dark where another
+    word stands near it. Empty rows were left out this time: frequent words often are, and rare ones never. Each of the others looks
+    one to five words far, drawn anew each time, and left-out words do not count.
+
+    You may conclude that near words become pairs more often than far ones, and that order inside the window is lost.
+    You may not conclude that these pairs are *the* pairs of the text: another step draws others.
+    """
+    end = min(len(record.tokens), begin + WIDE)
+    grid = np.zeros((len(record.tokens), len(record.tokens)))
+    grid[tuple(record.pairs.T)] = 1
+    grid = np.where(record.window[:, None] > 0, grid, np.nan)[begin:end, begin:end]
+    names = [theme.label(text) for text in record.tokens.texts[begin:end]]
+    said = [
+        f"{name}: {share:.2%} of all words, stays with chance {kept:.2f}; window {wide or '–'}"
+        for name, share, kept, wide in zip(
+            names, record.share[begin:end], record.kept[begin:end], record.window[begin:end], strict=True
+        )
+    ]
+    hover = [[f"{row}<br>near it: {name}" for name in names] for row in said]
+    left = int((record.window == 0).sum())
+    notes = (f"{len(record.pairs)} pairs; {left} of {len(names)} words left out", theme.unseen_note(record.tokens))
+    above = theme.space_above(*notes) + 14
+    axis = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "automargin": True, "showgrid": False}
+    font = {"size": 15 if len(names) <= 26 else 10}
+    figure = go.Figure(
+        go.Heatmap(
+            z=grid, coloraxis="coloraxis", customdata=hover, xgap=1, ygap=1, hovertemplate="%{customdata}<extra></extra>"
+        )
+    )
+    figure.update_layout(
+        title=theme.title("Pairs of one text", *notes),
+        xaxis={**axis, "title": {"text": "the word near it"}, "tickangle": -90, "tickfont": font},
+        yaxis={**axis, "title": {"text": "the word in the middle"}, "autorange": "reversed", "tickfont": font},
+        coloraxis={"cmin": 0, "cmax": 1.3, "showscale": False},
+        height=220 + above + max(200, 26 * min(len(names), 26)), margin={"l": 10, "r": 10, "t": above, "b": 60},
+    )  # fmt: skip
+    return figure
+
+
+def pairs(record: Drawn, *, place: int) -> go.Figure:
+    """One word in the middle: a row for each word that was drawn near it (label 1), and beside it the strangers that chance
+    drew for that row (label 0), by frequency to the power of 0.75. The colour is what the trained vectors say, σ(w·c): the chance
+    that the pair is a real one. The loss of a row is −log σ(w·c) − Σ log σ(−w·c̄).
+
+    You may conclude what is asked: telling neighbours from strangers, nothing else. You may not conclude that a stranger is wrong:
+    chance also draws words that do stand near, and a good model gives those a high share too.
+    """
+    mine = record.of(place)
+    word = theme.label(record.tokens.texts[place])
+    if mine:
+        grid = record.said[mine]
+        names = [[theme.label(record.tokens.texts[record.pairs[n, 1]]), *map(theme.label, record.strangers[n])] for n in mine]
+    else:
+        grid, names = np.full((1, 6), np.nan), [["–"] * 6]
+    note = f"window {record.window[place]}" if record.window[place] else "left out this time"
+    notes = (f"“{word}”: {note}; it stays with chance {record.kept[place]:.2f}", f"{theme.printable(record.model)}")
+    above = theme.space_above(*notes) + 40
+    tone = ["near (1)", *(f"stranger {n} (0)" for n in range(1, grid.shape[1]))]
+    figure = go.Figure(
+        go.Heatmap(
+            z=grid, text=names, texttemplate="%{text}", coloraxis="coloraxis", xgap=2, ygap=2,
+            hovertemplate=f"{word} · %{{text}}: σ(w·c) = <b>%{{z:.3f}}</b><extra></extra>",
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        title=theme.title("Near words and strangers", *notes), coloraxis={"cmin": 0, "cmax": 1},
+        xaxis={"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": tone, "side": "top", "showgrid": False,
+               "tickfont": {"size": 12}},
+        yaxis={"visible": False, "autorange": "reversed"},
+        height=above + 110 + 44 * len(grid), margin={"l": 10, "r": 10, "t": above, "b": 80},
+    )  # fmt: skip
+    return figure
+
+
+def solved(record: Solved) -> go.Figure:
+    """The share of analogies that are solved, for each relation that the microworld itself knows (gold). Solid: the nearest word
+    to b − a + c with the three words of the question left out, as is usual. Striped: every word may be the answer.
+
+    You may conclude which relations are one direction for most of their words. You may not conclude that the method *reasons*: where
+    every word is allowed, it often gives back a word of the question. Questions of one relation share their words, so a hundred
+    questions are worth far fewer independent ones.
+    """
+    rows = np.arange(len(record.relations))
+    names = [f"{theme.label(name)} ({count})" for name, count in zip(record.relations, record.counts, strict=True)]
+    ways = (("question words left out", record.forbidden, ""), ("every word allowed", record.allowed, "/"))
+    bars = [
+        go.Bar(
+            x=values, y=rows, orientation="h", name=name, meta=number, marker={"pattern": {"shape": shape}},
+            customdata=[[theme.printable(example), f"{echo:.0%}"] for example, echo in zip(record.examples, record.echoed, strict=True)],
+            hovertemplate=f"%{{customdata[0]}}<br>{name}: <b>%{{x:.1%}}</b><br>a word of the question nearest: %{{customdata[1]}}"
+            "<extra></extra>",
+        )
+        for number, (name, values, shape) in enumerate(ways)
+    ]  # fmt: skip
+    figure = go.Figure(bars)
+    notes = (
+        f"{theme.printable(record.model)}, {int(record.counts.sum()):,} questions: {record.total('forbidden'):.1%} solved",
+        f"every word allowed: {record.total('allowed'):.1%}, and in {record.total('echoed'):.1%} a word of the question is nearest",
+    )
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title("Analogies solved", *notes), barmode="group",
+        xaxis={"title": {"text": "share solved"}, "tickformat": ".0%", "range": [0, 1.02], "automargin": True},
+        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True},
+        height=above + 44 * len(rows) + 150, legend={"y": -0.22 * 10 / (len(rows) + 2)},
+        margin={"l": 10, "r": 20, "t": above, "b": 130},
+    )  # fmt: skip
+    return figure
+
+
+def ratios(record: Ratios) -> go.Figure:
+    """How much more often a word k stands near the first word than near the second: P(k | a) / P(k | b), on a scale of factors. Circles are
+    counted in the texts, crosses come from the vectors. Words near both and words near neither have a ratio around 1: what both
+    share cancels out. The words k were chosen by their counts: largest and smallest ratio, and around 1 the likeliest and the least likely.
+
+    You may conclude that differences of vectors keep ratios of counts, as far as circle and cross agree. You may not conclude that a
+    ratio is meaning, nor anything from words that were counted a few times only: their ratio is mostly chance.
+    """
+    a, b = map(theme.label, record.pair)
+    rows = np.arange(len(record.words))
+    figure = go.Figure()
+    for number, (name, values, symbol) in enumerate(
+        (("counted", record.ratio, "circle"), ("by the vectors", record.said, "x"))
+    ):
+        held = zip(record.words, record.kinds, *record.chances, *record.often, strict=True)
+        hover = [[theme.label(k), kind, f"{p:.5f}", f"{q:.5f}", f"{x:.1f}", f"{y:.1f}"] for k, kind, p, q, x, y in held]
+        figure.add_scatter(
+            x=values, y=rows, mode="markers", name=name, meta=number, marker={"symbol": symbol, "size": 13}, customdata=hover,
+            hovertemplate=f"%{{customdata[0]}} (%{{customdata[1]}})<br>{name}: <b>%{{x:.3g}}</b><br>P(k | {a}) = %{{customdata[2]}} "
+            f"(count %{{customdata[4]}})<br>P(k | {b}) = %{{customdata[3]}} (count %{{customdata[5]}})<extra></extra>",
+        )  # fmt: skip
+    notes = (
+        f"{record.texts:,} texts; chosen by counts",
+        f"log counted and log by the vectors, {record.compared} words: correlation {record.alike:.2f}",
+    )
+    above = theme.space_above(*notes) + 14
+    names = [f"{theme.label(word)} <i>{kind}</i>" for word, kind in zip(record.words, record.kinds, strict=True)]
+    figure.update_layout(
+        title=theme.title(f"P(k | {a}) / P(k | {b})", *notes),
+        xaxis={"type": "log", "title": {"text": f"← {b}    ratio    {a} →"}, "automargin": True, "dtick": 1},
+        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
+               "tickfont": {"size": 13}},
+        shapes=[{"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "width": 1}}],
+        height=above + 32 * len(rows) + 150, legend={"y": -0.22}, margin={"l": 10, "r": 20, "t": above, "b": 120},
+    )  # fmt: skip
+    return figure
+
+
+def plane(record: Plane) -> go.Figure:
+    """Word vectors on the plane on which they lie furthest apart (their first two principal components), and a line between the two words
+    of each pair. Where a relation is one direction, the lines are about parallel and equally long.
+
+    You may conclude how these words lie on this plane; the title says how much of their spread it keeps. You may not conclude that words
+    which touch here are near: the rest of their spread is not in the picture, and another choice of words gives another plane.
+    """
+    x, y = record.points.T
+    ends = [place for link in record.links for place in (*link, None)]
+    along = [[None if n is None else float(values[n]) for n in ends] for values in (x, y)]
+    lines = go.Scatter(x=along[0], y=along[1], mode="lines", meta=1, line={"width": 2}, hoverinfo="skip", showlegend=False)
+    names = [theme.label(word) for word in record.words]
+    first = {a for a, _ in record.links}  # the words of a pair may lie so near that their names would cover each other
+    sides = ["bottom center" if place in first else "top center" for place in range(len(names))]
+    dots = go.Scatter(
+        x=x, y=y, mode="markers+text", text=names, textposition=sides, meta=0, marker={"size": 9}, showlegend=False,
+        textfont={"size": 14}, hovertemplate="%{text}: (%{x:.2f}, %{y:.2f})<extra></extra>",
+    )  # fmt: skip
+    kept = f"this plane keeps {record.shares.sum():.0%} of the spread of {len(names)} words"
+    notes = (theme.printable(f"{record.model}, {record.relation}" if record.relation else record.model), kept)
+    above = theme.space_above(*notes) + 14
+    figure = go.Figure([lines, dots])
+    axes = [f"{which} direction ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)]
+    room = 0.18 * max(1e-6, float(np.ptp(x))), 0.12 * max(1e-6, float(np.ptp(y)))
+    figure.update_layout(
+        title=theme.title("Words on a plane", *notes), height=460 + above, margin={"l": 10, "r": 10, "t": above, "b": 60},
+        xaxis={"title": {"text": axes[0]}, "automargin": True, "range": [float(x.min()) - room[0], float(x.max()) + room[0]]},
+        yaxis={"title": {"text": axes[1]}, "automargin": True, "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
+    )  # fmt: skip
+    return figure
+
+
+def is_drawn(record: object) -> str:
+    """Empty for pairs that were drawn."""
+    kind = type(record).__name__
+    return (
+        ""
+        if isinstance(record, Drawn)
+        else f"it draws what training.contexts.drawn(model, text, told) makes; this is a {kind}."
+    )
+
+
+def is_solved(record: object) -> str:
+    """Empty for analogies by relation."""
+    kind = type(record).__name__
+    return "" if isinstance(record, Solved) else f"it draws what measuring.analogies.solved(model) finds; this is a {kind}."
+
+
+def is_ratios(record: object) -> str:
+    """Empty for ratios of counts."""
+    kind = type(record).__name__
+    return (
+        ""
+        if isinstance(record, Ratios)
+        else f"it draws what training.contexts.ratios(model, a, b, stories) counts; this is a {kind}."
+    )
+
+
+def is_plane(record: object) -> str:
+    """Empty for words on a plane."""
+    kind = type(record).__name__
+    return "" if isinstance(record, Plane) else f"it draws what neighbours.plane(model, pairs) makes; this is a {kind}."
+
+
+def begins(record: Drawn) -> Mapping[str, Control]:
+    """Where a text that is too long for one picture begins."""
+    return {"begin": Range("From place", 0, max(0, len(record.tokens) - WIDE), 0)}
+
+
+def middles(record: Drawn) -> Mapping[str, Control]:
+    """Which word is in the middle; at first the rarest of those with several pairs."""
+    often = np.bincount(record.pairs[:, 0], minlength=len(record.tokens))
+    first = int(np.argmin(np.where(often >= min(4, often.max()), record.share, np.inf)))
+    return {"place": Range("Place of the word in the middle", 0, len(record.tokens) - 1, first)}
+
+
+VIEWS = by_name(
+    View("context-window", "Pairs of one text", window, begins, is_drawn),
+    View("context-pairs", "Near words and strangers", pairs, middles, is_drawn),
+    View("analogies", "Analogies solved", solved, nothing, is_solved),
+    View("ratios", "Ratios of counts", ratios, nothing, is_ratios),
+    View("plane", "Words on a plane", plane, nothing, is_plane),
+)
