@@ -17,9 +17,9 @@ def surprise(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> Tensor:
 
     The library's own keeps log p and makes the gradient p − 1 from it with a second exponential and two more tables of the same
     size: a quarter of the time that a small model takes for a step. Here p is made once, and becomes the gradient where it lies. A
-    graphics processor has a fused kernel instead.
+    graphics processor has a fused kernel instead, and a compiler makes one.
     """
-    if scores.device.type != "cpu":
+    if scores.device.type != "cpu" or torch.compiler.is_compiling():
         return functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
     return _Surprise.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), answers, smoothing)
 
