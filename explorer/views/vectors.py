@@ -71,7 +71,8 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
     else:
         grid, names = np.full((1, 6), np.nan), [["–"] * 6]
     note = f"window {record.window[place]}" if record.window[place] else "left out this time"
-    notes = (f"“{word}”: {note}; it stays with chance {record.kept[place]:.2f}", f"{theme.printable(record.model)}")
+    says = f"“{word}”: {note}; it stays with chance {record.kept[place]:.2f}"
+    notes = (says, theme.printable(record.model), theme.unseen_note(record.tokens))
     above = theme.space_above(*notes) + 40
     tone = ["near (1)", *(f"stranger {n} (0)" for n in range(1, grid.shape[1]))]
     figure = go.Figure(
