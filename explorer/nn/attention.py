@@ -74,7 +74,7 @@ class Attention(nn.Module):
         k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
         _, k_at = self._placed(position, torch.arange(k.shape[2], device=x.device))
         bias = position.bias(q_at, k_at)  # a scheme fills one slot: bias or score  [batch or 1, head, query, key]
-        terms = {} if bias is not None else position.score(q, self._shared(k), (self._queries, self._keys), (q_at, k_at))
+        terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), (q_at, k_at))
         tap.tap("terms", *self.name, terms=terms)
         for term in terms.values():
             bias = term if bias is None else bias + term
@@ -118,13 +118,13 @@ class Attention(nn.Module):
         k, v = self._keys(sight.memory), self._values(sight.memory)
         return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
 
-    def _shared(self, x: Tensor) -> Tensor:
+    def shared(self, x: Tensor) -> Tensor:
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
     def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
         """All six steps at once, when nobody watches."""
-        q, k, v = q.to(v.dtype), self._shared(k).to(v.dtype), self._shared(v)  # in mixed precision turned ones come back wide
+        q, k, v = q.to(v.dtype), self.shared(k).to(v.dtype), self.shared(v)  # in mixed precision turned ones come back wide
         causal = self.stream == "decoder" and q.shape[2] > 1
         if causal and bias is None and q.shape[2] == k.shape[2] and not slow_back(q):
             return functional.scaled_dot_product_attention(q, k, v, dropout_p=self._drop, is_causal=True, scale=self.scale)
@@ -151,10 +151,10 @@ class Attention(nn.Module):
         """The six steps one by one, handing each out and letting edits in."""
         scale = tap.edited("scale", *self.name, self.scale)
         allowed = self._edited_mask(self._allowed(q, k, real))
-        weights = attend(q, self._shared(k), scale, bias, allowed)  # [batch, head, query, key]
+        weights = attend(q, self.shared(k), scale, bias, allowed)  # [batch, head, query, key]
         weights = tap.edited("weights", *self.name, weights, allowed)
         context = tap.edited(
-            "context", *self.name, weights @ self._shared(v)
+            "context", *self.name, weights @ self.shared(v)
         )  # 6  the values, weighed  [batch, head, query, dim]
         tap.tap("attention", *self.name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
         return context

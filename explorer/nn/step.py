@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from explorer.nn.attention import Attention
@@ -99,7 +99,7 @@ class _Own:
         self.part, self.position, self.name = part, position, part.name
         parts = [part.query, part.key, part.value]
         self.weight = torch.cat([p.weight for p in parts])
-        self.bias = None if part.query.bias is None else torch.cat([_bias(p) for p in parts])
+        self.bias = None if part.query.bias is None else torch.cat([p.bias for p in parts])
         self.widths = [p.out_features for p in parts]
         self.out, self.width = part.output, part.query.out_features // part.heads
         self.norms = (part.query_norm, part.key_norm)
@@ -113,8 +113,7 @@ class _Own:
         k = self.position.turn(k.view(beams, part.groups, 1, width), where)
         k, v = cache.grown(self.name, k, v.view(beams, part.groups, 1, width))
         bias = self.position.bias(where, seen)
-        if part.groups != part.heads:
-            k, v = (each.repeat_interleave(part.heads // part.groups, dim=1) for each in (k, v))
+        k, v = part.shared(k), part.shared(v)
         context = functional.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=part.scale)
         return functional.linear(context.view(beams, -1), self.out.weight, self.out.bias)
 
@@ -130,12 +129,7 @@ class _Cross:
         q = functional.linear(x, part.query.weight, part.query.bias)
         q = q if part.query_norm is None else part.query_norm.forward(q)
         k, v = cache.kept[part.name]
-        if part.groups != part.heads:
-            k, v = (each.repeat_interleave(part.heads // part.groups, dim=1) for each in (k, v))
+        k, v = part.shared(k), part.shared(v)
         q = q.view(len(x), part.heads, 1, self.width)
         context = functional.scaled_dot_product_attention(q, k, v, scale=part.scale)
         return functional.linear(context.view(len(x), -1), part.output.weight, part.output.bias)
-
-
-def _bias(part: nn.Linear) -> Tensor:
-    return part.bias

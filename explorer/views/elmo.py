@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import BothSides, Contexts, Filters
 from explorer.views import theme
-from explorer.views.view import Choice, Control, Range, View, by_name
+from explorer.views.view import Choice, Control, Range, View, by_name, only
 
 SHOWN = 14  # so many filters fit into a picture
 
@@ -138,29 +138,6 @@ def _short(text: str) -> str:
     return "<br>".join(theme.lines((theme.printable(text[:400]),)))
 
 
-def is_filters(record: object) -> str:
-    """Empty for what letter filters found."""
-    return (
-        ""
-        if isinstance(record, Filters)
-        else f"it draws what directions.filters(model, word) makes; this is a {type(record).__name__}."
-    )
-
-
-def is_both(record: object) -> str:
-    """Empty for what both directions expect."""
-    kind = type(record).__name__
-    return "" if isinstance(record, BothSides) else f"it draws what directions.both_sides(model, text) makes; this is a {kind}."
-
-
-def is_contexts(record: object) -> str:
-    """Empty for one word in many texts."""
-    kind = type(record).__name__
-    return (
-        "" if isinstance(record, Contexts) else f"it draws what directions.contexts(model, word, uses) makes; this is a {kind}."
-    )
-
-
 def strips(record: Filters) -> Mapping[str, Control]:
     """How many filters."""
     return {"many": Range("Filters", 1, min(40, len(record.widths)), min(SHOWN, len(record.widths)))}
@@ -178,7 +155,15 @@ def layers(record: Contexts) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("letter-filters", "What letter filters find", filters, strips, is_filters),
-    View("both-sides", "What each direction expects", both_sides, places, is_both),
-    View("contexts", "One word in many texts", contexts, layers, is_contexts),
+    View("letter-filters", "What letter filters find", filters, strips, only(Filters, "directions.filters(model, word) makes")),
+    View(
+        "both-sides",
+        "What each direction expects",
+        both_sides,
+        places,
+        only(BothSides, "directions.both_sides(model, text) makes"),
+    ),
+    View(
+        "contexts", "One word in many texts", contexts, layers, only(Contexts, "directions.contexts(model, word, uses) makes")
+    ),
 )

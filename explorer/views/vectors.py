@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import Drawn, Plane, Ratios, Solved
 from explorer.views import theme
 from explorer.views.tiles import nothing
-from explorer.views.view import Control, Range, View, by_name
+from explorer.views.view import Control, Range, View, by_name, only
 
 WIDE = 60  # so many places of a long text fit into the picture of all pairs
 
@@ -197,38 +197,6 @@ def plane(record: Plane) -> go.Figure:
     return figure
 
 
-def is_drawn(record: object) -> str:
-    """Empty for pairs that were drawn."""
-    kind = type(record).__name__
-    return (
-        ""
-        if isinstance(record, Drawn)
-        else f"it draws what training.contexts.drawn(model, text, told) makes; this is a {kind}."
-    )
-
-
-def is_solved(record: object) -> str:
-    """Empty for analogies by relation."""
-    kind = type(record).__name__
-    return "" if isinstance(record, Solved) else f"it draws what measuring.analogies.solved(model) finds; this is a {kind}."
-
-
-def is_ratios(record: object) -> str:
-    """Empty for ratios of counts."""
-    kind = type(record).__name__
-    return (
-        ""
-        if isinstance(record, Ratios)
-        else f"it draws what training.contexts.ratios(model, a, b, stories) counts; this is a {kind}."
-    )
-
-
-def is_plane(record: object) -> str:
-    """Empty for words on a plane."""
-    kind = type(record).__name__
-    return "" if isinstance(record, Plane) else f"it draws what neighbours.plane(model, pairs) makes; this is a {kind}."
-
-
 def begins(record: Drawn) -> Mapping[str, Control]:
     """Where a text that is too long for one picture begins."""
     return {"begin": Range("From place", 0, max(0, len(record.tokens) - WIDE), 0)}
@@ -242,9 +210,17 @@ def middles(record: Drawn) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("context-window", "Pairs of one text", window, begins, is_drawn),
-    View("context-pairs", "Near words and strangers", pairs, middles, is_drawn),
-    View("analogies", "Analogies solved", solved, nothing, is_solved),
-    View("ratios", "Ratios of counts", ratios, nothing, is_ratios),
-    View("plane", "Words on a plane", plane, nothing, is_plane),
+    View(
+        "context-window", "Pairs of one text", window, begins, only(Drawn, "training.contexts.drawn(model, text, told) makes")
+    ),
+    View(
+        "context-pairs",
+        "Near words and strangers",
+        pairs,
+        middles,
+        only(Drawn, "training.contexts.drawn(model, text, told) makes"),
+    ),
+    View("analogies", "Analogies solved", solved, nothing, only(Solved, "measuring.analogies.solved(model) finds")),
+    View("ratios", "Ratios of counts", ratios, nothing, only(Ratios, "training.contexts.ratios(model, a, b, stories) counts")),
+    View("plane", "Words on a plane", plane, nothing, only(Plane, "neighbours.plane(model, pairs) makes")),
 )

@@ -115,3 +115,12 @@ class View:
 def by_name(*views: View) -> dict[str, View]:
     """Views by their names."""
     return {view.name: view for view in views}
+
+
+def only(kind: type, maker: str) -> Callable[[Any], str]:
+    """A check for a view that draws one kind of record: empty where it is one, otherwise what it draws, "… makes", and what this is."""
+
+    def check(record: Any) -> str:
+        return "" if isinstance(record, kind) else f"it draws what {maker}; this is a {type(record).__name__}."
+
+    return check
