@@ -196,7 +196,7 @@ TOLD = (
 ALONE = (
     "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
 )
-DEEP = "Twice as deep as *bert*: it is the teacher of *distilbert*, which has half its layers."
+DEEP = "Three times as deep as *bert*: it is the teacher of *distilbert*, which has half its layers."
 GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
 FOUND = (
     "replaced f1",
@@ -226,7 +226,7 @@ RECIPES = {
         "bert",
         HIDDEN,
         seeds=(0,),
-        options={"objective": "mlm", "layers": 4, "steps": 4600, "mask_rate_first": 0.5, "mask_rate": 0.15},
+        options={"objective": "mlm", "layers": 6, "steps": 3000, "mask_rate_first": 0.5, "mask_rate": 0.15},
         note=DEEP,
     ),
     "distilbert": Recipe(
@@ -235,7 +235,7 @@ RECIPES = {
         options={"teacher": "bert-deep"},
     ),
     "distilbert-alone": Recipe(
-        "distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None, "layers": 2}, note=ALONE
+        "distilbert", ("mlm accuracy", "he or she"), seeds=(0,), options={"teacher": None, "layers": 3}, note=ALONE
     ),
     "elmo": Recipe(
         "elmo",

@@ -78,7 +78,7 @@ DISTILBERT = Preset(
     objective="distillation",
     teacher="bert",
     plan={"schedule": "linear"},
-    tiny={"steps": 7500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
+    tiny={"steps": 2500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
 )  # fmt: skip
 
 GPT2 = Preset(
@@ -214,7 +214,7 @@ ELMO = Preset(
     tokenizer="characters",
     objective="bilm",
     pieces=4000,
-    tiny={"steps": 900, "batch": 32},
+    tiny={"steps": 800, "batch": 32},
 )  # fmt: skip
 
 VECTORS = {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}}
