@@ -16,6 +16,7 @@ LESSONS = {
     "heads": "Heads and layers",
     "attention": "Attention, step by step",
     "positions": "Positions",
+    "families": "Three families",
     "corruption": "Corruption lab",
     "training": "Pre-training live",
     "decoding": "Decoding, step by step",

@@ -21,6 +21,8 @@ from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.generating.comparing import distribution, written
 from explorer.generating.watching import watch
 from explorer.guessing import copied, guess_spans
+from explorer.inside.blueprint import blueprint
+from explorer.inside.masks import held_losses, under_masks
 from explorer.lessons.saturation import saturation
 from explorer.model import OwnModel
 from explorer.model.others import StaticModel
@@ -73,6 +75,8 @@ NO_TEXT = (
     "habits",
     "damage",
     "downstream",
+    "held-masks",
+    "blueprint",
     *merges.VIEWS,
     *pieces.VIEWS,
     *words.VIEWS,
@@ -127,12 +131,34 @@ def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **{f"places {scheme}": ex.places(scheme, count=9, dim=16) for scheme in POSITIONS},
         "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
         "trained places": ex.places(gpt2),
+        **of_families(bert, gpt2),
         **of_tokens(),
         **of_corruption(bert),
         **of_decoding(bert, gpt2),
         **of_training(),
         **of_elmo(),
         **of_vectors(),
+    }
+
+
+def of_families(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+    """Texts under every mask, what models are built of, and who can see whom."""
+    both = random_t5(bert)
+    return {
+        "under masks": under_masks(bert, SENTENCE),
+        "odd under masks": under_masks(gpt2, ODD),
+        "target under masks": under_masks(both, "The dog was tired.", target="It slept all day."),
+        "held masks": held_losses(gpt2, [STORY], pieces=8),
+        "one text held": held_losses(bert, [STORY], pieces=8),
+        "blueprint": blueprint(gpt2, SENTENCE),
+        "blueprint of two": blueprint(both, "The dog was tired.", target="It slept."),
+        "odd blueprint": replace(blueprint(bert, ODD), model="<b>bold"),
+        "sightlines": (
+            ex.visibility(bert, SENTENCE),
+            ex.visibility(gpt2, SENTENCE),
+            ex.visibility(both, SENTENCE, target=SENTENCE),
+        ),
+        "odd sightlines": (ex.visibility(gpt2, ODD),),
     }
 
 

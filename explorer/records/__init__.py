@@ -35,6 +35,7 @@ from explorer.records.edits import (
     Uniform,
 )
 from explorer.records.exercise import Exercise
+from explorer.records.families import Blueprint, Exposure, HeldLosses, Part, UnderMasks
 from explorer.records.guess import Guess, SpanGuess
 from explorer.records.inside import Gradient, HeadStatistics, Lens, Visibility
 from explorer.records.journey import Ability, Along, Schedules
@@ -85,6 +86,11 @@ __all__ = [
     "Curves",
     "Detection",
     "Exercise",
+    "Blueprint",
+    "Exposure",
+    "HeldLosses",
+    "Part",
+    "UnderMasks",
     "GapSentences",
     "Gradient",
     "Guess",

@@ -7,12 +7,14 @@ from types import ModuleType
 from explorer.errors import unknown
 from explorer.views import (
     attention,
+    blueprint,
     boundaries,
     chances,
     changes,
     curves,
     detection,
     elmo,
+    families,
     filling,
     growing,
     guess,
@@ -25,6 +27,7 @@ from explorer.views import (
     positions,
     simple,
     strategies,
+    stream,
     terms,
     tiles,
     training,
@@ -42,7 +45,8 @@ VIEWS: dict[str, View] = {
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
-    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS,
+    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]

@@ -1,0 +1,111 @@
+"""What a layer costs by the length of the text, in multiply-adds, from the formula; and what a cache spares.
+
+Every pair of words is counted, as a plain implementation computes it, also where a mask then throws the result away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.nn.config import Config
+from explorer.nn.layers import GATED
+from explorer.records import Curve, Curves
+
+LENGTHS = 2 ** np.arange(3, 16)
+PROJECTIONS, PAIRS, FEED_FORWARD = (
+    "W_Q, W_K, W_V and W_O (grows with n)",
+    "queries meet keys, and Σ αv (grows with n²)",
+    "feed-forward (grows with n)",
+)
+WITHOUT, WITH = "everything anew", "with the cache"
+
+
+def projections(config: Config, queries: float, keys: float) -> float:
+    """W_Q and W_O for every query, W_K and W_V for every key."""
+    narrow = config.dim // config.heads * config.groups
+    return 2 * queries * config.dim**2 + 2 * keys * config.dim * narrow
+
+
+def pairs(config: Config, queries: float, keys: float) -> float:
+    """QKᵀ and the weighted sum of the values: each d products for each pair."""
+    return 2 * queries * keys * config.dim
+
+
+def feed_forward(config: Config, rows: float) -> float:
+    """Each row through two matrices, three where a gate decides what passes."""
+    return (2 + (config.activation in GATED)) * rows * config.dim * config.hidden
+
+
+def layer(config: Config, rows: float) -> float:
+    """One layer of one stack over a text."""
+    return projections(config, rows, rows) + pairs(config, rows, rows) + feed_forward(config, rows)
+
+
+def crossing(config: Config, queries: float, keys: float) -> float:
+    """One cross-attention of a decoder that looks at a source."""
+    return projections(config, queries, keys) + pairs(config, queries, keys)
+
+
+def vocabulary(config: Config, rows: float) -> float:
+    """The scores of every piece of the vocabulary, and BERT's extra layer before them."""
+    e = config.embedding_width if config.head_transform else config.dim
+    return rows * (config.vocab * e + config.head_transform * config.dim * e)
+
+
+def step(config: Config, place: float) -> float:
+    """One piece written with a cache, as number `place` (from 1) of a decoder: one row, whose query meets all keys so far."""
+    one = projections(config, 1, 1) + pairs(config, 1, place) + feed_forward(config, 1)
+    return config.layers * one + vocabulary(config, 1)
+
+
+def anew(config: Config, place: float) -> float:
+    """The same without a cache: the whole text so far, and the scores of its last row."""
+    return config.layers * layer(config, place) + vocabulary(config, 1)
+
+
+def encoding(config: Config, source: float) -> float:
+    """What an encoder does, once."""
+    return config.encoder_depth * layer(config, source)
+
+
+def deciding(config: Config, place: float, source: float) -> float:
+    """What the decoder of an encoder-decoder does for one more piece: its own step, and one query that meets the kept source."""
+    looking = 2 * config.dim**2 + pairs(config, 1, source)
+    return step(config, place) + config.layers * looking
+
+
+def by_length(config: Config, name: str) -> Curves:
+    """The shares of one layer's multiply-adds by the length of the text."""
+    x = LENGTHS.astype(np.float64)
+    held = {
+        PROJECTIONS: np.array([projections(config, n, n) for n in x]),
+        PAIRS: np.array([pairs(config, n, n) for n in x]),
+        FEED_FORWARD: np.array([feed_forward(config, n) for n in x]),
+    }
+    total = sum(held.values(), np.zeros(len(x)))
+    lines = tuple(Curve(label, x, values / total) for label, values in held.items())
+    note = f"{name}: d = {config.dim}, feed-forward {config.hidden} wide, one layer"
+    return Curves(
+        "What a layer spends its multiply-adds on",
+        "n, the length of the text",
+        "share",
+        lines,
+        note,
+        log=True,
+        mark=("half", half(config)),
+    )
+
+
+def half(config: Config) -> float:
+    """The length at which the pairs cost as much as all the rest of a layer."""
+    return (projections(config, 1, 1) + feed_forward(config, 1)) / (2 * config.dim)
+
+
+def saving(config: Config, name: str) -> Curves:
+    """What writing piece after piece costs in all, with and without a cache."""
+    x = np.arange(1, 513)
+    sums = {label: np.cumsum([cost(config, n) for n in x]) / 1e6 for label, cost in ((WITHOUT, anew), (WITH, step))}
+    lines = tuple(Curve(label, x.astype(np.float64), values) for label, values in sums.items())
+    ratio = sums[WITHOUT][-1] / sums[WITH][-1]
+    note = f"{name}; {x[-1]} pieces: {ratio:.0f} times as many without"
+    return Curves("What the cache spares", "pieces written", "million multiply-adds so far", lines, note)

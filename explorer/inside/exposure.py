@@ -1,0 +1,104 @@
+"""Where one wrong word leads: the chance of the right next piece while all before it is right, after one wrong piece, and when free.
+
+In training a decoder always reads the right text so far (teacher forcing). When it writes, it reads what it wrote itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.errors import TextError
+from explorer.inside.masks import begun
+from explorer.model import OwnModel
+from explorer.records import Curve, Curves, Exposure, log_softmax
+
+TAUGHT, WRONG, FREE = "all right so far (teacher forcing)", "one wrong piece, then right ones", "one wrong piece, then its own"
+SHOWN, DRAWS = 4, 1000
+
+
+def exposure(  # noqa: PLR0913  one for each thing that a reader may change
+    model: OwnModel,
+    texts: Sequence[str],
+    *,
+    sources: Sequence[str] | None = None,
+    at: int = 8,
+    steps: int = 12,
+    count: int = 24,
+) -> Exposure:
+    """Many new texts, each with one wrong piece at place `at`: the likeliest of those that are not right, as the model itself says.
+
+    Then `steps` more pieces are asked. An encoder-decoder reads `sources` and writes `texts`; texts that end too early are left out.
+    """
+    held = _held(model, texts, sources, at + 1 + steps, count)
+    right = np.array([ids for _, ids in held])  # [text, place]
+    read = [source for source, _ in held]
+    first = _logp(model, read, right)
+    wrong = right.copy()
+    wrong[:, at] = _second(first[:, at], right[:, at])
+    own = wrong.copy()
+    for place in range(at + 1, right.shape[1]):
+        said = _logp(model, read, own[:, : place + 1])[:, place]
+        own[:, place] = said.argmax(-1)
+    runs = {TAUGHT: first, WRONG: _logp(model, read, wrong), FREE: _logp(model, read, own)}
+    chances = {name: _of(logp, right)[:, at + 1 :] for name, logp in runs.items()}
+    return Exposure(
+        model.name, _curves(model, chances, at), chances[TAUGHT], chances[WRONG], chances[FREE],
+        *(tuple(model.tokenizer.decode(ids.tolist()) for ids in part[:SHOWN]) for part in (right[:, :at], right[:, at:], own[:, at:])),
+        tuple(model.tokenizer.text_of(int(piece)) for piece in wrong[:SHOWN, at]),
+    )  # fmt: skip
+
+
+def _held(
+    model: OwnModel, texts: Sequence[str], sources: Sequence[str] | None, length: int, count: int
+) -> list[tuple[str | None, list[int]]]:
+    """Those texts that are long enough, cut to one length, with their sources."""
+    found: list[tuple[str | None, list[int]]] = []
+    for text, source in zip(texts, sources or [None] * len(texts), strict=True):
+        ids = model.tokenizer.encode(text, special=False).ids.tolist()
+        if len(ids) >= length and len(found) < count:
+            found.append((source, ids[:length]))
+    if not found:
+        raise TextError(f"None of the texts has {length} pieces. Give longer texts.")
+    return found
+
+
+def _logp(model: OwnModel, sources: Sequence[str | None], rows: np.ndarray) -> np.ndarray:
+    """log P of every piece at every place of the texts, [text, place, vocab]: row i is about piece i."""
+    if sources[0] is None:
+        tokens = [begun(model, row.tolist()) for row in rows]
+        more = len(tokens[0]) - rows.shape[1]  # 1 where a first piece was put before the text
+        found = model.outputs_many(tokens)
+        scores = np.stack([one["lm"][: rows.shape[1]] for one in found])
+        if not more:  # nothing says what the first piece is
+            scores = np.concatenate((np.zeros_like(scores[:, :1]), scores[:, :-1]), axis=1)
+        return log_softmax(scores)
+    found = model.outputs_many([str(source) for source in sources], [row.tolist() for row in rows])
+    return log_softmax(np.stack([one["lm"] for one in found]))
+
+
+def _second(logp: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The likeliest piece that is not the right one."""
+    others = logp.copy()
+    others[np.arange(len(right)), right] = -np.inf
+    return others.argmax(-1)
+
+
+def _of(logp: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    return np.exp(np.take_along_axis(logp, ids[..., None], -1)[..., 0])
+
+
+def _curves(model: OwnModel, chances: dict[str, np.ndarray], at: int) -> Curves:
+    """The mean over the texts with its 95 % interval, by how far the wrong piece lies behind."""
+    away = np.arange(1, chances[TAUGHT].shape[1] + 1, dtype=np.float64)
+    lines = tuple(Curve(name, away, held.mean(0), *_interval(held)) for name, held in chances.items())
+    note = f"{model.name}, {len(chances[TAUGHT])} new texts; the wrong piece stands at place {at}; bars: 95 % intervals of the mean"
+    return Curves("Where one wrong piece leads", "pieces after the wrong one", "chance of the right piece", lines, note)
+
+
+def _interval(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The middle 95 % of the means of texts drawn again and again."""
+    draws = np.random.default_rng(0).integers(0, len(held), (DRAWS, len(held)))
+    low, high = np.quantile(held[draws].mean(1), (0.025, 0.975), axis=0)
+    return np.minimum(low, held.mean(0)), np.maximum(high, held.mean(0))

@@ -1,0 +1,142 @@
+"""The same weights under other masks: their own, a full one, a causal one, and one that lets a prefix see all of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from explorer import tap
+from explorer.errors import ChoiceError, TextError
+from explorer.model import Model, OwnModel, Text
+from explorer.records import Edit, HeldLosses, SetMask, Tokens, UnderMasks, log_softmax
+from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
+from explorer.tracing import trace
+
+PIECES = 48  # of a held-out text that are asked about
+EVERY = 7  # an encoder is asked for every seventh piece: about the share of pieces that was hidden from it in training
+
+
+def masks(rows: int, prefix: int) -> dict[str, np.ndarray]:
+    """Who may see whom [query, key], for every mask that is not the model's own."""
+    full = np.ones((rows, rows), bool)
+    causal = np.tril(full)
+    mixed = causal.copy()
+    mixed[:prefix, :prefix] = True
+    return {FULL: full, CAUSAL: causal, PREFIX: mixed}
+
+
+def edits(stream: str, name: str, rows: int, prefix: int) -> tuple[Edit, ...]:
+    """The edit that puts a mask into a stream; none for the model's own."""
+    return () if name == OWN else (SetMask(stream, masks(rows, prefix)[name]),)
+
+
+def under_masks(model: Model, text: Text, *, target: Text | None = None) -> UnderMasks:
+    """One text read under every mask, and how surprising its pieces are then.
+
+    A decoder is asked for every piece at the place before it, and begins as it did in training; an encoder for every piece at a mask
+    in its place, one after the other; an encoder-decoder for every piece of `target`, which its decoder reads shifted right.
+    """
+    _check(model)
+    stream = "encoder" if model.family == "encoder" else "decoder"
+    given = begun(model, text) if model.family == "decoder" else model.tokens(text)
+    said = None if model.family != "encoder-decoder" else model.tokens(text if target is None else target)
+    rows = len(given if said is None else said)
+    prefix = max(1, rows // 2)
+    traces, losses, wanted = {}, [], given
+    for name in MASKS:
+        change = edits(stream, name, rows, prefix)
+        made = trace(model, given, target=said, edits=change, scores=True)
+        scores = made.outputs["lm"]
+        if model.family == "encoder":
+            wanted, found = _hidden_in_turn(model, given, change)
+        else:
+            wanted = said if said is not None else model.tokenizer.tokens(given.ids[1:].tolist())
+            found = surprise(scores[: len(wanted)], wanted.ids)
+        traces[name] = replace(made, outputs={})  # the scores of four readings would fill the memory of a class
+        losses.append(found)
+    return UnderMasks(stream, traces, wanted, np.stack(losses), prefix)
+
+
+def _check(model: Model) -> None:
+    """Refuse what has no mask that could be changed."""
+    if not getattr(model, "streams", None):
+        raise ChoiceError(f"{model.name} has no attention, so it has no mask that could be changed. Take bert, gpt2 or bart.")
+    if model.family == "encoder" and model.tokenizer.vocabulary.mask is None:
+        raise ChoiceError(f"{model.name} has no mask piece, so it cannot be asked for a hidden one.")
+    if isinstance(model, OwnModel) and model.config.replaced:
+        raise ChoiceError(f"{model.name} says nothing about the vocabulary: it finds what was replaced. Take bert.")
+
+
+def begun(model: Model, text: Text) -> Tokens:
+    """A text for a decoder, after the piece with which every text of training began."""
+    ids = model.tokens(text).ids.tolist()
+    begin = model.tokenizer.vocabulary.begin
+    more = [begin] if begin is not None and ids[0] != begin else []
+    if len(more) + len(ids) < 2:
+        raise TextError("The text has one piece, so there is no next one to foresee. Write a longer text.")
+    return model.tokens([*more, *ids])
+
+
+def surprise(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """−log P of one piece in each row, in nats."""
+    return -np.take_along_axis(log_softmax(scores.astype(np.float64)), np.asarray(ids)[..., None], -1)[..., 0]
+
+
+def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> tuple[Tokens, np.ndarray]:
+    """Every piece that is no special one, hidden while all others stand there, and its surprise."""
+    places = [n for n, flag in enumerate(tokens.special) if not flag] or list(range(len(tokens)))
+    mask = model.tokenizer.vocabulary.mask
+    assert mask is not None and hasattr(model, "outputs_many")
+    hidden = []
+    for place in places:
+        ids = tokens.ids.copy()
+        ids[place] = mask
+        hidden.append(replace(tokens, ids=ids))
+    with tap.editing(change):
+        found = [made["lm"] for made in model.outputs_many(hidden)]
+    wanted = model.tokenizer.tokens(tokens.ids[places].tolist())
+    return wanted, surprise(np.stack([scores[place] for scores, place in zip(found, places, strict=True)]), wanted.ids)
+
+
+def held_losses(model: OwnModel, texts: Iterable[str], *, pieces: int = PIECES, count: int = 32) -> HeldLosses:
+    """The loss under every mask over the first pieces of new texts, the same number of each: [mask, text, place].
+
+    A decoder is asked for every next piece; an encoder for every seventh, all of these hidden at once.
+    """
+    _check(model)
+    if model.family == "encoder-decoder":
+        raise ChoiceError(
+            f"{model.name} writes one text after reading another; this asks models that read one. Take gpt2 or bert."
+        )
+    rows = _rows(model, texts, pieces + 1, count)
+    mask = model.tokenizer.vocabulary.mask
+    asked = np.zeros(pieces + 1, bool)
+    asked[1 :: 1 if model.family == "decoder" else EVERY] = True
+    if model.family == "encoder":
+        assert mask is not None
+        read = np.where(asked, mask, rows)
+        stream, answers, shift = "encoder", rows, 0
+    else:
+        read, stream, answers, shift = rows[:, :-1], "decoder", rows[:, 1:], 1
+    prefix, losses = read.shape[1] // 2, []
+    for name in MASKS:
+        with tap.editing(edits(stream, name, read.shape[1], prefix)):
+            found = model.outputs_many([ids.tolist() for ids in read])
+        losses.append(surprise(np.stack([one["lm"] for one in found]), answers))
+    kept = np.where(asked[shift:], np.stack(losses), np.nan)
+    return HeldLosses(model.name, model.family, kept, prefix, model.tokenizer.vocabulary.size)
+
+
+def _rows(model: OwnModel, texts: Iterable[str], length: int, count: int) -> np.ndarray:
+    """The beginnings of those texts that are long enough: [text, piece]."""
+    vocabulary, found = model.tokenizer.vocabulary, list[Sequence[int]]()
+    first = vocabulary.cls if model.family == "encoder" else vocabulary.begin
+    for text in texts:
+        ids = ([] if first is None else [first]) + model.tokenizer.encode(text, special=False).ids.tolist()
+        if len(ids) >= length and len(found) < count:
+            found.append(ids[:length])
+    if not found:
+        raise TextError(f"None of the texts has {length} pieces. Give longer texts, or ask for fewer pieces.")
+    return np.array(found)

@@ -1,0 +1,118 @@
+"""What the three families share and where they part: one text under several masks, what a model is built of, what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.records.curves import Curves
+from explorer.records.record import Record
+from explorer.records.tokens import Tokens
+from explorer.records.trace import Trace
+
+OWN, FULL, CAUSAL, PREFIX = "its own", "full", "causal", "prefix"
+MASKS = (OWN, FULL, CAUSAL, PREFIX)
+
+
+@dataclass(frozen=True, eq=False)
+class UnderMasks(Record):
+    """One text read by the same weights under several masks.
+
+    `traces` by mask, of the attention in `stream`; `wanted` are the pieces that were asked and `losses` [mask, piece] how surprising
+    each was, in nats. Under the mask "prefix" the first `prefix` rows see each other, and all others only look back.
+    """
+
+    stream: str
+    traces: dict[str, Trace]
+    wanted: Tokens
+    losses: np.ndarray
+    prefix: int
+
+    @property
+    def model(self) -> str:
+        """Whose weights these are."""
+        return self.traces[OWN].model
+
+    @property
+    def family(self) -> str:
+        """How it was trained."""
+        return self.traces[OWN].family
+
+
+@dataclass(frozen=True, eq=False)
+class HeldLosses(Record):
+    """The same over many new texts: `losses` [mask, text, place] in nats, NaN where nothing was asked.
+
+    Each time there were `vocabulary` pieces to choose from.
+    """
+
+    model: str
+    family: str
+    losses: np.ndarray
+    prefix: int
+    vocabulary: int
+
+    def means(self, begin: int = 0) -> np.ndarray:
+        """The mean loss of each text from this place on: [mask, text]."""
+        return np.nanmean(self.losses[..., begin:], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Record):
+    """One block of a model: its formula, what goes in and comes out, and its weights.
+
+    `weights` are named matrices and vectors with their shapes, of one copy; there are `times` copies. `counted` are the parameters of all
+    copies in the module itself, `expected` the same by the formula that `written` holds with its numbers.
+    """
+
+    name: str
+    stream: str
+    kind: str
+    formula: str
+    given: str
+    made: str
+    weights: tuple[tuple[str, tuple[int, ...]], ...]
+    times: int
+    counted: int
+    expected: int
+    written: str
+
+    @property
+    def title(self) -> str:
+        """Its name with its stream."""
+        return f"{self.stream}: {self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint(Record):
+    """What a model is built of, from the bottom to the top, and how many parameters the whole module has."""
+
+    model: str
+    family: str
+    place: str  # where the norms stand: post, pre or inside
+    parts: tuple[Part, ...]
+    total: int
+
+    def part(self, title: str) -> Part:
+        """The block with this title."""
+        return next(part for part in self.parts if part.title == title)
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure(Record):
+    """What one wrong piece does: the chance of the right piece at each later step [text, step], and a few texts to read.
+
+    `taught` while all before it is right, `wrong` after one wrong piece and right ones again, `free` after one wrong piece and the
+    model's own. `begins` are the beginnings of some texts, `ends` how they go on, `own` how the model goes on after `slips`.
+    """
+
+    model: str
+    curves: Curves
+    taught: np.ndarray
+    wrong: np.ndarray
+    free: np.ndarray
+    begins: tuple[str, ...]
+    ends: tuple[str, ...]
+    own: tuple[str, ...]
+    slips: tuple[str, ...]

@@ -1,0 +1,207 @@
+"""What a model is built of, as a diagram, and its input as a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Blueprint, Part, Trace
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name, only
+
+STEP = 40  # pixels for each row of boxes
+TONES = {"attention": -0.3, "cross-attention": -0.55, "feed-forward": 0.3, "norm": 0.1, "sum": 0.16, "head": 0.05}
+CHOSEN = 0.9
+LINE = 6  # the grey among the colours
+REPEATED = ("attention", "cross-attention", "feed-forward")
+
+
+def diagram(record: Blueprint, *, block: str) -> go.Figure:
+    """The model from its input at the bottom to its answer at the top. Each box names a block and how many parameters it has.
+
+    A frame holds what comes once for each layer; its number says how many layers there are, and the numbers in its boxes are for all of
+    them. The line from the encoder to the decoder is what cross-attention looks at. Choose a block, or click it, for its formula, the
+    shapes of what goes in and comes out, and its weights. Every number of parameters is counted in the module itself.
+
+    You may conclude where a model keeps its parameters. You may not conclude where it keeps what it knows, nor what it costs to run:
+    a table is large and costs nothing, since only the rows of the words that are there are read.
+    """
+    placed = layout(record)
+    chosen = record.part(block)
+    notes = (
+        f"{record.total:,} parameters in all",
+        f"{chosen.title}: {chosen.counted:,} ({chosen.counted / record.total:.1%})",
+    )
+    above = theme.space_above(*notes) + 10
+    top = max(row for _, row in placed.values()) + 1
+    columns = max(column for column, _ in placed.values()) + 1
+    figure = go.Figure([_boxes(record, placed, block), *_frames(record, placed), *_crossing(record, placed)])
+    heads = {part.stream: placed[part.title][0] for part in record.parts if part.stream != "head"}
+    figure.update_layout(
+        title=theme.title(f"{theme.label(record.model)}, {record.family}: what it is built of", *notes),
+        xaxis={"visible": False, "range": [-0.62, columns - 0.38], "fixedrange": True},
+        yaxis={"visible": False, "range": [-1.1, top], "fixedrange": True},
+        annotations=[
+            {"x": column, "y": -0.75, "text": f"<b>{name}</b>", "showarrow": False, "font": {"size": 16}} for name, column in heads.items()
+        ],
+        showlegend=False, height=above + STEP * (top + 1), margin={"l": 8, "r": 8, "t": above, "b": 8}, barmode="overlay",
+    )  # fmt: skip
+    return figure
+
+
+def layout(record: Blueprint) -> dict[str, tuple[int, float]]:
+    """Where each block stands, by title: its column and its row from below. A norm that comes first stands below its block."""
+    placed: dict[str, tuple[int, float]] = {}
+    streams = list(dict.fromkeys(part.stream for part in record.parts if part.stream != "head"))
+    for column, stream in enumerate(streams):
+        row = 0.0
+        for part in ordered([part for part in record.parts if part.stream == stream], record.place):
+            row += 0.35 if part.name in ("attention", "last norm", "mask decoder") or opens(part, record.place) else 0.0
+            placed[part.title] = (column, row)
+            row += 1
+    height = max(row for column, row in placed.values() if column == len(streams) - 1)
+    for number, part in enumerate(part for part in record.parts if part.stream == "head"):
+        placed[part.title] = (len(streams) - 1, height + 1.45 + number)
+    return placed
+
+
+def opens(part: Part, place: str) -> bool:
+    """Whether a frame begins below this block."""
+    return place == "pre" and part.name == "norm after attention"
+
+
+def ordered(parts: Sequence[Part], place: str) -> list[Part]:
+    """The blocks in the order in which they work: a norm that comes first stands before its block."""
+    made = list(parts)
+    for n in range(1, len(made)):
+        if place == "pre" and made[n].name == f"norm after {made[n - 1].name}":
+            made[n - 1], made[n] = made[n], made[n - 1]
+    return made
+
+
+def _boxes(record: Blueprint, placed: Mapping[str, tuple[int, float]], block: str) -> go.Bar:
+    """All blocks, in the order of the record, so that a click tells which."""
+    tones = [CHOSEN if part.title == block else TONES[part.kind] for part in record.parts]
+    return go.Bar(
+        x=[placed[part.title][0] for part in record.parts], base=[placed[part.title][1] - 0.43 for part in record.parts],
+        y=[0.86] * len(record.parts), width=0.9, customdata=tones, name=theme.BOXES, textangle=0, constraintext="none",
+        text=[f"{shown(part, record.place)}<br><b>{part.counted:,}</b>" for part in record.parts], textposition="inside",
+        insidetextanchor="middle", textfont={"size": 13}, marker={"line": {"width": 1}},
+        hovertext=[f"<b>{part.title}</b><br>{part.given} → {part.made}<br>{part.written}" for part in record.parts],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )  # fmt: skip
+
+
+def shown(part: Part, place: str) -> str:
+    """The name in a box. Where the norm comes after the sum it is the well-known “add & norm”."""
+    if part.name.startswith("norm after"):
+        return "add & norm" if place == "post" else "norm"
+    return f"{part.name}, add" if place != "post" and part.name in REPEATED else part.name
+
+
+def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[go.Scatter]:
+    """A frame around what is repeated, with how often."""
+    made = []
+    for stream in dict.fromkeys(part.stream for part in record.parts if part.stream != "head"):
+        inside = [part for part in record.parts if part.stream == stream and part.name.removeprefix("norm after ") in REPEATED]
+        rows = [placed[part.title][1] for part in inside]
+        column = placed[inside[0].title][0]
+        left, right, low, high = column - 0.49, column + 0.49, min(rows) - 0.55, max(rows) + 0.55
+        count = inside[0].times
+        made.append(
+            go.Scatter(
+                x=[left, right, right, left, left], y=[low, low, high, high, low], mode="lines", meta=LINE, line={"width": 3},
+                hovertemplate=f"{count} layers like this<extra></extra>", name=f"{stream} layers",
+            )
+        )  # fmt: skip
+        label = go.Scatter(
+            x=[right - 0.02], y=[low + 0.1], mode="text", text=[f"<b>× {count}</b>"], textposition="bottom left", textfont={"size": 15},
+            hoverinfo="skip", name="layers", meta=LINE,
+        )  # fmt: skip
+        made.append(label)
+    return made
+
+
+def _crossing(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[go.Scatter]:
+    """From the top of the encoder to every cross-attention."""
+    if "decoder: cross-attention" not in placed or record.family != "encoder-decoder":
+        return []
+    column, row = placed["decoder: cross-attention"]
+    top = max(at for side, at in placed.values() if side == column - 1) + 0.75
+    between = column - 0.5
+    return [
+        go.Scatter(x=[column - 1, column - 1, between, between, column - 0.45], y=[top - 0.3, top, top, row, row], mode="lines+markers",
+                   marker={"size": [0, 0, 0, 0, 9]}, line={"width": 3}, meta=1, name="memory",
+                   hovertemplate="the encoder's last states<extra></extra>")
+    ]  # fmt: skip
+
+
+def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
+    """What enters the first layer is a sum, feature by feature: a vector for the word, one for its place, often one for its segment.
+
+    The lowest row is the sum. In some models a norm follows before the first layer; in some no vector for the place is added, because
+    they tell places elsewhere (in the scores, or by turning queries and keys). Point at a cell of the sum for its operands.
+
+    You may conclude how strongly word and place speak in this sum. You may not conclude what a feature means: every layer reads all
+    features at once, and training is free to turn them.
+    """
+    first = "source " if side == "source" and trace.target is not None else ""
+    parts = {
+        name: trace.embeddings[first + name] for name in ("token", "position", "segment") if first + name in trace.embeddings
+    }
+    total = trace.embeddings[f"{first}sum"]
+    tokens = trace.source if side == "source" or trace.target is None else trace.target
+    place = min(word, len(tokens) - 1)
+    names = [*parts, "sum"]
+    values = np.stack([*(_rows(held)[place] for held in parts.values()), _rows(total)[place]]).astype(np.float64)
+    gap = float(np.abs(values[:-1].sum(0) - values[-1]).max())
+    operands = np.array([[" + ".join(f"{value:.3f}" for value in values[:-1, n])] for n in range(values.shape[1])])[:, 0]
+    hover = np.array([[""] * values.shape[1]] * (len(names) - 1) + [[f"{one} = " for one in operands]])
+    heat = go.Heatmap(
+        z=values.astype(np.float32), customdata=hover, coloraxis="coloraxis2", xgap=0, ygap=3, name="sum",
+        hovertemplate="%{y}, feature %{x}<br>%{customdata}<b>%{z:.4f}</b><extra></extra>",
+    )  # fmt: skip
+    lengths = ", ".join(f"{name} {np.linalg.norm(row):.2f}" for name, row in zip(names, values, strict=True))
+    notes = (f"lengths: {lengths}", f"largest gap to the model's own sum: {gap:.0e}", theme.unseen_note(tokens))
+    above = theme.space_above(*notes)
+    figure = go.Figure(heat)
+    figure.update_layout(
+        title=theme.title(f"“{theme.label(tokens.texts[place])}” (place {place}) as it enters", *notes),
+        xaxis={"title": "feature", "showgrid": False},
+        yaxis={"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5], "automargin": True},
+        **theme.colours(values, signed=True), height=above + 58 * len(names) + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},
+    )  # fmt: skip
+    return figure
+
+
+def _rows(values: np.ndarray) -> np.ndarray:
+    """Vectors by place; one that is the same for every text may come with an axis of its own."""
+    return values.reshape(-1, values.shape[-1])
+
+
+def sum_choices(trace: Trace) -> Mapping[str, Control]:
+    """Which text, and which word of it."""
+    sides = ("source",) if trace.target is None else ("source", "target")
+    count = max(len(trace.source), 0 if trace.target is None else len(trace.target))
+    return {
+        "side": Choice("Text", sides),
+        "word": Choice("Place", tuple(range(count)), min(1, count - 1), ordered=True),
+    }
+
+
+def has_sum(trace: Trace) -> str:
+    """Empty where the parts of the input are known."""
+    if not isinstance(trace, Trace):
+        return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
+    held = "sum" in trace.embeddings and "token" in trace.embeddings
+    return "" if held else "this trace does not hold the parts of the input."
+
+
+VIEWS = by_name(
+    View("blueprint", "What a model is built of", diagram,
+         lambda record: {"block": Choice("Block", tuple(part.title for part in record.parts))},
+         only(Blueprint, "blueprint(model, text) makes")),
+    View("input-sum", "The input as a sum", summed, sum_choices, has_sum),
+)  # fmt: skip

@@ -1,0 +1,154 @@
+"""The same weights under other masks: what may be seen, what is looked at, and how surprising the text is then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import HeldLosses, UnderMasks
+from explorer.records.families import MASKS, OWN
+from explorer.views import theme
+from explorer.views.attention import place
+from explorer.views.view import Choice, Control, Range, View, by_name, only
+
+EVERY, LATER = "every place", "the second half"
+BARS = 230  # pixels for the bars below the two matrices
+
+
+def under(record: UnderMasks, *, mask: str, layer: str, head: int) -> go.Figure:
+    """The same weights under a mask of your choice. Left, who may see whom; right, what one head then looks at.
+
+    Below, how surprising each piece is (−log P, in nats: the higher, the worse) under the model's own mask and under the one you
+    chose. A decoder has to say the next piece, an encoder the piece that is hidden from it. Rows look at columns; grey is forbidden.
+
+    You may conclude that weights belong to the mask they were trained under: change it, and every row mixes states that it never met.
+    You may not conclude that another mask is worse as such: a model that is trained under it can be as good.
+    """
+    trace = record.traces[mask]
+    attention = next(a for a in trace.attention if place(a) == layer)
+    rows, columns = trace.axes(attention.stream)
+    titles = (f"may see: {mask}", "looks at", "loss of each piece")
+    side, names = 24 * max(len(rows), 8), 7 * max(len(theme.label(text)) for text in columns.texts) + 60
+    heights = [side, BARS]
+    figure = make_subplots(
+        2, 2, specs=[[{}, {}], [{"colspan": 2}, None]], subplot_titles=titles, shared_yaxes=True, horizontal_spacing=0.03,
+        row_heights=heights, vertical_spacing=names / (side + BARS + names),
+    )  # fmt: skip
+    figure.add_trace(_seen(attention.allowed), row=1, col=1)
+    figure.add_trace(_looked(attention.weights[head], attention.allowed), row=1, col=2)
+    for number, name in enumerate(dict.fromkeys((OWN, mask))):
+        figure.add_trace(_bar(record, name, number), row=2, col=1)
+    notes = (*(_mean(record, name) for name in dict.fromkeys((OWN, mask))), f"{layer}, head {head}", theme.unseen_note(rows))
+    above = theme.space_above(*notes) + 24
+    for number in (1, 2):
+        figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, row=1, col=number)
+        figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]}, row=1, col=number)
+    figure.update_yaxes(showticklabels=False, row=1, col=2)
+    figure.update_xaxes(**theme.token_axis(record.wanted), tickangle=-60, row=2, col=1)
+    figure.update_yaxes(title="nats", rangemode="tozero", row=2, col=1)
+    figure.update_layout(
+        title=theme.title(f"{theme.label(record.model)} under the mask “{mask}”", *notes),
+        coloraxis={"cmin": 0, "cmax": 1, "showscale": False}, coloraxis2={"cmin": -1, "cmax": 1, "showscale": False},
+        height=above + side + BARS + names + 150, margin={"l": 10, "r": 10, "t": above, "b": 150}, barmode="group",
+        legend={"y": -140 / (side + BARS + names), "yanchor": "top"},
+    )  # fmt: skip
+    return figure
+
+
+def _seen(allowed: np.ndarray) -> go.Heatmap:
+    """The mask as a picture."""
+    shown = np.where(allowed, 0.7, np.nan).astype(np.float32)
+    return go.Heatmap(
+        z=shown, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, name="mask",
+        hovertemplate="<b>%{y}</b> may see <b>%{x}</b><extra></extra>",
+    )  # fmt: skip
+
+
+def _looked(weights: np.ndarray, allowed: np.ndarray) -> go.Heatmap:
+    """What one head looks at."""
+    shown = np.where(allowed, weights, np.nan).astype(np.float32)
+    return go.Heatmap(
+        z=shown, coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="weights",
+        hovertemplate="<b>%{y}</b> → <b>%{x}</b><br><b>%{z:.4g}</b><extra></extra>",
+    )  # fmt: skip
+
+
+def _bar(record: UnderMasks, name: str, number: int) -> go.Bar:
+    """The loss of every piece under one mask."""
+    losses = record.losses[MASKS.index(name)]
+    return go.Bar(
+        x=np.arange(len(losses)), y=losses, name=f"mask: {name}", meta=number, customdata=np.exp(-losses),
+        hovertemplate=f"mask: {name}<br><b>%{{x}}</b><br>−log %{{customdata:.3g}} = <b>%{{y:.3f}}</b><extra></extra>",
+    )  # fmt: skip
+
+
+def _mean(record: UnderMasks, name: str) -> str:
+    """The mean loss in words."""
+    mean = float(record.losses[MASKS.index(name)].mean())
+    return f"mask “{name}”: mean loss {mean:.2f}, perplexity {np.exp(mean):.3g}"
+
+
+def held(record: HeldLosses, *, where: str) -> go.Figure:
+    """The mean loss of new stories under each mask: one dot for each story (in the same order each time), and their mean.
+
+    The dotted line is the loss of someone who finds every piece of the vocabulary equally likely. Under the mask *prefix* the first
+    half sees itself, answers included, and the second half only looks back: ask about the second half, and nobody there can see
+    an answer under *prefix* or *causal*.
+
+    You may conclude how far these weights depend on their mask, over texts that they never met. You may not conclude that a model
+    trained under the other mask would do badly, nor anything about other models: choose one and look.
+    """
+    begin = record.prefix if where == LATER else 0
+    means = record.means(begin)
+    figure = go.Figure()
+    aside = np.linspace(-0.32, 0.32, means.shape[1]) if means.shape[1] > 1 else np.zeros(1)
+    for number, (name, values) in enumerate(zip(MASKS, means, strict=True)):
+        hover = f"{name}: <b>%{{y:.3f}}</b><extra></extra>"
+        dots = {"x": number + aside, "mode": "markers", "marker": {"size": 7, "opacity": 0.6}}
+        bar = {"x": [number - 0.4, number + 0.4], "mode": "lines", "line": {"width": 5}}
+        figure.add_trace(go.Scatter(y=values, name=name, meta=number, showlegend=False, hovertemplate=hover, **dots))
+        figure.add_trace(
+            go.Scatter(y=[values.mean()] * 2, name=f"{name}: mean", meta=number, showlegend=False, hovertemplate=hover, **bar)
+        )
+    chance = float(np.log(record.vocabulary))
+    line = go.Scatter(
+        x=[-0.5, len(MASKS) - 0.5], y=[chance] * 2, mode="lines", name=f"all alike: log {record.vocabulary:,} = {chance:.2f}", meta=6,
+        line={"dash": "dot", "width": 2}, hovertemplate="<b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    figure.add_trace(line)
+    notes = (
+        f"{theme.label(record.model)}, {means.shape[1]} new stories, asked at {where}",
+        *(
+            f"{name}: {values.mean():.2f}, perplexity {np.exp(values.mean()):.3g}"
+            for name, values in zip(MASKS, means, strict=True)
+        ),
+    )
+    figure.update_layout(
+        title=theme.title("Loss on new stories, by mask", *notes),
+        xaxis={"showgrid": False, "title": "mask", "tickvals": list(range(len(MASKS))), "ticktext": list(MASKS)},
+        yaxis={"title": "nats per piece", "rangemode": "tozero"},
+        height=440 + theme.space_above(*notes),
+        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 110},
+        legend={"y": -0.22, "yanchor": "top"},
+    )
+    return figure
+
+
+def under_choices(record: UnderMasks) -> Mapping[str, Control]:
+    """Which mask, which layer, which head."""
+    held = [a for a in record.traces[OWN].attention if a.stream == record.stream]
+    return {
+        "mask": Choice("Mask", MASKS),
+        "layer": Choice("Layer", tuple(place(a) for a in held)),
+        "head": Range("Head", 0, held[0].heads - 1),
+    }
+
+
+VIEWS = by_name(
+    View("under-masks", "The same weights under other masks", under, under_choices, only(UnderMasks, "under_masks(model, text) makes")),
+    View("held-masks", "New stories under other masks", held,
+         lambda record: {"where": Choice("Asked at", (EVERY, LATER))}, only(HeldLosses, "held_losses(model, texts) makes")),
+)  # fmt: skip

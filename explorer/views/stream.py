@@ -1,0 +1,198 @@
+"""The residual stream, a norm by hand, and who can see whom in each family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from explorer.records import Block, Trace, Visibility
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name
+
+ALL = "the mean of all"
+
+
+def named(block: Block) -> str:
+    """A sub-layer in words."""
+    return f"{block.stream} {block.layer}: {block.part}"
+
+
+def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
+    """How long the vector is that a word brings to each sub-layer, and how long the one that the sub-layer adds to it.
+
+    From left to right, the sub-layers in the order in which they work. Where the norm comes after the sum (the first Transformer, BERT,
+    GPT, BART), it sets every word back to about the same length each time; where it comes first (GPT-2, LLaMA, T5), the stream only grows.
+
+    You may conclude how much each sub-layer adds, compared with what was there. You may not conclude that a long vector matters: it may
+    point where nothing reads, and where it only makes the stream longer the next norm takes it out again.
+    """
+    held = [block for block in trace.blocks if block.stream == side]
+    rows = trace.axes(side)[0]
+    at = min(words(trace).index(word), len(rows)) - 1
+    came, added = (
+        np.array([_length(getattr(block, part), at) for block in held], dtype=np.float64) for part in ("given", "out")
+    )
+    share = np.array([_length(block.total, at) for block in held])
+    figure = go.Figure()
+    for number, (name, values) in enumerate((("the stream before", came), ("what is added", added), ("their sum", share))):
+        figure.add_trace(
+            go.Bar(x=list(range(len(held))), y=values, name=name, meta=number,
+                   hovertemplate=f"{name}<br>%{{x}}: <b>%{{y:.4g}}</b><extra></extra>")
+        )  # fmt: skip
+    most = int((added / np.maximum(came, 1e-12)).argmax())
+    notes = (
+        f"{theme.label(trace.model)}, {side}: {theme.label(word)}",
+        f"most in comparison: {named(held[most])}, {added[most] / max(came[most], 1e-12):.2f} times what was there",
+        theme.unseen_note(rows),
+    )
+    above = theme.space_above(*notes)
+    figure.update_layout(
+        title=theme.title("The residual stream, block by block", *notes),
+        xaxis={"tickvals": list(range(len(held))), "ticktext": [f"{block.layer}: {block.part}" for block in held], "tickangle": -40,
+               "showgrid": False, "automargin": True},
+        yaxis={"title": "length ‖x‖", "rangemode": "tozero"},
+        barmode="group", height=420 + above, margin={"l": 70, "r": 10, "t": above + 40, "b": 130}, legend={"y": 1.0, "yanchor": "bottom"},
+    )  # fmt: skip
+    return figure
+
+
+def _length(values: np.ndarray, at: int) -> float:
+    """The length of the vector at a place; below 0, the mean of all."""
+    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
+    return float(lengths.mean() if at < 0 else lengths[at])
+
+
+def words(trace: Trace) -> tuple[str, ...]:
+    """All words together, then each by its place; with its name where there is one text."""
+    if trace.target is not None:
+        return (ALL, *(str(place) for place in range(max(len(trace.source), len(trace.target)))))
+    return (ALL, *(f"{place} {theme.plain(text)}" for place, text in enumerate(trace.source.texts)))
+
+
+def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
+    """One norm for one word, step by step: x, then (x − μ) / σ, then γ ⊙ that + β; the last row is what the model's own norm made.
+
+    μ and σ are taken over the features of this one word; σ is √(variance + ε). γ and β hold a number for each feature and are the same
+    for every word. (RMSNorm takes no mean away, so μ = 0; OLMo's norm has γ = 1 and β = 0.) Point at a cell for its operands.
+
+    You may conclude that this is the computation, to the last digits. You may not conclude that a norm is harmless: it forgets how long
+    a vector was, and with it how sure of it the layers below were.
+    """
+    held = next(one for one in trace.blocks if named(one) == block)
+    rows = trace.axes(held.stream)[0]
+    at = min(place, len(rows) - 1)
+    x, own = (values[at].astype(np.float64) for values in (held.norm_input, held.normed))
+    mean, deviation = float(held.mean[at]), float(held.deviation[at])
+    gain, shift = held.gain.astype(np.float64), held.shift.astype(np.float64)
+    even = (x - mean) / deviation
+    made = even * gain + shift
+    values = np.stack([x, even, made, own])
+    operands = np.array([
+        ["as it comes in"] * len(x),
+        [f"({one:.3f} − {mean:.3f}) / {deviation:.3f}" for one in x],
+        [f"{one:.3f} · {up:.3f} + {more:.3f}" for one, up, more in zip(even, gain, shift, strict=True)],
+        ["the model's own"] * len(x),
+    ])  # fmt: skip
+    heat = go.Heatmap(
+        z=values.astype(np.float32), customdata=operands, coloraxis="coloraxis2", ygap=3, name="norm",
+        hovertemplate="%{y}, feature %{x}<br>%{customdata} = <b>%{z:.4f}</b><extra></extra>",
+    )  # fmt: skip
+    notes = (
+        f"“{theme.label(rows.texts[at])}” (place {at}): μ = {mean:.4f}, σ = {deviation:.4f}",
+        f"by hand against the module: at most {np.abs(made - own).max():.0e} apart",
+        theme.unseen_note(rows),
+    )
+    above = theme.space_above(*notes)
+    figure = go.Figure(heat)
+    figure.update_layout(
+        title=theme.title(f"The norm of {block}", *notes),
+        xaxis={"title": "feature", "showgrid": False},
+        yaxis={"tickvals": list(range(4)), "ticktext": ["x", "(x − μ) / σ", "γ ⊙ … + β", "the model"], "range": [3.5, -0.5],
+               "automargin": True},
+        **theme.colours(values, signed=True), height=above + 360, margin={"l": 10, "r": 20, "t": above, "b": 120},
+    )  # fmt: skip
+    return figure
+
+
+def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
+    """Who can see whom in each family, proved by gradients: a cell is filled if the last state of a row moves with the word of a column.
+
+    Grey is a slope of exactly 0. Compare with the masks above: the same pictures, but these come from the whole model, all layers
+    together, and nobody told them about a mask. ELMo has no mask: its forward half has only read what stands before, its backward half
+    only what stands after, and the two never meet, so neither is a picture of both ways.
+
+    You may conclude from which words a state can know anything at all. You may not conclude that it uses them, nor how much.
+    """
+    down = math.ceil(len(records) / 2)
+    titles = [theme.label(record.model) for record in records]
+    figure = make_subplots(
+        down, min(2, len(records)), subplot_titles=titles, horizontal_spacing=0.22, vertical_spacing=0.34 / down
+    )
+    for number, record in enumerate(records):
+        row, column = number // 2 + 1, number % 2 + 1
+        shown = np.where(record.moved > 0, 0.7, np.nan).astype(np.float32)
+        heat = go.Heatmap(
+            z=shown, customdata=record.moved, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, name=titles[number],
+            hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>‖∂ state / ∂ word‖ = <b>%{customdata:.3g}</b><extra></extra>",
+        )  # fmt: skip
+        figure.add_trace(heat, row=row, col=column)
+        figure.update_xaxes(**_small(record.columns), tickangle=-60, row=row, col=column)
+        figure.update_yaxes(**{**_small(record.rows), "range": [len(record.rows) - 0.5, -0.5]}, row=row, col=column)
+    notes = tuple(
+        f"{title}: {(record.moved > 0).mean():.0%} of the cells" for title, record in zip(titles, records, strict=True)
+    )
+    above = theme.space_above(*notes) + 30
+    figure.update_layout(
+        title=theme.title("Who can see whom", *notes), coloraxis2={"cmin": -1, "cmax": 1, "showscale": False},
+        height=above + 400 * down, margin={"l": 10, "r": 10, "t": above, "b": 90},
+    )  # fmt: skip
+    return figure
+
+
+def _small(tokens: Any) -> dict[str, object]:
+    return {**theme.token_axis(tokens), "tickfont": {"size": 11}}
+
+
+def sides(trace: Trace) -> tuple[str, ...]:
+    """The stacks whose sub-layers were kept."""
+    return tuple(dict.fromkeys(block.stream for block in trace.blocks))
+
+
+def stream_choices(trace: Trace) -> Mapping[str, Control]:
+    """Which stack, which word."""
+    return {"side": Choice("Stack", sides(trace)), "word": Choice("Word", words(trace), ordered=True)}
+
+
+def norm_choices(trace: Trace) -> Mapping[str, Control]:
+    """Which sub-layer's norm, which word."""
+    count = max(len(trace.axes(side)[0]) for side in sides(trace))
+    return {
+        "block": Choice("Norm of", tuple(named(block) for block in trace.blocks)),
+        "place": Choice("Place", tuple(range(count)), min(1, count - 1), ordered=True),
+    }
+
+
+def has_blocks(trace: Trace) -> str:
+    """Empty where what each sub-layer adds was kept."""
+    if not isinstance(trace, Trace):
+        return f"it draws a trace, which ex.trace(model, text, blocks=True) makes; this is a {type(trace).__name__}."
+    return "" if trace.blocks else "this trace holds no blocks. Make it with ex.trace(model, text, blocks=True)."
+
+
+def are_sightlines(records: Any) -> str:
+    """Empty for several pictures of who can be seen."""
+    if isinstance(records, Sequence) and records and all(isinstance(record, Visibility) for record in records):
+        return ""
+    return f"it draws several records of ex.visibility side by side; this is a {type(records).__name__}."
+
+
+VIEWS = by_name(
+    View("residual-stream", "The residual stream", stream, stream_choices, has_blocks),
+    View("norm-by-hand", "A norm by hand", by_hand, norm_choices, has_blocks),
+    View("sightlines", "Who can see whom, by family", sightlines, lambda records: {}, are_sightlines),
+)

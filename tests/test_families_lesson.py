@@ -1,0 +1,316 @@
+"""Three families: masks, parameters, sums and costs against formulas, against PyTorch and against models run by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
+
+import explorer as ex
+from explorer import library, tap
+from explorer.experiments import unmasked
+from explorer.inside import costs
+from explorer.inside.blueprint import blueprint, total
+from explorer.inside.exposure import exposure
+from explorer.inside.halves import halves
+from explorer.inside.masks import PIECES, held_losses, masks, under_masks
+from explorer.lessons import families as lesson
+from explorer.model import OwnModel
+from explorer.model.others import ElmoModel
+from explorer.nn.cache import Cache
+from explorer.nn.config import FAMILIES
+from explorer.nn.presets import PRESETS, configure
+from explorer.nn.transformer import Transformer
+from explorer.pages.parts import recorded
+from explorer.records import Curves, Written, spread
+from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
+from explorer.text import classroom, microworld
+from explorer.views import VIEWS, stream
+
+TRANSFORMERS = {name for name, system in PRESETS.items() if system.architecture.get("family") in FAMILIES}
+
+TEXT = "The animal didn't cross the street because it was too tired."
+STORIES = [" ".join(story) for story in microworld.stories(12, 1, "validation")]
+
+
+def test_a_prefix_mask_is_full_in_the_prefix_and_causal_behind_it() -> None:
+    made = masks(7, 3)
+    for query in range(7):
+        for key in range(7):
+            assert made[FULL][query, key]
+            assert made[CAUSAL][query, key] == (key <= query)
+            assert made[PREFIX][query, key] == (key <= query or (query < 3 and key < 3))
+
+
+def test_the_losses_of_a_decoder_are_pytorch_s(gpt2: OwnModel) -> None:
+    record = under_masks(gpt2, TEXT)
+    ids = torch.tensor([0, *gpt2.tokenizer.encode(TEXT, special=False).ids.tolist()])
+    assert record.wanted.ids.tolist() == ids[1:].tolist() and gpt2.tokenizer.vocabulary.begin == 0
+    with torch.no_grad():
+        scores = gpt2.module.outputs(gpt2.module(ids[None, :-1]))["lm"][0]
+        wanted = functional.cross_entropy(scores, ids[1:], reduction="none").numpy()
+    for name in (OWN, CAUSAL):
+        np.testing.assert_allclose(record.losses[MASKS.index(name)], wanted, atol=1e-4)
+    later = slice(record.prefix, None)
+    assert not np.allclose(record.losses[MASKS.index(PREFIX)][later], wanted[later]), (
+        "what stands behind reads a changed prefix"
+    )
+    for name, allowed in masks(len(ids), record.prefix).items():
+        assert np.array_equal(record.traces[name].attention[0].allowed, allowed)
+
+
+def test_the_losses_of_an_encoder_are_those_of_one_hidden_piece_each(bert: OwnModel) -> None:
+    record = under_masks(bert, TEXT)
+    tokens = bert.tokens(TEXT)
+    for n, place in ((0, 1), (4, 5)):
+        ids = tokens.ids.copy()
+        ids[place] = bert.tokenizer.vocabulary.mask
+        scores = torch.tensor(bert.logits(ids.tolist())[place])
+        wanted = float(functional.cross_entropy(scores, torch.tensor(int(tokens.ids[place]))))
+        assert record.losses[MASKS.index(OWN)][n] == pytest.approx(wanted, abs=1e-4)
+        assert record.losses[MASKS.index(FULL)][n] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_an_encoder_under_a_causal_mask_sees_nothing_ahead(bert: OwnModel) -> None:
+    first = bert.tokens(TEXT)
+    made = ex.trace(bert, first, edits=[ex.SetMask("encoder", np.tril(np.ones((len(first),) * 2, bool)))])
+    assert np.array_equal(made.attention[0].allowed, under_masks(bert, TEXT).traces[CAUSAL].attention[0].allowed)
+    assert not np.triu(made.attention[-1].weights[0], 1).any()
+
+
+def test_trained_weights_are_lost_under_the_other_mask(shipped: OwnModel) -> None:
+    record = held_losses(shipped, STORIES, count=6)
+    before, after = (record.means()[MASKS.index(name)] for name in (OWN, lesson.other(shipped.family)))
+    assert (after > before).all() and record.losses.shape[-1] == PIECES + (shipped.family == "encoder")
+    question = lesson.mask_question(record)
+    assert question.answer == "it rises" and f"{after.mean():.2f}" in question.why
+    same = CAUSAL if shipped.family == "decoder" else FULL
+    np.testing.assert_allclose(record.losses[0], record.losses[MASKS.index(same)], atol=1e-4)
+
+
+def test_the_held_out_loss_is_pytorch_s(gpt2: OwnModel) -> None:
+    record = held_losses(gpt2, STORIES, count=1)
+    ids = next(ids for text in STORIES if len(ids := [0, *gpt2.tokenizer.encode(text, special=False).ids.tolist()]) > PIECES)
+    told = torch.tensor(ids[: PIECES + 1])
+    with torch.no_grad():
+        scores = gpt2.module.outputs(gpt2.module(told[None, :-1]))["lm"][0]
+    assert record.means()[0, 0] == pytest.approx(float(functional.cross_entropy(scores, told[1:])), abs=1e-4)
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_empty_texts_are_refused(gpt2: OwnModel, text: str) -> None:
+    with pytest.raises(ex.ExplorerError, match="empty"):
+        under_masks(gpt2, text)
+
+
+@pytest.mark.parametrize(("before", "after", "said"), [(2.0, 0.1, 0), (2.0, 1.5, 1), (2.0, 2.05, 2), (2.0, 3.0, 3)])
+def test_what_a_loss_did(before: float, after: float, said: int) -> None:
+    assert lesson.fate(before, after) == lesson.OPTIONS[said]
+
+
+def test_questions_about_the_recorded_training_follow_its_lines() -> None:
+    names = {
+        "trained with the mask, read with the mask": 2.0, "trained without it, read without it": 0.01,
+        "trained without it, read with the mask": 4.0, "trained without it, random pieces, read without it": 0.5,
+    }  # fmt: skip
+    curves = Curves("", "", "", tuple(spread(name, np.arange(2.0), np.full((2, 2), end)) for name, end in names.items()))
+    assert lesson.copy_question(curves).answer == "almost nothing" and "0.50" in lesson.copy_question(curves).why
+    assert lesson.writing_question(curves).answer == "it writes worse"
+
+
+@pytest.fixture(scope="module")
+def bart() -> OwnModel:
+    return ex.load("bart", device="cpu")
+
+
+@pytest.mark.parametrize("name", [name for name, held in ex.models().items() if held.about()["preset"] in TRANSFORMERS])
+def test_every_parameter_is_counted_once_and_the_formula_agrees(name: str) -> None:
+    model = ex.load(name, device="cpu")
+    assert isinstance(model, OwnModel)
+    record = blueprint(model, "Dog")
+    assert [part.title for part in record.parts if part.counted != part.expected] == []
+    assert sum(part.counted for part in record.parts) == record.total == total(model.config)
+    assert record.total == sum(weight.numel() for weight in model.module.parameters())
+    for part in record.parts:
+        if part.weights and part.kind != "head":
+            assert part.times * sum(int(np.prod(shape)) for _, shape in part.weights) == part.counted
+
+
+@pytest.mark.parametrize(
+    ("system", "vocabulary", "published"),
+    [("bert", 30_522, 110_106_428), ("gpt", 40_478, 116_534_784), ("gpt2", 50_257, 124_439_808), ("roberta", 50_265, None)],
+)
+def test_the_formula_gives_the_published_sizes(system: str, vocabulary: int, published: int | None) -> None:
+    config = configure(system, "base", vocabulary)
+    if published is not None:
+        assert total(config) == published
+    with torch.device("meta"):
+        assert total(config) == sum(weight.numel() for weight in Transformer(config).parameters())
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "bart", "llama", "t5"])
+def test_the_counted_multiply_adds_are_pytorch_s(name: str) -> None:
+    model = ex.load(name, device="cpu")
+    assert isinstance(model, OwnModel)
+    config, rows = model.config, 13
+    ids = torch.arange(1, rows + 1)[None]
+    with torch.no_grad(), tap.listening(lambda *heard: None), FlopCounterMode(display=False) as counter:
+        if model.family == "encoder-decoder":
+            memory = model.module.encode(ids[:, :7])
+            model.module.head(model.module.decode(memory, ids))
+        else:
+            model.module.head(model.module(ids))
+    wanted = config.layers * costs.layer(config, rows) + costs.vocabulary(config, rows)
+    if model.family == "encoder-decoder":
+        wanted += costs.encoding(config, 7) + config.layers * costs.crossing(config, rows, 7)
+    assert counter.get_total_flops() == 2 * wanted, "a multiply-add is two operations"
+
+
+def test_a_step_with_a_cache_costs_what_pytorch_counts(gpt2: OwnModel) -> None:
+    cache = Cache()
+    with torch.no_grad(), tap.listening(lambda *heard: None):
+        gpt2.module(torch.arange(1, 10)[None], cache=cache)
+        with FlopCounterMode(display=False) as counter:
+            gpt2.module.head(gpt2.module(torch.tensor([[10]]), cache=cache))
+    assert counter.get_total_flops() == 2 * costs.step(gpt2.config, 10)
+    whole = costs.saving(gpt2.config, "gpt2")
+    anew, kept = (line.y for line in whole.lines)
+    assert kept[0] == pytest.approx(anew[0]) and (anew[1:] > kept[1:]).all()
+
+
+def test_a_decoder_beside_an_encoder_brings_one_query_to_the_source(bart: OwnModel) -> None:
+    cache, config = Cache(), bart.config
+    with torch.no_grad(), tap.listening(lambda *heard: None):
+        memory = bart.module.encode(torch.arange(1, 8)[None])
+        bart.module.decode(memory, torch.tensor([[1, 2]]), cache=cache)
+        with FlopCounterMode(display=False) as counter:
+            bart.module.head(bart.module.decode(memory, torch.tensor([[3]]), cache=cache))
+    assert counter.get_total_flops() == 2 * costs.deciding(config, 3, 7)
+
+
+def test_pairs_cost_half_at_six_times_the_width() -> None:
+    config = configure("bert", "base", 30_522)
+    assert costs.half(config) == 6 * config.dim == 4608
+    at_512 = costs.pairs(config, 512, 512) / costs.layer(config, 512)
+    assert at_512 == pytest.approx(0.1)
+    for line in zip(*(line.y for line in costs.by_length(config, "BERT base").lines), strict=True):
+        assert sum(line) == pytest.approx(1)
+
+
+def test_one_wrong_piece_changes_nothing_before_it_and_the_chances_are_the_model_s(gpt2: OwnModel) -> None:
+    record = exposure(gpt2, STORIES, count=2, steps=3)
+    ids = gpt2.tokenizer.encode(STORIES[0], special=False).ids[:12]
+    logp = torch.tensor(gpt2.logits([0, *ids.tolist()])).log_softmax(-1)
+    wanted = [float(logp[place, ids[place]].exp()) for place in range(9, 12)]
+    np.testing.assert_allclose(record.taught[0], wanted, atol=1e-5)
+    order = logp[8].argsort(descending=True).tolist()
+    slip = next(piece for piece in order if piece != ids[8])
+    assert record.slips[0] == gpt2.tokenizer.text_of(slip)
+    changed = torch.tensor(gpt2.logits([0, *ids[:8].tolist(), slip, *ids[9:].tolist()])).log_softmax(-1)
+    np.testing.assert_allclose(record.wrong[0], [float(changed[n, ids[n]].exp()) for n in range(9, 12)], atol=1e-5)
+    assert record.free[0, 0] == pytest.approx(record.wrong[0, 0], abs=1e-6), "right after the slip both have read the same"
+    begun = [0, *ids[:8].tolist()]
+    *_, last = ex.decode(gpt2, begun, force={0: slip}, max_tokens=4)
+    assert record.own[0] == gpt2.tokenizer.decode([int(piece) for piece in last.ids])
+    for line, held in zip(record.curves.lines, (record.taught, record.wrong, record.free), strict=True):
+        np.testing.assert_allclose(line.y, held.mean(0))
+        assert (line.low <= line.y).all() and (line.y <= line.high).all()  # type: ignore[operator]
+
+
+def test_an_encoder_decoder_is_forced_on_its_target(bart: OwnModel) -> None:
+    record = exposure(bart, STORIES, sources=STORIES, count=1, at=3, steps=2)
+    ids = bart.tokenizer.encode(STORIES[0], special=False).ids[:6].tolist()
+    logp = torch.tensor(bart.logits(STORIES[0], ids)).log_softmax(-1)
+    np.testing.assert_allclose(record.taught[0], [float(logp[n, ids[n]].exp()) for n in (4, 5)], atol=1e-5)
+
+
+def test_the_halves_of_an_elmo_see_one_side_each() -> None:
+    told = classroom.toys()[:30]
+    elmo = ex.build("elmo", tokenizer=ex.tokenizer("characters", told, size=900), device="cpu", dim=8, hidden=12)
+    assert isinstance(elmo, ElmoModel)
+    onward, back = halves(elmo, "The dog was tired.")
+    assert (onward.moved > 0).tolist() == np.tril(np.ones(onward.moved.shape)).astype(bool).tolist()
+    assert (back.moved > 0).tolist() == np.triu(np.ones(back.moved.shape)).astype(bool).tolist()
+    states = ex.trace(elmo, "The dog was tired.").hidden
+    other = ex.trace(elmo, "The dog was afraid.").hidden
+    same = [np.array_equal(states["forward"][-1, n], other["forward"][-1, n]) for n in range(len(onward.rows))]
+    assert same == (onward.moved[:, 3] == 0).tolist()
+
+
+def test_the_norm_by_hand_is_pytorch_s(gpt2: OwnModel, bart: OwnModel) -> None:
+    for trace, module in (
+        (ex.trace(gpt2, TEXT, blocks=True), gpt2.module),
+        (ex.trace(bart, TEXT, target=TEXT, blocks=True), bart.module),
+    ):
+        block = trace.block("decoder", 1, "feed-forward")
+        drawn = np.asarray(VIEWS["norm-by-hand"](trace, block="decoder 1: feed-forward", place=2).data[0].z)
+        norm = module.layers[1].after_feed_forward.norm
+        with torch.no_grad():
+            wanted = norm(torch.tensor(np.array(block.norm_input[2]))).numpy()
+        np.testing.assert_allclose(drawn[2], wanted, atol=1e-5)
+        np.testing.assert_allclose(drawn[3], wanted, atol=1e-6)
+        assert abs(drawn[1].mean()) < 1e-5 and drawn[1].std() == pytest.approx(1, abs=1e-3)
+
+
+def test_the_stream_is_drawn_from_its_blocks(gpt2: OwnModel) -> None:
+    trace = ex.trace(gpt2, TEXT, blocks=True)
+    came, *_ = VIEWS["residual-stream"](trace, word=stream.words(trace)[3]).data
+    assert len(came.y) == 2 * gpt2.config.layers
+    mean = VIEWS["residual-stream"](trace).data
+    np.testing.assert_allclose(mean[0].y[0], np.linalg.norm(trace.hidden["decoder"][0], axis=-1).mean(), rtol=1e-5)
+    np.testing.assert_allclose(mean[2].y[-1], np.linalg.norm(trace.hidden["decoder"][-1], axis=-1).mean(), rtol=1e-5)
+
+
+def test_the_input_is_the_sum_of_its_rows(bert: OwnModel) -> None:
+    drawn = np.asarray(VIEWS["input-sum"](ex.trace(bert, TEXT), word=2).data[0].z)
+    tokens = bert.tokens(TEXT)
+    parts = bert.module.embeddings
+    with torch.no_grad():
+        wanted = [parts.tokens.weight[int(tokens.ids[2])], parts.position.table.weight[2], parts.segments.weight[0]]
+    np.testing.assert_allclose(drawn[:3], torch.stack(wanted).numpy(), atol=1e-6)
+    np.testing.assert_allclose(drawn[:3].sum(0), drawn[3], atol=1e-5)
+
+
+def test_exercises_are_answered_from_the_records(gpt2: OwnModel) -> None:
+    record, trace = under_masks(gpt2, TEXT), ex.trace(gpt2, TEXT, blocks=True)
+    items = lesson.exercises(record, blueprint(gpt2, TEXT), trace, costs.half(gpt2.config))
+    cells, perplexity, attention, share, normed, length = (float(item.answer) for item in items)
+    rows = len(record.wanted) + 1
+    assert cells == rows * (rows + 1) / 2
+    assert perplexity == pytest.approx(np.exp(record.losses[0]).prod() ** (1 / (rows - 1)))
+    assert attention == sum(weight.numel() for weight in gpt2.module.layers[0].attention.parameters())
+    table = gpt2.module.embeddings.tokens.weight.numel()
+    assert share == pytest.approx(100 * table / sum(weight.numel() for weight in gpt2.module.parameters()))
+    assert normed == pytest.approx(float(trace.blocks[-1].normed[0, 0])) and length == 6 * gpt2.config.dim
+    assert 3 <= len(items) <= 6
+
+
+def test_training_without_the_mask_is_the_same_training_but_for_the_mask() -> None:
+    size = unmasked.Size(steps=2, batch=2, checks=1, stories=20, held=2, pieces=16, dim=16, seeds=(0,))
+    batches = [unmasked.trained(masked, 0, size).batch(1) for masked in (True, False)]
+    assert np.array_equal(batches[0].source, batches[1].source) and np.array_equal(batches[0].answers, batches[1].answers)
+    curves, texts = unmasked.measure(size)
+    again, _ = unmasked.measure(size)
+    assert [line.label for line in curves.lines] == [f"{way}, {what}" for way, what in unmasked.LINES]
+    for line, other in zip(curves.lines, again.lines, strict=True):
+        assert np.array_equal(line.y, other.y), "the same numbers again"
+    assert set(texts) == {unmasked.WITH, unmasked.WITHOUT} and "Make it again" in unmasked.plain.card(
+        curves, unmasked.how(size), "x"
+    )
+
+
+def test_without_the_mask_padding_stays_unseen() -> None:
+    allowed = torch.ones(4, 4, dtype=torch.bool).tril() & torch.tensor([True, True, True, False])
+    lifted = unmasked.Lifted("decoder").on_allowed(allowed[None, None])
+    assert lifted[0, 0].tolist() == [[True, True, True, False]] * 4
+
+
+@pytest.mark.skipif(not recorded.there("unmasked"), reason="not measured here")
+def test_the_recorded_training_shows_what_the_page_says() -> None:
+    measured = library.result("unmasked")
+    assert lesson.copy_question(measured).answer == "almost nothing"
+    assert lesson.writing_question(measured).answer == "it writes worse"
+    for part in ("with", "without"):
+        assert library.recorded("unmasked", Written, part).size == 2000
