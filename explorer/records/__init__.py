@@ -43,6 +43,7 @@ from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes, N
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
+from explorer.records.sentences import Edited, Likeness, Ranked
 from explorer.records.shares import log_softmax, softmax
 from explorer.records.support import Support, SupportTable
 from explorer.records.tokens import Tokens, Vocabulary
@@ -90,6 +91,7 @@ __all__ = [
     "Guess",
     "HeadStatistics",
     "Lens",
+    "Likeness",
     "Visibility",
     "Rates",
     "SpanGuess",
@@ -98,6 +100,7 @@ __all__ = [
     "Schedules",
     "spread",
     "Edit",
+    "Edited",
     "Fertility",
     "Join",
     "Match",
@@ -115,6 +118,7 @@ __all__ = [
     "Plane",
     "Prediction",
     "Prepared",
+    "Ranked",
     "Ratios",
     "Record",
     "SetMask",
