@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: env env-dev app lab test test-all check fix bench losses learnable models wheels clean
+.PHONY: env env-dev env-bench app lab test test-all check fix bench losses learnable models wheels clean
 
 env: .venv/.ready
 env-dev: .venv/.ready-dev
+env-bench: .venv/.ready-bench
 
 .venv/.ready: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -16,6 +17,10 @@ env-dev: .venv/.ready-dev
 
 .venv/.ready-dev: .venv/.ready
 	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+.venv/.ready-bench: .venv/.ready-dev
+	@$(INSTALL) -e '.[dev,bench]'
 	@touch $@
 
 app: env          ## open the explorer in a browser
@@ -39,13 +44,14 @@ fix: env-dev      ## what the linter can mend by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: env-dev    ## measure, side by side with what you would use instead
+bench: env-bench  ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/tracing.py
 	$(BIN)/python benchmarks/pieces.py
 	$(BIN)/python benchmarks/ngrams.py
 	$(BIN)/python benchmarks/corruptions.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/decoding.py
+	$(BIN)/python benchmarks/vectors.py
 
 losses: env-dev   ## the time to the same held-out loss, beside the Trainer (a quarter of an hour)
 	$(BIN)/python benchmarks/losses.py

@@ -138,6 +138,46 @@ def test_a_mix_finds_the_layer_that_knows_and_tasks_share_nothing() -> None:
     assert reached == [True, False]
 
 
+def echoing(seed: int, texts: int = 120, words: int = 6) -> Frozen:
+    """The answer about a word is what the word *before* it shows: who sees each word by itself cannot know."""
+    chance = np.random.default_rng(seed)
+    shown = chance.integers(0, 2, (texts, words))
+    layers = chance.normal(0, 0.1, size=(texts * words, 1, 1, 4)).astype(np.float32)
+    layers[:, 0, 0, 0] += 2 * shown.flatten() - 1
+    labels = np.hstack((np.zeros((texts, 1), int), shown[:, :-1])).flatten()
+    names = tuple("ab"[label] for label in labels)
+    of, cut = tuple(int(n) for n in np.repeat(np.arange(texts), words)), texts * words // 2
+    task = TASKS["part of speech"]
+    return Frozen(task, layers[:cut], names[:cut], layers[cut:], names[cut:], of[:cut], of[cut:])
+
+
+def test_a_gru_reads_the_words_of_a_text_and_a_linear_head_does_not() -> None:
+    held, scores = {"echo": echoing(0)}, {}
+    for head in ("linear", "gru"):
+        learning = Learning(held, seed=0, steps=80, head=head)
+        for _ in learning:
+            pass
+        scores[head] = learning.scores()["echo"]
+    assert scores["gru"] > 0.95 and scores["linear"] < 0.75
+    assert Questions((TEXT,), (Example((Place(0, 4, 7),), "x"),)).about == (0,)
+
+
+def test_a_gru_is_pytorch_s_own_on_every_text_alone() -> None:
+    held = echoing(1, texts=8)
+    reader = Learning({"echo": held}, seed=3, steps=1, head="gru").readers["echo"]
+    uneven = torch.tensor([0, 0, 0, 1, 2, 2])  # texts of different lengths, side by side
+    given = torch.as_tensor(held.train[:6])
+    made, mixed = reader(given, uneven), reader.mix(given.movedim(2, 0)).flatten(1)
+    for first, last in ((0, 3), (3, 4), (4, 6)):
+        alone = reader.head.say(reader.head.read(mixed[None, first:last])[0][0])
+        torch.testing.assert_close(made[first:last], alone)
+    for name, task in (("GRU reads", TASKS["topic"]), ("no head", TASKS["roles"])):
+        with pytest.raises(ChoiceError, match=name):
+            Learning(
+                {"x": Frozen(task, held.train, held.gold, held.test, held.asked)}, 0, head="gru" if "GRU" in name else "tree"
+            )
+
+
 def test_the_bench_fits_a_ridge_anew() -> None:
     held = planted(TASKS["part of speech"], 1)
     bench = experiment.bench(held, np.full((1, 3), 1 / 3))

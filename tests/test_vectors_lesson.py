@@ -212,3 +212,22 @@ def test_the_page_tells_when_an_answer_is_right() -> None:
         radio.set_value(radio.options[-1]).run()
         assert not at.exception
     assert len(at.get("plotly_chart")) == 7  # both of pairs, neighbours of a word and of a sum, analogies, ratios, a plane
+
+
+def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
+    """Both pictures of the corpus and that of the sentences come once guessed; odd input gets a calm answer."""
+    at = page()
+    before = len(at.get("plotly_chart"))
+    for name in ("turned", "added"):
+        radio = at.radio(key=f"guess.{name}")
+        radio.set_value(radio.options[0])
+    at.run()
+    assert not at.exception and not at.warning and len(at.get("plotly_chart")) == before + 3
+    at.text_area(key="corpus").set_value("ice <b>bold</b> steam\n" + "مرحبا 😀 ice\n" * 9)
+    at.text_area(key="sentences").set_value("<script>alert(1)</script>\n😀 مرحبا").run()
+    assert not at.exception and not at.warning and len(at.get("plotly_chart")) == before + 3
+    at.text_area(key="corpus").set_value("x" * 100_000)
+    at.text_area(key="sentences").set_value("word " * 20_000 + "\none").run()
+    assert (
+        not at.exception and ["stands in no" in one.value or "reads at most" in one.value for one in at.warning] == [True] * 2
+    )

@@ -35,9 +35,12 @@ from explorer.records import (
     Curve,
     Curves,
     Distribution,
+    Edited,
+    Likeness,
     Mixes,
     Neighbours,
     Plane,
+    Ranked,
     Ratios,
     Solved,
     Trace,
@@ -51,11 +54,12 @@ from explorer.text.matching import matches, replay
 from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
 from explorer.training.contexts import drawn, ratios
+from explorer.training.editing import edited
 from explorer.training.nearness import Told
 from explorer.training.schedules import schedules
 from explorer.training.stories import prepared
 from explorer.training.teaching import student_of
-from explorer.views import VIEWS, Choice, Range, merges, mixes, pieces, theme, training, tree, words, writing
+from explorer.views import VIEWS, Choice, Range, editing, merges, mixes, pieces, theme, training, tree, words, writing
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 EVERY = (*STRATEGIES, *PAIRS)
@@ -68,6 +72,9 @@ NO_TEXT = (
     "analogies",
     "ratios",
     "plane",
+    "sentence-ways",
+    "sentence-grades",
+    *editing.VIEWS,
     *mixes.VIEWS,
     "rates",
     "span-lengths",
@@ -138,6 +145,7 @@ def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **of_training(),
         **of_elmo(),
         **of_vectors(),
+        **of_sentences(),
     }
 
 
@@ -182,6 +190,25 @@ def of_vectors() -> dict[str, Any]:
         "solved": Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
         "plane": neighbours.plane(word2vec, (("he", "she"), ("dog", "cat")), relation=odd),
         "odd plane": Plane(odd, "", (odd, "a"), np.zeros((2, 2)), np.zeros(2), ((0, 1),)),
+    }
+
+
+def of_sentences() -> dict[str, Any]:
+    """Sentences that nobody knows, ways that would be markup, and a corpus of which nothing is left but two words."""
+    odd, chance = "<b>bold", np.random.default_rng(0)
+    cosines = np.array([[[1.0, 0.5], [0.5, 1.0]], [[1.0, np.nan], [np.nan, np.nan]]])
+    scores = chance.random((2, 3, 4))
+    spread_out = np.stack([scores.mean(-1), scores.min(-1), scores.max(-1)], axis=-1)
+    grades = np.arange(12) % 6
+    return {
+        "sentences": Likeness(("A dog.", "A cat."), ("a", "b"), cosines, np.zeros((2, 2))),
+        "odd sentences": Likeness((ODD, odd * 20), (odd, "b"), cosines, np.array([[0.0, 0.5], [0.1, 1.0]])),
+        "ranked": Ranked(
+            ("k", odd), ("a, b", odd, "c"), "c", scores, spread_out, spread_out, grades, chance.random((3, 12)), "two"
+        ),
+        "edited corpus": edited(["ice is cold"], ["ice is cold", "steam is hot"], "ice", "steam"),
+        "odd corpus": Edited((odd, "b"), (odd, "x" * 99), chance.random((2, 4, 4)), np.array([[1.0, 0.0], [2.0, 3.0]]), (1, 9)),
+        "bare corpus": edited([], ["ice", "steam"], "ice", "steam"),
     }
 
 

@@ -63,7 +63,8 @@ def frozen(model: OwnModel, size: Size) -> dict[str, Frozen]:
     for name in size.tasks:
         task = TASKS[name]
         told, asked = task.make(size.stories, "train"), task.make(size.asked, "test")
-        made[name] = Frozen(task, features(model, told), told.labels, features(model, asked), asked.labels)
+        vectors = features(model, told), told.labels, features(model, asked), asked.labels
+        made[name] = Frozen(task, *vectors, told.about, asked.about)
     return made
 
 

@@ -1,10 +1,13 @@
-"""Lesson 2. Vectors: one vector for each word, learned from the words that stand around it."""
+"""Lesson 2. Vectors: one vector for each word, learned from the words that stand around it, and one for each sentence."""
 
 from functools import partial
 
 import streamlit as st
 
+from explorer.lessons import editing as edits
+from explorer.lessons import sentences as whole
 from explorer.lessons import vectors as lesson
+from explorer.pages.parts import editing, sentences
 from explorer.pages.parts import vectors as lab
 from explorer.pages.parts.opening import one_of, warn_of_unseen
 from explorer.shells import web
@@ -103,6 +106,8 @@ if counted is not None:
     code = f"{lab.start('glove')}{lab.COUNTED}trace = contexts.ratios(model, *{counted.pair!r}, texts)"
     web.show(VIEWS["ratios"], counted, code=code)
 
+editing.section()
+
 st.header("Words on a plane", divider=True)
 offered = [relation for relation in lab.relations() if len(lab.known_pairs(name, relation)) > 1]
 relation = st.segmented_control("Relation", offered, default=offered[0], required=True, key="relation", bind="query-params")
@@ -124,6 +129,9 @@ def show_uses() -> None:
 
 predict(lesson.sense_question(cosines), "guess.sense", show_uses)
 
+sentences.section()
+
 fixed = lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "he", "she"), lab.solved("word2vec"), lab.plane("word2vec", "gender")
-exercises(lesson.exercises(*fixed), "vectors.exercise")
-deck(lesson.DECK, lesson.NOTATION)
+of_sentences = whole.exercises(sentences.first(), sentences.measured())
+exercises((*lesson.exercises(*fixed), *edits.exercises(editing.asked()), *of_sentences), "vectors.exercise")
+deck((*lesson.DECK, *whole.DECK), lesson.NOTATION)

@@ -44,6 +44,7 @@ from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes, N
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
+from explorer.records.sentences import Edited, Likeness, Ranked
 from explorer.records.shares import log_softmax, softmax
 from explorer.records.support import Support, SupportTable
 from explorer.records.tokens import Tokens, Vocabulary
@@ -96,6 +97,7 @@ __all__ = [
     "Guess",
     "HeadStatistics",
     "Lens",
+    "Likeness",
     "Visibility",
     "Rates",
     "SpanGuess",
@@ -104,6 +106,7 @@ __all__ = [
     "Schedules",
     "spread",
     "Edit",
+    "Edited",
     "Fertility",
     "Join",
     "Match",
@@ -121,6 +124,7 @@ __all__ = [
     "Plane",
     "Prediction",
     "Prepared",
+    "Ranked",
     "Ratios",
     "Record",
     "SetMask",

@@ -57,6 +57,21 @@ def span_f1(said: Sequence[str], gold: Sequence[str]) -> float:
     return 2 * len(mine & right) / (len(mine) + len(right))
 
 
+def span_f1_by_kind(said: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
+    """F1 over whole spans, for each kind by itself."""
+    mine, right = spans(said), spans(gold)
+    kinds = sorted({kind for _, _, kind in mine | right})
+    own = {kind: [{span for span in found if span[2] == kind} for found in (mine, right)] for kind in kinds}
+    return {kind: 2 * len(a & b) / (len(a) + len(b)) for kind, (a, b) in own.items()}
+
+
+def macro_f1(said: Sequence[str], gold: Sequence[str]) -> float:
+    """The mean of the F1 of every class that is said or right somewhere: a rare class counts as much as a frequent one."""
+    x, y = np.array(said), np.array(gold)
+    names = np.unique(np.concatenate((x, y)))
+    return float(np.mean([2 * ((x == name) & (y == name)).sum() / ((x == name).sum() + (y == name).sum()) for name in names]))
+
+
 def spearman(one: Sequence[float] | np.ndarray, other: Sequence[float] | np.ndarray) -> float:
     """The correlation of the ranks; equal values share their mean rank."""
     return float(np.corrcoef(ranks(np.asarray(one)), ranks(np.asarray(other)))[0, 1])
@@ -69,4 +84,8 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return (last - (counts - 1) / 2)[which]
 
 
-METRICS: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {"accuracy": accuracy, "span F1": span_f1}
+METRICS: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {
+    "accuracy": accuracy,
+    "macro F1": macro_f1,
+    "span F1": span_f1,
+}

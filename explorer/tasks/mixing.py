@@ -1,31 +1,41 @@
-"""Many tasks learn at once on the same frozen layers: each has a mix of its own and a head of its own, and they share nothing else."""
+"""Many tasks learn at once on the same frozen layers: each has a mix of its own and a head of its own, and they share nothing else.
+
+The head is linear and sees each word by itself, or it is a GRU, which reads the words of a text before it answers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from explorer.errors import ChoiceError, unknown
 from explorer.nn.elmo import ScalarMix
 from explorer.records import Mix
 from explorer.tasks.task import Task, majority
 
 RATE, BATCH, DECAY, HIDDEN = 1e-2, 128, 1e-3, 64
+HEADS, WIDE = ("linear", "gru"), 32  # kinds of heads; how many numbers a GRU remembers in each direction
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """A task as a head meets it: what the layers say [example, place, layer, dim] and the right answers, to learn and to be asked."""
+    """A task as a head meets it: what the layers say [example, place, layer, dim] and the right answers, to learn and to be asked.
+
+    `told` and `new` are the numbers of the texts that the examples are about, those of one text side by side: a GRU needs them.
+    """
 
     task: Task
     train: np.ndarray
     gold: tuple[str, ...]
     test: np.ndarray
     asked: tuple[str, ...]
+    told: tuple[int, ...] = ()
+    new: tuple[int, ...] = ()
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -34,7 +44,7 @@ class Frozen:
 
     def only(self, layer: int) -> Frozen:
         """The same with one layer alone."""
-        return Frozen(self.task, self.train[:, :, [layer]], self.gold, self.test[:, :, [layer]], self.asked)
+        return replace(self, train=self.train[:, :, [layer]], test=self.test[:, :, [layer]])
 
     @property
     def blind(self) -> float:
@@ -43,25 +53,53 @@ class Frozen:
 
 
 class Reader(nn.Module):
-    """A mix of the layers, the places of an example made one, and a linear head (for pairs with one layer of 64 between)."""
+    """A mix of the layers, the places of an example made one, and a head: linear (for pairs with one layer of 64 between) or a GRU."""
 
-    def __init__(self, held: Frozen) -> None:
+    def __init__(self, held: Frozen, head: str = "linear") -> None:
         super().__init__()
+        check_head(held, head)
         _, places, layers, dim = held.train.shape
-        self.join = held.task.join
+        self.join, self.reads = held.task.join, head == "gru"
         self.mix = ScalarMix(layers)
         if self.join == "compared":
             self.head: nn.Module = nn.Sequential(nn.Linear(4 * dim, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, len(held.classes)))
         else:
-            self.head = nn.Linear(places * dim, len(held.classes))
+            self.head = (Gru if self.reads else nn.Linear)(places * dim, len(held.classes))
 
-    def forward(self, layers: Tensor) -> Tensor:
-        """From [example, place, layer, dim] to a score for each answer [example, class]."""
+    def forward(self, layers: Tensor, texts: Tensor | None = None) -> Tensor:
+        """From [example, place, layer, dim] to a score for each answer [example, class]; a GRU must know the text of each example."""
         mixed = self.mix(layers.movedim(2, 0))  # [example, place, dim]
         if self.join == "compared":
             u, v = mixed[:, 0], mixed[:, 1]
             return self.head(torch.cat((u, v, (u - v).abs(), u * v), dim=-1))
-        return self.head(mixed.flatten(1))
+        return self.head(mixed.flatten(1), texts) if self.reads else self.head(mixed.flatten(1))
+
+
+class Gru(nn.Module):
+    """A head that reads all examples of a text in both directions before it answers about each."""
+
+    def __init__(self, dim: int, classes: int) -> None:
+        super().__init__()
+        self.read = nn.GRU(dim, WIDE, batch_first=True, bidirectional=True)
+        self.say = nn.Linear(2 * WIDE, classes)
+
+    def forward(self, x: Tensor, texts: Tensor) -> Tensor:
+        """From [example, dim], those of one text side by side, to [example, class]."""
+        counts = torch.unique_consecutive(texts, return_counts=True)[1].tolist()
+        packed = nn.utils.rnn.pack_sequence(x.split(counts), enforce_sorted=False)
+        states, lengths = nn.utils.rnn.pad_packed_sequence(self.read(packed)[0], batch_first=True)  # [text, example, 2 WIDE]
+        return self.say(torch.cat([row[:length] for row, length in zip(states, lengths.tolist(), strict=True)]))
+
+
+def check_head(held: Frozen, head: str) -> None:
+    """Refuse a head that there is not, or one that reads where there is nothing to read."""
+    if head not in HEADS:
+        raise unknown("head", head, HEADS)
+    if head == "gru" and (held.task.kind != "token" or len(held.told) != len(held.train) or len(held.new) != len(held.test)):
+        raise ChoiceError(
+            f"A GRU reads the words of a text, so it needs a task about words and the text of each example; {held.task.name!r} is about "
+            f"one {held.task.kind}, with {len(held.told)} texts for {len(held.train)} examples."
+        )
 
 
 class Learning:
@@ -70,13 +108,14 @@ class Learning:
     One optimiser takes the sum of all losses. Since the tasks share no weight, each learns as it would alone.
     """
 
-    def __init__(self, tasks: Mapping[str, Frozen], seed: int, steps: int = 300) -> None:
+    def __init__(self, tasks: Mapping[str, Frozen], seed: int, steps: int = 300, head: str = "linear") -> None:
         self.tasks, self.steps, self.chance = dict(tasks), steps, np.random.default_rng((seed, 8))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.readers = {name: Reader(held) for name, held in tasks.items()}
+            self.readers = {name: Reader(held, head) for name, held in tasks.items()}
         self._given = {name: torch.as_tensor(held.train) for name, held in tasks.items()}
         self._right = {name: _numbers(held) for name, held in tasks.items()}
+        self._texts = {name: torch.tensor(held.told) for name, held in tasks.items()}
 
     def __iter__(self) -> Iterator[tuple[Mix, ...]]:
         weights = [weight for reader in self.readers.values() for weight in reader.parameters()]
@@ -91,8 +130,18 @@ class Learning:
 
     def _loss(self, name: str) -> Tensor:
         given, right = self._given[name], self._right[name]
+        if self.readers[name].reads:
+            some = self._whole_texts(self._texts[name])
+            return functional.cross_entropy(self.readers[name](given[some], self._texts[name][some]), right[some])
         some = torch.as_tensor(self.chance.integers(len(right), size=min(BATCH, len(right))))
         return functional.cross_entropy(self.readers[name](given[some]), right[some])
+
+    def _whole_texts(self, texts: Tensor) -> Tensor:
+        """The numbers of all examples of some texts, about as many as a batch has."""
+        different = torch.unique(texts).numpy()
+        many = max(1, round(BATCH * len(different) / len(texts)))
+        chosen = self.chance.choice(different, min(many, len(different)), replace=False)
+        return torch.isin(texts, torch.as_tensor(chosen)).nonzero()[:, 0]
 
     def mixes(self, step: int) -> tuple[Mix, ...]:
         """How each task weighs the layers now."""
@@ -103,7 +152,8 @@ class Learning:
     def said(self, name: str) -> tuple[str, ...]:
         """The answers to the questions of a task that were not learned from."""
         held = self.tasks[name]
-        best = self.readers[name](torch.as_tensor(held.test)).argmax(-1).tolist()
+        texts = torch.tensor(held.new) if self.readers[name].reads else None
+        best = self.readers[name](torch.as_tensor(held.test), texts).argmax(-1).tolist()
         return tuple(held.classes[number] for number in best)
 
     def scores(self) -> dict[str, float]:

@@ -38,6 +38,11 @@ class Questions:
         """The right answers."""
         return tuple(example.label for example in self.examples)
 
+    @property
+    def about(self) -> tuple[int, ...]:
+        """The number of the text that each question is about; of several, the first."""
+        return tuple(example.places[0].text for example in self.examples)
+
 
 @dataclass(frozen=True)
 class Task:

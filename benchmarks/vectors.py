@@ -1,0 +1,108 @@
+"""word2vec, ours against gensim's: the same texts cut into the same words, the same dimension, window, strangers, epochs, thinning
+out of frequent words and number of vectors; one thread each, in turns. Nothing is asserted.
+
+Both learn skip-gram with negative sampling. gensim takes single pairs by gradient descent (its rate falls from 0.025), ours batches of
+pairs by AdamW (its rate falls from 0.01): each as it comes. Words a second are counted on the processor's time, so that what else runs
+beside does not count. gensim is not needed for anything else: `pip install -c constraints.txt -e '.[bench]'` brings it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+
+import numpy as np
+import torch
+
+import explorer as ex
+from explorer.measuring.analogies import answered, known
+from explorer.measuring.held import Desk, Held
+from explorer.neighbours import unit
+from explorer.text.microworld import stories
+from explorer.text.tokenizers import Tokenizer
+from explorer.training.nearness import POWER, SAMPLE, STRANGERS, WINDOW
+
+try:
+    from gensim.models import Word2Vec
+except ImportError:
+    Word2Vec = None
+
+DIM, BATCH = 64, 32
+MISSING = "gensim is not installed, so its column stays empty: pip install -c constraints.txt -e '.[bench]'"
+Made = tuple[np.ndarray, float]  # the vectors of length 1 [word, dim], and the seconds of the processor
+
+
+def ours(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int) -> Made:
+    steps = epochs * (len(told) // BATCH)
+    given = {"batch": BATCH, "dim": DIM, "checks": 0, "snapshots": 0, "rate": 1e-2, "tokenizer": pieces, "held": []}
+    run = ex.fit("word2vec", corpus=told, steps=steps, seed=seed, device="cpu", precision="float32", **given)
+    begin = time.process_time()
+    for _ in run:
+        pass
+    return unit(run.model), time.process_time() - begin
+
+
+def theirs(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int) -> Made:
+    texts = [[pieces.text_of(int(n)) for n in pieces.encode(" ".join(story), special=False).ids] for story in told]
+    model = Word2Vec(
+        vector_size=DIM, window=WINDOW, sg=1, negative=STRANGERS, ns_exponent=POWER, sample=SAMPLE, min_count=1, workers=1, seed=seed,
+        epochs=epochs,
+    )  # fmt: skip
+    model.build_vocab(texts)
+    begin = time.process_time()
+    model.train(texts, total_examples=len(texts), epochs=epochs)
+    taken, table = time.process_time() - begin, np.zeros((pieces.vocabulary.size, DIM))
+    for number in set(range(pieces.vocabulary.size)) - set(pieces.vocabulary.special):
+        word = pieces.text_of(number)
+        if word in model.wv:
+            table[number] = model.wv[word]
+    return table / np.linalg.norm(table, axis=1, keepdims=True).clip(1e-12), taken
+
+
+def shares(vectors: np.ndarray, asked: dict[str, np.ndarray]) -> dict[str, float]:
+    """The share of analogies solved, by relation and in all; the words of a question are left out, as is usual."""
+    every = {**asked, "all": np.concatenate(list(asked.values()))}
+    return {name: float(answered(vectors, some, forbid=True).mean()) for name, some in every.items()}
+
+
+def spread(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})" if values else "–"
+
+
+def main() -> None:
+    read = argparse.ArgumentParser(description=__doc__)
+    read.add_argument("--rounds", type=int, default=3, help="as many seeds")
+    read.add_argument("--stories", type=int, default=16_000)
+    read.add_argument("--epochs", type=int, default=3)
+    given = read.parse_args()
+    torch.set_num_threads(1)
+    told = list(stories(given.stories, 1))
+    pieces = ex.tokenizer("words", (" ".join(story) for story in told), size=4000)
+    words = given.epochs * sum(len(pieces.encode(" ".join(story), special=False).ids) for story in told)
+    asked = known(Desk(Held([]), pieces, "skip-gram", "", 512, 0))
+    ways: dict[str, Callable[..., Made]] = {"ours": ours} | ({"gensim": theirs} if Word2Vec is not None else {})
+    found: dict[str, list[dict[str, float]]] = {"ours": [], "gensim": []}
+    speeds: dict[str, list[float]] = {"ours": [], "gensim": []}
+    for seed in range(given.rounds):
+        for name, way in ways.items():
+            vectors, taken = way(told, pieces, given.epochs, seed)
+            found[name].append(shares(vectors, asked))
+            speeds[name].append(words / taken)
+    print(
+        f"{platform.machine()}, one thread; {words:,} words in {given.epochs} epochs, {pieces.vocabulary.size} vectors of {DIM}"
+    )
+    print(f"{given.rounds} seeds{'' if Word2Vec is not None else '. ' + MISSING}\n")
+    print("| analogies solved, mean (range) | ours | gensim |\n|---|---|---|")
+    for name in (*asked, "all"):
+        print(f"| {name:30} | {' | '.join(spread([one[name] for one in found[who]]) for who in found)} |")
+    cells = [f"{median(some):,.0f}" if some else "–" for some in speeds.values()]
+    print(f"| words a second | {' | '.join(cells)} |")
+    ratios = [one / other for one, other in zip(*speeds.values(), strict=False)]
+    print(f"| ours ÷ gensim, words a second | {spread(ratios)} | 1 |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Vectors of sentences: how well each way of making one ranks pairs of new sentences by how much of their meaning they share.
+
+`python -m explorer.experiments.sentences` trains Sentence-BERT from the shipped BERT, twice for each seed (about two minutes of one
+core), and writes `data/results/sentences` with the model of the first seed. ELMo is asked too if it lies on the shelf.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+
+from explorer import library
+from explorer.experiments import plain
+from explorer.model import OwnModel
+from explorer.records import Ranked
+from explorer.tasks import sentences, siamese
+from explorer.tasks.metrics import interval, spearman
+from explorer.tasks.siamese import Pairs
+
+NAME = sentences.HOME
+KINDS = {"known words": "validation", "new words too": "test"}  # with the split that they come from
+FROZEN = (
+    ("word2vec", "mean of words"),
+    ("glove", "mean of words"),
+    ("bert", "[CLS]"),
+    ("bert", "mean of pieces"),
+    ("elmo", "both ends"),
+)
+COUNTED, BEST = "shared words, no vectors", "sentence-bert, from grades"
+TAUGHT: dict[str, Callable[..., Pairs]] = {"sentence-bert, from inference": siamese.inferred, BEST: siamese.graded}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is trained and asked."""
+
+    seeds: tuple[int, ...] = (0, 1, 2)
+    told: int = 4000
+    asked: int = 300
+    steps: int = siamese.STEPS
+    frozen: tuple[tuple[str, str], ...] = FROZEN
+
+
+FULL = Size()
+
+
+def questions(seed: int, size: Size) -> dict[str, Pairs]:
+    """The pairs that are asked about, of each kind: sentences of other splits, drawn anew for every seed."""
+    return {kind: siamese.graded(size.asked, 100 + seed, split) for kind, split in KINDS.items()}
+
+
+def lessons(make: Callable[..., Pairs], seed: int, size: Size, asked: dict[str, Pairs]) -> Pairs:
+    """The pairs that are learned from: none of their sentences stands in a pair that is asked about."""
+    return make(size.told, 200 + seed, "train").without({one for pairs in asked.values() for one in pairs.sentences})
+
+
+def trained(name: str, seed: int, size: Size, asked: dict[str, Pairs]) -> OwnModel:
+    """A Sentence-BERT of one seed, learned in one of both ways from the shipped BERT."""
+    run = siamese.Siamese(library.open_by_name("bert"), lessons(TAUGHT[name], seed, size, asked), seed=seed, steps=size.steps)
+    for _ in run:
+        pass
+    return run.model
+
+
+def one_seed(seed: int, size: Size) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, OwnModel]:
+    """All ways on the questions of a seed: scores [kind, way], cosines of the first kind by way, its grades, and the best model."""
+    asked, shelf = questions(seed, size), library.models()
+    ways: dict[str, Callable[[Pairs], np.ndarray]] = {COUNTED: lambda pairs: sentences.shared_words(pairs.first, pairs.second)}
+    for model, way in size.frozen:
+        if model in shelf:
+            ways[f"{model}, {way}"] = partial(compared, library.open_by_name(model), way)
+    best = None
+    for name in TAUGHT:
+        best = trained(name, seed, size, asked)
+        ways[name] = partial(compared, best, "mean of pieces")
+    found = [[way(pairs) for way in ways.values()] for pairs in asked.values()]
+    scores = [[spearman(said, pairs.gold) for said in row] for row, pairs in zip(found, asked.values(), strict=True)]
+    assert best is not None
+    return np.array(scores), found[0], next(iter(asked.values())).gold, best
+
+
+def compared(model: OwnModel, way: str, pairs: Pairs) -> np.ndarray:
+    """The cosine of both sentences of every pair."""
+    make = sentences.WAYS[way]
+    return sentences.cosine(make(model, pairs.first), make(model, pairs.second))
+
+
+def names(size: Size) -> tuple[str, ...]:
+    """The ways in the order in which they are measured."""
+    shelf = library.models()
+    return (COUNTED, *(f"{model}, {way}" for model, way in size.frozen if model in shelf), *TAUGHT)
+
+
+def measure(size: Size = FULL, processes: int = 0) -> tuple[Ranked, OwnModel]:
+    """Every way on the questions of every seed, and the Sentence-BERT of the first."""
+    found = plain.each(one_seed, [(seed, size) for seed in size.seeds], processes)
+    scores = np.stack([run[0] for run in found], axis=-1)  # [kind, way, seed]
+    ways = names(size)
+    lead = scores[:, [ways.index(BEST)]] - scores
+    grades = (found[0][2] * siamese.BEST).round()
+    note = f"{len(size.seeds)} seeds, {size.asked} pairs of each kind; Sentence-BERT: {size.told:,} pairs, {size.steps} steps"
+    made = Ranked(tuple(KINDS), ways, BEST, scores, spread(scores), spread(lead), grades, np.array(found[0][1]), note)
+    return made, found[0][3]
+
+
+def spread(values: np.ndarray) -> np.ndarray:
+    """Mean, low and high over the seeds: from [kind, way, seed] to [kind, way, 3]."""
+    return np.array([[interval(row) for row in kind] for kind in values])
+
+
+def card(made: Ranked) -> str:
+    """What was measured, and how to do it again."""
+    rows = [f"| way | {' | '.join(made.kinds)} |", "|---" * (1 + len(made.kinds)) + "|"]
+    for n, way in enumerate(made.ways):
+        cells = [f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in made.intervals[:, n]]
+        rows.append(f"| {way} | {' | '.join(cells)} |")
+    lead = [
+        f"- {way}: {', '.join(_gap(made.gains[kind, n]) for kind in range(len(made.kinds)))}" for n, way in enumerate(made.ways)
+    ]
+    beside = "\n".join(line for line, way in zip(lead, made.ways, strict=True) if way != made.best)
+    return CARD.format(note=made.note, table="\n".join(rows), best=made.best, lead=beside)
+
+
+def _gap(values: np.ndarray) -> str:
+    return "{:+.3f} ({:+.3f} to {:+.3f})".format(*values)
+
+
+CARD = """# How well vectors of sentences rank pairs
+
+{note}. Rank correlation (Spearman) of the cosines with the gold grades, on new sentences; in brackets the 95 % interval of the mean
+over the seeds (Student's t).
+
+{table}
+
+{best}, minus each other way, seed by seed, on both kinds:
+
+{lead}
+
+Caution: a seed draws the pairs and the order of learning anew. BERT and the word vectors are the shipped ones, each one training, so
+how much another pre-training would change is not in the intervals. The way that learned from grades learned from the kind of pairs
+that is asked about (other people, things and places together), the others did not.
+
+`model` is the Sentence-BERT of the first seed, weights in 16 bits. Make all again: `python -m explorer.experiments.sentences`. Another
+processor rounds differently, so last digits may differ.
+"""
+
+
+def main() -> None:
+    """Measure, and keep the record and the model with their cards."""
+    torch.set_num_threads(1)
+    made, model = measure()
+    sys.stderr.write(card(made))
+    library.write_result(NAME, made, card(made))
+    library.write(model, library.data_folder() / "results" / NAME / "model", half=True)
+
+
+if __name__ == "__main__":
+    main()

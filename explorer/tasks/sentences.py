@@ -1,0 +1,116 @@
+"""A vector for a whole sentence: every way that the lectures name, and how alike it makes sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer import library
+from explorer.errors import ChoiceError, TextError
+from explorer.measuring.feeding import batches, sheet_of, states
+from explorer.model import OwnModel
+from explorer.model.others import ElmoModel, StaticModel
+from explorer.records import Likeness
+from explorer.training.editing import words_of
+
+HOME = "sentences"  # the recorded result beside which the trained Sentence-BERT lies
+MOST = 12  # so many sentences are still readable side by side
+
+
+def pooled(hidden: Tensor, real: Tensor) -> Tensor:
+    """The mean of all real places: from [batch, position, dim] to [batch, dim]."""
+    there = real[..., None].to(hidden.dtype)
+    return (hidden * there).sum(1) / there.sum(1)
+
+
+def mean_of_pieces(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+    """The mean of the last states, those of [CLS] and [SEP] too, as Sentence-BERT takes it [text, dim]."""
+    return _last(model, texts, pooled)
+
+
+def first_piece(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+    """The last state of [CLS] [text, dim]."""
+    return _last(model, texts, lambda hidden, real: hidden[:, 0])
+
+
+@torch.no_grad()
+def _last(model: OwnModel, texts: Sequence[str], pool: Callable[[Tensor, Tensor], Tensor]) -> np.ndarray:
+    if model.family != "encoder":
+        raise ChoiceError(f"This is asked of an encoder, such as bert; {model.name} is one {model.family}.")
+    sheet, found = sheet_of([model.tokens(text).ids for text in texts]), []
+    for rows in batches(len(sheet.ids)):
+        part = sheet.cut(rows)
+        found.append(pool(states(model, part), torch.as_tensor(part.real, device=model.device)))
+    return torch.cat(found).double().cpu().numpy()
+
+
+def mean_of_words(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+    """The mean of the vectors of all words that the model knows [text, dim]; not a number where it knows none."""
+    if not isinstance(model, StaticModel):
+        raise ChoiceError(f"This is asked of word vectors, such as glove; {model.name} is one {model.family}.")
+    table, without = model.vectors.astype(np.float64), list(model.tokenizer.vocabulary.special)
+    made = np.full((len(texts), table.shape[1]), np.nan)
+    for row, text in enumerate(texts):
+        ids = model.tokens(text).ids
+        known = ids[~np.isin(ids, without)]
+        if len(known):
+            made[row] = table[known].mean(0)
+    return made
+
+
+def both_ends(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+    """[b; f] of an ELMo's last layer: the backward state at the first word, the forward state at the last word [text, 2 dim]."""
+    if not isinstance(model, ElmoModel):
+        raise ChoiceError(f"This is asked of an ELMo; {model.name} is one {model.family}.")
+    made, half = [], model.config.dim
+    for first in range(0, len(texts), 32):
+        read = [model.tokens(text) for text in texts[first : first + 32]]
+        for tokens, layers in zip(read, model.layers(read), strict=True):
+            words = np.flatnonzero(~np.array(tokens.special))
+            made.append(np.concatenate((layers[-1, words[0], half:], layers[-1, words[-1], :half])))
+    return np.array(made, np.float64)
+
+
+def shared_words(texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
+    """No vectors at all: of the different words of two sentences, the share that stands in both."""
+    one, other = ([frozenset(words_of(text)) for text in some] for some in (texts, others))
+    return np.array([len(a & b) / max(1, len(a | b)) for a, b in zip(one, other, strict=True)])
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The cosine between the vectors of each row."""
+    sizes = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    return np.asarray((one * other).sum(-1) / np.where(sizes > 0, sizes, 1e-12))
+
+
+def sentence_bert() -> OwnModel:
+    """The Sentence-BERT that the recorded experiment trained and kept."""
+    return library.read(library.data_folder() / "results" / HOME / "model", "sentence-bert")
+
+
+def likeness(texts: Sequence[str], models: Sequence[tuple[str, OwnModel]]) -> Likeness:
+    """How alike each way makes every two of some sentences; a way is one of `WAYS` with the model that it reads."""
+    said = [text.strip() for text in texts if text.strip()]
+    if not 2 <= len(said) <= MOST:
+        raise TextError(f"There are {len(said)} sentences. Give 2 to {MOST}, each on a line of its own.")
+    made, strange = [], []
+    for way, model in models:
+        if way not in WAYS:
+            raise ChoiceError(f"There is no way {way!r}. There are: {', '.join(WAYS)}.")
+        x = WAYS[way](model, said)
+        made.append(cosine(x[:, None], x[None]))
+        read = [model.tokens(text) for text in said]
+        strange.append([tokens.unseen_share if tokens.unseen is not None else 0.0 for tokens in read])
+    names = tuple(f"{model.name}: {way}" for way, model in models)
+    return Likeness(tuple(said), names, np.array(made), np.array(strange))
+
+
+WAYS: dict[str, Callable[[OwnModel, Sequence[str]], np.ndarray]] = {
+    "mean of words": mean_of_words,
+    "[CLS]": first_piece,
+    "mean of pieces": mean_of_pieces,
+    "both ends": both_ends,
+}

@@ -1,0 +1,70 @@
+"""A corpus so small that one can see every count: what GloVe would learn from, before a sentence is added or taken out and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.errors import ChoiceError, TextError
+from explorer.records import Edited
+from explorer.training.contexts import near_counts
+from explorer.training.stories import Story
+
+SHOWN, MOST, LONGEST = 12, 2000, 40  # words beside the pair, at most; words of the whole corpus; letters of a word in a message
+
+
+def words_of(line: str) -> list[str]:
+    """The words of a sentence in small letters, without signs."""
+    return "".join(c.lower() if c.isalnum() else " " for c in line).split()
+
+
+def edited(before: Sequence[str], now: Sequence[str], a: str, b: str, *, watch: str = "") -> Edited:
+    """The counts around two words before and after an edit; each text is one sentence, and pairs never cross from one to the next.
+
+    Beside a and b stand the words to `watch`; where none are named, those that stand near them most often, before or now.
+    """
+    a, b = a.strip().lower(), b.strip().lower()
+    if a == b:
+        raise ChoiceError(f"Both words are {_short(a)!r}. Give two different words.")
+    told = [[words for line in lines if (words := words_of(line))] for lines in (before, now)]
+    many = sum(map(len, told[1]))
+    if many > MOST:
+        raise TextError(f"This corpus has {many:,} words; up to {MOST:,} are counted at once. Shorten it.")
+    for word in (a, b):
+        if not any(word in line for line in told[1]):
+            raise TextError(f"{_short(word)!r} stands in no sentence. Add one in which it does, or choose another word.")
+    watched = [word for word in dict.fromkeys(words_of(watch)) if word not in (a, b)]
+    if len(watched) > SHOWN:
+        raise ChoiceError(f"There are {len(watched)} words to watch. Name at most {SHOWN}.")
+    names = list(dict.fromkeys((*(word for lines in told for line in lines for word in line), *watched)))
+    whole = np.stack([_counted(lines, names) for lines in told])  # [before or now, word, word]
+    pair = [names.index(a), names.index(b)]
+    best = [names.index(word) for word in watched] or _nearest(whole[:, pair].max(0).sum(0), pair)
+    every = [*pair, *best]
+    return Edited(
+        (a, b),
+        tuple(names[n] for n in best),
+        whole[:, every][:, :, every],
+        whole[:, pair].sum(-1),
+        (len(told[0]), len(told[1])),
+    )
+
+
+def _nearest(near: np.ndarray, pair: Sequence[int]) -> list[int]:
+    """The words that stand near the pair most often."""
+    order = np.argsort(-near, kind="stable").tolist()
+    return [n for n in order if near[n] > 0 and n not in pair][:SHOWN]
+
+
+def _counted(lines: Sequence[Sequence[str]], names: Sequence[str]) -> np.ndarray:
+    """How often every word stands near every other [word, word], as GloVe counts it."""
+    if not lines:
+        return np.zeros((len(names), len(names)))
+    number = {name: n for n, name in enumerate(names)}
+    rows = [np.array([number[word] for word in line]) for line in lines]
+    return near_counts([Story(ids, ids, ids) for ids in rows], range(len(names)), len(names))
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= LONGEST else f"{word[:LONGEST]}…"

@@ -1,0 +1,114 @@
+"""A small corpus before and after an edit: the table of counts that GloVe would learn from, and the ratios that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Edited
+from explorer.views import theme
+from explorer.views.tiles import nothing
+from explorer.views.view import Choice, Control, View, by_name, only
+
+TABLES = ("now", "before", "change")
+
+
+def counts(record: Edited, *, table: str) -> go.Figure:
+    """X, the table that GloVe learns from: how often the word of the column stands at most five places from the word of the row, where
+    each time counts 1/distance. So a row is already a vector of its word: one number for each word near it. Add a sentence and every
+    cell moves whose two words stand in it together; *change* shows these alone.
+
+    You may conclude what these sentences tell about a word. You may not conclude anything about the language: a table of so few
+    sentences holds mostly what happened to be said.
+    """
+    before, now = record.table
+    values = {"now": now, "before": before, "change": now - before}[table]
+    names = [theme.label(word) for word in (*record.pair, *record.words)]
+    said = [["" if value == 0 else f"{value:.2g}" if table != "change" else f"{value:+.2g}" for value in row] for row in values]
+    axis = "coloraxis2" if table == "change" else "coloraxis"
+    figure = go.Figure(
+        go.Heatmap(
+            z=values, x=np.arange(len(names)), y=np.arange(len(names)), text=said, texttemplate="%{text}", coloraxis=axis, xgap=1, ygap=1,
+            customdata=[[f"{row}, near it {column}" for column in names] for row in names], name=table,
+            hovertemplate=f"%{{customdata}}<br>{table}: <b>%{{z:.3f}}</b><extra></extra>",
+        )
+    )  # fmt: skip
+    notes = (_said(record), f"cells that changed: {int((np.abs(now - before) > 1e-9).sum())} of {now.size}")
+    above = theme.space_above(*notes) + 60
+    places = {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": names,
+        "automargin": True,
+        "showgrid": False,
+    }
+    font = {"size": 14}
+    colours = theme.colours(values if table == "change" else record.table, signed=table == "change")
+    colours[axis] = {**colours[axis], "showscale": False}  # type: ignore[dict-item]
+    figure.update_layout(
+        title=theme.title(f"Counts near a word: {table}", *notes), height=above + 70 + 30 * len(names),
+        xaxis={**places, "side": "top", "tickangle": -60, "tickfont": font}, yaxis={**places, "autorange": "reversed", "tickfont": font},
+        margin={"l": 10, "r": 10, "t": above, "b": 20}, **colours,
+    )  # fmt: skip
+    return figure
+
+
+def ratios(record: Edited) -> go.Figure:
+    """For each word k how likely it stands near each of both words, P(k | a) and P(k | b): the share of the word's row in X. Striped is
+    what it was before the edit. Beside the name of k stands the ratio P(k | a) / P(k | b), which differences of GloVe's vectors learn.
+    It is large for what belongs to the first word, small for what belongs to the second, and near 1 for what belongs to both or to
+    neither.
+
+    You may conclude how one sentence more moves a ratio. You may not conclude that a ratio of 0 or ∞ means *never*: it was not said in
+    these few sentences.
+    """
+    a, b = map(theme.label, record.pair)
+    rows, words, bars = np.arange(len(record.words)), [theme.label(word) for word in record.words], []
+    for number, name in enumerate((a, b)):
+        for at, when, shape in ((0, "before", "/"), (1, "now", "")):
+            bars.append(
+                go.Bar(
+                    x=record.chances[at, number], y=rows, orientation="h", name=f"P(k | {name}), {when}", meta=number,
+                    marker={"pattern": {"shape": shape}, "opacity": 1 if at else 0.55}, customdata=words,
+                    hovertemplate=f"P(%{{customdata}} | {name}), {when}: <b>%{{x:.3f}}</b><extra></extra>",
+                )
+            )  # fmt: skip
+    was, is_now = record.ratios
+    names = [
+        f"{word}  <b>{_ratio(new)}</b>" + ("" if _ratio(new) == _ratio(old) else f" <i>was {_ratio(old)}</i>")
+        for word, old, new in zip(words, was, is_now, strict=True)
+    ]
+    before, now = record.alike
+    notes = (_said(record), f"cosine of the rows of {a} and {b}: {before:.2f} before, {now:.2f} now")
+    above = theme.space_above(*notes) + 14
+    figure = go.Figure(bars)
+    figure.update_layout(
+        title=theme.title(f"P(k | {a}) / P(k | {b})", *notes), barmode="group", height=above + 46 * max(2, len(rows)) + 190,
+        xaxis={"title": {"text": "share of what stands near the word"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
+        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True},
+        legend={"y": -0.16 * 12 / (len(rows) + 2)}, margin={"l": 10, "r": 20, "t": above, "b": 180},
+    )  # fmt: skip
+    return figure
+
+
+def _ratio(value: float) -> str:
+    return "–" if np.isnan(value) else "∞" if np.isinf(value) else f"{value:.2g}"
+
+
+def _said(record: Edited) -> str:
+    before, now = record.texts
+    return f"{now} sentences now, {before} before" if now != before else f"{now} sentences, as many as before"
+
+
+def tables(record: Edited) -> Mapping[str, Control]:
+    """Which table."""
+    return {"table": Choice("Table", TABLES)}
+
+
+MAKER = "training.editing.edited(before, now, a, b) counts"
+VIEWS = by_name(
+    View("corpus-counts", "Counts near a word", counts, tables, only(Edited, MAKER)),
+    View("corpus-ratios", "Ratios before and after", ratios, nothing, only(Edited, MAKER)),
+)

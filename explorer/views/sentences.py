@@ -1,0 +1,164 @@
+"""Vectors of whole sentences: how alike some are, how well each way of making vectors ranks pairs, and the pairs by their grade."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Likeness, Ranked
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name, only
+
+LONGEST = 24  # letters of a sentence on an axis; the whole stands in the hover text
+
+
+def likeness(record: Likeness, *, way: str) -> go.Figure:
+    """How alike one way makes every two of your sentences: the cosine of their vectors, from −1 (opposite) over 0 (a right angle) to
+    1 (the same direction). The picture mirrors itself, and on the diagonal every sentence meets itself. Change the way and look at
+    which two are most alike, not at how large the numbers are: BERT's states all point about the same way, so its cosines are large.
+
+    You may conclude which sentences this way would find first for another one. You may not conclude that they mean the same: means
+    of words do not know who did what to whom. And cosines of two ways cannot be compared with each other.
+    """
+    row = record.ways.index(way)
+    cosines, count = record.cosines[row], len(record.texts)
+    names = [f"{n} {_short(text)}" for n, text in enumerate(record.texts, 1)]
+    hover = [[f"{theme.printable(one)}<br>{theme.printable(other)}" for other in record.texts] for one in record.texts]
+    digits = 2 if count <= 8 else 1
+    said = [["–" if np.isnan(value) else f"{value:.{digits}f}" for value in line] for line in cosines]
+    figure = go.Figure(
+        go.Heatmap(
+            z=cosines, text=said, texttemplate="%{text}", coloraxis="coloraxis2", customdata=hover, xgap=2, ygap=2, name="cosine",
+            hovertemplate="%{customdata}<br>cosine <b>%{z:.4f}</b><extra></extra>",
+        )
+    )  # fmt: skip
+    notes = (theme.printable(way), _nearest(cosines), _strange(record.unseen[row]))
+    above = theme.space_above(*notes) + 34
+    places = {"tickmode": "array", "tickvals": list(range(count)), "showgrid": False, "automargin": True}
+    figure.update_layout(
+        title=theme.title("How alike your sentences are", *notes), coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
+        xaxis={**places, "ticktext": [str(n) for n in range(1, count + 1)], "side": "top"},
+        yaxis={**places, "ticktext": names, "autorange": "reversed", "tickfont": {"size": 13}},
+        height=above + 60 + 44 * max(3, count), margin={"l": 10, "r": 10, "t": above, "b": 20},
+    )  # fmt: skip
+    return figure
+
+
+def _short(text: str) -> str:
+    """A sentence as an axis can bear it."""
+    return theme.printable(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+
+
+def _nearest(cosines: np.ndarray) -> str:
+    """Which two different sentences are most alike."""
+    apart = np.where(np.eye(len(cosines), dtype=bool) | np.isnan(cosines), -np.inf, cosines)
+    if not np.isfinite(apart).any():
+        return "no two sentences with a word that it knows"
+    one, other = np.unravel_index(int(apart.argmax()), apart.shape)
+    return f"most alike: {one + 1} and {other + 1}, cosine {apart.max():.3f}"
+
+
+def _strange(unseen: np.ndarray) -> str:
+    """Which sentences have pieces that were never met in training."""
+    odd = [f"{n} ({share:.0%})" for n, share in enumerate(unseen, 1) if share > 0]
+    return f"{theme.UNSEEN} pieces never met in training in: {', '.join(odd)}; that part is noise" if odd else ""
+
+
+def scores(record: Ranked, *, kind: str) -> go.Figure:
+    """How well the cosines of each way rank pairs of new sentences by how much of their meaning they share: Spearman's rank
+    correlation with the gold grades, 1 for the same order, 0 for none. Bars are means over the seeds, lines the 95 % interval.
+    *Shared words* needs no vectors: it counts which share of the words stands in both sentences.
+
+    You may conclude which way ranks these pairs better where the intervals stay apart. You may not conclude that it does so for other
+    texts: the way that learned from grades learned from the same kind of pairs, the others met none of them. Nor that an interval
+    tells how much another pre-training of BERT would change: there was one.
+    """
+    at = record.kinds.index(kind)
+    order = np.argsort(-record.intervals[at, :, 0], kind="stable")
+    mean, low, high = record.intervals[at, order].T
+    rows = np.arange(len(order))
+    names = [theme.printable(record.ways[n]).replace(", ", ",<br>") for n in order]
+    bar = go.Bar(
+        x=mean, y=rows, orientation="h", meta=0, customdata=[theme.printable(record.ways[n]) for n in order], showlegend=False,
+        error_x={"array": np.nan_to_num(high - mean), "arrayminus": np.nan_to_num(mean - low), "thickness": 2, "width": 5},
+        hovertemplate="%{customdata}: <b>%{x:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    others = [n for n in range(len(record.ways)) if record.ways[n] != record.best]
+    behind = [theme.printable(record.ways[n]) for n in others if not record.gains[at, n, 1] > 0]
+    notes = (
+        theme.printable(record.note),
+        f"{theme.printable(record.best)}, seed by seed, is above every other way with 95 % confidence"
+        if not behind
+        else f"not above with 95 % confidence: {', '.join(behind)}",
+    )
+    above = theme.space_above(*notes) + 14
+    figure = go.Figure(bar)
+    figure.update_layout(
+        title=theme.title(f"New sentences, {theme.printable(kind)}", *notes), height=above + 52 * len(rows) + 70,
+        xaxis={"title": {"text": "rank correlation with the gold grades"}, "range": [min(0.0, float(mean.min()) - 0.1), 1.02],
+               "automargin": True},
+        yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
+               "tickfont": {"size": 13}},
+        margin={"l": 10, "r": 20, "t": above, "b": 60},
+    )  # fmt: skip
+    return figure
+
+
+def grades(record: Ranked, *, way: str) -> go.Figure:
+    """Each dot is a pair of new sentences: its gold grade below, from 0 (two unrelated events) to 5 (the same event told in two ways),
+    and the cosine that this way gives it. The line joins the means. A good way climbs from left to right, and its dots overlap little.
+
+    You may conclude which grades a way confuses. You may not conclude that a way with large cosines is a good one: only the order
+    counts, so shifting or stretching all cosines would change nothing.
+    """
+    cosines = record.cosines[record.ways.index(way)]
+    steps = np.unique(record.grades)
+    spread = np.concatenate([np.linspace(-0.3, 0.3, int((record.grades == grade).sum())) for grade in steps])
+    order = np.argsort(record.grades, kind="stable")
+    dots = go.Scatter(
+        x=record.grades[order] + spread, y=cosines[order], mode="markers", name="a pair", meta=0,
+        marker={"size": 6, "opacity": 0.55}, customdata=record.grades[order],
+        hovertemplate="grade %{customdata:.0f}: <b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    means = [float(np.nanmean(cosines[record.grades == grade])) for grade in steps]
+    line = go.Scatter(
+        x=steps, y=means, mode="lines+markers", name="mean of a grade", meta=1, line={"width": 3}, marker={"size": 10},
+        hovertemplate="grade %{x:.0f}, mean <b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    at = record.ways.index(way)
+    notes = (theme.printable(way), f"{len(cosines)} pairs of the first seed; rank correlation {record.scores[0, at, 0]:.3f}")
+    above = theme.space_above(*notes) + 14
+    figure = go.Figure([dots, line])
+    figure.update_layout(
+        title=theme.title("Cosine by grade", *notes), height=400 + above, legend={"y": -0.22},
+        xaxis={"title": {"text": "gold grade"}, "tickmode": "array", "tickvals": steps.tolist(), "automargin": True},
+        yaxis={"title": {"text": "cosine" if "shared words" not in way else "share of words in both"}, "automargin": True},
+        margin={"l": 10, "r": 10, "t": above, "b": 110},
+    )  # fmt: skip
+    return figure
+
+
+def ways_of(record: Likeness | Ranked) -> Mapping[str, Control]:
+    """Which way of making vectors."""
+    return {"way": Choice("Way", record.ways, record.ways[-1])}
+
+
+def kinds_of(record: Ranked) -> Mapping[str, Control]:
+    """Which new sentences."""
+    return {"kind": Choice("New sentences with", record.kinds)}
+
+
+MADE, MEASURED = "tasks.sentences.likeness(texts, models) makes", "explorer.experiments.sentences measures"
+VIEWS = by_name(
+    View(
+        "sentence-likeness",
+        "How alike your sentences are",
+        likeness,
+        ways_of,
+        only(Likeness, MADE),
+    ),
+    View("sentence-ways", "Ways to a vector of a sentence", scores, kinds_of, only(Ranked, MEASURED)),
+    View("sentence-grades", "Cosine by grade", grades, ways_of, only(Ranked, MEASURED)),
+)

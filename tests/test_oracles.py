@@ -1,0 +1,55 @@
+"""Our metrics against those of scikit-learn, seqeval and SciPy, on random answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from seqeval.metrics import classification_report, f1_score
+from sklearn import metrics as theirs
+
+from explorer.tasks.metrics import METRICS, accuracy, interval, macro_f1, span_f1, span_f1_by_kind, spearman
+
+TAGS = ("O", "O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG")
+
+
+def answers(seed: int, names: tuple[str, ...], count: int = 60) -> tuple[list[str], list[str]]:
+    """Gold answers, and answers of which about two in three are right."""
+    chance = np.random.default_rng(seed)
+    gold = chance.choice(names, count)
+    said = np.where(chance.random(count) < 0.65, gold, chance.choice(names, count))
+    return said.tolist(), gold.tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_spans_score_as_seqeval_scores_them(seed: int) -> None:
+    said, gold = answers(seed, TAGS)
+    assert span_f1(said, gold) == pytest.approx(f1_score([gold], [said]))
+    report = classification_report([gold], [said], output_dict=True, zero_division=0)
+    mine = span_f1_by_kind(said, gold)
+    assert set(mine) == {name for name in report if "avg" not in name}
+    assert mine == pytest.approx({name: report[name]["f1-score"] for name in mine})
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_classes_score_as_scikit_learn_scores_them(seed: int) -> None:
+    said, gold = answers(seed, ("glad", "sad", "neither", "rare"), 12 + seed)
+    assert accuracy(said, gold) == pytest.approx(theirs.accuracy_score(gold, said))
+    assert macro_f1(said, gold) == pytest.approx(theirs.f1_score(gold, said, average="macro", zero_division=0))
+    assert METRICS["macro F1"] is macro_f1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rank_correlation_with_ties_is_scipy_s(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    one, other = chance.integers(0, 6, 40), chance.normal(size=40).round(1)
+    assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
+
+
+@pytest.mark.parametrize("count", range(2, 17))
+def test_intervals_are_student_s(count: int) -> None:
+    values = np.random.default_rng(count).normal(size=count)
+    low, high = stats.t.interval(0.95, count - 1, loc=values.mean(), scale=stats.sem(values))
+    made = interval(values)
+    assert made.mean == pytest.approx(values.mean())
+    assert (made.high - made.mean, made.mean - made.low) == pytest.approx((high - values.mean(), values.mean() - low), rel=5e-4)
