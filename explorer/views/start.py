@@ -153,12 +153,12 @@ def _lines(*notes: str) -> list[str]:
 def _title(name: str, notes: list[str]) -> dict[str, object]:
     """The name of a model in large letters, lines below it in small ones."""
     small = "".join(f"<br><span style='font-size:13px'>{line}</span>" for line in notes)
-    return {"text": f"<b>{theme.label(name)}</b>{small}", "pad": {"t": 6}}
+    return {"text": f"<b>{theme.label(name)}</b>{small}"}
 
 
 def _above(notes: list[str]) -> int:
     """The pixels that a title with these lines needs."""
-    return 40 + 18 * len(notes)
+    return 48 + 18 * len(notes)
 
 
 VIEWS = by_name(
