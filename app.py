@@ -5,12 +5,16 @@ from pathlib import Path
 import streamlit as st
 
 import explorer
+from explorer.pages.parts import tour
 
 PAGES = Path(explorer.__file__).parent / "pages"
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
-st.html("<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }</style>")
+st.html(
+    "<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; } .st-key-tour { margin-top: 1.5rem; }</style>"
+)
 LESSONS = {
+    "start": "Start",
     "tokens": "Tokens",
     "vectors": "Vectors",
     "heads": "Heads and layers",
@@ -29,9 +33,11 @@ pages = [
     st.Page(
         PAGES / f"{name}.py",
         title=title,
-        default=name == "heads",
+        default=name == "start",
         visibility="visible" if NEEDS.get(name, {"bert"}) <= set(explorer.models()) else "hidden",
     )
     for name, title in LESSONS.items()
 ]
-st.navigation(pages, position="top").run()
+page = st.navigation(pages, position="top")
+tour.strip(page.url_path or "start")
+page.run()

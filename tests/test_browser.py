@@ -97,7 +97,7 @@ def test_the_page_works_in_light_and_dark_wide_and_narrow(
 
 def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0])
+    page = opened(browser, watch, app[0] + "/heads")
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="gpt2", exact=True).click()
@@ -123,7 +123,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
 )  # fmt: skip
 def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], query: str) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/" + query)
+    page = opened(browser, watch, app[0] + "/heads" + query)
     page.on("dialog", lambda dialog: watch.faults.append("a script ran"))
     expect(page.locator(f"{DRAWN}, [data-testid=stAlert]").first).to_be_visible(timeout=20_000)
     assert page.get_by_text("Traceback").count() == 0 and page.locator("[data-testid=stException]").count() == 0
@@ -133,7 +133,7 @@ def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], q
 
 def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tmp_path: Path) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0])
+    page = opened(browser, watch, app[0] + "/heads")
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_text("Take it with you").first.click()
     for kind in ("HTML", "CSV", "PNG", "SVG"):

@@ -18,8 +18,8 @@ from torch.nn import functional
 
 import explorer as ex
 from explorer import library
-from explorer.experiments import lengths, plain, rates, senses, worth
-from explorer.lessons import positions
+from explorer.experiments import lengths, objectives, plain, rates, senses, worth
+from explorer.lessons import positions, training
 from explorer.model import OwnModel
 from explorer.objectives import OBJECTIVES
 from explorer.pages.parts import recorded
@@ -215,6 +215,71 @@ def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(b
     shown = [np.array([[sense == name for name in names] for sense in part.senses], float) for part in (told, asked)]
     known = [sense in told.senses for sense, word in zip(asked.senses, asked.words, strict=True) if both_senses(told, word)]
     assert senses.judged(*shown, told, asked) == pytest.approx(np.mean(known)), "states that say it are read without a mistake"
+
+
+# objectives
+
+
+TINY = objectives.Size(steps=2, batch=2, seeds=(0, 1), asked=6, examples=12)
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
+    """One tokenizer for all objectives, as the experiment has it."""
+    held = with_specials()
+    monkeypatch.setattr(plain, "pieces", lambda system, world="toy": held)
+    return held
+
+
+def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(shared: Tokenizer) -> None:
+    made = objectives.objectives(TINY, processes=0)
+    able = {(i, j) for i, row in enumerate(made.reasons) for j, why in enumerate(row) if not why}
+    assert able == {(0, 0), (0, 1), (0, 3), (1, 1), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3), (3, 3)}
+    assert {tuple(at) for at in np.argwhere(~np.isnan(made.mean)).tolist()} == able
+    np.testing.assert_allclose(made.signal, [0.15, 1, 1, 1], atol=0.02)
+    np.testing.assert_allclose(made.pieces, made.pieces[0], rtol=0.05)
+    known = made.mean[~np.isnan(made.mean)]
+    np.testing.assert_allclose(known, made.rates.mean(-1)[~np.isnan(made.mean)])
+    assert ((made.low <= made.mean + 1e-9) & (made.mean <= made.high + 1e-9))[~np.isnan(made.mean)].all()
+    said = objectives.card(made, TINY)
+    assert "Caution" in said and made.reasons[0][2] in said
+    table = training.able(made)
+    assert table.count("\n| ") == 5 and f"**{100 * made.mean[0, 3]:.0f} %**" in table and made.reasons[3][0] in table
+
+
+def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(shared: Tokenizer) -> None:
+    stories = [" ".join(story) for story in plain.told("microworld", 2 * TINY.asked, "validation")]
+    for system in ("bert", "gpt2", "bart"):
+        model = ex.build(system, tokenizer=shared, device="cpu")
+        for ids, at in objectives.questions(model, TINY):
+            assert shared.decode(ids) in stories and shared.text_of(ids[at]).strip("·").isalpha()
+        answers = iter([ids[at] for ids, at in objectives.questions(model, TINY)])
+        wanted = np.eye(shared.vocabulary.size)
+
+        def knows(text: Any, target: Any = None, answers: Any = answers, wanted: Any = wanted) -> np.ndarray:
+            wide = len(text if target is None else target)
+            return np.tile(wanted[next(answers)], (wide, 1))
+
+        model.logits = knows  # type: ignore[method-assign]
+        assert objectives.go_on(model, TINY).tolist() == [True] * TINY.asked
+
+
+def test_a_restored_sentence_must_be_exactly_the_sentence(shared: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, held = ex.build("bart", tokenizer=shared, device="cpu"), objectives.damaged(TINY)
+    assert held and all(shared.vocabulary.mask in source for source, _ in held)
+    right = [shared.encode(text).ids.tolist() for _, text in held]
+    monkeypatch.setattr(objectives, "rewritten", lambda model, sources, longest: right)
+    assert objectives.restore(model, TINY).all()
+    monkeypatch.setattr(objectives, "rewritten", lambda model, sources, longest: [list(source) for source in sources])
+    assert not objectives.restore(model, TINY).any(), "the damaged text itself is no answer"
+
+
+def test_a_text_s_vector_is_the_mean_of_its_own_pieces(shared: Tokenizer) -> None:
+    texts = ["The dog was tired.", "Anna went home and slept in the garden."]
+    for system, stream in (("bert", "encoder"), ("gpt", "decoder"), ("bart", "encoder")):
+        model = ex.build(system, tokenizer=shared, device="cpu")
+        for text, vector in zip(texts, objectives.summed(model, texts), strict=True):
+            np.testing.assert_allclose(vector, ex.trace(model, text).hidden[stream][-1].mean(0), atol=1e-5)
 
 
 def both_senses(told: senses.Uses, word: str) -> bool:

@@ -19,6 +19,10 @@ def app() -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
 
 
+def heads() -> AppTest:
+    return app().switch_page(str(ROOT / "explorer" / "pages" / "heads.py")).run()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_every_page_opens(page: Path) -> None:
     at = app().switch_page(str(page)).run()
@@ -26,7 +30,7 @@ def test_every_page_opens(page: Path) -> None:
 
 
 def test_the_page_shows_the_numbers_of_the_model() -> None:
-    at = app()
+    at = heads()
     figure = json.loads(at.get("plotly_chart")[0].proto.spec)
     trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
     assert figure["layout"]["xaxis"]["ticktext"] == list(trace.source.texts)
@@ -39,7 +43,7 @@ def test_the_page_shows_the_numbers_of_the_model() -> None:
     [("", "empty"), ("   ", "empty"), ("word " * 20_000, "reads at most 128")],
 )
 def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
-    at = app()
+    at = heads()
     at.text_input[0].set_value(text).run()
     assert not at.exception and message in at.warning[0].value
 
@@ -48,13 +52,13 @@ def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
     "text", ["<script>alert(1)</script>", "😀 مرحبا", "photosynthesis", "$x$ `code` **bold** :red[x]", "</script>"]
 )
 def test_odd_input_is_shown(text: str) -> None:
-    at = app()
+    at = heads()
     at.text_input[0].set_value(text).run()
     assert not at.exception and not at.warning and "never met" in at.info[0].value
 
 
 def test_the_code_on_the_page_makes_the_picture() -> None:
-    lines = next(block.value for block in app().code if "ex.trace" in block.value)
+    lines = next(block.value for block in heads().code if "ex.trace" in block.value)
     shown: dict[str, object] = {}
     *first, last = lines.splitlines()
     code = compile("\n".join([*first, f"shown = {last}"]), "page", "exec")

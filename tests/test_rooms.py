@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent / "explorer"
 ORDER = (
     ("errors",), ("records",), ("tap",), ("text",), ("corruption", "decoding", "comparing"), ("nn",), ("objectives",),
     ("model",), ("tracing",), ("placing", "guessing", "offering", "generating", "inside", "directions", "neighbours"),
-    ("runs",), ("library",), ("hub",), ("loading",), ("measuring",), ("abilities",),
+    ("meeting",), ("runs",), ("library",), ("hub",), ("loading",), ("measuring",), ("abilities",),
     ("training",), ("tasks",), ("cards",), ("recipes", "experiments"),
 )  # fmt: skip
 RANK = {room: n for n, rooms in enumerate(ORDER) for room in rooms}

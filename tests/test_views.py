@@ -15,7 +15,7 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
-from explorer import directions, neighbours
+from explorer import directions, meeting, neighbours
 from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.generating.comparing import distribution, written
@@ -66,6 +66,8 @@ EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = (
     "saturation",
     "curves",
+    "expects",
+    "moves",
     "letter-filters",
     "contexts",
     "neighbours",
@@ -146,6 +148,7 @@ def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         **of_elmo(),
         **of_vectors(),
         **of_sentences(),
+        **of_start(bert, gpt2),
     }
 
 
@@ -168,6 +171,29 @@ def of_families(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         ),
         "odd sightlines": (ex.visibility(gpt2, ODD),),
     }
+
+
+def of_start(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+    """The front page's records, also of two directions, of an encoder-decoder and of odd words."""
+    models = {
+        "bert": bert,
+        "gpt2": gpt2,
+        "t5": random_t5(bert),
+        "elmo": ex.build("elmo", tokenizer=classroom_elmo(), device="cpu"),
+    }
+    text = "Zebra <b>bold</b> 😀 مرحبا"
+    made: dict[str, Any] = {"sight": meeting.sight(bert, SENTENCE, (4, 10))}
+    for name, model in models.items():
+        made[f"odd sight {name}"] = meeting.sight(model, text, (0, 5))
+        made[f"moved {name}"] = meeting.moved(model, text, (0, 5), ["A zebra <i>ran</i>.", "Zebra."])
+        if name != "t5":
+            made[f"answer {name}"] = meeting.answer(model, text, (0, 5))
+    return made
+
+
+def classroom_elmo() -> Any:
+    """A tokenizer of letters."""
+    return ex.tokenizer("characters", classroom.toys()[:50], size=300)
 
 
 def of_vectors() -> dict[str, Any]:

@@ -42,7 +42,9 @@ def told(world: str, count: int, split: str = "train") -> list[list[str]]:
 @lru_cache(maxsize=4)
 def pieces(system: str, world: str = "toy") -> Tokenizer:
     """A tokenizer of the kind that belongs to a system, learned from the stories of a world."""
-    return tokenizer(preset(system).tokenizer, (" ".join(story) for story in told(world, STORIES)), size=WORLDS[world])
+    whose = preset(system)
+    texts = (" ".join(story) for story in told(world, STORIES))
+    return tokenizer(whose.tokenizer, texts, size=WORLDS[world], specials=whose.specials)
 
 
 def each(what: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], processes: int = 2) -> list[Any]:

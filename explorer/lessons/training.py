@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.records import Curves, Exercise, TrainingStep
+from explorer.records import Abilities, Curves, Exercise, TrainingStep
 
 NOTATION = (
     "$\\theta$ are all weights, $\\hat\\theta$ the trained ones, $\\eta_t$ the learning rate of step $t$. $\\mathcal L$ is the loss: a "
@@ -41,6 +41,11 @@ RATES = {
         "weights. Compare the order of the lines with the one above."
     ),
 }
+ABLE = (
+    "**You may conclude** what each question taught these small models, where intervals stay apart. **You may not conclude** which "
+    "objective is best: the trainings were short, an encoder–decoder has two stacks and ELECTRA two models (see the weights), a yes or no "
+    "about a piece tells less than which piece it was, and each ability suits one of them best."
+)
 SIGNAL = {"signal": "Measure again: `python -m explorer.experiments.rates signal`."}
 
 
@@ -124,6 +129,27 @@ def signal_question(measured: Curves) -> Exercise:
     )
     why = f"{first:,.0f} steps, by the points that were measured: the second ends at {reached:.2f}, the first at {full.y[-1]:.2f}."
     return Exercise(asked, options[place], why, options)
+
+
+def able(measured: Abilities) -> str:
+    """What each objective can do, as Markdown: a row for each objective, and below the table why some cannot be asked."""
+    head = ("trained to", "signal", "weights", *measured.abilities)
+    rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    whys: list[str] = []
+    for i, system in enumerate(measured.systems):
+        cells = [f"{system}: {measured.objectives[i]}", f"{measured.signal[i]:.0%}", f"{measured.weights[i]:,.0f}"]
+        for j, why in enumerate(measured.reasons[i]):
+            if why and why not in whys:
+                whys.append(why)
+            rate, low, high = (100 * part[i, j] for part in (measured.mean, measured.low, measured.high))
+            cells.append(f"– ({whys.index(why) + 1})" if why else f"**{rate:.0f} %** ({low:.0f} to {high:.0f})")
+        rows.append(f"| {' | '.join(cells)} |")
+    rows.append(f"| *the most frequent answer* | – | – | {' | '.join(_beside(measured))} |")
+    return "\n".join([*rows, "", *(f"({n}) {why}.  " for n, why in enumerate(whys, 1))])
+
+
+def _beside(measured: Abilities) -> list[str]:
+    return [f"{100 * rate:.0f} %" if rate == rate else "–" for rate in measured.beside]
 
 
 def _of_last(last: TrainingStep, smoothed: bool) -> Exercise:

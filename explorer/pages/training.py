@@ -95,6 +95,9 @@ if recorded.there("rates"):
 if recorded.there("signal"):
     predict(lesson.signal_question(library.result("signal")), "guess.signal", partial(recorded.show, lesson.SIGNAL))
 
+st.header("What each question teaches", divider=True)
+recorded.abilities()
+
 st.header("From a random start to θ̂", divider=True)
 st.markdown(
     "The lectures say why pre-training helps: training goes on from $\\hat\\theta$, in a valley, instead of from anywhere. Here is the "

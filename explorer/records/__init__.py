@@ -38,7 +38,7 @@ from explorer.records.exercise import Exercise
 from explorer.records.families import Blueprint, Exposure, HeldLosses, Part, UnderMasks
 from explorer.records.guess import Guess, SpanGuess
 from explorer.records.inside import Gradient, HeadStatistics, Lens, Visibility
-from explorer.records.journey import Ability, Along, Schedules
+from explorer.records.journey import Abilities, Ability, Along, Schedules
 from explorer.records.merges import Join, Match, Merge
 from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
 from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
@@ -46,6 +46,7 @@ from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.sentences import Edited, Likeness, Ranked
 from explorer.records.shares import log_softmax, softmax
+from explorer.records.start import Answer, Moved, Sight
 from explorer.records.support import Support, SupportTable
 from explorer.records.tokens import Tokens, Vocabulary
 from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
@@ -73,7 +74,11 @@ __all__ = [
     "SilenceLayer",
     "Uniform",
     "STREAMS",
+    "Abilities",
     "Ability",
+    "Answer",
+    "Moved",
+    "Sight",
     "Along",
     "Attention",
     "Block",

@@ -49,3 +49,29 @@ class Ability(Record):
     reads: str
     says: str
     able: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Abilities(Record):
+    """What models can do that were trained alike, but for other objectives: `rates` [objective, ability, seed] of exactly right answers.
+
+    They are not numbers where a model cannot be asked; `reasons` [objective, ability] then says why, and is empty elsewhere. `mean`,
+    `low` and `high` [objective, ability] are the mean over the seeds and its 95 % interval. `pieces` [objective] is how many pieces of
+    text were read in a training, `signal` the share of them that is asked about, `weights` how many numbers each model has. `beside`
+    [ability] is what a rule reaches that has read nothing, where there is one.
+    """
+
+    systems: tuple[str, ...]
+    objectives: tuple[str, ...]
+    abilities: tuple[str, ...]
+    rates: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    reasons: tuple[tuple[str, ...], ...]
+    pieces: np.ndarray
+    signal: np.ndarray
+    weights: np.ndarray
+    beside: np.ndarray
+    questions: tuple[int, ...]
+    note: str

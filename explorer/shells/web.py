@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -51,6 +51,20 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         with st.expander("The numbers as a table"):
             st.dataframe(_table(figure), width="stretch")
         _files(view, figure, chosen, (name, code))
+
+
+def beside(view: View, records: Sequence[Any], codes: Sequence[str]) -> None:
+    """The same view of several records side by side, one below the other on a telephone; what it says stands once below them."""
+    for number, (column, record, code) in enumerate(zip(st.columns(len(records)), records, codes, strict=True)):
+        with column:
+            name = f"{view.name}.{number}"
+            figure = export.themed(view(record), mode())
+            said = f"{view.title}. {view.caption}"
+            st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said)
+            with st.expander("Numbers and files"):
+                st.dataframe(_table(figure), width="stretch")
+                _taken(view, figure, {}, (name, code))
+    st.markdown(view.caption)
 
 
 def _clicked(key: str, click: Callable[[dict[str, Any]], None]) -> None:
@@ -121,21 +135,24 @@ def _table(figure: Any) -> pd.DataFrame:
 
 
 def _files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:
-    """Files of this picture, and the two lines that make it in a notebook. `named` is its key on the page and the code."""
-    name, code = named
+    """Files of a picture, to be opened. `named` is its key on the page and the code."""
     with st.expander("Take it with you"):
-        drawn = export.browser() is not None
-        with st.container(horizontal=True):
-            for kind in ("html", "csv", "png", "svg"):
-                make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
-                off = kind in ("png", "svg") and not drawn
-                st.download_button(
-                    kind.upper(), make, f"{view.name}.{kind}", key=f"{name}.{kind}", disabled=off, on_click="ignore"
-                )
-        if not drawn:
-            st.caption(
-                "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
-            )
-        arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
-        st.code(f"{code}\nex.show({view.name!r}, trace{arguments})", language="python")
-        st.caption("The address of this page holds the model, the text and every choice: copy it to share what you see.")
+        _taken(view, figure, chosen, named)
+
+
+def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:
+    """Files of this picture, and the two lines that make it in a notebook."""
+    name, code = named
+    drawn = export.browser() is not None
+    with st.container(horizontal=True):
+        for kind in ("html", "csv", "png", "svg"):
+            make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
+            off = kind in ("png", "svg") and not drawn
+            st.download_button(kind.upper(), make, f"{view.name}.{kind}", key=f"{name}.{kind}", disabled=off, on_click="ignore")
+    if not drawn:
+        st.caption(
+            "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
+        )
+    arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    st.code(f"{code}\nex.show({view.name!r}, trace{arguments})", language="python")
+    st.caption("The address of this page holds the model, the text and every choice: copy it to share what you see.")

@@ -28,6 +28,7 @@ from explorer.views import (
     positions,
     sentences,
     simple,
+    start,
     strategies,
     stream,
     terms,
@@ -42,7 +43,7 @@ from explorer.views import (
 from explorer.views.view import Choice, Control, Range, Toggle, View
 
 VIEWS: dict[str, View] = {
-    **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
+    **start.VIEWS, **attention.VIEWS, **simple.VIEWS, **walk.VIEWS, **curves.VIEWS, **positions.VIEWS, **order.VIEWS,
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,

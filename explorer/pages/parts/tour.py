@@ -1,0 +1,71 @@
+"""The strip of the guided tour, above every page while it runs. Its place stands in the address, so a reload keeps it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from explorer import pages
+from explorer.lessons import tour as lesson
+
+FOLDER = Path(pages.__file__).parent
+KEY, SET = "step", "step.set"
+
+
+def steps() -> tuple[lesson.Step, ...]:
+    """The steps through the pages that there are."""
+    return lesson.steps_on({path.stem for path in FOLDER.glob("*.py")})
+
+
+def running() -> bool:
+    """Whether a tour goes on."""
+    return KEY in st.session_state
+
+
+def strip(here: str) -> None:
+    """Above the page `here`: the step that the visitor is at, with the controls of the page set as it says."""
+    every = steps()
+    asked = st.query_params.get(KEY)
+    number = lesson.number_of(asked if asked is not None else st.session_state.get(KEY), len(every))
+    if number is None:
+        return
+    st.session_state[KEY] = number
+    if asked != str(number):
+        st.query_params[KEY] = str(number)
+    step = every[number - 1]
+    with st.container(border=True, key="tour"):
+        if step.page == here:
+            _arrive(number, step)
+            st.markdown(f"**{number} of {len(every)}** · {step.says}  \n**Do:** {step.do} **See:** {step.see}")
+        else:
+            st.markdown(f"**{number} of {len(every)}** · The tour waits on another page.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if step.page != here:
+                door("Go on with the tour", number)
+            if number > 1:
+                door("← Back", number - 1)
+            if number < len(every):
+                door("Next →", number + 1)
+            st.button("Leave the tour", key="tour.leave", on_click=leave, type="tertiary")
+
+
+def _arrive(number: int, step: lesson.Step) -> None:
+    """Set the controls of the page once; afterwards they are the visitor's."""
+    if st.session_state.get(SET) != number:
+        st.session_state[SET] = number
+        for key, value in step.choices.items():
+            st.session_state[key] = value
+
+
+def door(label: str, number: int) -> None:
+    """A link to a step."""
+    st.page_link(str(FOLDER / f"{steps()[number - 1].page}.py"), label=f"**{label}**", query_params={KEY: str(number)})
+
+
+def leave() -> None:
+    """End the tour."""
+    st.session_state.pop(KEY, None)
+    st.session_state.pop(SET, None)
+    if KEY in st.query_params:
+        del st.query_params[KEY]

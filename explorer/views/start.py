@@ -1,0 +1,168 @@
+"""Small pictures that stand side by side, one for each architecture: its mask, what it expects at a word, how that word's vector moves."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Answer, Moved, Sight
+from explorer.views import theme
+from explorer.views.tiles import nothing
+from explorer.views.view import View, by_name, only
+
+KINDS = {
+    "bilm": "two readers that never meet: from the left (blue), from the right (orange)",
+    "encoder": "every piece sees every piece",
+    "decoder": "each piece sees itself and what stands before it",
+    "encoder-decoder": "reads as BERT does, writes as GPT does, and sees all that it read",
+}
+PALE, NARROW = 0.55, 36  # of the colour where another word is seen; letters of a line in a narrow picture
+
+
+def sight(record: Sight) -> go.Figure:
+    """Who may see whom. Each row is a piece that reads, each column, in the same order, a piece that could be read: coloured where it may
+    be, dark where it is the chosen word, grey where it never can be. A piece with † was never met in training.
+
+    You may conclude what each kind of model can know at each place, whatever it has learned. You may not conclude that it looks there:
+    a mask says what is allowed, not what is used.
+    """
+    seen = record.seen.astype(np.float64)
+    tone = np.where(seen == 3, 0.0, np.where(seen == 2, -PALE, np.where(seen == 1, PALE, np.nan)))
+    for column in record.place:
+        tone[:, column] /= PALE
+    names = theme.labels(record.tokens)
+    if record.target is not None:  # a grey line between what is read and what is written
+        tone = np.insert(np.insert(tone, len(names), np.nan, axis=0), len(names), np.nan, axis=1)
+        names = [*names, "", *theme.labels(record.target)]
+    heat = go.Heatmap(
+        z=tone, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, customdata=np.tile(names, (len(names), 1)), text=_down(names),
+        hovertemplate="<b>%{text}</b> may see <b>%{customdata}</b><extra></extra>", name="may see",
+    )  # fmt: skip
+    high = 17 if len(names) <= 18 else 14 if len(names) <= 40 else 9
+    figure = go.Figure(heat)
+    ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "ticks": ""}
+    random = "" if record.trained else "Its weights are random: nothing was learned yet."
+    notes = _lines(KINDS.get(record.family, record.family), random, theme.unseen_note(record.tokens))
+    figure.update_layout(
+        title=_title(record.model, notes), height=_above(notes) + 40 + high * len(names),
+        margin={"l": 4, "r": 4, "t": _above(notes) + 24, "b": 10}, coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
+        xaxis={**ticks, "showticklabels": False, "range": [-0.5, len(names) - 0.5]}, annotations=_blocks(record),
+        yaxis={**ticks, "automargin": True, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": {17: 13, 14: 11, 9: 8}[high]}},
+    )  # fmt: skip
+    return figure
+
+
+def _down(names: list[str]) -> list[list[str]]:
+    return [[name] * len(names) for name in names]
+
+
+def _blocks(record: Sight) -> list[dict[str, object]]:
+    """The names of what is read and what is written, above the columns."""
+    if record.target is None:
+        return []
+    middles = (len(record.tokens) - 1) / 2, len(record.tokens) + 1 + (len(record.target) - 1) / 2
+    below = {"yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
+    return [{"x": x, "text": text, **below} for x, text in zip(middles, ("it reads", "it writes"), strict=True)]
+
+
+def expects(record: Answer) -> go.Figure:
+    """What each model expects at the chosen word, which it cannot see, in the way that it was trained to be asked; below its name stands
+    what it is given. Striped is the piece that stands there.
+
+    You may conclude how sure each is with what it is given, and that those who see both sides are given more. You may not conclude which
+    model is better: they answer different questions, and from different lists of pieces.
+    """
+    rows = [row for side in range(len(record.texts)) for row in _answers(record, side)]
+    named = [theme.label(row[0].strip("·")) for row in rows]
+    place = [n + row[3] for n, row in enumerate(rows)]  # an empty row between two sides
+    every = ["" if n not in place else named[place.index(n)] for n in range(place[-1] + 1)]
+    bar = go.Bar(
+        x=[row[1] for row in rows], y=place, orientation="h", customdata=named, meta=0, text=[_percent(row[1]) for row in rows],
+        textposition="outside", cliponaxis=False, marker={"pattern": {"shape": ["/" if row[2] else "" for row in rows]}},
+        hovertemplate="%{customdata}: <b>%{x:.4f}</b><extra></extra>", name="expects",
+    )  # fmt: skip
+    arrows = ("→ ", "← ") if len(record.reads) > 1 else ("",)
+    notes = _lines(*(f"{arrow}{read}" for arrow, read in zip(arrows, record.reads, strict=True)))
+    figure = go.Figure(bar)
+    figure.update_layout(
+        title=_title(record.model, notes), height=_above(notes) + 70 + 26 * len(every),
+        margin={"l": 4, "r": 4, "t": _above(notes) + 6, "b": 20}, bargap=0.25,
+        xaxis={"range": [0, 1.22], "showgrid": False, "showticklabels": False, "fixedrange": True},
+        yaxis={"tickmode": "array", "tickvals": list(range(len(every))), "ticktext": every, "autorange": "reversed", "automargin": True,
+               "showgrid": False, "tickfont": {"size": 14}},
+    )  # fmt: skip
+    return figure
+
+
+def _answers(record: Answer, side: int) -> list[tuple[str, float, bool, int]]:
+    """The likeliest pieces of one side, and the right one where it is none of them: text, share, whether it is right, side."""
+    right = record.right.strip("·")
+    found = [
+        (text, float(share), text.strip("·") == right, side)
+        for text, share in zip(record.texts[side], record.shares[side], strict=True)
+    ]
+    return found if any(row[2] for row in found) else [*found, (record.right, float(record.truth[side]), True, side)]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 or share == 0 else "< 1%"
+
+
+def moves(record: Moved) -> go.Figure:
+    """How alike the chosen word's vector is to the same word's in other sentences, layer by layer: 1 is the same direction. The thick line
+    is the sentence that you wrote beside yours, thin ones are sentences of stories, dots the other pieces of your own sentence.
+
+    You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude from heights
+    that one model knows more about the word: what is a usual cosine differs from model to model, as the dots show.
+    """
+    layers = np.arange(record.likeness.shape[1])
+    figure = go.Figure()
+    for number in (*range(1, len(record.others)), 0):
+        figure.add_scatter(
+            x=layers, y=record.likeness[number], mode="lines+markers", meta=0 if number == 0 else 6, opacity=1 if number == 0 else 0.5,
+            line={"width": 4 if number == 0 else 1}, marker={"size": 8 if number == 0 else 3}, showlegend=number < 2,
+            name="beside yours" if number == 0 else "in stories",
+            hovertemplate=f"{theme.printable(_short(record.others[number]))}<br>layer %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=layers, y=record.around, mode="lines", name="other pieces", meta=1, line={"width": 2, "dash": "dot"},
+        hovertemplate="other pieces, layer %{x}: <b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    low = float(np.nanmin([0.0, record.likeness.min(), *record.around]))
+    notes = _lines(f"In the last layer {record.changed[0, -1]:.0%} of its numbers differ between the two sentences.")
+    figure.update_layout(
+        title=_title(record.model, notes), height=330 + _above(notes), margin={"l": 4, "r": 4, "t": _above(notes) + 6, "b": 90},
+        xaxis={"title": {"text": "layer"}, "dtick": 1, "automargin": True, "range": [-0.15, len(layers) - 0.85]},
+        yaxis={"range": [low - 0.03, 1.05], "automargin": True, "title": {"text": "cosine"}},
+        legend={"font": {"size": 12}, "y": -0.28},
+    )  # fmt: skip
+    return figure
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _lines(*notes: str) -> list[str]:
+    """Notes in lines that fit above a narrow picture, six at most."""
+    return [theme.printable(line) for note in notes for line in wrap(note, NARROW)][:6]
+
+
+def _title(name: str, notes: list[str]) -> dict[str, object]:
+    """The name of a model in large letters, lines below it in small ones."""
+    small = "".join(f"<br><span style='font-size:13px'>{line}</span>" for line in notes)
+    return {"text": f"<b>{theme.label(name)}</b>{small}"}
+
+
+def _above(notes: list[str]) -> int:
+    """The pixels that a title with these lines needs."""
+    return 48 + 18 * len(notes)
+
+
+VIEWS = by_name(
+    View("sight", "Who may see whom", sight, nothing, only(Sight, "meeting.sight(model, text, span) makes")),
+    View("expects", "What it expects at a word", expects, nothing, only(Answer, "meeting.answer(model, text, span) makes")),
+    View("moves", "One word, another sentence", moves, nothing, only(Moved, "meeting.moved(model, text, span, others) makes")),
+)

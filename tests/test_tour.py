@@ -1,0 +1,73 @@
+"""The guided tour: every step's page is there, opens without a fault with the step's choices, and shows what the step speaks of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.lessons import tour as lesson
+from explorer.pages.parts import tour
+
+ROOT = Path(__file__).parent.parent
+STEPS = tour.steps()
+
+
+def shown(at: AppTest) -> str:
+    """Everything that a page says, in words and in pictures."""
+    words = [block.value for kind in (at.title, at.header, at.subheader, at.markdown, at.info) for block in kind]
+    charts = [chart.proto.spec.encode().decode("unicode_escape", "ignore") for chart in at.get("plotly_chart")]
+    return " ".join([*words, *charts, *(chart.proto.spec for chart in at.get("plotly_chart"))])
+
+
+def links(at: AppTest) -> dict[str, tuple[str, str]]:
+    """The links of the strip: by label the page and the address's rest."""
+    return {link.proto.label: (link.proto.page, link.proto.query_string) for link in at.get("page_link")}
+
+
+@pytest.fixture(scope="module")
+def walk() -> AppTest:
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
+
+
+@pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=lambda n: f"{n}-{STEPS[n - 1].page}")
+def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
+    step = STEPS[number - 1]
+    walk.query_params["step"] = str(number)
+    at = walk.switch_page(f"explorer/pages/{step.page}.py").run()
+    assert not at.exception and (not at.warning or (step.page == "elmo" and "elmo" not in ex.models()))
+    said = shown(at)
+    assert f"**{number} of {len(STEPS)}**" in said and step.do in said and step.see in said
+    assert step.mark in said.replace(f"**{number} of {len(STEPS)}** · {step.says}", ""), f"step {number} promises {step.mark!r}"
+    for key, value in step.choices.items():
+        assert at.session_state[key] == value, "the page has taken over what the step sets"
+    found = links(at)
+    if number < len(STEPS):
+        assert f"step={number + 1}" in found["**Next →**"][1]
+        assert found["**Next →**"][0] == ("" if STEPS[number].page == "start" else STEPS[number].page)
+    if number > 1:
+        assert f"step={number - 1}" in found["**← Back**"][1]
+
+
+def test_the_visitor_may_change_what_a_step_has_set_and_may_leave(walk: AppTest) -> None:
+    walk.query_params["step"] = "1"
+    at = walk.switch_page("explorer/pages/start.py").run()
+    at = at.text_input(key="text").set_value("The dog was tired.").run()
+    assert at.text_input(key="text").value == "The dog was tired." and not at.exception
+    at = at.button(key="tour.leave").click().run()
+    assert "**1 of" not in shown(at) and "step" not in at.query_params
+
+
+@pytest.mark.parametrize("asked", ["0", "99", "-1", "x", "²", "", "<script>"])
+def test_an_address_without_a_step_starts_no_tour(asked: str) -> None:
+    assert lesson.number_of(asked, len(STEPS)) is None
+
+
+def test_there_are_about_twenty_steps_and_none_without_its_page() -> None:
+    assert 18 <= len(STEPS) <= 22
+    assert {step.page for step in lesson.steps_on(("tokens",))} == {"tokens"}
+    assert {step.page for step in lesson.STEPS} >= {"start", "families", "yours"}
+    every = {path.stem for path in (ROOT / "explorer" / "pages").glob("*.py")} - {"__init__"}
+    assert every <= {step.page for step in lesson.STEPS}, "every page is visited"
