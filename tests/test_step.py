@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from conftest import sample
 from test_twins import shaken
 
 import explorer as ex
+from explorer import tap
 from explorer.generating.own import OwnStepper
 from explorer.model import OwnModel
+from explorer.nn.alone import WIDEST, Alone, Roomy
 from explorer.nn.cache import Cache
-from explorer.nn.layers import NORMS, PLACES
+from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
 from explorer.nn.positions import POSITIONS
 from explorer.nn.step import Step
 
 SHAPE: dict[str, Any] = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 40, "device": "cpu"}
+ADDED = ("none", "learned", "sinusoidal", "sinusoidal-halves")  # what these say of a place stands in the embeddings alone
 SCHEMES = [scheme for scheme in POSITIONS if scheme != "disentangled"]
 
 
@@ -84,3 +90,65 @@ def test_it_is_taken_only_where_nobody_listens(gpt2: OwnModel) -> None:
         assert not Step.fits(gpt2.module)
     finally:
         gpt2.module.eval()
+
+
+def drawn(number: int) -> dict[str, Any]:
+    """A shape of a small decoder, at random: everything that `Alone` says it can lay out."""
+    chance = np.random.default_rng(number)
+    heads, width = int(chance.integers(1, 5)), 2 * int(chance.integers(1, 9))
+    return {
+        "dim": heads * width, "heads": heads, "layers": int(chance.integers(1, 4)), "hidden": int(chance.integers(3, 90)),
+        "length": 24, "positions": str(chance.choice(ADDED)), "norm": str(chance.choice([*NORMS])),
+        "norm_place": str(chance.choice(PLACES)), "activation": str(chance.choice([*ACTIVATIONS])),
+        "bias": bool(chance.integers(2)), "final_norm": bool(chance.integers(2)), "embedding_norm": bool(chance.integers(2)),
+        "scaled": bool(chance.integers(2)), "embedding_scale": bool(chance.integers(2)), "tied": bool(chance.integers(2)),
+        "scaled_head": bool(chance.integers(2)), "head_bias": bool(chance.integers(2)), "norm_epsilon": 1e-5,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("number", sample(200, 40))
+def test_one_text_alone_gives_the_scores_of_the_whole_forward(number: int, gpt2: OwnModel) -> None:
+    model = ex.build("gpt2", tokenizer=gpt2.tokenizer, device="cpu", seed=number, **drawn(number))
+    shaken(model.module, number)
+    assert Alone.fits(model.module)
+    ids = np.random.default_rng(number).integers(0, model.config.vocab, 24).tolist()
+    cache, alone = Cache(), Alone(model.module)
+    with torch.inference_mode():
+        model.module(torch.tensor([ids[:4]]), cache=cache)
+    roomy = Roomy(cache, alone.room)
+    found = np.concatenate([alone(piece, roomy) for piece in ids[4:]])
+    expected = torch.tensor(model.logits(ids)[4:]).log_softmax(-1)  # one forward over the whole text, without a cache
+    torch.testing.assert_close(torch.tensor(found).log_softmax(-1), expected, atol=1e-5, rtol=1e-5)
+    assert roomy.length == 24
+
+
+def test_what_alone_cannot_lay_out_goes_the_other_way(gpt2: OwnModel) -> None:
+    def fits(preset: str = "gpt2", **more: Any) -> bool:
+        return Alone.fits(ex.build(preset, tokenizer=gpt2.tokenizer, **{**SHAPE, **more}).module)
+
+    assert all(fits(positions=scheme) for scheme in ADDED)
+    assert not any(fits(positions=scheme) for scheme in ("t5", "rope", "alibi", "disentangled"))
+    assert not fits("olmo2") and not fits(kv_heads=2) and not fits("bert") and not fits("bart")
+    assert not fits(head_transform=True) and not fits(dim=2 * WIDEST) and fits(dim=WIDEST)
+    module = ex.build("gpt2", tokenizer=gpt2.tokenizer, **SHAPE).module
+    assert not Alone.fits(module.train()) and not Alone.fits(module.eval().double())
+
+
+def test_a_text_may_part_join_and_be_listened_to_on_its_way(gpt2: OwnModel) -> None:
+    """One text alone, then three, then one of these, then one that is watched, then alone again: each as without `Alone`."""
+    turns = [([5], [0]), ([6], [0]), ([7, 8, 9], [0, 0, 0]), ([3], [2]), ([4], [0]), ([2], [0])]
+
+    def written(stepper: OwnStepper) -> list[np.ndarray]:
+        state, found, ways = stepper.start([1, 2, 3]), [], []
+        for n, (ids, parents) in enumerate(turns):
+            with tap.listening(lambda *_: None) if n == 4 else nullcontext():
+                logp, state = stepper.next(state, ids, parents)
+            found.append(logp)
+            ways.append(isinstance(state.cache, Roomy))
+        assert ways == ([False, True, False, False, False, True] if stepper.alone else [False] * 6)
+        return found
+
+    plain = OwnStepper(gpt2)
+    plain.alone = None
+    for one, other in zip(written(OwnStepper(gpt2)), written(plain), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)

@@ -18,6 +18,8 @@ NAMES = {FORCED: "forced-out", NO_REPEAT: "cut:no_repeat", AMONG: "cut:among"} |
     number: f"cut:{name}" for number, name in enumerate(CUTS, 1)
 }
 NEVER = -np.inf
+NONE = (-1,)
+Pair = tuple[int, int]
 
 
 @dataclass
@@ -123,28 +125,40 @@ class Search:
 
     def record(self, step: int, rows: Rows, state: State, drawn: Drawn) -> DecodingStep:
         """The record of a step."""
-        held = dict.fromkeys([*self._likeliest(rows), *drawn.fates])
-        where = [pair for pair in held for _ in drawn.beams.get(pair, (-1,))]  # in groups one piece may go on twice
+        where, beams = self._recorded(rows, drawn)
         parents, pieces = np.array(where, np.int64).reshape(-1, 2).T
         logp = rows.logp[parents, pieces]
-        totals = drawn.before[parents] + (rows.scores if drawn.compared else rows.logp)[parents, pieces]
-        path, why = drawn.best, rows.why
-        other = (
-            ["beaten"] * len(where) if why is None else [NAMES.get(code, drawn.other) for code in why[parents, pieces].tolist()]
-        )
+        same = not drawn.compared or rows.scores is rows.logp
+        totals = drawn.before[parents] + (logp if same else rows.scores[parents, pieces])
+        path, ids, kept = drawn.best, drawn.best.ids, rows.kept
         return DecodingStep(
             step=step, strategy=self.name, parents=parents, pieces=pieces, logp=logp, totals=totals,
             texts=tuple([self.text_of(piece) for _, piece in where]),
-            scores=totals / self.settings.divisor(step + 1),
-            fates=tuple([drawn.fates.get(pair, fate) for pair, fate in zip(where, other, strict=True)]),
-            beams=np.array([beam for pair in held for beam in drawn.beams.get(pair, (-1,))], np.int64),
-            entropy=_entropy(rows.logp), kept_mass=rows.kept, cut_mass=1 - rows.kept, considered=rows.logp.size,
-            ids=np.array(path.ids, np.int64), text=self.stepper.text(path.ids), chosen=np.array(path.logp, np.float64),
+            scores=totals / self.settings.divisor(step + 1), fates=self._fates(where, (parents, pieces), rows, drawn),
+            beams=np.array(beams, np.int64), entropy=_entropy(rows.logp), kept_mass=kept, cut_mass=1 - kept,
+            considered=rows.logp.size,
+            ids=np.array(ids, np.int64), text=self.stepper.text(ids), chosen=np.array(path.logp, np.float64),
             total=float(drawn.total), finished=drawn.finished, stopped=drawn.stopped,
             cross=None if state.cross is None else state.cross[:, :, drawn.row], computed=state.computed, reused=state.reused,
         )  # fmt: skip
 
-    def _likeliest(self, rows: Rows) -> list[tuple[int, int]]:
+    def _recorded(self, rows: Rows, drawn: Drawn) -> tuple[list[Pair], list[int]]:
+        """Which (beam, piece) a step records, and the place of each among the beams after it (−1: none)."""
+        held = dict.fromkeys([*self._likeliest(rows), *drawn.fates])
+        if not drawn.beams:
+            return [*held], [-1] * len(held)
+        going = drawn.beams  # in groups one piece may go on twice
+        return [p for p in held for _ in going.get(p, NONE)], [beam for p in held for beam in going.get(p, NONE)]
+
+    @staticmethod
+    def _fates(where: list[Pair], at: tuple[np.ndarray, np.ndarray], rows: Rows, drawn: Drawn) -> tuple[str, ...]:
+        """What befell each of these: what the strategy said, or who cut it."""
+        if rows.why is None:
+            return tuple([drawn.fates.get(pair, "beaten") for pair in where])
+        other = [NAMES.get(code, drawn.other) for code in rows.why[at].tolist()]
+        return tuple([drawn.fates.get(pair, fate) for pair, fate in zip(where, other, strict=True)])
+
+    def _likeliest(self, rows: Rows) -> list[Pair]:
         """The model's likeliest pieces of every beam, as (beam, piece)."""
         best = self.top(rows.logp, self.settings.candidates).tolist()
         return [(row, piece) for row, pieces in enumerate(best) for piece in pieces]
@@ -174,4 +188,6 @@ class Drawn:
 def _entropy(logp: np.ndarray) -> np.ndarray:
     """How unsure the model is in each row, in nats; what is impossible adds nothing."""
     held = np.maximum(logp, np.float32(-1e4))
+    if len(held) == 1:  # one text: a plain product, which begins sooner
+        return -np.exp(held).dot(held[0])
     return -np.einsum("bv,bv->b", np.exp(held), held)

@@ -15,6 +15,7 @@ from explorer import tap
 from explorer.decoding import State
 from explorer.errors import ChoiceError
 from explorer.model import OwnModel, check_settled
+from explorer.nn.alone import Alone, Roomy
 from explorer.nn.cache import Cache
 from explorer.nn.step import Step
 from explorer.records import Tokens, log_softmax
@@ -46,6 +47,7 @@ class OwnStepper:
         self.source = source
         self.memory: Tensor | None = None
         self.step = Step(model.module) if Step.fits(model.module) and not self.cross else None
+        self.alone = Alone(model.module) if Alone.fits(model.module) and not hidden else None
 
     def start(self, prompt: Sequence[int]) -> OwnState:
         """One beam that is about to read `prompt`; its last piece is given to `next`. The encoder reads the source, once."""
@@ -55,9 +57,16 @@ class OwnStepper:
                 self.memory = self.model.module.encode(source)
         return OwnState(unread=[int(piece) for piece in prompt[:-1]])
 
-    @torch.inference_mode()
     def next(self, state: OwnState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, OwnState]:
         """New beams, the log-probabilities of every piece after them, and their state. The state that is given is used up."""
+        if self._goes_alone(state, len(ids)):
+            return self._next_alone(state, int(ids[0]))
+        if isinstance(state.cache, Roomy):
+            state.cache = state.cache.plain()
+        return self._next_together(state, ids, parents)
+
+    @torch.inference_mode()
+    def _next_together(self, state: OwnState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, OwnState]:
         device, beams = self.model.device, len(ids)
         states = state.states
         if beams != state.beams or any(parent != n for n, parent in enumerate(parents)):
@@ -80,6 +89,19 @@ class OwnStepper:
             made.states = hidden if states is None else torch.cat((states, hidden), dim=1)
             made.hidden = made.states.float().cpu().numpy()
         return logp, made
+
+    def _goes_alone(self, state: OwnState, beams: int) -> bool:
+        """Whether one text goes on by one piece, in a model that is small enough, and nobody listens."""
+        if self.alone is None or beams != 1 or state.beams != 1 or state.unread or tap.watched():
+            return False
+        return 0 < state.cache.length < self.alone.room
+
+    def _next_alone(self, state: OwnState, piece: int) -> tuple[np.ndarray, OwnState]:
+        assert self.alone is not None
+        cache = state.cache if isinstance(state.cache, Roomy) else Roomy(state.cache, self.alone.room)
+        before, scores = cache.length, self.alone(piece, cache)
+        logp = torch.from_numpy(scores).log_softmax(dim=-1).numpy()
+        return logp, OwnState(1, before, scores, cache=cache)
 
     def _run(self, read: Tensor, cache: Cache) -> Tensor:
         if self.memory is None:

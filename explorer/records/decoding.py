@@ -15,6 +15,8 @@ from explorer.records.trace import Trace
 FATES = ("kept", "finished", "beaten", "not drawn", "forced-out", "cut:no_repeat", "cut:among", "cut:top_k", "cut:top_p",
          "cut:min_p", "cut:typical_p")  # fmt: skip
 
+COLUMNS = ("parents", "pieces", "logp", "totals", "scores", "beams", "entropy", "kept_mass", "cut_mass", "ids", "chosen")
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Record):
@@ -93,9 +95,11 @@ class DecodingStep(Record):
 
     def __post_init__(self) -> None:
         """As every record, but faster: nothing is copied, for whoever makes a step hands its columns over and keeps none."""
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        held = self.__dict__
+        for name in COLUMNS:
+            held[name].flags.writeable = False
+        if self.cross is not None:
+            self.cross.flags.writeable = False
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
