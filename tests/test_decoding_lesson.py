@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
+import time
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
@@ -35,6 +38,43 @@ def test_the_tree_draws_every_beam_and_its_thick_line_is_the_answer(gpt2: OwnMod
         assert sum(node.ids[-1:]) == node.held.id and len(node.ids) == node.step + 1
     told = [text for trace in VIEWS["tree"](steps).data for text in trace.hovertext or ()]
     assert any(f"sum along the branch {node.held.total:.3f}" in text for node in nodes for text in told)
+
+
+def boxes(figure: go.Figure, width: float) -> list[tuple[str, float, float, float, float]]:
+    """Where each name of a tree lies on a screen so wide, in pixels: left, right, top, bottom; a letter is 0.6 of its size wide."""
+    layout, found = figure.layout, []
+    across, down = layout.xaxis.range, layout.yaxis.range
+    sides, high = layout.margin.l + layout.margin.r, layout.height - layout.margin.t - layout.margin.b
+    for trace in (one for one in figure.data if one.mode == "markers+text"):
+        sits = trace.textposition if isinstance(trace.textposition, tuple) else [trace.textposition] * len(trace.x)
+        size = trace.textfont.size or 14
+        for x, y, text, where in zip(trace.x, trace.y, trace.text, sits, strict=True):
+            wide, gap = 0.6 * size * len(html.unescape(text)), trace.marker.size / 2 + 1
+            at = (x - across[0]) / (across[1] - across[0]) * (width - sides)
+            level = (y - down[1]) / (down[0] - down[1]) * high
+            left = at + gap if where == "middle right" else at - wide / 2
+            middle = level + {"top": -1, "middle": 0, "bottom": 1}[where.split()[0]] * (gap + size / 2)
+            found.append((text, left, left + wide, middle - size / 2, middle + size / 2))
+    return found
+
+
+def overlaps(found: list[tuple[str, float, float, float, float]]) -> list[tuple[str, str]]:
+    return [
+        (one[0], other[0])
+        for n, one in enumerate(found)
+        for other in found[n + 1 :]
+        if one[1] < other[2] and other[1] < one[2] and one[3] < other[4] and other[3] < one[4]
+    ]
+
+
+@pytest.mark.parametrize("pruned", [0, 2, 4])
+def test_no_name_of_a_tree_lies_on_another_on_a_telephone(pruned: int, gpt2: OwnModel) -> None:
+    steps = tuple(ex.decode(gpt2, "Anna had a white animal.", "beam", beams=5, max_tokens=40))
+    start = time.process_time()
+    found = boxes(VIEWS["tree"](steps, pruned=pruned), 390)
+    assert time.process_time() - start < 0.5, "a long tree is drawn at once"
+    assert len(found) > 5 * 40 * (1 + pruned) * 0.6 and overlaps(found) == []
+    assert overlaps(boxes(VIEWS["tree"](steps, pruned=pruned), 100)), "a screen on which there is no room is noticed"
 
 
 def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: OwnModel) -> None:

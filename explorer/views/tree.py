@@ -13,7 +13,9 @@ from explorer.views import theme
 from explorer.views.view import Control, Range, View, by_name
 
 COLUMNS, ROW = 7, 36  # how many steps stand on the screen at first, and how many pixels high a row is
-SHORT = 11  # letters of a piece on a node
+SHORT = 10  # letters of a piece on a node
+BAND = 1.5  # rows of a beam besides its pruned branches
+LAST = 0.6  # how far below those stands what is shown in spite of their number
 KEPT, PRUNED, BEST, FINISHED = 0, 6, 1, 2  # numbers of colours
 REASONS = {
     "not drawn": "it could have been drawn, but chance chose another",
@@ -77,9 +79,13 @@ def _beams(steps: Sequence[DecodingStep]) -> str:
 
 
 def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
-    """Every node that is shown. A beam has a band of rows: itself on top, below it what its parent of that band did not keep."""
+    """Every node that is shown. A beam has a band of rows: itself on top, below it what its parent of that band did not keep.
+
+    In every second column pruned pieces stand half a row lower, as the names of beams stand below them: so a name has the room of
+    two columns, and none lies on another on a telephone either.
+    """
     best = best_path(steps)
-    height = 1 + pruned
+    height = BAND + pruned
     nodes = []
     texts: dict[int, tuple[int, ...]] = {0: ()}
     for step in steps:
@@ -87,16 +93,21 @@ def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
         grown = {held.beam: (*texts[held.parent], held.id) for held in step.candidates if held.beam >= 0}
         for n, held in sorted(enumerate(step.candidates), key=lambda one: (one[1].fate != "finished", -one[1].total)):
             if held.beam >= 0:
-                row = float(held.beam * height)
+                row = held.beam * height
             else:
                 used[held.parent] = used.get(held.parent, 0) + 1
                 if used[held.parent] > pruned and held.fate != "finished" and best.get(step.step) != n:
                     continue
-                row = held.parent * height + min(used[held.parent], height - 0.4)
+                row = held.parent * height + min(used[held.parent], pruned + LAST) + 0.5 * _lower(step.step)
             ids = (*texts[held.parent], held.id)
-            nodes.append(Node(step.step, row, float(held.parent * height), held, best.get(step.step) == n, ids))
+            nodes.append(Node(step.step, row, held.parent * height, held, best.get(step.step) == n, ids))
         texts = grown
     return nodes
+
+
+def _lower(step: int) -> bool:
+    """Whether names stand lower in the column of this step."""
+    return step % 2 == 0
 
 
 def best_path(steps: Sequence[DecodingStep]) -> dict[int, int]:
@@ -149,11 +160,12 @@ def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Sca
     last = {step.step: min((c.total for c in step.candidates if c.beam >= 0), default=np.nan) for step in steps}
     made = [start]
     for name, colour, symbol, held in kinds:
+        goes_on = colour == KEPT
         made.append(
             go.Scatter(
                 x=[node.step + 1 for node in held], y=[node.row for node in held], mode="markers+text", name=name, meta=colour,
-                text=[_label(node) for node in held], textposition="middle right" if colour == PRUNED else "top center",
-                textfont={"size": 12 if colour == PRUNED else 14},
+                text=[_label(node) for node in held], textfont={"size": 14 if goes_on else 12},
+                textposition=[f"{'bottom' if _lower(n.step) else 'top'} center" for n in held] if goes_on else "middle right",
                 marker={"size": 8 if colour == PRUNED else 12, "symbol": symbol, "line": {"width": 2}},
                 customdata=[".".join(map(str, node.ids)) for node in held], hovertext=[_told(node, last[node.step]) for node in held],
                 hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held),
