@@ -50,7 +50,7 @@ class Size:
     @property
     def due(self) -> np.ndarray:
         """The steps after which a model is measured."""
-        return np.unique(np.geomspace(self.steps / 30, self.steps, self.checks).round())
+        return np.unique(np.geomspace(max(1, self.steps / 30), self.steps, self.checks).round())
 
 
 @dataclass(frozen=True, eq=False)
