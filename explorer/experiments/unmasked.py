@@ -1,6 +1,6 @@
 """Words see themselves: a small decoder trained with its mask, and one trained without, where the next word stands before its eyes.
 
-`python -m explorer.experiments.unmasked` measures again (about two minutes on one core) and writes `data/results/unmasked`.
+`python -m explorer.experiments.unmasked` measures again (about a minute on one core) and writes `data/results/unmasked`.
 """
 
 from __future__ import annotations
