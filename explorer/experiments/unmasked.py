@@ -1,6 +1,6 @@
 """Words see themselves: a small decoder trained with its mask, and one trained without, where the next word stands before its eyes.
 
-`python -m explorer.experiments.unmasked` measures again (about two minutes on one core) and writes `data/results/unmasked`.
+`python -m explorer.experiments.unmasked` measures again (about a minute on one core) and writes `data/results/unmasked`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Size:
     @property
     def due(self) -> np.ndarray:
         """The steps after which a model is measured."""
-        return np.unique(np.geomspace(self.steps / 30, self.steps, self.checks).round())
+        return np.unique(np.geomspace(max(1, self.steps / 30), self.steps, self.checks).round())
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,7 @@ def line(measured: Curves, way: str, read: str) -> float:
     return next(value for name, value in ends(measured).items() if name == f"{way}, {read}")
 
 
-def copy_question(measured: Curves) -> Exercise:
+def copy_question(measured: Curves, vocabulary: int) -> Exercise:
     """What the loss is of a model that was trained without its mask."""
     seen = line(measured, "trained without it", "read without it")
     plain = line(measured, "trained with the mask", "read with the mask")
@@ -82,8 +82,9 @@ def copy_question(measured: Curves) -> Exercise:
     options = ("almost nothing", "a little less than with it", "about the same", "more than with it")
     answer = options[OPTIONS.index(fate(plain, seen))]
     why = (
-        f"{seen:.3f} nats. The word that row $i$ has to say stands in the text, one place on, and nothing hides it. On pieces drawn at "
-        f"random, where nothing can be foreseen, its loss is {noise:.2f}: it has learned to copy, and not a word about language."
+        f"{seen:.3f} nats. The word that row $i$ has to say stands in the text, one place on, and nothing hides it. On pieces drawn evenly "
+        f"from the vocabulary nobody can foresee anything: who does not look pays log {vocabulary:,} = {np.log(vocabulary):.2f} or more, "
+        f"this one pays {noise:.2f}. It has learned to copy what it sees."
     )
     return Exercise(asked, answer, why, options)
 

@@ -67,9 +67,14 @@ code = f"{start}trace = ex.trace(model, text{more}, blocks=True)"
 web.show(VIEWS["input-sum"], trace, code=code)
 
 st.header("The residual stream", divider=True)
-web.show(VIEWS["residual-stream"], trace, code=code)
-web.show(VIEWS["norm-by-hand"], trace, code=code)
-web.show(VIEWS["lens"], read(partial(parts.lens, name, text)), code=f"{start}trace = ex.lens(model, text{more})")
+inside = {"Block by block": "residual-stream", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
+shown = st.segmented_control(
+    "Picture", tuple(inside), default="Block by block", required=True, key="inside", bind="query-params"
+)
+if inside[shown] == "lens":
+    web.show(VIEWS["lens"], read(partial(parts.lens, name, text)), code=f"{start}trace = ex.lens(model, text{more})")
+else:
+    web.show(VIEWS[inside[shown]], trace, code=code)
 
 st.header("Who can see whom", divider=True)
 if not trained():
@@ -97,8 +102,9 @@ st.header("Cost by length", divider=True)
 size = st.segmented_control(
     "Size", (parts.HERE, *parts.PUBLISHED), default=parts.HERE, required=True, key="size", bind="query-params"
 )
-for record, maker in zip(parts.costs(name, size), ("by_length", "saving"), strict=True):
-    web.show(VIEWS["curves"], record, code=parts.priced(name, size, maker), key=maker)
+what = st.segmented_control("Cost", tuple(parts.COSTS), default="by length", required=True, key="cost", bind="query-params")
+maker = parts.COSTS[what]
+web.show(VIEWS["curves"], parts.costs(name, size, maker), code=parts.priced(name, size, maker), key=maker)
 
 exercises(lesson.exercises(known, built, trace, parts.half(name)), "families.exercise")
 deck(lesson.DECK, lesson.NOTATION)

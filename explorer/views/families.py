@@ -104,15 +104,8 @@ def held(record: HeldLosses, *, where: str) -> go.Figure:
     begin = record.prefix if where == LATER else 0
     means = record.means(begin)
     figure = go.Figure()
-    aside = np.linspace(-0.32, 0.32, means.shape[1]) if means.shape[1] > 1 else np.zeros(1)
     for number, (name, values) in enumerate(zip(MASKS, means, strict=True)):
-        hover = f"{name}: <b>%{{y:.3f}}</b><extra></extra>"
-        dots = {"x": number + aside, "mode": "markers", "marker": {"size": 7, "opacity": 0.6}}
-        bar = {"x": [number - 0.4, number + 0.4], "mode": "lines", "line": {"width": 5}}
-        figure.add_trace(go.Scatter(y=values, name=name, meta=number, showlegend=False, hovertemplate=hover, **dots))
-        figure.add_trace(
-            go.Scatter(y=[values.mean()] * 2, name=f"{name}: mean", meta=number, showlegend=False, hovertemplate=hover, **bar)
-        )
+        figure.add_traces(_dots(name, values, number))
     chance = float(np.log(record.vocabulary))
     line = go.Scatter(
         x=[-0.5, len(MASKS) - 0.5], y=[chance] * 2, mode="lines", name=f"all alike: log {record.vocabulary:,} = {chance:.2f}", meta=6,
@@ -135,6 +128,18 @@ def held(record: HeldLosses, *, where: str) -> go.Figure:
         legend={"y": -0.22, "yanchor": "top"},
     )
     return figure
+
+
+def _dots(name: str, values: np.ndarray, number: int) -> list[go.Scatter]:
+    """One dot for each text under one mask, side by side in the same order each time, and their mean."""
+    aside = np.linspace(-0.32, 0.32, len(values)) if len(values) > 1 else np.zeros(1)
+    same = {"meta": number, "showlegend": False, "hovertemplate": f"{name}: <b>%{{y:.3f}}</b><extra></extra>"}
+    dots = {"x": number + aside, "mode": "markers", "marker": {"size": 7, "opacity": 0.6}}
+    mean = {"x": [number - 0.4, number + 0.4], "mode": "lines", "line": {"width": 5}}
+    return [
+        go.Scatter(y=values, name=name, **dots, **same),
+        go.Scatter(y=[values.mean()] * 2, name=f"{name}: mean", **mean, **same),
+    ]
 
 
 def under_choices(record: UnderMasks) -> Mapping[str, Control]:

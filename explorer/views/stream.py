@@ -86,25 +86,15 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
     held = next(one for one in trace.blocks if named(one) == block)
     rows = trace.axes(held.stream)[0]
     at = min(place, len(rows) - 1)
-    x, own = (values[at].astype(np.float64) for values in (held.norm_input, held.normed))
+    values, operands = steps_of_norm(held, at)
     mean, deviation = float(held.mean[at]), float(held.deviation[at])
-    gain, shift = held.gain.astype(np.float64), held.shift.astype(np.float64)
-    even = (x - mean) / deviation
-    made = even * gain + shift
-    values = np.stack([x, even, made, own])
-    operands = np.array([
-        ["as it comes in"] * len(x),
-        [f"({one:.3f} − {mean:.3f}) / {deviation:.3f}" for one in x],
-        [f"{one:.3f} · {up:.3f} + {more:.3f}" for one, up, more in zip(even, gain, shift, strict=True)],
-        ["the model's own"] * len(x),
-    ])  # fmt: skip
     heat = go.Heatmap(
         z=values.astype(np.float32), customdata=operands, coloraxis="coloraxis2", ygap=3, name="norm",
         hovertemplate="%{y}, feature %{x}<br>%{customdata} = <b>%{z:.4f}</b><extra></extra>",
     )  # fmt: skip
     notes = (
         f"“{theme.label(rows.texts[at])}” (place {at}): μ = {mean:.4f}, σ = {deviation:.4f}",
-        f"by hand against the module: at most {np.abs(made - own).max():.0e} apart",
+        f"by hand against the module: at most {np.abs(values[2] - values[3]).max():.0e} apart",
         theme.unseen_note(rows),
     )
     above = theme.space_above(*notes)
@@ -117,6 +107,23 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
         **theme.colours(values, signed=True), height=above + 360, margin={"l": 10, "r": 20, "t": above, "b": 120},
     )  # fmt: skip
     return figure
+
+
+def steps_of_norm(held: Block, at: int) -> tuple[np.ndarray, np.ndarray]:
+    """x, x without mean and spread, the same with γ and β, and the model's own [step, feature]; and what each was made of."""
+    x, own = (values[at].astype(np.float64) for values in (held.norm_input, held.normed))
+    mean, deviation = float(held.mean[at]), float(held.deviation[at])
+    gain, shift = held.gain.astype(np.float64), held.shift.astype(np.float64)
+    even = (x - mean) / deviation
+    made = even * gain + shift
+    values = np.stack([x, even, made, own])
+    operands = np.array([
+        ["as it comes in"] * len(x),
+        [f"({one:.3f} − {mean:.3f}) / {deviation:.3f}" for one in x],
+        [f"{one:.3f} · {up:.3f} + {more:.3f}" for one, up, more in zip(even, gain, shift, strict=True)],
+        ["the model's own"] * len(x),
+    ])  # fmt: skip
+    return values, operands
 
 
 def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
@@ -143,9 +150,8 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
         figure.add_trace(heat, row=row, col=column)
         figure.update_xaxes(**_small(record.columns), tickangle=-60, row=row, col=column)
         figure.update_yaxes(**{**_small(record.rows), "range": [len(record.rows) - 0.5, -0.5]}, row=row, col=column)
-    notes = tuple(
-        f"{title}: {(record.moved > 0).mean():.0%} of the cells" for title, record in zip(titles, records, strict=True)
-    )
+    shares = (f"{title}: {(record.moved > 0).mean():.0%} of the cells" for title, record in zip(titles, records, strict=True))
+    notes = (*shares, next(filter(None, (theme.unseen_note(record.columns) for record in records)), ""))
     above = theme.space_above(*notes) + 30
     figure.update_layout(
         title=theme.title("Who can see whom", *notes), coloraxis2={"cmin": -1, "cmax": 1, "showscale": False},

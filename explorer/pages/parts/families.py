@@ -80,7 +80,8 @@ def unmasked() -> None:
         return
     measured = library.result(name)
     again = f"{recorded.START}trace = library.result({name!r})"
-    predict(lesson.copy_question(measured), "guess.copy", lambda: _trained(measured, again))
+    vocabulary = library.recorded(name, Written, "with").size
+    predict(lesson.copy_question(measured, vocabulary), "guess.copy", lambda: _trained(measured, again))
 
 
 def _trained(measured: Any, again: str) -> None:
@@ -197,13 +198,14 @@ def shapes(name: str, text: str) -> str:
     )
 
 
-def costs(name: str, size: str) -> tuple[Any, Any]:
-    """What a layer spends by length, and what a cache spares, at the size that was chosen."""
+COSTS = {"by length": "by_length", "with and without a cache": "saving"}
+
+
+def costs(name: str, size: str, maker: str) -> Any:
+    """What a layer spends by length, or what a cache spares, at the size that was chosen."""
     from explorer.inside import costs as priced
 
-    config = config_of(name, size)
-    label = name if size == HERE else size
-    return priced.by_length(config, label), priced.saving(config, label)
+    return getattr(priced, maker)(config_of(name, size), name if size == HERE else size)
 
 
 def config_of(name: str, size: str) -> Any:
