@@ -25,7 +25,7 @@ DECK = (
 def turned_question(record: Likeness) -> Exercise:
     """Which ways cannot tell who gave and who was given to: the first and the third sentence have the same words."""
     same = [way for way, cosines in zip(record.ways, record.cosines, strict=True) if cosines[0, 2] > 1 - 1e-9]
-    options = ("none of them", f"those with the {WORDS}", "all of them")
+    options: tuple[str, ...] = ("none of them", f"those with the {WORDS}", "all of them")
     answer = options[0] if not same else options[2] if len(same) == len(record.ways) else options[1]
     if answer == options[1] and same != [way for way in record.ways if WORDS in way]:
         answer = ", ".join(same)
