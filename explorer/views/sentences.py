@@ -11,7 +11,7 @@ from explorer.records import Likeness, Ranked
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name, only
 
-LONGEST = 24  # letters of a sentence on an axis; the whole stands in the hover text
+LONGEST = 16  # letters of a sentence on an axis; the whole stands in the hover text
 
 
 def likeness(record: Likeness, *, way: str) -> go.Figure:
@@ -97,7 +97,7 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
     figure = go.Figure(bar)
     figure.update_layout(
         title=theme.title(f"New sentences, {theme.printable(kind)}", *notes), height=above + 52 * len(rows) + 70,
-        xaxis={"title": {"text": "rank correlation with the gold grades"}, "range": [min(0.0, float(mean.min()) - 0.1), 1.02],
+        xaxis={"title": {"text": "rank correlation"}, "range": [min(0.0, float(mean.min()) - 0.1), 1.02],
                "automargin": True},
         yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
                "tickfont": {"size": 13}},
