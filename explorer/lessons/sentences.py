@@ -45,7 +45,8 @@ def best_question(record: Ranked) -> Exercise:
         f"{len(record.grades)} pairs of new sentences have gold grades, from 0 to 5. Each way ranks them by its cosine. Which comes "
         "nearest to the gold order?"
     )
-    return Exercise(asked, best, f"Rank correlation: {told}.", record.ways)
+    why = f"Rank correlation: {told}. A grade counts how many parts of an event differ, and a part is a word or two: shared words say much."
+    return Exercise(asked, best, why, record.ways)
 
 
 def exercises(record: Likeness, measured: Ranked | None) -> tuple[Exercise, ...]:

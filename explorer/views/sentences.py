@@ -69,7 +69,8 @@ def _strange(unseen: np.ndarray) -> str:
 def scores(record: Ranked, *, kind: str) -> go.Figure:
     """How well the cosines of each way rank pairs of new sentences by how much of their meaning they share: Spearman's rank
     correlation with the gold grades, 1 for the same order, 0 for none. Bars are means over the seeds, lines the 95 % interval.
-    *Shared words* needs no vectors: it counts which share of the words stands in both sentences.
+    *Shared words* needs no vectors: it counts which share of the words stands in both sentences. Here that says much, since a grade
+    counts how many parts of an event differ, and a part is a word or two.
 
     You may conclude which way ranks these pairs better where the intervals stay apart. You may not conclude that it does so for other
     texts: the way that learned from grades learned from the same kind of pairs, the others met none of them. Nor that an interval
