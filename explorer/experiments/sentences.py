@@ -143,7 +143,8 @@ over the seeds (Student's t).
 
 Caution: a seed draws the pairs and the order of learning anew. BERT and the word vectors are the shipped ones, each one training, so
 how much another pre-training would change is not in the intervals. The way that learned from grades learned from the kind of pairs
-that is asked about (other people, things and places together), the others did not.
+that is asked about (other people, things and places together), the others did not. A grade counts how many parts of an event
+differ, and a part is a word or two, so counting shared words says much about these pairs; it would say less about freer paraphrases.
 
 `model` is the Sentence-BERT of the first seed, weights in 16 bits. Make all again: `python -m explorer.experiments.sentences`. Another
 processor rounds differently, so last digits may differ.

@@ -25,7 +25,7 @@ DECK = (
 def turned_question(record: Likeness) -> Exercise:
     """Which ways cannot tell who gave and who was given to: the first and the third sentence have the same words."""
     same = [way for way, cosines in zip(record.ways, record.cosines, strict=True) if cosines[0, 2] > 1 - 1e-9]
-    options = ("none of them", f"those with the {WORDS}", "all of them")
+    options: tuple[str, ...] = ("none of them", f"those with the {WORDS}", "all of them")
     answer = options[0] if not same else options[2] if len(same) == len(record.ways) else options[1]
     if answer == options[1] and same != [way for way in record.ways if WORDS in way]:
         answer = ", ".join(same)
@@ -45,7 +45,8 @@ def best_question(record: Ranked) -> Exercise:
         f"{len(record.grades)} pairs of new sentences have gold grades, from 0 to 5. Each way ranks them by its cosine. Which comes "
         "nearest to the gold order?"
     )
-    return Exercise(asked, best, f"Rank correlation: {told}.", record.ways)
+    why = f"Rank correlation: {told}. A grade counts how many parts of an event differ, and a part is a word or two: shared words say much."
+    return Exercise(asked, best, why, record.ways)
 
 
 def exercises(record: Likeness, measured: Ranked | None) -> tuple[Exercise, ...]:

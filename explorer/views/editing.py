@@ -86,7 +86,7 @@ def ratios(record: Edited) -> go.Figure:
     figure = go.Figure(bars)
     figure.update_layout(
         title=theme.title(f"P(k | {a}) / P(k | {b})", *notes), barmode="group", height=above + 46 * max(2, len(rows)) + 190,
-        xaxis={"title": {"text": "share of what stands near the word"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
+        xaxis={"title": {"text": "share near the word"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
         yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True},
         legend={"y": -0.16 * 12 / (len(rows) + 2)}, margin={"l": 10, "r": 20, "t": above, "b": 180},
     )  # fmt: skip

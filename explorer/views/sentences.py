@@ -11,7 +11,7 @@ from explorer.records import Likeness, Ranked
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name, only
 
-LONGEST = 24  # letters of a sentence on an axis; the whole stands in the hover text
+LONGEST = 16  # letters of a sentence on an axis; the whole stands in the hover text
 
 
 def likeness(record: Likeness, *, way: str) -> go.Figure:
@@ -69,7 +69,8 @@ def _strange(unseen: np.ndarray) -> str:
 def scores(record: Ranked, *, kind: str) -> go.Figure:
     """How well the cosines of each way rank pairs of new sentences by how much of their meaning they share: Spearman's rank
     correlation with the gold grades, 1 for the same order, 0 for none. Bars are means over the seeds, lines the 95 % interval.
-    *Shared words* needs no vectors: it counts which share of the words stands in both sentences.
+    *Shared words* needs no vectors: it counts which share of the words stands in both sentences. Here that says much, since a grade
+    counts how many parts of an event differ, and a part is a word or two.
 
     You may conclude which way ranks these pairs better where the intervals stay apart. You may not conclude that it does so for other
     texts: the way that learned from grades learned from the same kind of pairs, the others met none of them. Nor that an interval
@@ -97,7 +98,7 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
     figure = go.Figure(bar)
     figure.update_layout(
         title=theme.title(f"New sentences, {theme.printable(kind)}", *notes), height=above + 52 * len(rows) + 70,
-        xaxis={"title": {"text": "rank correlation with the gold grades"}, "range": [min(0.0, float(mean.min()) - 0.1), 1.02],
+        xaxis={"title": {"text": "rank correlation"}, "range": [min(0.0, float(mean.min()) - 0.1), 1.02],
                "automargin": True},
         yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
                "tickfont": {"size": 13}},
