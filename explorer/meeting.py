@@ -130,7 +130,10 @@ def _sides(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked
 
 def _spell(pieces: Iterable[str]) -> str:
     """Pieces as one line, without the signs of tokenizers for word parts and spaces."""
-    return re.sub(r" (?=##)", "", " ".join(pieces)).replace("##", "").replace("·", "").strip()
+    held = list(pieces)
+    if any("·" in piece for piece in held):  # here a dot begins a word, and what has none goes on with it
+        return "".join(f" {piece}" if piece.startswith("<") else piece for piece in held).replace("·", " ").strip()
+    return re.sub(r" (?=##)", "", " ".join(held)).replace("##", "").strip()
 
 
 ASKED = {"encoder": _hidden, "decoder": _before, "encoder-decoder": _written, "bilm": _sides}
