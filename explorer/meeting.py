@@ -59,7 +59,7 @@ def sight(model: OwnModel, text: str, span: Span) -> Sight:
             zip(tokens.texts, tokens.offsets, tokens.special, strict=True),
         )
         tokens = replace(
-            tokens, texts=[piece if mark else text[slice(*at)] or piece for piece, at, mark in written]
+            tokens, texts=tuple(piece if mark else text[slice(*at)] or piece for piece, at, mark in written)
         )  # it reads letters
         return Sight(model.name, model.family, tokens, None, np.tril(whole) + 2 * np.triu(whole), here)
     target = model.reads(tokens) if model.family == "encoder-decoder" else None
