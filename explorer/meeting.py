@@ -104,7 +104,7 @@ def _before(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Aske
     ids = [*([] if end is None else [end]), *tokens.ids[: here[0]].tolist()]
     if not ids:
         raise ChoiceError(f"{model.name} cannot be asked for a first word: it has no piece to begin with. Choose another word.")
-    return (f"{_spell(tokens.texts[: here[0]])} {BLANK}",), softmax(model.logits(ids))[-1:]
+    return (f"{_spell(tokens.texts[: here[0]], dotted=True)} {BLANK}",), softmax(model.logits(ids))[-1:]
 
 
 def _written(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
@@ -115,7 +115,7 @@ def _written(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Ask
     damaged = model.tokenizer.tokens([*ids[: here[0]], mask, *ids[here[-1] + 1 :]])
     shares = softmax(model.logits(damaged, target=tokens))[here[:1]]
     shown = _spell(damaged.texts[n] for n in range(len(damaged)) if not damaged.special[n] or damaged.ids[n] == mask)
-    so_far = _spell(tokens.texts[n] for n in range(here[0]) if not tokens.special[n])
+    so_far = _spell((tokens.texts[n] for n in range(here[0]) if not tokens.special[n]), dotted=True)
     return (f"{shown} → {so_far} {BLANK}",), shares
 
 
@@ -128,10 +128,10 @@ def _sides(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked
     return reads, softmax(np.stack((outputs["lm"][at - 1], outputs["backward"][at + 1])))
 
 
-def _spell(pieces: Iterable[str]) -> str:
+def _spell(pieces: Iterable[str], *, dotted: bool = False) -> str:
     """Pieces as one line, without the signs of tokenizers for word parts and spaces."""
     held = list(pieces)
-    if any("·" in piece for piece in held):  # here a dot begins a word, and what has none goes on with it
+    if dotted or any("·" in piece for piece in held):  # here a dot begins a word, and what has none goes on with it
         return "".join(f" {piece}" if piece.startswith("<") else piece for piece in held).replace("·", " ").strip()
     return re.sub(r" (?=##)", "", " ".join(held)).replace("##", "").strip()
 
