@@ -59,7 +59,7 @@ def sight(model: OwnModel, text: str, span: Span) -> Sight:
             zip(tokens.texts, tokens.offsets, tokens.special, strict=True),
         )
         tokens = replace(
-            tokens, texts=[piece if mark else text[slice(*at)] or piece for piece, at, mark in written]
+            tokens, texts=tuple(piece if mark else text[slice(*at)] or piece for piece, at, mark in written)
         )  # it reads letters
         return Sight(model.name, model.family, tokens, None, np.tril(whole) + 2 * np.triu(whole), here)
     target = model.reads(tokens) if model.family == "encoder-decoder" else None
@@ -104,7 +104,7 @@ def _before(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Aske
     ids = [*([] if end is None else [end]), *tokens.ids[: here[0]].tolist()]
     if not ids:
         raise ChoiceError(f"{model.name} cannot be asked for a first word: it has no piece to begin with. Choose another word.")
-    return (f"{_spell(tokens.texts[: here[0]])} {BLANK}",), softmax(model.logits(ids))[-1:]
+    return (f"{_spell(tokens.texts[: here[0]], dotted=True)} {BLANK}",), softmax(model.logits(ids))[-1:]
 
 
 def _written(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
@@ -115,7 +115,7 @@ def _written(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Ask
     damaged = model.tokenizer.tokens([*ids[: here[0]], mask, *ids[here[-1] + 1 :]])
     shares = softmax(model.logits(damaged, target=tokens))[here[:1]]
     shown = _spell(damaged.texts[n] for n in range(len(damaged)) if not damaged.special[n] or damaged.ids[n] == mask)
-    so_far = _spell(tokens.texts[n] for n in range(here[0]) if not tokens.special[n])
+    so_far = _spell((tokens.texts[n] for n in range(here[0]) if not tokens.special[n]), dotted=True)
     return (f"{shown} → {so_far} {BLANK}",), shares
 
 
@@ -128,9 +128,12 @@ def _sides(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked
     return reads, softmax(np.stack((outputs["lm"][at - 1], outputs["backward"][at + 1])))
 
 
-def _spell(pieces: Iterable[str]) -> str:
+def _spell(pieces: Iterable[str], *, dotted: bool = False) -> str:
     """Pieces as one line, without the signs of tokenizers for word parts and spaces."""
-    return re.sub(r" (?=##)", "", " ".join(pieces)).replace("##", "").replace("·", "").strip()
+    held = list(pieces)
+    if dotted or any("·" in piece for piece in held):  # here a dot begins a word, and what has none goes on with it
+        return "".join(f" {piece}" if piece.startswith("<") else piece for piece in held).replace("·", " ").strip()
+    return re.sub(r" (?=##)", "", " ".join(held)).replace("##", "").strip()
 
 
 ASKED = {"encoder": _hidden, "decoder": _before, "encoder-decoder": _written, "bilm": _sides}

@@ -18,6 +18,7 @@ from explorer.guessing import guess
 from explorer.lessons import start as lesson
 from explorer.model import OwnModel
 from explorer.neighbours import two_uses
+from explorer.pages.parts import start as hall
 from explorer.records import softmax
 from explorer.text.microworld import stories
 
@@ -85,6 +86,12 @@ def test_answers_are_the_models_own(bert: OwnModel, gpt2: OwnModel, bart: OwnMod
     assert meeting.answer(bart, lesson.TEXT, SPAN).truth[0] == pytest.approx(row[tokens.ids[at]], rel=1e-4)
 
 
+def test_what_a_model_is_given_is_shown_in_words(bert: OwnModel, bart: OwnModel) -> None:
+    told = meeting.answer(bart, "Anna went home.", (5, 9)).reads[0]
+    assert told == f"Anna <mask> home. → Anna {meeting.BLANK}"
+    assert meeting.answer(bert, "Anna went home.", (5, 9)).reads == ("anna [MASK] home .",)
+
+
 def test_vectors_move_as_far_as_lesson_two_says_and_gpt_s_do_not(bert: OwnModel, gpt2: OwnModel, elmo: OwnModel) -> None:
     others = (lesson.OTHER, "No such word here.")
     found = [meeting.moved(model, lesson.TEXT, SPAN, others) for model in (bert, gpt2, elmo)]
@@ -111,7 +118,7 @@ def test_odd_words_and_models_are_refused_kindly(bert: OwnModel) -> None:
 
 
 def test_every_model_knows_every_piece_of_the_sentences() -> None:
-    for name in ("bert", "gpt", "bart"):
+    for name in ("elmo", "bert", "gpt", "bart"):
         for text in (lesson.TEXT, lesson.OTHER):
             tokens = ex.load(name, device="cpu").tokens(text)
             assert tokens.unseen is not None and not any(tokens.unseen), (name, text)
@@ -123,26 +130,22 @@ def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
     titles = [figure["layout"]["title"]["text"] for figure in drawn]
     assert [title.partition("</b>")[0] for title in titles[:4]] == ["<b>elmo", "<b>bert", "<b>gpt", "<b>bart"]
-    if "elmo" not in ex.models():
-        assert lesson.UNTRAINED in [box.value for box in at.info] and "random" in titles[0] and len(drawn) == 7
+    assert len(drawn) == 8 and lesson.UNTRAINED not in [box.value for box in at.info]
     question = next(radio for radio in at.radio if radio.key == "guess.moved")
     before = len(drawn)
     at = question.set_value(question.options[0]).run()
     assert not at.exception and len(at.get("plotly_chart")) > before
 
 
-def test_a_trained_elmo_takes_its_place(elmo: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer import library
-    from explorer.pages.parts import start as hall
-
-    monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
-    library.write(elmo, tmp_path / "models" / "elmo")
-    caches = (hall.sight, hall.answer, hall.moved, hall.lab.elmo, hall.opened)
+def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    caches = (hall.sight, hall.answer, hall.moved, hall.lab.elmo)
+    monkeypatch.setattr(hall.lab, "trained", lambda: False)
     for cache in caches:
         cache.clear()
     at = open_page()
-    assert not at.exception and lesson.UNTRAINED not in [box.value for box in at.info]
-    assert len(at.get("plotly_chart")) == 8
+    first = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
+    assert not at.exception and lesson.UNTRAINED in [box.value for box in at.info] and "random" in first
+    assert len(at.get("plotly_chart")) == 7, "its guesses and vectors would be noise"
     for cache in caches:
         cache.clear()
 

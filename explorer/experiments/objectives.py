@@ -77,11 +77,13 @@ def objectives(size: Size = FULL, processes: int = 2) -> Abilities:
     costs = np.array([cost for _, _, cost in first])
     beside = [float("nan"), float("nan"), float("nan"), _blind(size)]
     note = f"size {SHAPE['dim']} × {SHAPE['layers']}, {len(size.seeds)} seeds, {size.steps:,} steps of {size.batch} stories"
-    names = tuple(way.system for way in WAYS), tuple(way.objective for way in WAYS)
-    counts = (size.asked, size.asked, len(damaged(size)), len(sentences(size, "validation")[0]))
+    mean, low, high = (spread[..., n] for n in range(3))
+    pieces, signal, weights = costs.T
     return Abilities(
-        *names, tuple(ASKED), rates, *(spread[..., n] for n in range(3)), tuple(tuple(why) for _, why, _ in first),
-        *costs.T, np.array(beside), counts, note,
+        systems=tuple(way.system for way in WAYS), objectives=tuple(way.objective for way in WAYS), abilities=tuple(ASKED), rates=rates,
+        mean=mean, low=low, high=high, reasons=tuple(tuple(why) for _, why, _ in first), pieces=pieces, signal=signal, weights=weights,
+        beside=np.array(beside), note=note,
+        questions=(size.asked, size.asked, len(damaged(size)), len(sentences(size, "validation")[0])),
     )  # fmt: skip
 
 
@@ -152,15 +154,21 @@ def _guessed(model: OwnModel, size: Size, after: Callable[[list[int], int], list
         if model.family == "decoder":
             if rest:
                 raise ExplorerError("it reads from left to right only, so half of what is given would go unread")
-            row = model.logits([held.end, *before])[-1]
+            row = model.logits([_there(held.end), *before])[-1]
         elif model.family == "encoder":
             first = [] if held.cls is None else [held.cls]
-            row = model.logits([*first, *before, held.mask, *rest, held.sep or held.end])[len(first) + at]
+            row = model.logits([*first, *before, _there(held.mask), *rest, _there(held.last)])[len(first) + at]
         else:
-            source = [held.begin, *before, held.mask, *rest, held.end]
-            row = model.logits(source, target=[held.begin, *ids[: at + 1]])[at + 1]
+            source = [_there(held.begin), *before, _there(held.mask), *rest, _there(held.end)]
+            row = model.logits(source, target=[_there(held.begin), *ids[: at + 1]])[at + 1]
         right.append(int(row.argmax()) == ids[at])
     return np.array(right)
+
+
+def _there(piece: int | None) -> int:
+    """A special piece of the tokenizer that all share, which has it."""
+    assert piece is not None
+    return piece
 
 
 def restore(model: OwnModel, size: Size) -> np.ndarray:

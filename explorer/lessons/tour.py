@@ -26,7 +26,7 @@ class Step:
 STEPS = (
     Step(
         "start", "Four architectures read one sentence; the mask says who may see whom.", "Choose another word of the sentence.",
-        "GPT's dark column begins where the word stands: what comes before it cannot see it.", "Who may see whom",
+        "GPT's strong column begins where the word stands: what comes before it cannot see it.", "Who may see whom",
         {"text": start.TEXT, "chosen": "bat"},
     ),
     Step(

@@ -23,7 +23,7 @@ PALE, NARROW = 0.55, 36  # of the colour where another word is seen; letters of 
 
 def sight(record: Sight) -> go.Figure:
     """Who may see whom. Each row is a piece that reads, each column, in the same order, a piece that could be read: coloured where it may
-    be, dark where it is the chosen word, grey where it never can be. A piece with † was never met in training.
+    be, strongly where it is the chosen word, grey where it never can be. A piece with † was never met in training.
 
     You may conclude what each kind of model can know at each place, whatever it has learned. You may not conclude that it looks there:
     a mask says what is allowed, not what is used.
