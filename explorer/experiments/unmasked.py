@@ -95,7 +95,7 @@ def pieces() -> Tokenizer:
 
 def trained(masked: bool, seed: int, size: Size) -> Run:
     """A run that is about to begin: the same model, stories and batches, with the mask or without."""
-    shape = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.pieces}
+    shape: dict[str, Any] = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.pieces}
     model = build("gpt2", size="tiny", tokenizer=pieces(), seed=seed, device="cpu", **shape)
     plan = Plan("causal", "causal", size.steps, size.batch, seed=seed, checks=0, snapshots=0)
     return (Run if masked else Unmasked)(model, read(size.stories), plan)

@@ -104,7 +104,7 @@ def half(config: Config) -> float:
 def saving(config: Config, name: str) -> Curves:
     """What writing piece after piece costs in all, with and without a cache."""
     x = np.arange(1, 513)
-    sums = {label: np.cumsum([cost(config, n) for n in x]) / 1e6 for label, cost in ((WITHOUT, anew), (WITH, step))}
+    sums = {label: np.cumsum([cost(config, n) for n in x.tolist()]) / 1e6 for label, cost in ((WITHOUT, anew), (WITH, step))}
     lines = tuple(Curve(label, x.astype(np.float64), values) for label, values in sums.items())
     ratio = sums[WITHOUT][-1] / sums[WITH][-1]
     note = f"{name}; {x[-1]} pieces: {ratio:.0f} times as many without"

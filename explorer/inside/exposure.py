@@ -43,11 +43,13 @@ def exposure(  # noqa: PLR0913  one for each thing that a reader may change
         own[:, place] = said.argmax(-1)
     runs = {TAUGHT: first, WRONG: _logp(model, read, wrong), FREE: _logp(model, read, own)}
     chances = {name: _of(logp, right)[:, at + 1 :] for name, logp in runs.items()}
-    return Exposure(
-        model.name, _curves(model, chances, at), chances[TAUGHT], chances[WRONG], chances[FREE],
-        *(tuple(model.tokenizer.decode(ids.tolist()) for ids in part[:SHOWN]) for part in (right[:, :at], right[:, at:], own[:, at:])),
-        tuple(model.tokenizer.text_of(int(piece)) for piece in wrong[:SHOWN, at]),
-    )  # fmt: skip
+    begins, ends, says = (
+        tuple(model.tokenizer.decode(ids.tolist()) for ids in part[:SHOWN])
+        for part in (right[:, :at], right[:, at:], own[:, at:])
+    )
+    slips = tuple(model.tokenizer.text_of(int(piece)) for piece in wrong[:SHOWN, at])
+    shares = chances[TAUGHT], chances[WRONG], chances[FREE]
+    return Exposure(model.name, _curves(model, chances, at), *shares, begins, ends, says, slips)
 
 
 def _held(
@@ -55,7 +57,8 @@ def _held(
 ) -> list[tuple[str | None, list[int]]]:
     """Those texts that are long enough, cut to one length, with their sources."""
     found: list[tuple[str | None, list[int]]] = []
-    for text, source in zip(texts, sources or [None] * len(texts), strict=True):
+    beside: Sequence[str | None] = sources or [None] * len(texts)
+    for text, source in zip(texts, beside, strict=True):
         ids = model.tokenizer.encode(text, special=False).ids.tolist()
         if len(ids) >= length and len(found) < count:
             found.append((source, ids[:length]))
