@@ -133,7 +133,10 @@ def keeping_question(record: Blueprint) -> Exercise:
     told = ", ".join(f"{kind} {count:,} ({count / record.total:.0%})" for kind, count in held.items())
     asked = f"{record.model} has {record.total:,} parameters. Where are most of them?"
     return Exercise(
-        asked, most, f"{told}. In larger models the vocabulary is a smaller part, since width and depth grow.", tuple(held)
+        asked,
+        most,
+        f"Parameters: {told}. In larger models the vocabulary is a smaller part, since width and depth grow.",
+        tuple(held),
     )
 
 

@@ -41,7 +41,7 @@ def diagram(record: Blueprint, *, block: str) -> go.Figure:
     heads = {part.stream: placed[part.title][0] for part in record.parts if part.stream != "head"}
     figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}, {record.family}: what it is built of", *notes),
-        xaxis={"visible": False, "range": [-0.62, columns - 0.38], "fixedrange": True},
+        xaxis={"visible": False, "range": [-0.68, columns - 0.32], "fixedrange": True},
         yaxis={"visible": False, "range": [-1.1, top], "fixedrange": True},
         annotations=[
             {"x": column, "y": -0.75, "text": f"<b>{name}</b>", "showarrow": False, "font": {"size": 16}} for name, column in heads.items()
@@ -116,8 +116,9 @@ def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[
                 hovertemplate=f"{count} layers like this<extra></extra>", name=f"{stream} layers",
             )
         )  # fmt: skip
+        outer = (left, "middle left") if column == 0 else (right, "middle right")
         label = go.Scatter(
-            x=[right - 0.02], y=[low + 0.1], mode="text", text=[f"<b>× {count}</b>"], textposition="bottom left", textfont={"size": 15},
+            x=[outer[0]], y=[(low + high) / 2], mode="text", text=[f"<b>×{count}</b>"], textposition=outer[1], textfont={"size": 15},
             hoverinfo="skip", name="layers", meta=LINE,
         )  # fmt: skip
         made.append(label)
@@ -171,7 +172,7 @@ def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
         title=theme.title(f"“{theme.label(tokens.texts[place])}” (place {place}) as it enters", *notes),
         xaxis={"title": "feature", "showgrid": False},
         yaxis={"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5], "automargin": True},
-        **theme.colours(values, signed=True), height=above + 58 * len(names) + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},
+        **theme.signed_below(values), height=above + 58 * len(names) + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},
     )  # fmt: skip
     return figure
 

@@ -56,7 +56,7 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
         xaxis={"tickvals": list(range(len(held))), "ticktext": [f"{block.layer}: {block.part}" for block in held], "tickangle": -40,
                "showgrid": False, "automargin": True},
         yaxis={"title": "length ‖x‖", "rangemode": "tozero"},
-        barmode="group", height=420 + above, margin={"l": 70, "r": 10, "t": above + 40, "b": 130}, legend={"y": 1.0, "yanchor": "bottom"},
+        barmode="group", height=480 + above, margin={"l": 70, "r": 10, "t": above, "b": 210}, legend={"y": -0.42, "yanchor": "top"},
     )  # fmt: skip
     return figure
 
@@ -104,7 +104,7 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
         xaxis={"title": "feature", "showgrid": False},
         yaxis={"tickvals": list(range(4)), "ticktext": ["x", "(x − μ) / σ", "γ ⊙ … + β", "the model"], "range": [3.5, -0.5],
                "automargin": True},
-        **theme.colours(values, signed=True), height=above + 360, margin={"l": 10, "r": 20, "t": above, "b": 120},
+        **theme.signed_below(values), height=above + 360, margin={"l": 10, "r": 20, "t": above, "b": 120},
     )  # fmt: skip
     return figure
 
@@ -136,7 +136,7 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
     You may conclude from which words a state can know anything at all. You may not conclude that it uses them, nor how much.
     """
     down = math.ceil(len(records) / 2)
-    titles = [theme.label(record.model) for record in records]
+    titles = [theme.printable(record.model) for record in records]
     figure = make_subplots(
         down, min(2, len(records)), subplot_titles=titles, horizontal_spacing=0.22, vertical_spacing=0.34 / down
     )

@@ -168,6 +168,12 @@ def colours_below(values: np.ndarray) -> dict[str, object]:
     return {"coloraxis": {**colours(values, signed=False)["coloraxis"], "colorbar": at_bottom}}  # type: ignore[dict-item]
 
 
+def signed_below(values: np.ndarray) -> dict[str, object]:
+    """Colours of signed values for a picture with a title below it: their bar lies at the very bottom."""
+    at_bottom = {"yref": "container", "y": 0.02, "yanchor": "bottom"}
+    return {"coloraxis2": {**colours(values, signed=True)["coloraxis2"], "colorbar": at_bottom}}  # type: ignore[dict-item]
+
+
 def unseen_note(tokens: Tokens) -> str:
     """A sentence about pieces the model never met; empty where there are none or nobody knows."""
     if tokens.unseen is None or not any(tokens.unseen):

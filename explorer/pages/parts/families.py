@@ -226,10 +226,12 @@ def once(text: str) -> str:
     config, record = opened("transformer").config, watched(text)
     source, written = len(record.trace.source), len(record.rows)
     first = priced.encoding(config, source)
+    scores = priced.vocabulary(config, 1) / priced.deciding(config, 1, source)
     each = [priced.deciding(config, place, source) for place in range(1, written + 1)]
     return (
         f"The encoder reads {source} pieces **once**: {first / 1e6:.2f} million multiply-adds. Then the decoder runs **{written} times**, "
-        f"{each[0] / 1e6:.2f} to {each[-1] / 1e6:.2f} million each with a cache, most of them for the scores of {config.vocab:,} pieces. "
+        f"{each[0] / 1e6:.2f} to {each[-1] / 1e6:.2f} million each with a cache, {scores:.0%} of the first "
+        f"for the scores of {config.vocab:,} pieces. "
         "The keys and values of the source are made once; each step only brings a new query to them."
     )
 
