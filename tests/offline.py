@@ -22,8 +22,7 @@ FLAGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 CUT = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
-
-
+SOUGHT = "/_stcore/"  # Streamlit looks for its server beside the address of a page first, and then where it is
 OWN_FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")
 
 
@@ -71,6 +70,8 @@ class Watch:
         page.on("request", self._request)
 
     def _console(self, message: ConsoleMessage) -> None:
+        if SOUGHT in message.location["url"] and "404" in message.text:
+            return
         if message.type == "error" or message.text.startswith("WARN: "):  # so plotly warns, which is slower than drawing
             self.faults.append(f"console: {message.text}")
 
