@@ -479,8 +479,8 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     at.select_slider("at").set_value(1).run()
     heads = next(figure for name, figure in charts(at).items() if "all 4 heads" in name)
     wanted = ex.trace(
-        ex.load("short-bert", step=1, device="cpu"), "The animal didn't cross the street because it was too tired."
-    )
+        ex.load("short-bert", step=1, device="cpu"), at.text_input(key="text").value
+    )  # it came along from the front page
     from test_corruption_lab import numbers as of_figure
 
     np.testing.assert_allclose(of_figure(heads["data"][2]["z"]).ravel(), wanted.attention[0].weights[2].ravel(), atol=1e-6)
