@@ -12,7 +12,7 @@ from explorer.corruption.choosing import hide
 from explorer.errors import ChoiceError, TextError
 from explorer.model import OwnModel
 from explorer.model.others import ElmoModel
-from explorer.records import Answer, Moved, Sight, Tokens, softmax
+from explorer.records import Answer, Moved, Sight, Tokens, cosine, softmax
 from explorer.tracing import trace
 
 MOST, LETTERS = 40, 400  # pieces that one picture can name, and letters that a sentence may have
@@ -150,11 +150,11 @@ def moved(model: OwnModel, text: str, span: Span, others: Sequence[str]) -> Move
     mine = states[:, here].mean(1)
     theirs = np.stack([_vector(model, other, at) for other, at in found])  # [other, layer, dim]
     rest = [n for n in range(len(tokens)) if n not in here and not tokens.special[n]]
-    around = _cosine(mine[:, None], states[:, rest]).mean(1) if rest else np.full(len(mine), np.nan)
+    around = cosine(mine[:, None], states[:, rest]).mean(1) if rest else np.full(len(mine), np.nan)
     size = np.abs(mine).max(axis=-1, keepdims=True)
     changed = (np.abs(theirs - mine) > 1e-4 * size).mean(axis=-1)
     kept = tuple(other for other, _ in found)
-    return Moved(model.name, model.family, word, text, kept, _cosine(mine[None], theirs), changed, around)
+    return Moved(model.name, model.family, word, text, kept, cosine(mine[None], theirs), changed, around)
 
 
 def _vector(model: OwnModel, text: str, span: Span) -> np.ndarray:
@@ -168,9 +168,3 @@ def _states(model: OwnModel, text: str) -> tuple[Tokens, np.ndarray]:
         return model.tokens(text), model.layers([text])[0].astype(np.float64)
     made = trace(model, text, layers=[])
     return made.source, made.hidden["encoder" if "encoder" in made.hidden else "decoder"].astype(np.float64)
-
-
-def _cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The cosine of vectors along the last axis."""
-    lengths = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
-    return np.asarray((one * other).sum(-1) / lengths.clip(1e-12))

@@ -16,7 +16,7 @@ from explorer.lessons import sentences as lesson
 from explorer.model import OwnModel
 from explorer.model.others import ElmoModel, StaticModel
 from explorer.pages.parts.recorded import there
-from explorer.records import Likeness, Ranked
+from explorer.records import Likeness, Ranked, cosine
 from explorer.tasks import sentences, siamese
 from explorer.tasks.metrics import interval
 from explorer.text.classroom import toys
@@ -68,7 +68,7 @@ def test_the_ends_of_an_elmo_have_read_everything_from_their_side() -> None:
 
 def test_cosines_and_shared_words_are_counted_by_hand() -> None:
     one, other = np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[4.0, 3.0], [0.0, 2.0]])
-    np.testing.assert_allclose(sentences.cosine(one, other), [24 / 25, 0])
+    np.testing.assert_allclose(cosine(one, other), [24 / 25, 0])
     said = sentences.shared_words(["The dog ran.", "A cat!"], ["The dog, it sat.", "no"])
     np.testing.assert_allclose(said, [2 / 5, 0])
 
@@ -181,7 +181,7 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
 
     pairs = siamese.graded(24, 100, "validation")
     glove = ex.load("glove", device="cpu")
-    said = sentences.cosine(sentences.mean_of_words(glove, pairs.first), sentences.mean_of_words(glove, pairs.second))
+    said = cosine(sentences.mean_of_words(glove, pairs.first), sentences.mean_of_words(glove, pairs.second))
     assert made.scores[0, 1, 0] == pytest.approx(spearman(said, pairs.gold))
     np.testing.assert_allclose(made.intervals[1, 2], interval(made.scores[1, 2]))
     np.testing.assert_allclose(made.gains[0, 2], interval(made.scores[0, -1] - made.scores[0, 2]))

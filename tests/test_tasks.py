@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from conftest import quickest
 from torch import nn
 
 import explorer as ex
@@ -319,6 +319,4 @@ def test_a_slider_of_the_bench_answers_at_once() -> None:
     gold = chance.integers(0, 40, experiment.KEPT)
     bench = Bench("x", tuple(map(str, range(40))), layers, gold, layers, gold, np.full((9, 3), 1 / 3))
     ex.views["mix-bench"](bench, s0=1, s1=2, s2=3)
-    before = time.process_time()
-    ex.views["mix-bench"](bench, s0=3, s1=2, s2=1)
-    assert time.process_time() - before < 0.3
+    assert quickest(lambda: ex.views["mix-bench"](bench, s0=3, s1=2, s2=1)) < 0.3

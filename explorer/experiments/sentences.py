@@ -17,7 +17,7 @@ import torch
 from explorer import library
 from explorer.experiments import plain
 from explorer.model import OwnModel
-from explorer.records import Ranked
+from explorer.records import Ranked, cosine
 from explorer.tasks import sentences, siamese
 from explorer.tasks.metrics import interval, spearman
 from explorer.tasks.siamese import Pairs
@@ -87,7 +87,7 @@ def one_seed(seed: int, size: Size) -> tuple[np.ndarray, list[np.ndarray], np.nd
 def compared(model: OwnModel, way: str, pairs: Pairs) -> np.ndarray:
     """The cosine of both sentences of every pair."""
     make = sentences.WAYS[way]
-    return sentences.cosine(make(model, pairs.first), make(model, pairs.second))
+    return cosine(make(model, pairs.first), make(model, pairs.second))
 
 
 def names(size: Size) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from explorer.nn.attention import Attention
 from explorer.nn.cache import Cache, Name
-from explorer.nn.layers import AddNorm, FeedForward, Norm
+from explorer.nn.layers import FeedForward, Norm
 from explorer.nn.positions import Position
+from explorer.nn.step import around
 from explorer.nn.transformer import Layer, Transformer
 
 WIDEST = 256  # beyond it the products take longer than their calls, and nothing is won
@@ -114,8 +115,14 @@ class _Layer:
     """One layer: attention over the cache and the new place, and the feed-forward part."""
 
     def __init__(self, layer: Layer) -> None:
-        self.attention, self.around = _Own(layer.attention), _around(layer.after_attention)
-        self.feed, self.around_feed = _feed(layer.feed_forward), _around(layer.after_feed_forward)
+        self.attention, self.around = (
+            _Own(layer.attention),
+            around(layer.after_attention.place, _norm(layer.after_attention.norm)),
+        )
+        self.feed, self.around_feed = (
+            _feed(layer.feed_forward),
+            around(layer.after_feed_forward.place, _norm(layer.after_feed_forward.norm)),
+        )
 
     def __call__(self, x: np.ndarray, at: int, cache: Roomy) -> np.ndarray:
         x = self.around(x, lambda y: self.attention(y, at, cache))
@@ -144,16 +151,6 @@ class _Own:
         context = np.matmul(weights[:, None], values[:, : at + 1])[:, 0]  # [head, width]
         context /= np.add.reduce(weights, axis=1, keepdims=True)
         return self.out(context.reshape(-1))
-
-
-def _around(part: AddNorm) -> Callable[[np.ndarray, Inner], np.ndarray]:
-    """The residual sum and the norm, where this model has it."""
-    norm = _norm(part.norm)
-    if part.place == "pre":
-        return lambda x, inner: x + inner(norm(x))
-    if part.place == "inside":
-        return lambda x, inner: x + norm(inner(x))
-    return lambda x, inner: norm(x + inner(x))
 
 
 def _norm(part: Norm) -> Inner:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from explorer.nn.attention import Attention
 from explorer.nn.cache import Cache
-from explorer.nn.layers import AddNorm, FeedForward
+from explorer.nn.layers import FeedForward
 from explorer.nn.positions import Position
 from explorer.nn.transformer import Layer, Transformer
 
 Norm = Callable[[Tensor], Tensor]
+X = TypeVar("X", Tensor, np.ndarray)  # one position as a tensor, or in `nn.alone` as an array
 
 
 class Step:
@@ -58,11 +61,17 @@ class _Layer:
     """One layer: attention over the cache and the new place, perhaps over the source, and the feed-forward part."""
 
     def __init__(self, layer: Layer, position: Position) -> None:
-        self.attention, self.around = _Own(layer.attention, position), _around(layer.after_attention)
+        self.attention, self.around = (
+            _Own(layer.attention, position),
+            around(layer.after_attention.place, layer.after_attention.norm.forward),
+        )
         self.cross, self.around_cross = None, None
         if layer.cross is not None and layer.after_cross is not None:
-            self.cross, self.around_cross = _Cross(layer.cross), _around(layer.after_cross)
-        self.feed, self.around_feed = _feed(layer.feed_forward), _around(layer.after_feed_forward)
+            self.cross, self.around_cross = _Cross(layer.cross), around(layer.after_cross.place, layer.after_cross.norm.forward)
+        self.feed, self.around_feed = (
+            _feed(layer.feed_forward),
+            around(layer.after_feed_forward.place, layer.after_feed_forward.norm.forward),
+        )
 
     def __call__(self, x: Tensor, where: Tensor, seen: Tensor, cache: Cache) -> Tensor:
         x = self.around(x, lambda y: self.attention(y, where, seen, cache))
@@ -72,12 +81,11 @@ class _Layer:
         return self.around_feed(x, self.feed)
 
 
-def _around(part: AddNorm) -> Callable[[Tensor, Norm], Tensor]:
+def around(place: str, norm: Callable[[X], X]) -> Callable[[X, Callable[[X], X]], X]:
     """The residual sum and the norm, where this model has it."""
-    norm = part.norm.forward
-    if part.place == "pre":
+    if place == "pre":
         return lambda x, inner: x + inner(norm(x))
-    if part.place == "inside":
+    if place == "inside":
         return lambda x, inner: x + norm(inner(x))
     return lambda x, inner: norm(x + inner(x))
 

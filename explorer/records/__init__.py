@@ -45,7 +45,7 @@ from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
 from explorer.records.places import Places, Shuffle
 from explorer.records.record import Record
 from explorer.records.sentences import Edited, Likeness, Ranked
-from explorer.records.shares import log_softmax, softmax
+from explorer.records.shares import cosine, log_softmax, softmax
 from explorer.records.start import Answer, Moved, Sight
 from explorer.records.support import Support, SupportTable
 from explorer.records.tokens import Tokens, Vocabulary
@@ -145,6 +145,7 @@ __all__ = [
     "Vocabulary",
     "WAYS",
     "WordLabels",
+    "cosine",
     "log_softmax",
     "softmax",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.records.record import Record
+from explorer.records.shares import cosine
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,4 +72,4 @@ class Edited(Record):
     def alike(self) -> np.ndarray:
         """The cosine between the rows of counts of a and b over the words that are shown, [before or now]."""
         a, b = self.table[:, 0, 2:], self.table[:, 1, 2:]
-        return np.asarray((a * b).sum(-1) / (np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)).clip(1e-12))
+        return cosine(a, b)

@@ -21,3 +21,9 @@ def _shifted(scores: np.ndarray) -> np.ndarray:
     """Scores with the largest of each row at 0, so that no power overflows; the shares are the same."""
     scores = np.asarray(scores, np.float64)
     return scores - scores.max(axis=-1, keepdims=True)
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The cosine of vectors along the last axis; 0 where one of them has no length."""
+    lengths = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    return np.asarray((one * other).sum(-1) / lengths.clip(1e-12))

@@ -1,5 +1,7 @@
 """The page in which BertViz's scripts run: its look, what hands them their libraries, and what hands them their numbers."""
 
+from explorer.shells.export import BODY, HEAD
+
 # BertViz asks RequireJS for d3 5 and jQuery. The d3 that is installed is version 3, which has the same things under older names.
 LOADER = """
 const tens = d3.scale.category10().range();
@@ -10,19 +12,17 @@ window.require = { config() {} };
 window.requirejs = (names, draw) => { window.bertviz_draw = () => draw(jQuery, d3); };
 """
 
-PAGE = """<!doctype html>
+PAGE = (
+    """<!doctype html>
 <html lang="en" data-mode="@MODE@">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>@TITLE@</title>
-<link rel="icon" href="data:,">
-<style>
-:root { color-scheme: light; --paper: @PAPERLIGHT@; --ink: @INKLIGHT@; --shade: @SHADELIGHT@; }
+"""
+    + HEAD
+    + """:root { color-scheme: light; --paper: @PAPERLIGHT@; --ink: @INKLIGHT@; --shade: @SHADELIGHT@; }
 :root[data-mode="dark"] { color-scheme: dark; --paper: @PAPERDARK@; --ink: @INKDARK@; --shade: @SHADEDARK@; }
-body { margin: 1rem auto; max-width: 72rem; padding: 0 1rem; background: var(--paper); color: var(--ink);
-  font: 1.05rem/1.5 "Source Sans 3", "Segoe UI", Helvetica, Arial, sans-serif; }
-label { margin-right: 1rem; } select { font: inherit; }
+"""
+    + BODY
+    + """label { margin-right: 1rem; } select { font: inherit; }
 #bertviz { overflow-x: auto; padding: 0 !important; } #vis { margin-top: .6rem; }
 #vis svg { overflow: visible; } #vis text { fill: var(--ink); } #vis .background { fill: var(--shade); }
 </style>
@@ -83,3 +83,4 @@ label { margin-right: 1rem; } select { font: inherit; }
 </body>
 </html>
 """
+)

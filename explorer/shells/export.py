@@ -209,19 +209,28 @@ def _packed_plotly() -> str:
     return base64.b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
 
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
+HEAD = """<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>@TITLE@</title>
 <link rel="icon" href="data:,">
 <style>
-:root { color-scheme: light dark; --paper: #ffffff; --ink: #1a1f27; }
-@media (prefers-color-scheme: dark) { :root { --paper: #11151c; --ink: #e8ecf2; } }
-body { margin: 1rem auto; max-width: 72rem; padding: 0 1rem; background: var(--paper); color: var(--ink);
+"""
+
+BODY = """body { margin: 1rem auto; max-width: 72rem; padding: 0 1rem; background: var(--paper); color: var(--ink);
   font: 1.05rem/1.5 "Source Sans 3", "Segoe UI", Helvetica, Arial, sans-serif; }
-details { overflow-x: auto; } td, th { padding: .1rem .4rem; text-align: right; font-variant-numeric: tabular-nums; }
+"""
+
+PAGE = (
+    """<!doctype html>
+<html lang="en">
+<head>
+"""
+    + HEAD
+    + """:root { color-scheme: light dark; --paper: #ffffff; --ink: #1a1f27; }
+@media (prefers-color-scheme: dark) { :root { --paper: #11151c; --ink: #e8ecf2; } }
+"""
+    + BODY
+    + """details { overflow-x: auto; } td, th { padding: .1rem .4rem; text-align: right; font-variant-numeric: tabular-nums; }
 </style>
 </head>
 <body>
@@ -249,5 +258,6 @@ details { overflow-x: auto; } td, th { padding: .1rem .4rem; text-align: right; 
 </body>
 </html>
 """
+)
 
 KINDS: dict[str, Callable[..., bytes]] = {"html": html, "png": png, "svg": svg, "csv": numbers}

@@ -13,7 +13,7 @@ from explorer.errors import ChoiceError, TextError
 from explorer.measuring.feeding import batches, sheet_of, states
 from explorer.model import OwnModel
 from explorer.model.others import ElmoModel, StaticModel
-from explorer.records import Likeness
+from explorer.records import Likeness, cosine
 from explorer.training.editing import words_of
 
 HOME = "sentences"  # the recorded result beside which the trained Sentence-BERT lies
@@ -78,12 +78,6 @@ def shared_words(texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
     """No vectors at all: of the different words of two sentences, the share that stands in both."""
     one, other = ([frozenset(words_of(text)) for text in some] for some in (texts, others))
     return np.array([len(a & b) / max(1, len(a | b)) for a, b in zip(one, other, strict=True)])
-
-
-def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The cosine between the vectors of each row."""
-    sizes = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
-    return np.asarray((one * other).sum(-1) / np.where(sizes > 0, sizes, 1e-12))
 
 
 def sentence_bert() -> OwnModel:
