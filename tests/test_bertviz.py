@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 import warnings
@@ -70,7 +72,8 @@ def data_of(html: str) -> dict[str, Any]:
 
 def held_in(page: str) -> dict[str, Any]:
     """The data in our page."""
-    return json.loads(re.search(r'id="held">(.*?)</script>', page, re.S)[1])  # type: ignore[index]
+    packed = re.search(r'id="held">(.*?)</script>', page, re.S)[1]  # type: ignore[index]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
 def tensors(trace: Trace, stream: str) -> list[torch.Tensor]:
@@ -107,14 +110,35 @@ def test_the_numbers_in_the_page_are_the_trace_s(uneven: Trace, view: str) -> No
         assert ("queries" in stream) == (view == "neuron")
 
 
+def of_bertviz(trace: Trace, view: str) -> str:
+    """BertViz's own HTML for an encoder; of its neuron view, which asks for one of its own models, the data alone."""
+    if view != "neuron":
+        return own(view, attention=tensors(trace, "encoder"), tokens=list(trace.source.texts))
+    parts = ("weights", "q", "k")
+    return json.dumps([[getattr(layer, part).astype(float).tolist() for part in parts] for layer in trace.attention])
+
+
 def test_a_page_is_a_seventh_of_bertviz_s_own_or_less() -> None:
     """Whole HTML against whole HTML, but for libraries: BertViz's loads its own from a CDN, ours are taken out before counting."""
     trace = random_trace(12, 12, 64)
-    for view in ("head", "model"):
-        theirs = own(view, attention=tensors(trace, "encoder"), tokens=list(trace.source.texts))
+    for view in ("head", "model", "neuron"):
+        theirs = of_bertviz(trace, view)
         ours = re.sub(r'(id="packed">)[^<]*', r"\1", ex.bertviz(trace, view=view).page())
         assert len(ours) * 7 <= len(theirs), f"{view}: {len(ours):,} against {len(theirs):,}"
         assert len(ex.bertviz(trace, view=view).page()) - len(ours) < 160_000, "the libraries and BertViz's script"
+
+
+def test_a_pair_without_segments_is_parted_where_its_first_sentence_ends() -> None:
+    roberta = ex.load("roberta", device="cpu")
+    both = ex.trace(roberta, ("The dog was tired.", "It slept."), layers=[0])
+    alone = ex.trace(roberta, "The dog was <mask>.", layers=[0])
+    held = held_in(ex.bertviz(both).page())
+    named = {choice["name"]: choice for choice in held["choices"]}
+    assert set(named) == {"All", *(f"Sentence {one} -> Sentence {other}" for one in "AB" for other in "AB")}
+    inner = roberta.tokenizer.encode("It slept.", special=False).texts
+    rows = slice(*named["Sentence B -> Sentence B"]["rows"])
+    assert both.source.texts[rows][: len(inner)] == inner and both.source.texts[rows.start - 1] == both.source.texts[-1]
+    assert len(held_in(ex.bertviz(alone).page())["choices"]) == 1, "a mask ends no sentence"
 
 
 def test_text_of_a_visitor_stays_text(bert: OwnModel) -> None:

@@ -48,6 +48,7 @@ from explorer.records import (
     Written,
     spread,
 )
+from explorer.shells import export
 from explorer.text import classroom
 from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
@@ -504,6 +505,21 @@ def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
 def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
     assert "never met in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
     assert "never met" not in VIEWS[name](fitting(name, records)).layout.title.text
+
+
+def test_too_many_names_are_thinned_out_but_none_is_lost(bert: OwnModel) -> None:
+    count = 2 * theme.MOST + 3
+    tokens = bert.tokenizer.tokens(list(range(count)))
+    weights = np.random.default_rng(0).dirichlet(np.ones(count), (1, count)).astype(np.float32)
+    seen = Attention("encoder", 0, None, None, None, 1.0, np.ones((count, count), bool), weights)
+    figure = VIEWS["attention"](Trace("random", "encoder", tokens, None, (seen,), {}), stage="weights")
+    for axis, few in ((figure.layout.xaxis, figure.layout.xaxis2), (figure.layout.yaxis, figure.layout.yaxis2)):
+        assert list(axis.ticktext) == theme.labels(tokens) and not axis.showticklabels
+        assert len(few.ticktext) <= theme.MOST / 2
+        assert list(few.ticktext) == [axis.ticktext[n] for n in few.tickvals]
+    assert figure.data[0].xgap == figure.data[0].ygap == 0
+    cells = list(export.cells(figure))
+    assert len(cells) == count**2 and cells[count + 2][2:5] == (f"{tokens.texts[1]}{theme.UNSEEN}", 2, tokens.texts[2])
 
 
 def test_labels_are_plain_and_short() -> None:

@@ -99,8 +99,8 @@ class Shown:
             "MODE": mode,
             "CAPTION": prose("\n\n".join((VIEWS[self.view], *_notes(self.trace, self.view)))),
             "CONTROLS": CONTROLS[self.view],
-            "DATA": json.dumps(self.held, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
-            "SCRIPTS": _packed(self.view),
+            "DATA": _packed(self.held),
+            "SCRIPTS": _libraries(self.view),
             **{f"{name}{m.upper()}": colour[m] for m in theme.MODES for name, colour in COLOURS.items()},
         }
         return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE)
@@ -191,8 +191,12 @@ def _choices(trace: Trace, stream: str, number: int, several: bool) -> Iterator[
 
 
 def _second(tokens: Tokens) -> int:
-    """Where sentence B begins; 0 where there is none."""
-    cut = tokens.segments.index(1) if 1 in tokens.segments else 0
+    """Where sentence B begins; 0 where there is none. Without segments, it begins after the end of a sentence that is not the last."""
+    if 1 not in tokens.segments:
+        ends = [n for n in range(1, len(tokens)) if tokens.special[n] and tokens.texts[n] == tokens.texts[-1]]
+        begins = [n + 1 for n in ends if n + 1 < len(tokens) and n + 1 not in ends]
+        return begins[0] if len(begins) == 1 else 0
+    cut = tokens.segments.index(1)
     return cut if tokens.segments == (0,) * cut + (1,) * (len(tokens) - cut) else 0
 
 
@@ -239,10 +243,14 @@ def _notes(trace: Trace, view: str) -> list[str]:
 
 
 @lru_cache(maxsize=len(VIEWS))
-def _packed(view: str) -> str:
-    """The libraries and BertViz's script, compressed; a browser unpacks them by itself."""
-    scripts = [_file(*FILES["d3"]), _file(*FILES["jquery"]), LOADER, _script(view)]
-    packed = gzip.compress(json.dumps(scripts).encode("utf-8"), mtime=0)
+def _libraries(view: str) -> str:
+    """The libraries and BertViz's script, compressed."""
+    return _packed([_file(*FILES["d3"]), _file(*FILES["jquery"]), LOADER, _script(view)])
+
+
+def _packed(held: Any) -> str:
+    """This as compressed JSON; a browser unpacks it by itself."""
+    packed = gzip.compress(json.dumps(held, separators=(",", ":")).encode("utf-8"), mtime=0)
     return base64.b64encode(packed).decode("ascii")
 
 

@@ -32,15 +32,18 @@ PAGE = (
 <div id="bertviz" role="group" aria-label="@TITLE@"></div>
 @CAPTION@
 <template id="controls">@CONTROLS@<div id="vis"></div></template>
-<script type="application/json" id="held">@DATA@</script>
+<script type="text/plain" id="held">@DATA@</script>
 <script type="text/plain" id="packed">@SCRIPTS@</script>
 <script>
 (async () => {
   const found = id => document.getElementById(id), root = document.documentElement, asked = root.dataset.mode;
-  const held = JSON.parse(found("held").textContent), reader = matchMedia("(prefers-color-scheme: dark)");
-  const packed = Uint8Array.from(atob(found("packed").textContent), c => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  for (const code of JSON.parse(await new Response(stream).text())) {
+  const unpacked = async id => {
+    const packed = Uint8Array.from(atob(found(id).textContent), c => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+  };
+  const held = await unpacked("held"), reader = matchMedia("(prefers-color-scheme: dark)");
+  for (const code of await unpacked("packed")) {
     const script = document.createElement("script");
     script.textContent = code;
     document.head.append(script);

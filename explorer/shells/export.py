@@ -96,6 +96,8 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
     """Every number of a figure: its trace, its row and column, and its value. A line or a row of bars is one row."""
     for trace in figure.data:
         name = trace.name or ""
+        if trace.type == "scatter" and list(trace.y) == [None]:  # it holds an axis, and has no point
+            continue
         if trace.type == "heatmap":
             rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
             for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):
@@ -236,11 +238,14 @@ PAGE = (
 <body>
 <div id="figure" role="img" aria-label="@TITLE@"></div>
 @CAPTION@
-<details><summary>The numbers as a table</summary>@TABLE@</details>
+<details id="numbers"><summary>The numbers as a table</summary></details>
+<template id="table">@TABLE@</template>
 <script type="application/json" id="held">@DATA@</script>
 <script type="text/plain" id="packed">@PLOTLY@</script>
 <script>
 (async () => {
+  const numbers = document.getElementById("numbers");
+  numbers.addEventListener("toggle", () => numbers.append(document.getElementById("table").content), { once: true });
   const packed = Uint8Array.from(atob(document.getElementById("packed").textContent.trim()), c => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const script = document.createElement("script");

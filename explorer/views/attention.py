@@ -47,8 +47,7 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
             customdata=operands_of(attention, head, stage),
             hovertemplate=formula_of(attention, stage),
             hoverongaps=False,
-            xgap=1,
-            ygap=1,
+            **theme.gaps(shown),
             name=stage,
         )
     )

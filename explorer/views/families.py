@@ -62,7 +62,7 @@ def _seen(allowed: np.ndarray) -> go.Heatmap:
     """The mask as a picture."""
     shown = np.where(allowed, 0.7, np.nan).astype(np.float32)
     return go.Heatmap(
-        z=shown, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, name="mask",
+        z=shown, coloraxis="coloraxis2", hoverongaps=False, **theme.gaps(shown), name="mask",
         hovertemplate="<b>%{y}</b> may see <b>%{x}</b><extra></extra>",
     )  # fmt: skip
 
@@ -71,7 +71,7 @@ def _looked(weights: np.ndarray, allowed: np.ndarray) -> go.Heatmap:
     """What one head looks at."""
     shown = np.where(allowed, weights, np.nan).astype(np.float32)
     return go.Heatmap(
-        z=shown, coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="weights",
+        z=shown, coloraxis="coloraxis", hoverongaps=False, **theme.gaps(shown), name="weights",
         hovertemplate="<b>%{y}</b> → <b>%{x}</b><br><b>%{z:.4g}</b><extra></extra>",
     )  # fmt: skip
 

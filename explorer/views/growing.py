@@ -38,7 +38,7 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
     )
     figure = go.Figure(
         go.Heatmap(
-            z=weights, coloraxis="coloraxis", xgap=1, ygap=1, hoverongaps=False, name="weights",
+            z=weights, coloraxis="coloraxis", **theme.gaps(weights), hoverongaps=False, name="weights",
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br><b>%{z:.4g}</b><extra></extra>",
         )
     )  # fmt: skip
@@ -102,7 +102,7 @@ def cache(record: Generation, *, cached: bool) -> go.Figure:
 def _cells(shown: np.ndarray) -> go.Heatmap:
     """A cell for every place at every step."""
     return go.Heatmap(
-        z=shown, coloraxis="coloraxis", xgap=1, ygap=1, hoverongaps=False, name="computed or reused",
+        z=shown, coloraxis="coloraxis", **theme.gaps(shown), hoverongaps=False, name="computed or reused",
         customdata=np.where(shown == COMPUTED, "computed in this step", "from the cache"),
         hovertemplate="step %{y}: <b>%{x}</b> %{customdata}<extra></extra>",
     )  # fmt: skip

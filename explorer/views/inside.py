@@ -68,7 +68,7 @@ def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool)
     values, rows, columns = summed(trace, stream, way)
     values, rows, columns = joined(values, rows, columns, words=words, special=special)
     notes = (WAYS[way], theme.unseen_note(rows), *trace.notes)
-    heat = go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", xgap=1, ygap=1, name=way,
+    heat = go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis", **theme.gaps(values), name=way,
                       hovertemplate=f"{PAIR}<b>%{{z:.4g}}</b><extra></extra>")  # fmt: skip
     figure = go.Figure(heat)
     figure.update_layout(
@@ -163,7 +163,7 @@ def seen(record: Visibility) -> go.Figure:
     np.log10(record.moved, out=shown, where=record.moved > 0)
     notes = (f"{int((record.moved == 0).sum())} of {record.moved.size} cells are exactly 0", theme.unseen_note(record.columns))
     figure = go.Figure(
-        go.Heatmap(z=shown.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="log10",
+        go.Heatmap(z=shown.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(shown), name="log10",
                    hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>10^<b>%{z:.2f}</b><extra></extra>")
     )  # fmt: skip
     figure.update_layout(

@@ -32,7 +32,7 @@ def order(record: Shuffle) -> go.Figure:
     for number, (name, way) in enumerate(WAYS.items()):
         values = record.moved[name]
         heat = go.Heatmap(
-            z=values.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name=way,
+            z=values.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(values), name=way,
             texttemplate="%{z:.1g}" if len(record.tokens) <= 16 else None, textfont={"size": 12},
             hovertemplate="%{y}, <b>%{x}</b><br>moved by <b>%{z:.2g}</b> of its length<extra></extra>",
         )  # fmt: skip
@@ -66,7 +66,7 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
     figure = make_subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.02, shared_yaxes=True)
     for number, weights in enumerate(both):
         heat = go.Heatmap(
-            z=weights, coloraxis="coloraxis", xgap=1, ygap=1, name=titles[number],
+            z=weights, coloraxis="coloraxis", **theme.gaps(weights), name=titles[number],
             hovertemplate="<b>%{y}</b> → <b>%{x}</b> <b>%{z:.4g}</b><extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=1, col=number + 1)

@@ -40,7 +40,7 @@ def simple(trace: Trace, *, stage: str, causal: bool) -> go.Figure:
     heat = go.Heatmap(
         z=drawn.astype(np.float32), customdata=np.nan_to_num(scores).astype(np.float32) if stage == "softmax" else None,
         coloraxis="coloraxis" if stage == "softmax" else "coloraxis2", hovertemplate=hover + "<b>%{z:.4g}</b><extra></extra>",
-        hoverongaps=False, xgap=1, ygap=1, name=stage,
+        hoverongaps=False, **theme.gaps(drawn), name=stage,
     )  # fmt: skip
     notes = (f"{stage}: {STAGES[stage]}", theme.unseen_note(tokens))
     figure = go.Figure(heat)
@@ -82,7 +82,7 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
         heat = go.Heatmap(
             z=(scores if stage == "scores" else shares(scores)).astype(np.float32), text=_printed(seen),
             texttemplate="%{text}" if len(rows) <= 9 else None, textfont={"size": 12},
-            coloraxis="coloraxis2" if stage == "scores" else "coloraxis", hoverongaps=False, xgap=1, ygap=1, name=names[number],
+            coloraxis="coloraxis2" if stage == "scores" else "coloraxis", hoverongaps=False, **theme.gaps(scores), name=names[number],
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br>%{text}: <b>%{z:.4g}</b><extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=1, col=number + 1)

@@ -100,7 +100,7 @@ def visible(record: Corruption) -> go.Figure:
     allowed = seen_by(record)
     tokens = record.source
     heat = go.Heatmap(
-        z=np.where(allowed, 1.0, np.nan), coloraxis="coloraxis", hoverongaps=False, xgap=1, ygap=1, name="sees",
+        z=np.where(allowed, 1.0, np.nan), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(allowed), name="sees",
         hovertemplate="<b>%{y}</b> sees <b>%{x}</b><extra></extra>",
     )  # fmt: skip
     how = {"causal": "each piece sees what stands before it", "prefix": "the first part sees itself as a whole"}

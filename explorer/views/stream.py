@@ -144,7 +144,7 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
         row, column = number // 2 + 1, number % 2 + 1
         shown = np.where(record.moved > 0, 0.7, np.nan).astype(np.float32)
         heat = go.Heatmap(
-            z=shown, customdata=record.moved, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, name=titles[number],
+            z=shown, customdata=record.moved, coloraxis="coloraxis2", hoverongaps=False, **theme.gaps(shown), name=titles[number],
             hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>‖∂ state / ∂ word‖ = <b>%{customdata:.3g}</b><extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=row, col=column)

@@ -7,6 +7,7 @@ signed values, with zero in the middle.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from textwrap import wrap
@@ -36,6 +37,7 @@ LINES = {
 MODES = ("light", "dark")
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 UNSEEN = "†"
+MOST = 160  # rows or columns whose cells and names can still be told apart on a screen
 BOXES = "pieces"  # the name of bars whose customdata are their places on the signed colour scale, from −1 to 1
 
 
@@ -138,6 +140,30 @@ def token_axis(tokens: Tokens) -> dict[str, object]:
         "showgrid": False,
         "tickfont": {"size": 15 if len(tokens) <= 26 else 12 if len(tokens) <= 48 else 9},
     }
+
+
+def gaps(cells: np.ndarray) -> dict[str, int]:
+    """A line between cells that are large enough for one. Without it the browser paints a picture, not a quarter of a million boxes."""
+    gap = 1 if max(cells.shape) <= MOST else 0
+    return {"xgap": gap, "ygap": gap}
+
+
+def thinned(figure: go.Figure) -> go.Figure:
+    """The same figure with room between the names of its axes. Where there are too many, every second, third … is written; pointing at
+    a cell still says its own, since the axis behind keeps them all."""
+    layout = figure.layout
+    single = [way for way in "xy" if f"{way}axis2" not in layout]
+    crowded = [way for way in single if len(layout[f"{way}axis"].ticktext or ()) > MOST]
+    for way in crowded:
+        axis = layout[f"{way}axis"].to_plotly_json()
+        every = math.ceil(len(axis["ticktext"]) / (MOST / 2))
+        few = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every]}
+        layout[f"{way}axis2"] = {**axis, **few, "overlaying": way, "matches": way}
+        layout[f"{way}axis"].update(showticklabels=False, automargin=False, ticks="")
+    if crowded:
+        places = {f"{way}axis": f"{way}2" for way in crowded}
+        figure.add_scatter(x=[None], y=[None], mode="markers", showlegend=False, hoverinfo="skip", **places)
+    return figure
 
 
 def title(first: str, *notes: str) -> dict[str, object]:

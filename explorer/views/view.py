@@ -10,6 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from explorer.errors import ChoiceError, ExplorerError, unknown
+from explorer.views import theme
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class View:
 
     def __call__(self, record: Any, **given: Any) -> go.Figure:
         """Draw the record with these choices."""
-        return self.draw(record, **self.choices(record, given))
+        return theme.thinned(self.draw(record, **self.choices(record, given)))
 
 
 def by_name(*views: View) -> dict[str, View]:

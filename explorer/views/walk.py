@@ -65,8 +65,7 @@ def _cells(panel: Panel, heading: str, notes: tuple[str, ...]) -> go.Figure:
         customdata=panel.operands,
         hovertemplate=panel.hover,
         hoverongaps=False,
-        xgap=1 if panel.values.shape[1] <= 200 else 0,
-        ygap=1,
+        **theme.gaps(panel.values),
         name=heading,
     )
     figure = go.Figure(heat)
