@@ -17,6 +17,7 @@ from explorer.model import OwnModel
 from explorer.records import Trace
 
 torch.set_num_threads(1)
+TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -51,10 +52,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Tables that tests made, whichever process they ran in."""
     reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
-    lines = [str(value) for report in reports for name, value in report.user_properties if name == "table"]
-    if lines:
-        terminalreporter.section("twins: our models against Hugging Face's classes")
-        for line in sorted(lines):
+    told = [(name, str(value)) for report in reports for name, value in report.user_properties if name.startswith(TABLE)]
+    for section in sorted({name for name, _ in told}):
+        terminalreporter.section(section.removeprefix(TABLE))
+        for line in sorted(value for name, value in told if name == section):
             terminalreporter.write_line(line)
 
 

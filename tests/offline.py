@@ -87,3 +87,11 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, CUT])
         yield browser
         browser.close()
+
+
+def opened(browser: Browser, watch: Watch, address: str, mode: str = "light", width: int = 1280, height: int = 900) -> Page:
+    size = {"width": width, "height": height}
+    page = browser.new_context(color_scheme=mode, viewport=size).new_page()  # type: ignore[arg-type]
+    watch.on(page)
+    page.goto(address)
+    return page

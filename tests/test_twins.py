@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import sample
+from conftest import TABLE, sample
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
@@ -232,7 +232,7 @@ def test_random_models_are_equal_both_ways(
         found[way] = [run(preset, n, tokenizer, tmp_path / f"{run.__name__}-{n}") for n in CASES]
     for way, gaps in found.items():
         line = f"{CLASSES[preset].__name__:22} {way:20} {len(gaps):3} models × 3 lengths, padded: largest difference {max(gaps):.1e}"
-        record_property("table", line)
+        record_property(TABLE + "twins: our models against Hugging Face's classes", line)
     assert max(max(gaps) for gaps in found.values()) <= LIMIT
 
 

@@ -35,13 +35,28 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     reason = view.fits(record)
     if reason:
         st.info(f"**{view.title}** does not fit here: {reason}")
-        return
-    name = f"{view.name}.{key}" if key else view.name
+    else:
+        _shown(view, record, (f"{view.name}.{key}" if key else view.name, code), steps, beside, click)
+
+
+@st.fragment
+def _shown(  # noqa: PLR0913  what `show` was given
+    view: View,
+    record: Any,
+    named: tuple[str, str],
+    steps: str,
+    beside: Callable[[dict[str, Any]], None] | None,
+    click: Callable[[dict[str, Any]], None] | None,
+) -> None:
+    """One view, drawn anew by itself when one of its controls is moved; a click may change the rest of the page, so all is drawn then."""
+    name = named[0]
+    if st.session_state.pop(f"{name}.clicked", False):
+        st.rerun()
     chosen = _controls(view, record, steps, name)
     figure = export.themed(view(record, **chosen), mode())
     picture, words = st.columns([3, 2], gap="large")
     with picture:
-        listens: Any = "ignore" if click is None else partial(_clicked, f"{name}.figure", click)
+        listens: Any = "ignore" if click is None else partial(_clicked, name, click)
         said = f"{view.title}. {view.caption}"
         st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said, on_select=listens)
     with words:
@@ -50,7 +65,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.markdown(view.caption)
         with st.expander("The numbers as a table"):
             st.dataframe(_table(figure), width="stretch")
-        _files(view, figure, chosen, (name, code))
+        _files(view, figure, chosen, named)
 
 
 def beside(view: View, records: Sequence[Any], codes: Sequence[str]) -> None:
@@ -67,11 +82,12 @@ def beside(view: View, records: Sequence[Any], codes: Sequence[str]) -> None:
     st.markdown(view.caption)
 
 
-def _clicked(key: str, click: Callable[[dict[str, Any]], None]) -> None:
+def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:
     """Tell a page which point of a picture was clicked."""
-    points = st.session_state[key].selection.points
+    points = st.session_state[f"{name}.figure"].selection.points
     if points:
         click(dict(points[0]))
+        st.session_state[f"{name}.clicked"] = True
 
 
 def mode() -> str:
