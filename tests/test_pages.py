@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import SENTENCE
+from conftest import ALL, SENTENCE
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
+from explorer.pages.parts.opening import attentive
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path for path in (ROOT / "explorer" / "pages").glob("*.py") if path.stem != "__init__")
@@ -27,6 +28,15 @@ def heads() -> AppTest:
 def test_every_page_opens(page: Path) -> None:
     at = app().switch_page(str(page)).run()
     assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) >= 1
+
+
+@pytest.mark.parametrize("name", attentive() if ALL else ["bart"])
+def test_every_page_with_a_model_opens_with_every_model(name: str) -> None:
+    for page in (page for page in PAGES if page.stem in ("attention", "families", "heads", "whatif", "yours")):
+        at = app().switch_page(str(page))
+        at.query_params["model"] = name
+        at.run()
+        assert not at.exception and not at.error, page.stem
 
 
 def test_the_page_shows_the_numbers_of_the_model() -> None:

@@ -28,7 +28,8 @@ def pointing(trace: Trace) -> tuple[int, int, int] | None:
     if WHO not in texts or WHOM not in texts:
         return None
     query, key = texts.index(WHO), texts.index(WHOM)
-    held = [a for a in trace.attention if a.stream != "cross" and a.allowed[query, key]]
+    reads = "decoder" if trace.family == "decoder" else "encoder"  # the stack that reads the sentence
+    held = [a for a in trace.attention if a.stream == reads and a.allowed[query, key]]
     heads = [weights[query] for a in held for weights in a.weights]
     most = sum(int(weights.argmax()) == key for weights in heads)
     return most, len(heads), round(len(heads) / max(1, int(held[0].allowed[query].sum()))) if held else 0

@@ -6,8 +6,7 @@ import streamlit as st
 
 from explorer.errors import ExplorerError
 from explorer.lessons import yours as lesson
-from explorer.library import models
-from explorer.pages.parts.opening import SENTENCE, one_of, opened, read, traced, warn_of_unseen
+from explorer.pages.parts.opening import SENTENCE, attentive, one_of, opened, read, traced, warn_of_unseen
 from explorer.pages.parts.taking import SHARING, Upload, take_along, uploaded
 from explorer.shells import web
 from explorer.shells.lesson import deck, exercises, plain, predict
@@ -50,7 +49,7 @@ st.title("Your model")
 st.markdown(HOW)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     given = st.text_input("Folder or hub name", key="yours", bind="query-params", placeholder="./my-model or org/model")
-    beside = one_of("Beside it", models(), "model")
+    beside = one_of("Beside it", attentive(), "model")
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
 upload = uploaded()
 st.caption(SHARING)
