@@ -77,3 +77,9 @@ def shipped(request: pytest.FixtureRequest) -> OwnModel:
 @pytest.fixture(scope="session")
 def trace(bert: OwnModel) -> Trace:
     return ex.trace(bert, SENTENCE, blocks=True)
+
+
+@pytest.fixture
+def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages whose numbers and files stand open from the beginning."""
+    monkeypatch.setattr("explorer.shells.web.UNFOLDED", True)

@@ -300,6 +300,7 @@ def test_a_hostile_piece_is_written_and_not_run(browser: Browser, tmp_path: Path
     assert watch.faults == []
 
 
+@pytest.mark.usefixtures("unfolded")
 def test_the_lesson_offers_every_view() -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     at = at.switch_page(str(ROOT / "explorer" / "pages" / "heads.py")).run()

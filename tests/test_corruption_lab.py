@@ -374,10 +374,12 @@ def page(**query: str) -> AppTest:
     return at.run()
 
 
+@pytest.mark.usefixtures("unfolded")
 def test_the_code_on_the_page_makes_its_pictures() -> None:
     same_pictures(page(strategy="electra"))
 
 
+@pytest.mark.usefixtures("unfolded")
 def test_a_larger_share_is_harder() -> None:
     means = []
     for share in (5, 80):

@@ -115,6 +115,7 @@ def test_the_questions_are_answered_by_the_records(gpt2: OwnModel) -> None:
     assert lesson.beam_question(one).right("sometimes")
 
 
+@pytest.mark.usefixtures("unfolded")
 def test_a_chosen_piece_is_kept_in_the_address_and_branches_the_tree() -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
     at = at.switch_page(str(ROOT / "explorer" / "pages" / "decoding.py"))

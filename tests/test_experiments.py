@@ -305,6 +305,7 @@ def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed
     assert far[str(question.answer)].y[-1] == min(line.y[-1] for line in record.lines)
 
 
+@pytest.mark.usefixtures("unfolded")
 @measured
 def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60).run()

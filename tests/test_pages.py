@@ -67,6 +67,7 @@ def test_odd_input_is_shown(text: str) -> None:
     assert not at.exception and not at.warning and "never met" in at.info[0].value
 
 
+@pytest.mark.usefixtures("unfolded")
 def test_the_code_on_the_page_makes_the_picture() -> None:
     lines = next(block.value for block in heads().code if "ex.trace" in block.value)
     shown: dict[str, object] = {}

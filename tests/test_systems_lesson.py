@@ -39,6 +39,7 @@ def test_every_idea_has_a_picture_and_a_shipped_model_or_more() -> None:
     assert set(PICTURES) == set(IDEAS) and set(IDEAS) - set(SHOWN) <= set(WAITING)
 
 
+@pytest.mark.usefixtures("unfolded")
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     at = shown(name)

@@ -211,6 +211,7 @@ def test_the_page_answers_odd_input_calmly(text: str) -> None:
     assert not at.exception
 
 
+@pytest.mark.usefixtures("unfolded")
 def test_the_code_on_the_page_makes_its_pictures() -> None:
     at = page()
     for radio in at.radio[:2]:

@@ -486,6 +486,7 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     np.testing.assert_allclose(of_figure(heads["data"][2]["z"]).ravel(), wanted.attention[0].weights[2].ravel(), atol=1e-6)
 
 
+@pytest.mark.usefixtures("unfolded")
 def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
     from test_corruption_lab import numbers as of_figure
 

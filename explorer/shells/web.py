@@ -13,6 +13,7 @@ import streamlit as st
 from explorer.shells import export
 from explorer.views import Choice, Control, Range, View
 
+UNFOLDED = False  # whether numbers and files stand open at first
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
 
@@ -63,9 +64,8 @@ def _shown(  # noqa: PLR0913  what `show` was given
         if beside is not None:
             beside(chosen)
         st.markdown(view.caption)
-        with st.expander("The numbers as a table"):
-            st.dataframe(_table(figure), width="stretch")
-        _files(view, figure, chosen, named)
+        folded("The numbers as a table", f"{name}.numbers", lambda: st.dataframe(_table(figure), width="stretch"))
+        folded("Take it with you", f"{name}.files", lambda: _taken(view, figure, chosen, named))
 
 
 def beside(view: View, records: Sequence[Any], codes: Sequence[str]) -> None:
@@ -76,10 +76,26 @@ def beside(view: View, records: Sequence[Any], codes: Sequence[str]) -> None:
             figure = export.themed(view(record), mode())
             said = f"{view.title}. {view.caption}"
             st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said)
-            with st.expander("Numbers and files"):
-                st.dataframe(_table(figure), width="stretch")
-                _taken(view, figure, {}, (name, code))
+            _numbers_and_files(view, figure, (name, code))
     st.markdown(view.caption)
+
+
+@st.fragment
+def _numbers_and_files(view: View, figure: Any, named: tuple[str, str]) -> None:
+    """What stands folded below a narrow picture."""
+
+    def both() -> None:
+        st.dataframe(_table(figure), width="stretch")
+        _taken(view, figure, {}, named)
+
+    folded("Numbers and files", f"{named[0]}.files", both)
+
+
+def folded(label: str, key: str, write: Callable[[], Any]) -> None:
+    """What is written only when a visitor unfolds it: a browser would draw it, seen or not, at every move of a control."""
+    with st.expander(label, expanded=UNFOLDED, key=key, on_change="rerun") as held:
+        if held.open:
+            write()
 
 
 def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:
@@ -150,14 +166,8 @@ def _table(figure: Any) -> pd.DataFrame:
     return pd.DataFrame([[str(part) for part in cell] for cell in some], columns=export.COLUMNS)
 
 
-def _files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:
-    """Files of a picture, to be opened. `named` is its key on the page and the code."""
-    with st.expander("Take it with you"):
-        _taken(view, figure, chosen, named)
-
-
 def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:
-    """Files of this picture, and the two lines that make it in a notebook."""
+    """Files of this picture, and the two lines that make it in a notebook. `named` is its key on the page and the code."""
     name, code = named
     drawn = export.browser() is not None
     with st.container(horizontal=True):
