@@ -6,6 +6,7 @@ import streamlit as st
 
 from explorer.lessons import decoding as lesson
 from explorer.pages.parts import decoding as desk
+from explorer.pages.parts.contests import section
 from explorer.pages.parts.opening import opened, read
 from explorer.shells import web
 from explorer.shells.lesson import deck, exercises, plain, predict
@@ -90,26 +91,20 @@ web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, 
 
 st.header("Is the search worth it?", divider=True)
 st.markdown("Sixteen new stories are cut after eight pieces. Greedy and five beams go on; so does the one who wrote them.")
+section(name)
 
 
-def judged() -> None:
-    """Whose texts are more probable, and the beginning where greedy lost most."""
-    web.show(VIEWS["contest"], desk.contest(name), code=desk.code_of_contest(name))
-    if fallen := desk.trap(name):
-        st.markdown(
-            "**The deepest trap**: one step takes the likeliest piece, and every text after it is less probable than another."
-        )
-        web.show(VIEWS["written"], fallen, code=desk.code_of_trap(name), key="trap")
+@st.fragment
+def side_by_side() -> None:
+    """The strategies, each with what it wrote; another seed draws only this anew."""
+    st.header("Strategies side by side", divider=True)
+    st.markdown("  \n".join(f"**{key}**: {what}" for key, what in lesson.SAYS.items()))
+    seed = int(st.number_input("Seed of what is drawn", 0, 999, 0, key="seed", bind="query-params", width=180))
+    every = read(lambda: desk.beside(name, text, seed, pieces))
+    web.show(VIEWS["written"], every, code=desk.code_of_beside(name, text, seed, pieces))
 
 
-if st.toggle("Let them write", key="contest", bind="query-params"):
-    predict(lesson.beam_question(desk.contest(name)), f"guess.contest.{name}", judged)
-
-st.header("Strategies side by side", divider=True)
-st.markdown("  \n".join(f"**{key}**: {what}" for key, what in lesson.SAYS.items()))
-seed = int(st.number_input("Seed of what is drawn", 0, 999, 0, key="seed", bind="query-params", width=180))
-every = read(lambda: desk.beside(name, text, seed, pieces))
-web.show(VIEWS["written"], every, code=desk.code_of_beside(name, text, seed, pieces))
+side_by_side()
 
 st.header("Every text there is", divider=True)
 st.markdown(
@@ -129,11 +124,20 @@ web.show(VIEWS["growing"], seen, code=watching, steps="step")
 st.header("What is computed, and what is reused", divider=True)
 web.show(VIEWS["cache"], seen, code=watching)
 
-st.header("A masked model writes too", divider=True)
-blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
-order = st.segmented_control("Order", ["left", "confident", "mask-predict"], default="confident", required=True, key="order")
-filled = read(lambda: desk.steps("bert", blanks, "fill", order=order))
-web.show(VIEWS["filling"], filled, code=desk.code_of_steps("bert", blanks, "fill", order=order))
+
+@st.fragment
+def masked() -> None:
+    """A masked model fills blanks, in one order or another."""
+    st.header("A masked model writes too", divider=True)
+    blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
+    order = st.segmented_control(
+        "Order", ["left", "confident", "mask-predict"], default="confident", required=True, key="order"
+    )
+    filled = read(lambda: desk.steps("bert", blanks, "fill", order=order))
+    web.show(VIEWS["filling"], filled, code=desk.code_of_steps("bert", blanks, "fill", order=order))
+
+
+masked()
 
 exercises(lesson.exercises(greedy, record, searched, seen), "decoding.exercise")
 deck(lesson.DECK, lesson.NOTATION)

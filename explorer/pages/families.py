@@ -68,13 +68,21 @@ web.show(VIEWS["input-sum"], trace, code=code)
 
 st.header("The residual stream", divider=True)
 inside = {"Block by block": "residual-stream", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
-shown = st.segmented_control(
-    "Picture", tuple(inside), default="Block by block", required=True, key="inside", bind="query-params"
-)
-if inside[shown] == "lens":
-    web.show(VIEWS["lens"], read(partial(parts.lens, name, text)), code=f"{start}trace = ex.lens(model, text{more})")
-else:
-    web.show(VIEWS[inside[shown]], trace, code=code)
+
+
+@st.fragment
+def stream() -> None:
+    """The residual stream in one of three pictures."""
+    shown = st.segmented_control(
+        "Picture", tuple(inside), default="Block by block", required=True, key="inside", bind="query-params"
+    )
+    if inside[shown] == "lens":
+        web.show(VIEWS["lens"], read(partial(parts.lens, name, text)), code=f"{start}trace = ex.lens(model, text{more})")
+    else:
+        web.show(VIEWS[inside[shown]], trace, code=code)
+
+
+stream()
 
 st.header("Who can see whom", divider=True)
 if not trained():
@@ -93,18 +101,34 @@ st.markdown(
     "In training the decoder reads the right text, shifted one place to the right, whatever it would have said: **teacher forcing**. "
     "When it writes, it reads its own words."
 )
-wrote = st.segmented_control(
-    "Who writes", tuple(parts.EXPOSED), default="gpt2", required=True, key="writer", bind="query-params"
-)
-predict(lesson.exposure_question(parts.exposed(wrote)), f"guess.{wrote}", partial(parts.show_exposed, wrote))
+
+
+@st.fragment
+def exposed() -> None:
+    """Where one wrong word leads a decoder."""
+    wrote = st.segmented_control(
+        "Who writes", tuple(parts.EXPOSED), default="gpt2", required=True, key="writer", bind="query-params"
+    )
+    predict(lesson.exposure_question(parts.exposed(wrote)), f"guess.{wrote}", partial(parts.show_exposed, wrote))
+
+
+exposed()
 
 st.header("Cost by length", divider=True)
-size = st.segmented_control(
-    "Size", (parts.HERE, *parts.PUBLISHED), default=parts.HERE, required=True, key="size", bind="query-params"
-)
-what = st.segmented_control("Cost", tuple(parts.COSTS), default="by length", required=True, key="cost", bind="query-params")
-maker = parts.COSTS[what]
-web.show(VIEWS["curves"], parts.costs(name, size, maker), code=parts.priced(name, size, maker), key=maker)
+
+
+@st.fragment
+def cost() -> None:
+    """What a text costs in each family, by its length."""
+    size = st.segmented_control(
+        "Size", (parts.HERE, *parts.PUBLISHED), default=parts.HERE, required=True, key="size", bind="query-params"
+    )
+    what = st.segmented_control("Cost", tuple(parts.COSTS), default="by length", required=True, key="cost", bind="query-params")
+    maker = parts.COSTS[what]
+    web.show(VIEWS["curves"], parts.costs(name, size, maker), code=parts.priced(name, size, maker), key=maker)
+
+
+cost()
 
 exercises(lesson.exercises(known, built, trace, parts.half(name)), "families.exercise")
 deck(lesson.DECK, lesson.NOTATION)

@@ -15,8 +15,9 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|$:<>~&])", r"\\\1", " ".join(text.split()))
 
 
+@st.fragment
 def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
-    """Guess first, then see: `reveal` shows the picture once an answer stands."""
+    """Guess first, then see: `reveal` shows the picture once an answer stands. An answer draws nothing else anew."""
     with st.container(border=True):
         st.markdown(f"**◇ Predict, then reveal.** {question.question}")
         given = st.radio("Your guess", question.options, index=None, key=key, horizontal=True, label_visibility="collapsed")
@@ -30,6 +31,7 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
     reveal()
 
 
+@st.fragment
 def exercises(items: Sequence[Exercise], key: str) -> None:
     """Exercises; each answer is checked against the numbers of this page."""
     st.header("Exercises", divider=True)
