@@ -51,16 +51,16 @@ record = read(lambda: traced(name, text))
 warn_of_unseen(record.source)
 code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r}, blocks=True)"
 
-st.header("First, with nothing to learn", divider=True)
+st.header("First, with nothing to learn", divider="blue")
 web.show(VIEWS["simple"], record, code=code)
 
-st.header("One layer, one step at a time", divider=True)
+st.header("One layer, one step at a time", divider="blue")
 web.show(VIEWS["walk"], record, code=code, steps="step", beside=explained)
 
-st.header("Both masks", divider=True)
+st.header("Both masks", divider="blue")
 web.show(VIEWS["masks"], record, code=code)
 
-st.header("Why divide by √d?", divider=True)
+st.header("Why divide by √d?", divider="blue")
 made = "from explorer.lessons.saturation import saturation\ntrace = saturation()"
 predict(
     lesson.scale_question(drawn()),

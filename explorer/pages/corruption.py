@@ -33,11 +33,11 @@ warn_of_unseen(tokens)
 plain = read(lambda: lab.corrupted(text, "mlm", seed))
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 
-st.header("One text under every strategy", divider=True)
+st.header("One text under every strategy", divider="blue")
 everything = tuple(lab.corrupted(text, name, seed) for name in names)
 web.show(VIEWS["strategies"], everything, code=lab.code_of_all(text, names, seed))
 
-st.header("One strategy, piece by piece", divider=True)
+st.header("One strategy, piece by piece", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     if st.session_state.get("strategy", names[0]) not in names:
         del st.session_state["strategy"]
@@ -63,7 +63,7 @@ if strategy in ("mlm", "whole-word", "spanbert"):
     judged = f"{code.replace('trace = ', 'held = ')}\ntrace = ex.guess(ex.load('bert'), held)"
     web.show(VIEWS["surprises"], lab.judged(text, strategy, seed, **options), code=judged, key="strategy")
 
-st.header("Hide a word", divider=True)
+st.header("Hide a word", divider="blue")
 st.markdown("Choose one word or several. The model reads your text with these words under [MASK].")
 words = dict(enumerate(written_words(tokens, model.tokenizer)))
 first = next((n for n, word in words.items() if word == "tired"), len(words) // 2)
@@ -82,16 +82,16 @@ def reveal() -> None:
 
 predict(lesson.guess_question(asked, int(asked.corruption.scored.argmax())), f"guess.word.{text}.{chosen}", reveal)
 
-st.header("How much is hidden?", divider=True)
+st.header("How much is hidden?", divider="blue")
 rates, lengths, gaps = lab.counted(text)
 show = partial(web.show, VIEWS["rates"], rates, code=f"{lab.COUNTING}rates({text!r}, tokenizer=tok)")
 predict(lesson.coin_question(rates), f"guess.coins.{text}", show)
 
-st.header("A thousand pieces", divider=True)
+st.header("A thousand pieces", divider="blue")
 number = int(st.number_input("New seed", 0, 999, 0, key="squares", bind="query-params", width=140))
 web.show(VIEWS["squares"], lab.thousand(number), code=lab.code_of_thousand(number))
 
-st.header("What 80/10/10 is for", divider=True)
+st.header("What 80/10/10 is for", divider="blue")
 measured = library.result("planted")
 start = "import explorer as ex\nfrom explorer import library\nfrom explorer.lessons.corruption import part\n"
 
@@ -110,11 +110,11 @@ def show_both() -> None:
 
 predict(lesson.planted_question(measured), "guess.planted", show_both)
 
-st.header("How long are spans?", divider=True)
+st.header("How long are spans?", divider="blue")
 which = st.segmented_control("Spans of", list(lengths), default="spanbert", required=True, key="spans", bind="query-params")
 web.show(VIEWS["span-lengths"], lengths[which], code=f"{lab.COUNTING}span_lengths({text!r}, {which!r}, tokenizer=tok)")
 
-st.header("Whole sentences", divider=True)
+st.header("Whole sentences", divider="blue")
 web.show(VIEWS["gap-sentences"], gaps, code=f"{lab.COUNTING}gap_sentences({text!r}, tokenizer=tok)")
 
 exercises(lesson.exercises(plain, asked, lengths["spanbert"], gaps), "corruption.exercise")

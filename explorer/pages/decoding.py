@@ -27,12 +27,12 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 model = opened(name)
 record = read(lambda: desk.distribution(name, text, ()))
 
-st.header("P(y), piece by piece", divider=True)
+st.header("P(y), piece by piece", divider="blue")
 greedy = read(lambda: desk.written(name, text, "greedy", "greedy", max_tokens=pieces))
 st.markdown("**Greedy** takes the likeliest piece at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
 web.show(VIEWS["chain"], greedy, code=desk.code_of_written(name, text, "greedy", "greedy", max_tokens=pieces))
 
-st.header("Which piece comes next?", divider=True)
+st.header("Which piece comes next?", divider="blue")
 st.markdown(
     "Move temperature and the cuts. **Click a bar** (or a name below it) to force this piece and go on from there: you are the decoder."
 )
@@ -62,7 +62,7 @@ if said:
 else:
     predict(lesson.next_question(here), f"guess.next.{name}.{text}", bars)
 
-st.header("The tree of beam search", divider=True)
+st.header("The tree of beam search", divider="blue")
 st.markdown("**Click a node** to force the text that leads to it, and let the search branch from there.")
 with st.container(horizontal=True):
     beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=200)
@@ -89,7 +89,7 @@ def followed(point: dict[str, Any]) -> None:
 
 web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), click=followed)
 
-st.header("Is the search worth it?", divider=True)
+st.header("Is the search worth it?", divider="blue")
 st.markdown("Sixteen new stories are cut after eight pieces. Greedy and five beams go on; so does the one who wrote them.")
 section(name)
 
@@ -97,7 +97,7 @@ section(name)
 @st.fragment
 def side_by_side() -> None:
     """The strategies, each with what it wrote; another seed draws only this anew."""
-    st.header("Strategies side by side", divider=True)
+    st.header("Strategies side by side", divider="blue")
     st.markdown("  \n".join(f"**{key}**: {what}" for key, what in lesson.SAYS.items()))
     seed = int(st.number_input("Seed of what is drawn", 0, 999, 0, key="seed", bind="query-params", width=180))
     every = read(lambda: desk.beside(name, text, seed, pieces))
@@ -106,7 +106,7 @@ def side_by_side() -> None:
 
 side_by_side()
 
-st.header("Every text there is", divider=True)
+st.header("Every text there is", divider="blue")
 st.markdown(
     "With six pieces and four places all texts can be tried. The pieces are those that the model finds likeliest first."
 )
@@ -114,21 +114,21 @@ among = [int(piece) for piece in record.ids[:6]]
 tried = read(lambda: desk.everything(name, text, among))
 web.show(VIEWS["written"], tried, code=desk.code_of_everything(name, text, among), key="tiny")
 
-st.header("Looking at the source while writing", divider=True)
+st.header("Looking at the source while writing", divider="blue")
 source = st.text_input("An English sentence for the translator", lesson.SOURCE, key="source", bind="query-params", width=620)
 seen = read(lambda: desk.watched("transformer", source, "beam", beams=4, max_tokens=30))
 st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
 watching = desk.code_of_watched("transformer", source, "beam", beams=4, max_tokens=30)
 web.show(VIEWS["growing"], seen, code=watching, steps="step")
 
-st.header("What is computed, and what is reused", divider=True)
+st.header("What is computed, and what is reused", divider="blue")
 web.show(VIEWS["cache"], seen, code=watching)
 
 
 @st.fragment
 def masked() -> None:
     """A masked model fills blanks, in one order or another."""
-    st.header("A masked model writes too", divider=True)
+    st.header("A masked model writes too", divider="blue")
     blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
     order = st.segmented_control(
         "Order", ["left", "confident", "mask-predict"], default="confident", required=True, key="order"

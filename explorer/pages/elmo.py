@@ -34,7 +34,7 @@ text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params")
 trace = read(partial(lab.traced, text))
 warn_of_unseen(trace.source)
 
-st.header("From letters to a word", divider=True)
+st.header("From letters to a word", divider="blue")
 st.markdown(
     "A filter slides over the letters; only its strongest answer is kept. So every word has a vector, also one that nobody has met."
 )
@@ -42,7 +42,7 @@ word = st.text_input("Word", "fishing", key="word", bind="query-params", width=2
 code = f"{lab.start(ASKED)}trace = directions.filters(elmo, {word!r})"
 web.show(VIEWS["letter-filters"], read(partial(lab.found, word)), code=code)
 
-st.header("Two directions", divider=True)
+st.header("Two directions", divider="blue")
 before, after = lab.traced(lesson.TEXT), lab.traced(lesson.OTHER)
 place = before.source.texts.index(lesson.WORD)
 both = read(partial(lab.expected, text))
@@ -51,7 +51,7 @@ show = partial(web.show, VIEWS["both-sides"], both, code=code)
 st.markdown(f"*{lesson.TEXT}* and *{lesson.OTHER}*")
 predict(lesson.half_question(before, after, place), "guess.half", show)
 
-st.header("One word, many vectors", divider=True)
+st.header("One word, many vectors", divider="blue")
 st.markdown("Letters give a word one vector. Each layer above makes another of every use.")
 chosen = st.segmented_control(
     "A word of several senses", AMBIGUOUS, default="bank", required=True, key="sense", bind="query-params"
@@ -60,7 +60,7 @@ needs = f"{ASKED}from itertools import islice\nfrom explorer.pages.parts.elmo im
 code = f"{lab.start(needs)}trace = directions.contexts(elmo, {chosen!r}, tuple(islice(uses({chosen!r}), {lab.USES})))"
 web.show(VIEWS["contexts"], read(partial(lab.used, chosen)), code=code)
 
-st.header("What each task takes", divider=True)
+st.header("What each task takes", divider="blue")
 if recorded.there("mixes"):
     measured = library.recorded("mixes", Mixes)
     code = f"{recorded.START}from explorer.records import Mixes\ntrace = library.recorded('mixes', Mixes)"
@@ -74,14 +74,14 @@ if recorded.there("mixes"):
     st.markdown("A share says what a task took. What was it worth?")
     predict(lesson.use_question(measured), "guess.use", partial(web.show, VIEWS["mix-scores"], measured, code=code))
 
-    st.header("Mix by hand", divider=True)
+    st.header("Mix by hand", divider="blue")
     benches = [name for name in measured.tasks if recorded.there(f"mixes/{name.replace(' ', '-')}.npz")]
     task = st.segmented_control("Task", benches, default=benches[0], required=True, key="bench", bind="query-params")
     part = task.replace(" ", "-")
     code = f"{recorded.START}from explorer.records import Bench\ntrace = library.recorded('mixes', Bench, {part!r})"
     web.show(VIEWS["mix-bench"], library.recorded("mixes", Bench, part), code=code, key=part)
 
-    st.header("The lecture's results, and ours", divider=True)
+    st.header("The lecture's results, and ours", divider="blue")
     st.markdown(lesson.compared(measured))
     st.caption(
         "The lecture compares strong models of each task with and without ELMo; here a linear head reads words without context (layer 0) "

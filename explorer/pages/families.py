@@ -24,7 +24,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
 start, family = parts.start(name, text), opened(name).family
 
-st.header("The same weights under other masks", divider=True)
+st.header("The same weights under other masks", divider="blue")
 known = read(partial(parts.under, name, text))
 warn_of_unseen(known.traces["its own"].source)
 more = parts.said(name, text)
@@ -45,10 +45,10 @@ if family == "encoder-decoder":
 else:
     predict(lesson.mask_question(parts.held(name)), "guess.mask", show_masks)
 
-st.header("Trained without the mask: words see themselves", divider=True)
+st.header("Trained without the mask: words see themselves", divider="blue")
 parts.unmasked()
 
-st.header("What it is built of", divider=True)
+st.header("What it is built of", divider="blue")
 built = read(partial(parts.built, name, text))
 show = partial(
     web.show, VIEWS["blueprint"], built, code=parts.code(start, "blueprint", "blueprint", more), beside=partial(parts.block, built),
@@ -56,7 +56,7 @@ show = partial(
 )  # fmt: skip
 predict(lesson.keeping_question(built), "guess.keeping", show)
 
-st.header("The input as a sum", divider=True)
+st.header("The input as a sum", divider="blue")
 with st.container(horizontal=True):
     st.latex(r"h_0 = U W_e + W_p", width=170)
     st.latex(r"h_i = \mathrm{block}(h_{i-1}),\quad i = 1,\dots,L", width=270)
@@ -66,7 +66,7 @@ trace = read(partial(parts.traced, name, text))
 code = f"{start}trace = ex.trace(model, text{more}, blocks=True)"
 web.show(VIEWS["input-sum"], trace, code=code)
 
-st.header("The residual stream", divider=True)
+st.header("The residual stream", divider="blue")
 inside = {"Block by block": "residual-stream", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
 
 
@@ -84,19 +84,19 @@ def stream() -> None:
 
 stream()
 
-st.header("Who can see whom", divider=True)
+st.header("Who can see whom", divider="blue")
 if not trained():
     st.caption(
         "There is no trained ELMo on the shelf yet; the one drawn here has random weights. Whom it can see does not depend on them."
     )
 web.show(VIEWS["sightlines"], read(partial(parts.seen, text)), code=parts.SEEN.format(text=text))
 
-st.header("Encoder once, decoder step by step", divider=True)
+st.header("Encoder once, decoder step by step", divider="blue")
 st.markdown(read(partial(parts.once, text)))
 watch = f"from explorer.generating.watching import watch\ntrace = watch(ex.load('transformer'), {text!r}, max_tokens={parts.ANSWER})"
 web.show(VIEWS["growing"], parts.watched(text), code=f"import explorer as ex\n{watch}")
 
-st.header("One wrong word", divider=True)
+st.header("One wrong word", divider="blue")
 st.markdown(
     "In training the decoder reads the right text, shifted one place to the right, whatever it would have said: **teacher forcing**. "
     "When it writes, it reads its own words."
@@ -114,7 +114,7 @@ def exposed() -> None:
 
 exposed()
 
-st.header("Cost by length", divider=True)
+st.header("Cost by length", divider="blue")
 
 
 @st.fragment

@@ -73,10 +73,10 @@ load = f"import explorer as ex\nmodel = ex.load({name!r})\n"
 code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r})"
 web.show(VIEWS["attention"], record, code=code, steps="stage", beside=formula)
 
-st.header("All heads of a layer", divider=True)
+st.header("All heads of a layer", divider="blue")
 web.show(VIEWS["heads"], record, code=code)
 
-st.header("All heads of all layers", divider=True)
+st.header("All heads of all layers", divider="blue")
 question = lesson.pointing_question(record)
 if question is None:
     st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to be asked how many heads join them.")
@@ -84,10 +84,10 @@ if question is None:
 else:
     predict(question, "guess.pointing", lambda: web.show(VIEWS["glance"], record, code=code))
 
-st.header("Many heads as one", divider=True)
+st.header("Many heads as one", divider="blue")
 web.show(VIEWS["together"], record, code=code)
 
-st.header("Habits over many texts", divider=True)
+st.header("Habits over many texts", divider="blue")
 known = habits(name)
 if known.pronouns:
     st.markdown(lesson.coreference(known))
@@ -98,12 +98,12 @@ web.show(
     code=f"{load}{made}trace = ex.head_statistics(model, [s.opening({SENTENCES}) for s in labelled({TEXTS}, 7, 'test')])",
 )
 
-st.header("Beside attention", divider=True)
+st.header("Beside attention", divider="blue")
 for what, view in (("gradient", "gradient"), ("lens", "lens"), ("visibility", "visibility")):
     found = read(partial(asked_of, name, text, what))
     web.show(VIEWS[view], found, code=f"{load}trace = ex.{what}(model, {text!r})")
 
-st.header("In BertViz", divider=True)
+st.header("In BertViz", divider="blue")
 in_bertviz()
 
 exercises(lesson.exercises(record, known, asked_of(name, text, "visibility")), "heads.exercise")

@@ -65,7 +65,7 @@ picture = st.segmented_control(
 )
 web.show(VIEWS[titles[picture]], record, code=code)
 
-st.header("Shuffle the words", divider=True)
+st.header("Shuffle the words", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
     seed = st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=160)
@@ -76,10 +76,10 @@ for name in ("bert", "gpt2"):
     show = partial(web.show, VIEWS["order"], both, code=again, key=name)
     predict(lesson.blind_question(both), f"guess.{name}", show)
 
-st.header("Attention follows the words", divider=True)
+st.header("Attention follows the words", divider="blue")
 web.show(VIEWS["order-attention"], shuffled("bert", text, int(seed)), code=again.replace("gpt2", "bert"))
 
-st.header("Beyond the trained length", divider=True)
+st.header("Beyond the trained length", divider="blue")
 
 
 def reach() -> None:

@@ -27,13 +27,13 @@ first = lesson.WORD if lesson.WORD in words else max(words, key=len)
 word = st.pills("A word of it", list(words), default=first, required=True, key="chosen", bind="query-params", format_func=plain)
 span = words[word]
 
-st.header("Who may see whom", divider=True)
+st.header("Who may see whom", divider="blue")
 sights = read(lambda: [hall.sight(name, text, span) for name in hall.names()])
 web.beside(VIEWS["sight"], sights, [hall.code(name, f"sight(model, {text!r}, {span})") for name in hall.names()])
 if not hall.lab.trained():
     st.info(lesson.UNTRAINED)
 
-st.header(f"What stands where “{plain(word)}” stands?", divider=True)
+st.header(f"What stands where “{plain(word)}” stands?", divider="blue")
 st.markdown(
     "The word is hidden, and each is asked as it was trained: BERT sees both sides of the gap, GPT only the left one; BART reads both "
     "sides and writes the whole sentence again; ELMo's two readers answer by themselves."
@@ -41,7 +41,7 @@ st.markdown(
 asked = read(lambda: [hall.answer(name, text, span) for name in hall.told()])
 web.beside(VIEWS["expects"], asked, [hall.code(name, f"answer(model, {text!r}, {span})") for name in hall.told()])
 
-st.header("One word, another sentence", divider=True)
+st.header("One word, another sentence", divider="blue")
 start = (lesson.TEXT, hall.choices(lesson.TEXT)[lesson.WORD])
 offered = hall.others(word, text)
 other = st.text_input(
@@ -66,7 +66,7 @@ def moves() -> None:
 fixed = [hall.moved(name, *start, (lesson.OTHER,)) for name in hall.told()]
 predict(lesson.moved_question(fixed), "guess.moved", moves)
 
-st.header("Three doors", divider=True)
+st.header("Three doors", divider="blue")
 for column, (title, line) in zip(st.columns(3), lesson.DOORS, strict=True):
     with column, st.container(border=True):
         st.subheader(title, anchor=False)

@@ -55,7 +55,7 @@ st.markdown(
     "A model reads neither letters nor words but **pieces** from a fixed list. The list is learned by counting, before the model "
     "sees anything. Here it is learned while you watch, from 600 toy stories."
 )
-st.header("Learned merge by merge", divider=True)
+st.header("Learned merge by merge", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = st.segmented_control("Kind", list(ORDER), default="WordPiece", required=True, key="kind", bind="query-params")
     way = st.segmented_control("Next pair", list(WAYS), default="by count", required=True, key="way", bind="query-params")
@@ -64,13 +64,13 @@ steps = read(partial(classroom.learned, ORDER[kind], WAYS[way], tuple(watched.sp
 code = f"{IMPORT}trace = classroom.learned({ORDER[kind]!r}, {WAYS[way]!r}, {tuple(watched.split()[:10])!r})"
 web.show(VIEWS["merges"], steps, code=code, steps="step", beside=formula)
 
-st.header("Count or score?", divider=True)
+st.header("Count or score?", divider="blue")
 by_count, by_score = (classroom.learned("wordpiece", by) for by in ("count", "score"))
 both = f"{IMPORT}trace = classroom.learned('wordpiece', 'count') + classroom.learned('wordpiece', 'score')"
 grown = partial(web.show, VIEWS["growth"], by_count + by_score, code=both)
 predict(lesson.first_merge_question(by_count, by_score), "guess.merge", grown)
 
-st.header("One word, two readings", divider=True)
+st.header("One word, two readings", divider="blue")
 word = one_word(st.text_input("Your word", "breadbasket", key="word", bind="query-params"))
 shelf = classroom.shelf()
 tries = read(lambda: tuple(matches(word, shelf["wordpiece"].core.get_vocab())))
@@ -94,7 +94,7 @@ def two_readings() -> None:
 
 predict(lesson.longest_question(tries), f"guess.{word}", two_readings)
 
-st.header("One text, several tokenizers", divider=True)
+st.header("One text, several tokenizers", divider="blue")
 st.markdown(
     f"All have read the same toy stories and have at most {classroom.SIZE} pieces; *five languages* is a byte BPE twice as large that "
     "has also read some Finnish, Arabic, Chinese and emoji."
@@ -104,7 +104,7 @@ cut: SideBySide = read(lambda: side_by_side(text, shelf))
 from_text = f"{IMPORT}from explorer.text.sidebyside import fertility, segments, side_by_side\n"
 web.show(VIEWS["pieces"], cut, code=f"{from_text}trace = side_by_side({text!r}, classroom.shelf())")
 
-st.header("Special pieces and segments", divider=True)
+st.header("Special pieces and segments", divider="blue")
 st.markdown(
     "A model is given more than the text: marks for where it begins and ends, and for BERT a *segment* that tells the first text (0) "
     "from the second (1). GPT-2 puts nothing around a text; it has one piece, `<|endoftext|>`, between documents."
@@ -114,11 +114,11 @@ framed = side_by_side(first, classroom.systems(), pair=second, special=True)
 asked = f"side_by_side({first!r}, classroom.systems(), pair={second!r}, special=True)"
 web.show(VIEWS["pieces"], framed, code=f"{from_text}trace = {asked}", key="special")
 
-st.header("What a language costs", divider=True)
+st.header("What a language costs", divider="blue")
 cost = fertility(shelf)
 web.show(VIEWS["fertility"], cost, code=f"{from_text}trace = fertility(classroom.shelf())")
 
-st.header("From pieces back to words", divider=True)
+st.header("From pieces back to words", divider="blue")
 sentence = st.text_input("Your sentence", LABELLED, key="labelled", bind="query-params", max_chars=200)
 web.show(
     VIEWS["word-labels"], read(lambda: labelled(sentence)),
@@ -127,7 +127,7 @@ web.show(
     f"trace = word_labels({sentence!r}, small, told[:600], told[600:])",
 )  # fmt: skip
 
-st.header("Longer than the model", divider=True)
+st.header("Longer than the model", divider="blue")
 long = " ".join(classroom.toys()[:60])
 parts = segments(long, shelf["wordpiece"])
 told = f"{from_text}trace = segments(' '.join(classroom.toys()[:60]), classroom.shelf()['wordpiece'])"

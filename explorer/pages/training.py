@@ -29,7 +29,7 @@ st.markdown(
 text = st.text_input("A sentence that the snapshots read", SENTENCE, key="text", bind="query-params", width=760)
 runs, shelf = lab.kept(), lab.shelf()
 
-st.header("Watch a training that was kept", divider=True)
+st.header("Watch a training that was kept", divider="blue")
 if not runs:
     st.info(
         "The models on this shelf did not keep how they were trained, so there is nothing to scrub through yet. Train one below: "
@@ -54,7 +54,7 @@ if runs:
     predict(lesson.first_question(steps, vocabulary), f"guess.first.{name}", then)
     web.show(VIEWS["probes"], steps, code=lab.code_of_steps(name))
 
-    st.header("Scrub through its snapshots", divider=True)
+    st.header("Scrub through its snapshots", divider="blue")
     if taken:
         if st.session_state.get("at", taken[-1]) not in taken:
             del st.session_state["at"]
@@ -78,10 +78,10 @@ if runs:
     else:
         st.info(f"*{plain(name)}* kept its curves, but no snapshots.")
 
-st.header("Train one yourself", divider=True)
+st.header("Train one yourself", divider="blue")
 live.section(text)
 
-st.header("How large is a step?", divider=True)
+st.header("How large is a step?", divider="blue")
 if runs:
     now = max(1, steps[-1].step // 2)
     web.show(VIEWS["schedule"], lab.schedule_of(folder, now), code=lab.code_of_schedule(folder, now))
@@ -89,16 +89,16 @@ else:
     code = "from explorer.training.schedules import schedules\ntrace = schedules('cosine', 2000, 0.05, now=100)"
     web.show(VIEWS["schedule"], schedules("cosine", 2000, 0.05, now=100), code=f"{lab.START}{code}")
 
-st.header("How much to hide, and what is an answer worth?", divider=True)
+st.header("How much to hide, and what is an answer worth?", divider="blue")
 if recorded.there("rates"):
     predict(lesson.rates_question(library.result("rates")), "guess.rates", partial(recorded.show, lesson.RATES))
 if recorded.there("signal"):
     predict(lesson.signal_question(library.result("signal")), "guess.signal", partial(recorded.show, lesson.SIGNAL))
 
-st.header("What each question teaches", divider=True)
+st.header("What each question teaches", divider="blue")
 recorded.abilities()
 
-st.header("From a random start to θ̂", divider=True)
+st.header("From a random start to θ̂", divider="blue")
 st.markdown(
     "The lectures say why pre-training helps: training goes on from $\\hat\\theta$, in a valley, instead of from anywhere. Here is the "
     "loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed now."
@@ -112,7 +112,7 @@ if not lab.plan(ended):
     )
 web.show(VIEWS["along"], read(lambda: lab.line(ended, corpus, seed, held)), code=lab.code_of_line(end, corpus, seed, held))
 
-st.header("What each system adds", divider=True)
+st.header("What each system adds", divider="blue")
 systems.section(text, shelf)
 
 if runs:

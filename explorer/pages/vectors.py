@@ -28,7 +28,7 @@ if not lab.trained():
     )
     st.stop()
 
-st.header("Pairs, as they are drawn", divider=True)
+st.header("Pairs, as they are drawn", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params")
     seed = st.number_input("Draw number", 0, 99, 0, key="draw", bind="query-params", width=160)
@@ -42,7 +42,7 @@ if drawn is not None:
     st.markdown("Each pair gets five **strangers**, drawn by chance. The vectors have to tell them apart, nothing else.")
     predict(lesson.stranger_question(lab.drawn(lesson.TEXT, 0)), "guess.stranger", show)
 
-st.header("What lies near a word", divider=True)
+st.header("What lies near a word", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Vectors of", lab.shelf(), "vectors", "word2vec")
     word = st.text_input("Word", lesson.OPPOSITES[0], key="word", bind="query-params", width=240)
@@ -65,7 +65,7 @@ if every is not None and lesson.OPPOSITES[1] in every.words:
 else:
     show_near()
 
-st.header("Sums of words", divider=True)
+st.header("Sums of words", divider="blue")
 st.markdown("If *he → she* is one direction, then she − he + boy points to *girl*. The microworld knows the right answers.")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     a, b, c = (
@@ -93,7 +93,7 @@ if both is not None:
 else:
     show_sums()
 
-st.header("Ratios of counts", divider=True)
+st.header("Ratios of counts", divider="blue")
 st.markdown(
     "Why should differences mean anything? A word that stands near *he* but not near *she* has a large P(k | he) / P(k | she); what both "
     "share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ is the logarithm of that ratio, as far as the fit is good."
@@ -108,13 +108,13 @@ if counted is not None:
 
 editing.section()
 
-st.header("Words on a plane", divider=True)
+st.header("Words on a plane", divider="blue")
 offered = [relation for relation in lab.relations() if len(lab.known_pairs(name, relation)) > 1]
 relation = st.segmented_control("Relation", offered, default=offered[0], required=True, key="relation", bind="query-params")
 code = f"{lab.start(name)}trace = neighbours.plane(model, {lab.known_pairs(name, relation)!r}, relation={relation!r})"
 web.show(VIEWS["plane"], lab.plane(name, relation), code=code)
 
-st.header("One word, one vector", divider=True)
+st.header("One word, one vector", divider="blue")
 cosines = {one: lab.uses(one, lesson.SENSE, lesson.SENSES) for one in (*lab.NAMES, "gpt2", "bert")}
 
 

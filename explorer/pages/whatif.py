@@ -86,7 +86,7 @@ plain = read(lambda: changed(name, text, ()))
 FAULT_AT: dict[str, Any] = {"silence a head": (stream, 0, 0), "silence feed-forward": (stream, 1), "drop ÷ √d": (stream,)}
 warn_of_unseen(plain.before.source)
 
-st.header("Change one thing", divider=True)
+st.header("Change one thing", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = one_of("What", EDITS, "edit", "silence a head")
     where = places(kind)
@@ -96,7 +96,7 @@ code = f"{lines}trace = ex.change(model, {text!r}, [ex.{type(record.edits[0]).__
 web.show(VIEWS["change"], record, code=code)
 web.show(VIEWS["downstream"], record, code=code)
 
-st.header("Each part alone", divider=True)
+st.header("Each part alone", divider="blue")
 known = read(lambda: hurt(name, text))
 predict(
     lesson.sum_question(known),
@@ -104,7 +104,7 @@ predict(
     lambda: web.show(VIEWS["damage"], known, code=f"{lines}trace = ex.damage(model, {text!r})"),
 )
 
-st.header("Find the fault", divider=True)
+st.header("Find the fault", divider="blue")
 planted = list(FAULTS)[len(text) % len(FAULTS)]
 broken = read(lambda: changed(name, text, ((FAULTS[planted], FAULT_AT[FAULTS[planted]]),)))
 picture = export.themed(VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved"), web.mode())

@@ -64,7 +64,7 @@ for number, which in enumerate(names):
         st.warning(plain(str(error)))
         continue
     held.append(record)
-    st.header(plain(name), divider=True)
+    st.header(plain(name), divider="blue")
     report(model, record)
     warn_of_unseen(record.source)
     view = one_of("Picture", PICTURES, f"picture.{number}", "attention")
@@ -73,7 +73,7 @@ if not held:
     read(lambda: traced(beside, text))
     st.stop()
 
-st.header("Which architectures open", divider=True)
+st.header("Which architectures open", divider="blue")
 table = measured()
 st.markdown(
     f"Each was built tiny, with random weights, traced, and compared with what its own class computes: {table.versions}. *Stages*: "

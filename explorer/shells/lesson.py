@@ -34,7 +34,7 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
 @st.fragment
 def exercises(items: Sequence[Exercise], key: str) -> None:
     """Exercises; each answer is checked against the numbers of this page."""
-    st.header("Exercises", divider=True)
+    st.header("Exercises", divider="blue")
     for number, item in enumerate(items, 1):
         st.markdown(f"**{number}.** {item.question}")
         name = f"{key}.{number}"

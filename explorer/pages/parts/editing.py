@@ -28,7 +28,7 @@ def code(lines: list[str], found: Edited) -> str:
 
 def section() -> None:
     """The visitor's corpus, its counts and its ratios."""
-    st.header("Edit the corpus", divider=True)
+    st.header("Edit the corpus", divider="blue")
     st.markdown(
         "Vectors know what was said, nothing else. Here is a corpus so small that every count can be checked by hand: **add a sentence, "
         "take one out**, and see which counts and ratios move. Words count as near at most five places away, inside one sentence."

@@ -69,7 +69,7 @@ def measured() -> Ranked | None:
 
 def section() -> None:
     """One vector for a whole sentence: the visitor's own, then the recorded ranking."""
-    st.header("A vector for a sentence", divider=True)
+    st.header("A vector for a sentence", divider="blue")
     st.markdown(
         "A sentence needs one vector too, if sentences are to be compared or found. One can take the **mean** of its words' vectors, "
         "BERT's **[CLS]** or the mean of its states, or the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$. "
