@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", EXPLORER_HOME="/nonexistent")
 
 import pytest
 import torch
+from playwright.sync_api import Browser
 
 import explorer as ex
 from explorer.model import OwnModel
@@ -83,3 +85,24 @@ def trace(bert: OwnModel) -> Trace:
 def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages whose numbers and files stand open from the beginning."""
     monkeypatch.setattr("explorer.shells.web.UNFOLDED", True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser that reaches nothing but this machine."""
+    from offline import chromium
+
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of the app, and the file in which every attempt to reach outside is written down."""
+    from offline import free_port, server
+
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    arguments = ["streamlit", "run", "app.py", "--server.port", str(port)]
+    with server(arguments, f"{address}/_stcore/health", tmp_path_factory.mktemp("app")) as outside:
+        yield address, outside

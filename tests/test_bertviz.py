@@ -7,7 +7,6 @@ import gzip
 import json
 import re
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SENTENCE
-from offline import ROOT, Watch, chromium
+from offline import ROOT, Watch
 from playwright.sync_api import Browser, Page
 from streamlit.testing.v1 import AppTest
 
@@ -198,12 +197,6 @@ def test_another_bertviz_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         shell._script("head")
     with pytest.raises(ex.ExplorerError, match="pip install no-such-package"):
         shell._file("no-such-package", "x.js")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 def opened(browser: Browser, watch: Watch, shown: Any, folder: Path, mode: str = "light") -> Page:

@@ -9,12 +9,11 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import ALL
-from offline import ROOT, Watch, chromium, free_port, opened, server
+from offline import ROOT, Watch, free_port, opened, server
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as Late
 from test_views import every_record
@@ -45,21 +44,6 @@ CUT_OFF = """plot => {
 SCREENS = [(mode, width) for mode in ("light", "dark") for width in (1280, 390)]
 FEW = SCREENS if ALL else [("dark", 390)]  # the hardest of them
 NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    arguments = ["streamlit", "run", "app.py", "--server.port", str(port)]
-    with server(arguments, f"{address}/_stcore/health", tmp_path_factory.mktemp("app")) as outside:
-        yield address, outside
 
 
 def test_the_first_picture_comes_within_ten_seconds(browser: Browser, app: tuple[str, Path]) -> None:

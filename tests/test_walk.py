@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ALL, TABLE
-from offline import Watch, chromium, free_port, opened, server
+from offline import Watch, opened
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as Late
 
@@ -30,8 +30,7 @@ LISTEN = """() => {
     .observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
 }"""
 QUIET = """() => { const last = window.told.at(-1); return last && last[1] === "notRunning" && performance.now() - last[0] > 250; }"""
-PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))"
-ENDED = """() => window.told.at(-1)[0]"""
+ENDED = "() => window.told.at(-1)[0]"
 
 
 @dataclass
@@ -47,21 +46,6 @@ class Answers:
         times, worst = [seconds for seconds, _ in self.took], max(self.took, default=(0.0, "–"))
         middle = statistics.median(times) if times else 0.0
         return f"{self.name:20} {self.first:5.1f} s {len(times):4} moves, median {middle:.2f} s, longest {worst[0]:.2f} s ({worst[1]})"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    arguments = ["streamlit", "run", "app.py", "--server.port", str(port)]
-    with server(arguments, f"{address}/_stcore/health", tmp_path_factory.mktemp("walk")) as outside:
-        yield address, outside
 
 
 def still(page: Page) -> None:
