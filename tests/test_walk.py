@@ -1,185 +1,176 @@
-"""The tour and every control of every page, moved to its ends in a real browser with the network cut; how long each answer takes."""
+"""The walk through a layer: every step against the model's own weights and the formula, for every norm place and family."""
 
 from __future__ import annotations
 
-import contextlib
-import statistics
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+import itertools
 
+import numpy as np
 import pytest
-from conftest import ALL, TABLE
-from offline import Watch, opened
-from playwright.sync_api import Browser, Locator, Page, expect
-from playwright.sync_api import TimeoutError as Late
+from conftest import SENTENCE
 
-from explorer import pages
-from explorer.lessons import tour
-from explorer.pages.parts import tour as strip
+import explorer as ex
+from explorer.model import OwnModel
+from explorer.nn.layers import ACTIVATIONS, PLACES
+from explorer.records import Trace
+from explorer.views import VIEWS
+from explorer.views.steps import steps_of
 
-pytestmark = pytest.mark.browser
-LESSONS = sorted(path.stem for path in Path(pages.__file__).parent.glob("[a-z]*.py"))
-MODES = ("light", "dark")
-# The page says when its script runs. What it said is written down with the time, so that a short run is not missed.
-LISTEN = """() => {
-  const app = document.querySelector("[data-test-script-state]");
-  window.told = [];
-  new MutationObserver(() => window.told.push([performance.now(), app.dataset.testScriptState]))
-    .observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
-}"""
-QUIET = """() => { const last = window.told.at(-1); return last && last[1] === "notRunning" && performance.now() - last[0] > 250; }"""
-ENDED = "() => window.told.at(-1)[0]"
+WALK = VIEWS["walk"]
 
 
-@dataclass
-class Answers:
-    """The seconds from moving a control to the picture, by control."""
-
-    name: str
-    first: float = 0.0
-    took: list[tuple[float, str]] = field(default_factory=list)
-
-    @property
-    def row(self) -> str:
-        times, worst = [seconds for seconds, _ in self.took], max(self.took, default=(0.0, "–"))
-        middle = statistics.median(times) if times else 0.0
-        return f"{self.name:20} {self.first:5.1f} s {len(times):4} moves, median {middle:.2f} s, longest {worst[0]:.2f} s ({worst[1]})"
+def weight(model: OwnModel, name: str) -> np.ndarray:
+    return model.module.state_dict()[name].numpy().astype(np.float64)
 
 
-def still(page: Page) -> None:
-    """Wait until the page's script has ended and nothing follows."""
-    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=90_000)
-    page.wait_for_timeout(700)
-    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=90_000)
+def linear(model: OwnModel, name: str, x: np.ndarray) -> np.ndarray:
+    bias = model.module.state_dict().get(f"{name}.bias")
+    return x @ weight(model, f"{name}.weight").T + (0.0 if bias is None else bias.numpy())
 
 
-def answered(page: Page, act: Callable[[], None]) -> float | None:
-    """The seconds from an act to the end of what the page does about it; None where it does nothing."""
-    page.evaluate("() => { window.told = window.told || []; window.told.length = 0; }")
-    began = page.evaluate("performance.now()")
-    act()
-    try:
-        page.wait_for_function(QUIET, timeout=1500, polling=50)
-    except Late:
-        if not page.evaluate("window.told.length"):
-            return None
-        page.wait_for_function(QUIET, timeout=90_000, polling=50)
-    return float(page.evaluate(ENDED) - began) / 1000
+def shown(trace: Trace, step: str, **given: object) -> np.ndarray:
+    data = WALK(trace, step=step, **given).data[0]
+    return np.asarray(data.z if data.type == "heatmap" else data.y, np.float64)
 
 
-def moves(page: Page) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Every control of a page with what moves it to one end, then to the other."""
-    for kind, ends in KINDS.items():
-        number = 0
-        while number < page.locator(kind).count():
-            control = page.locator(kind).nth(number)
-            if control.is_visible() and control.is_enabled():
-                yield from ends(control)
-            number += 1
+def close(one: np.ndarray, other: np.ndarray) -> None:
+    np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-5)
 
 
-LABEL = """e => {
-  const widget = e.closest(".stSlider, .stCheckbox, .stButtonGroup, .stRadio, .stSelectbox");
-  return widget.querySelector("[data-testid=stWidgetLabel]").innerText;
-}"""
+def norm(model: OwnModel, name: str, x: np.ndarray) -> np.ndarray:
+    centred = x - x.mean(-1, keepdims=True)
+    deviation = np.sqrt((centred**2).mean(-1, keepdims=True) + model.config.norm_epsilon)
+    return centred / deviation * weight(model, f"{name}.norm.weight") + weight(model, f"{name}.norm.bias")
 
 
-def named(control: Locator) -> str:
-    return " ".join(str(control.evaluate(LABEL)).split())[:30]
+@pytest.fixture(scope="module", params=PLACES)
+def model(request: pytest.FixtureRequest, bert: OwnModel) -> OwnModel:
+    return ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=request.param, dim=32)
 
 
-def slider(control: Locator) -> Iterator[tuple[str, Callable[[], None]]]:
-    for key in ("Home", "End"):
-        yield f"{named(control)}: {key}", lambda key=key: control.press(key)  # type: ignore[misc]
+def test_every_step_is_the_formula_on_the_model_s_weights(model: OwnModel) -> None:
+    trace, head, width = ex.trace(model, SENTENCE, blocks=True), 1, 8
+    place, part = model.config.norm_place, slice(head * width, (head + 1) * width)
+    x = trace.hidden["encoder"][0].astype(np.float64)
+    first, second = "layers.0.after_attention", "layers.0.after_feed_forward"
+    reads = norm(model, first, x) if place == "pre" else x
+    q, k, v = (linear(model, f"layers.0.attention.{name}", reads) for name in ("query", "key", "value"))
+    scores = q[:, part] @ k[:, part].T / np.sqrt(width)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    every = []
+    for h in range(4):
+        own = slice(h * width, (h + 1) * width)
+        powers = np.exp(q[:, own] @ k[:, own].T / np.sqrt(width))
+        every.append(powers / powers.sum(axis=1, keepdims=True) @ v[:, own])
+    out = linear(model, "layers.0.attention.output", np.concatenate(every, axis=1))
+    for step, wanted in {
+        "x": x, "q": q[:, part], "k": k[:, part], "v": v[:, part], "q·k": scores * np.sqrt(width), "÷ √d": scores,
+        "mask": scores, "softmax": weights, "Σ α v": weights @ v[:, part], "heads": np.concatenate(every, axis=1), "W_O": out,
+    }.items():  # fmt: skip
+        close(shown(trace, step, head=head), wanted)
+    word = "3 didn"
+    close(shown(trace, "q ⊙ k", head=head, word=word), q[3, part] * k[:, part])
+    close(shown(trace, "α · v", head=head, word=word), weights[3][:, None] * v[:, part])
+    above = x + (norm(model, first, out) if place == "inside" else out)
+    entering = norm(model, first, above) if place == "post" else above
+    read = norm(model, second, entering) if place == "pre" else entering
+    units = ACTIVATIONS["gelu"](model.module.layers[0].feed_forward.widen.weight.new_tensor(  # type: ignore[union-attr, operator]
+        linear(model, "layers.0.feed_forward.widen", read))).double().numpy()  # fmt: skip
+    made = linear(model, "layers.0.feed_forward.narrow", units)
+    total = entering + (norm(model, second, made) if place == "inside" else made)
+    close(shown(trace, "+ x"), above)
+    close(shown(trace, "units"), units)
+    close(shown(trace, "feed-forward"), made)
+    close(shown(trace, "+ x again"), total)
+    leaving = norm(model, second, total) if place == "post" else total
+    close(trace.hidden["encoder"][1], leaving)
+    close(shown(trace, "norm again" if place == "post" else "+ x again"), leaving)
 
 
-def switch(control: Locator) -> Iterator[tuple[str, Callable[[], None]]]:
-    for _ in range(2):
-        yield named(control), control.click
+def test_the_steps_stand_in_the_order_of_the_model(model: OwnModel) -> None:
+    names = [step.name for step in steps_of(ex.trace(model, SENTENCE, blocks=True))]
+    order = {
+        "post": ["x", "q", "W_O", "+ x", "norm", "units", "feed-forward", "+ x again", "norm again"],
+        "pre": ["x", "norm", "q", "W_O", "+ x", "norm again", "units", "feed-forward", "+ x again"],
+        "inside": ["x", "q", "W_O", "norm", "+ x", "units", "feed-forward", "norm again", "+ x again"],
+    }[model.config.norm_place]
+    assert [name for name in names if name in order] == order
 
 
-def group(control: Locator) -> Iterator[tuple[str, Callable[[], None]]]:
-    for which in (-1, 0):
-        yield f"{named(control)}: {which}", control.locator("button, [data-testid=stRadioOption]").nth(which).click
+def test_hidden_units_are_handed_out_for_every_kind_of_feed_forward_layer(bert: OwnModel) -> None:
+    for activation in ACTIVATIONS:
+        model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", activation=activation)
+        block = ex.trace(model, "A dog.", blocks=True).block("encoder", 1, "feed-forward")
+        assert block.units is not None
+        close(linear(model, "layers.1.feed_forward.narrow", block.units), block.out)
 
 
-def choice(control: Locator) -> Iterator[tuple[str, Callable[[], None]]]:
-    def choose(which: int) -> None:
-        options = control.page.get_by_role("option")
-        for _ in range(5):  # a list that opens while the page is drawn anew closes again
-            control.get_by_role("combobox").click()
-            with contextlib.suppress(Late):
-                options.nth(which).click(timeout=2_000)
-                return
-        raise AssertionError(f"no list opens at {named(control)}")
-
-    for which in (-1, 0):
-        yield f"{named(control)}: {which}", lambda which=which: choose(which)  # type: ignore[misc]
+def test_one_word_is_a_row_of_the_whole(trace: Trace) -> None:
+    words = WALK.controls(trace)["word"].options
+    for step, place in itertools.product(steps_of(trace), (0, 7, len(words) - 1)):
+        whole, row = shown(trace, step.name), shown(trace, step.name, one=True, word=words[place])
+        if row.ndim == 1:
+            np.testing.assert_array_equal(row, whole[place])
+        else:
+            assert step.name in ("k", "v", "q ⊙ k", "α · v"), step.name
 
 
-KINDS: dict[str, Callable[[Locator], Iterator[tuple[str, Callable[[], None]]]]] = {
-    "[data-testid=stSlider] input[type=range]": slider,
-    "[data-testid=stCheckbox] label": switch,
-    "[data-testid=stButtonGroup]": group,
-    "[data-testid=stRadio]": group,
-    "[data-testid=stSelectbox]": choice,
-}
+def test_the_hovers_hold_their_operands(trace: Trace) -> None:
+    def operands(step: str) -> tuple[np.ndarray, np.ndarray]:
+        data = WALK(trace, step=step, word="4 '").data[0]
+        return np.asarray(data.customdata, np.float64), np.asarray(data.z, np.float64)
+
+    parts, total = operands("+ x")
+    close(parts.sum(-1), total)
+    (x, mean, deviation, gain, shift), normed = np.moveaxis(operands("norm")[0], -1, 0), operands("norm")[1]
+    close((x - mean) / deviation * gain + shift, normed)
+    for step in ("q ⊙ k", "α · v"):
+        parts, product = operands(step)
+        close(parts[..., 0] * parts[..., 1], product)
+    attention = trace.attention[0]
+    close(operands("q ⊙ k")[1].sum(axis=1), attention.stage("scores", 0)[4])
+    close(operands("α · v")[1].sum(axis=0), attention.stage("context", 0)[4])
 
 
-def walked(page: Page, name: str) -> Answers:
-    """Every control of a page, moved to both ends."""
-    found = Answers(name)
-    still(page)
-    page.evaluate(LISTEN)
-    for control, act in moves(page):
-        seconds = answered(page, act)
-        if seconds is not None:
-            found.took.append((seconds, control))
-        assert page.locator("[data-testid=stException]").count() == 0, control
-    return found
+def test_source_and_target_each_have_their_own_walk(bert: OwnModel) -> None:
+    model = ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu")
+    trace = ex.trace(model, "The dog slept because it was tired.", target="It slept.", blocks=True)
+    assert "+ bias" in [step.name for step in steps_of(trace)]
+    for where, rows, columns in (("encoder", trace.source, trace.source), ("decoder", trace.target, trace.target),
+                                 ("cross", trace.target, trace.source)):  # fmt: skip
+        assert rows is not None and columns is not None
+        assert shown(trace, "softmax", layer=f"{where} layer 1").shape == (len(rows), len(columns))
+        assert len(shown(trace, "k", layer=f"{where} layer 1")) == len(columns)
+        assert len(shown(trace, "units", layer=f"{where} layer 1")) == len(rows)
 
 
-@pytest.mark.parametrize("mode", MODES if ALL else MODES[1:])
-@pytest.mark.parametrize("name", LESSONS if ALL else ["positions"])
-def test_every_control_goes_to_its_ends(
-    browser: Browser, app: tuple[str, Path], name: str, mode: str, record_property: Callable[[str, str], None]
-) -> None:
-    watch = Watch()
-    begun = time.perf_counter()
-    page = opened(browser, watch, f"{app[0]}/{name}" if name != "start" else app[0], mode)
-    page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=90_000)
-    first = time.perf_counter() - begun
-    found = walked(page, f"{name}, {mode}")
-    found.first = first
-    record_property(TABLE + "pages: the first picture, and what it takes to answer a moved control", found.row)
-    assert found.took, "a page has something to move"
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
+def test_a_trace_without_blocks_says_how_to_make_one(bert: OwnModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="blocks=True"):
+        WALK(ex.trace(bert, SENTENCE))
+    with pytest.raises(ex.ExplorerError, match="blocks=True"):
+        ex.trace(bert, SENTENCE).block("encoder", 0, "attention")
 
 
-@pytest.mark.skipif(not ALL, reason="a walk through the whole tour takes a minute: make test-all")
-@pytest.mark.parametrize("mode", MODES)
-def test_the_tour_is_walked_to_its_end(
-    browser: Browser, app: tuple[str, Path], mode: str, record_property: Callable[[str, str], None]
-) -> None:
-    watch, took, steps = Watch(), [], strip.steps()
-    page = opened(browser, watch, app[0], mode)
-    page.get_by_role("link", name="Take the guided tour").first.click()
-    for number, step in enumerate(steps, 1):
-        expect(page.get_by_text(f"{number} of {len(steps)}").first).to_be_visible(timeout=30_000)
-        begun = time.perf_counter()
-        expect(page.get_by_text(step.mark).first).to_be_attached(timeout=30_000)
-        took.append(time.perf_counter() - begun)
-        still(page)
-        assert page.locator("[data-testid=stException]").count() == 0, step.says
-        if number < len(steps):
-            page.get_by_role("link", name="Next →").click()
-    assert len(steps) == len(tour.STEPS)
-    record_property(
-        TABLE + "pages: the first picture, and what it takes to answer a moved control",
-        f"the tour, {mode}: {len(steps)} steps, what to see stands there after {statistics.median(took):.2f} s, longest {max(took):.2f} s",
-    )
-    assert watch.faults == [] and app[1].read_text() == ""
-    page.context.close()
+def test_attention_with_nothing_to_learn_is_softmax_of_x_x(trace: Trace) -> None:
+    x = trace.hidden["encoder"][0].astype(np.float64)
+    for causal in (False, True):
+        seen = np.tril(np.ones((len(x), len(x)))) if causal else np.ones((len(x), len(x)))
+        powers = np.exp(x @ x.T) * seen
+        weights = powers / powers.sum(axis=1, keepdims=True)
+        for stage, wanted in {"x·x": x @ x.T, "softmax": weights, "Σ α x": weights @ x}.items():
+            drawn = np.asarray(VIEWS["simple"](trace, stage=stage, causal=causal).data[0].z)
+            if stage != "Σ α x":
+                assert np.array_equal(np.isfinite(drawn), seen.astype(bool))
+                drawn, wanted = np.nan_to_num(drawn), wanted * seen
+            close(drawn, wanted)
+
+
+def test_both_masks_show_the_same_scores_and_rows_that_sum_to_one(trace: Trace) -> None:
+    full, back = VIEWS["masks"](trace, stage="scores").data
+    close(np.asarray(full.z), trace.attention[0].stage("scaled", 0))
+    lower = np.tril(np.ones_like(full.z)).astype(bool)
+    np.testing.assert_array_equal(np.isfinite(back.z), lower)
+    np.testing.assert_array_equal(np.asarray(back.z)[lower], np.asarray(full.z)[lower])
+    full, back = VIEWS["masks"](trace, stage="weights").data
+    close(np.asarray(full.z), trace.attention[0].weights[0])
+    close(np.nansum(back.z, axis=1), np.ones(len(lower)))
+    assert back.text[0][1] == "−∞" and back.text[1][0] == "q<sub>2</sub>·k<sub>1</sub>"
