@@ -14,7 +14,7 @@ from torch import Tensor
 
 from explorer.nn.attention import Attention
 from explorer.nn.cache import Cache, Name
-from explorer.nn.layers import FeedForward, Norm
+from explorer.nn.layers import AddNorm, FeedForward, Norm
 from explorer.nn.positions import Position
 from explorer.nn.step import around
 from explorer.nn.transformer import Layer, Transformer
@@ -115,14 +115,8 @@ class _Layer:
     """One layer: attention over the cache and the new place, and the feed-forward part."""
 
     def __init__(self, layer: Layer) -> None:
-        self.attention, self.around = (
-            _Own(layer.attention),
-            around(layer.after_attention.place, _norm(layer.after_attention.norm)),
-        )
-        self.feed, self.around_feed = (
-            _feed(layer.feed_forward),
-            around(layer.after_feed_forward.place, _norm(layer.after_feed_forward.norm)),
-        )
+        self.attention, self.around = _Own(layer.attention), _around(layer.after_attention)
+        self.feed, self.around_feed = _feed(layer.feed_forward), _around(layer.after_feed_forward)
 
     def __call__(self, x: np.ndarray, at: int, cache: Roomy) -> np.ndarray:
         x = self.around(x, lambda y: self.attention(y, at, cache))
@@ -151,6 +145,10 @@ class _Own:
         context = np.matmul(weights[:, None], values[:, : at + 1])[:, 0]  # [head, width]
         context /= np.add.reduce(weights, axis=1, keepdims=True)
         return self.out(context.reshape(-1))
+
+
+def _around(part: AddNorm) -> Callable[[np.ndarray, Inner], np.ndarray]:
+    return around(part.place, _norm(part.norm))
 
 
 def _norm(part: Norm) -> Inner:

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from explorer.nn.attention import Attention
 from explorer.nn.cache import Cache
-from explorer.nn.layers import FeedForward
+from explorer.nn.layers import AddNorm, FeedForward
 from explorer.nn.positions import Position
 from explorer.nn.transformer import Layer, Transformer
 
@@ -61,17 +61,11 @@ class _Layer:
     """One layer: attention over the cache and the new place, perhaps over the source, and the feed-forward part."""
 
     def __init__(self, layer: Layer, position: Position) -> None:
-        self.attention, self.around = (
-            _Own(layer.attention, position),
-            around(layer.after_attention.place, layer.after_attention.norm.forward),
-        )
+        self.attention, self.around = _Own(layer.attention, position), _around(layer.after_attention)
         self.cross, self.around_cross = None, None
         if layer.cross is not None and layer.after_cross is not None:
-            self.cross, self.around_cross = _Cross(layer.cross), around(layer.after_cross.place, layer.after_cross.norm.forward)
-        self.feed, self.around_feed = (
-            _feed(layer.feed_forward),
-            around(layer.after_feed_forward.place, layer.after_feed_forward.norm.forward),
-        )
+            self.cross, self.around_cross = _Cross(layer.cross), _around(layer.after_cross)
+        self.feed, self.around_feed = _feed(layer.feed_forward), _around(layer.after_feed_forward)
 
     def __call__(self, x: Tensor, where: Tensor, seen: Tensor, cache: Cache) -> Tensor:
         x = self.around(x, lambda y: self.attention(y, where, seen, cache))
@@ -79,6 +73,10 @@ class _Layer:
             cross = self.cross
             x = self.around_cross(x, lambda y: cross(y, cache))
         return self.around_feed(x, self.feed)
+
+
+def _around(part: AddNorm) -> Callable[[Tensor, Norm], Tensor]:
+    return around(part.place, part.norm.forward)
 
 
 def around(place: str, norm: Callable[[X], X]) -> Callable[[X, Callable[[X], X]], X]:

@@ -6,8 +6,6 @@ comes from us: the weights of a `Trace` in whole thousandths, each stored once (
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -23,7 +21,7 @@ import numpy as np
 from explorer.errors import ChoiceError, MissingError, unknown
 from explorer.records import Attention, Tokens, Trace
 from explorer.shells.bertviz_page import LOADER, PAGE
-from explorer.shells.export import prose
+from explorer.shells.export import packed, prose
 from explorer.views import theme
 
 MARKS = 600_000  # lines and boxes in one picture: 12 layers of 12 heads over 64 pieces, for which a browser needs ten seconds
@@ -250,8 +248,7 @@ def _libraries(view: str) -> str:
 
 def _packed(held: Any) -> str:
     """This as compressed JSON; a browser unpacks it by itself."""
-    packed = gzip.compress(json.dumps(held, separators=(",", ":")).encode("utf-8"), mtime=0)
-    return base64.b64encode(packed).decode("ascii")
+    return packed(json.dumps(held, separators=(",", ":")))
 
 
 def _script(view: str) -> str:

@@ -208,7 +208,12 @@ def _short(value: object) -> str:
 @lru_cache(maxsize=1)
 def _packed_plotly() -> str:
     """plotly.js, compressed: a browser unpacks it by itself, and the page is a third of the size."""
-    return base64.b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
+    return packed(get_plotlyjs())
+
+
+def packed(text: str) -> str:
+    """A text, compressed and in letters that may stand in a page."""
+    return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
 
 
 HEAD = """<meta charset="utf-8">
