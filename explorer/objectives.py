@@ -187,10 +187,10 @@ def skip_gram(module: WordVectors, batch: Tensors, smoothing: float) -> Losses:
     Both are sums over the words of a pair and means over the pairs.
     """
     middle, near, others = batch["source"], batch["answers"], batch["strangers"]  # [pair, 1], [pair, 1], [pair, 5]
-    return {
-        "near": functional.softplus(-module.closeness(middle, near)).mean(),
-        "strangers": functional.softplus(module.closeness(middle, others)).sum(-1).mean(),
-    }
+    beside = torch.cat((near, others), dim=1)  # [pair, 6]
+    sign = torch.tensor([-1.0] + [1.0] * others.shape[1], device=beside.device)
+    means = functional.softplus(sign * module.closeness(middle, beside)).mean(0)
+    return {"near": means[0], "strangers": means[1:].sum()}
 
 
 def co_occurrence(module: WordVectors, batch: Tensors, smoothing: float) -> Losses:

@@ -21,7 +21,8 @@ from explorer.measuring.taught import worth
 from explorer.model import OwnModel
 from explorer.records import Copied
 from explorer.text.seedling import stories
-from explorer.training.run import Run, tensors
+from explorer.training.devices import tensors
+from explorer.training.run import Run
 from explorer.training.teaching import Teacher, every_other, student_of
 from explorer.views import VIEWS
 

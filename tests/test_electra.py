@@ -23,9 +23,10 @@ from explorer.objectives import OBJECTIVES, REPLACED_WEIGHT, drawn
 from explorer.records import Detection
 from explorer.text.seedling import stories
 from explorer.training.batches import Batch
+from explorer.training.devices import tensors
 from explorer.training.line import along
 from explorer.training.processes import counts
-from explorer.training.run import Run, tensors
+from explorer.training.run import Run
 from explorer.training.teaching import discriminator_of, learns_from
 from explorer.views import VIEWS
 

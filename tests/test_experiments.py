@@ -26,7 +26,7 @@ from explorer.pages.parts import recorded
 from explorer.records import Curve, Curves
 from explorer.text.microworld import labelled
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.run import tensors
+from explorer.training.devices import tensors
 from explorer.views import VIEWS
 
 SMALL = lengths.Size(trained=16, read=64, bin=16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1))

@@ -511,7 +511,7 @@ def test_a_head_that_is_told_what_pronouns_mean_is_scored_on_it(wordpieces: OwnM
     batch = run.batch(1)
     meant = batch.labels["meant"]
     assert meant.any() and (batch.source == batch.answers)[np.nonzero(meant)[0], np.nonzero(meant)[1]].all()
-    from explorer.training.run import tensors
+    from explorer.training.devices import tensors
 
     found = OBJECTIVES["mlm+antecedent"](run.model.module, tensors(batch, run.model.device), 0.0)
     price = []

@@ -17,8 +17,9 @@ from explorer.objectives import OBJECTIVES
 from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories
 from explorer.training.batches import Batch
+from explorer.training.devices import tensors
 from explorer.training.processes import Processes, counts
-from explorer.training.run import Plan, Run, tensors
+from explorer.training.run import Plan, Run
 from explorer.training.stories import Translation
 
 ROOT = Path(__file__).parent.parent

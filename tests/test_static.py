@@ -14,12 +14,13 @@ from explorer.measuring.analogies import answered, known
 from explorer.measuring.held import Desk, Held
 from explorer.model.others import StaticModel
 from explorer.neighbours import analogy, neighbours
+from explorer.nn.products import products
 from explorer.objectives import OBJECTIVES
 from explorer.text.microworld.relations import relations
 from explorer.text.seedling import stories
 from explorer.text.tokenizers import Tokenizer
+from explorer.training.devices import tensors
 from explorer.training.nearness import STRANGERS, WINDOW, Told, cells, pairs_of, strangers
-from explorer.training.run import tensors
 from explorer.training.stories import Story
 
 
@@ -92,12 +93,60 @@ def test_pairs_stand_near_each_other_and_near_ones_more_often() -> None:
     told = Told([story], 400)
     chance, count = np.random.default_rng(0), np.zeros(WINDOW + 1)
     for _ in range(20):
-        middle, near = pairs_of(story, told, chance)
+        middle, near = pairs_of([story], told, chance)
         distance = np.abs(middle - near)
         assert distance.min() == 1 and distance.max() <= WINDOW
         count += np.bincount(distance, minlength=WINDOW + 1)
         assert len({*zip(middle.tolist(), near.tolist(), strict=True)}) == len(middle)
     np.testing.assert_allclose(count[1:] / (20 * 800), [1, 0.8, 0.6, 0.4, 0.2], atol=0.03)
+
+
+def test_pairs_never_reach_from_one_story_into_the_next() -> None:
+    short = [Story(ids, ids, ids) for ids in np.split(np.arange(16), [1, 3, 7])]
+    owner = np.repeat(np.arange(4), [1, 2, 4, 9])
+    found: set[int] = set()
+    for seed in range(100):
+        middle, near = pairs_of(short, Told(short, 16), np.random.default_rng(seed))
+        assert (owner[middle] == owner[near]).all()
+        found |= set(owner[middle].tolist())
+    assert found == {1, 2, 3}
+    lonely = short[:1]
+    assert [len(part) for part in pairs_of(lonely, Told(lonely, 16), np.random.default_rng(0))] == [0, 0]
+
+
+def test_a_stranger_is_the_word_in_whose_part_of_the_line_its_lot_falls() -> None:
+    """Against a binary search of every lot; some words never occur, one is nearly everything, and many are very rare."""
+    ids = np.repeat(np.arange(3000), np.where(np.arange(3000) == 70, 3_000_000, np.arange(3000) % 3))
+    told = Told([Story(ids, ids, ids)], 3005)
+    lots = np.random.default_rng(4).random((9_000, STRANGERS))
+    wanted = np.searchsorted(told.noise, lots, side="right")
+    np.testing.assert_array_equal(strangers(told, 9_000, np.random.default_rng(4)), wanted)
+    assert told.counts[wanted].min() > 0 and len(np.unique(wanted)) > 100
+
+
+@pytest.mark.parametrize("vocabulary", [7, 50, 70_000])  # too few cells, enough, and more than sixteen bits can number
+def test_products_and_their_gradients_are_those_of_copied_rows(vocabulary: int) -> None:
+    chance = torch.Generator().manual_seed(0)
+    tables = [torch.randn(many, 5, generator=chance, dtype=torch.float64) for many in (vocabulary, vocabulary + 3)]
+    rows = torch.randint(vocabulary, (400,), generator=chance)
+    columns = torch.randint(vocabulary + 3, (400, 6), generator=chance)
+    rows[:50], columns[:50, :3] = rows[0], columns[0, 0]  # the same pair often
+    found, asked = (list(table.clone().requires_grad_() for table in tables) for _ in range(2))
+    ours = products(*found, rows, columns)
+    copied = (asked[0][rows][:, None] * asked[1][columns]).sum(-1)
+    torch.testing.assert_close(ours, copied)
+    weights = torch.randn(400, 6, generator=chance, dtype=torch.float64)
+    for total in (ours, copied):
+        (total * weights).sum().backward()
+    for one, other in zip(found, asked, strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+
+
+def test_no_pair_at_all_is_no_error() -> None:
+    tables = [torch.randn(4, 3, requires_grad=True) for _ in range(2)]
+    none = products(*tables, torch.zeros(0, dtype=torch.long), torch.zeros(0, 6, dtype=torch.long))
+    none.sum().backward()
+    assert none.shape == (0, 6) and all(float(table.grad.abs().sum()) == 0 for table in tables)
 
 
 def test_strangers_and_thinning_follow_the_published_laws() -> None:

@@ -24,7 +24,8 @@ from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories
 from explorer.training import point
 from explorer.training.batches import BATCHES, Kitchen, causal, framed, masked_and_next
-from explorer.training.run import Run, tensors
+from explorer.training.devices import tensors
+from explorer.training.run import Run
 from explorer.training.schedules import SCHEDULES, share
 from explorer.training.steps import steps_of
 from explorer.training.stories import Translation, chosen, prepared

@@ -47,7 +47,7 @@ def told(word2vec: StaticModel) -> Told:
 def test_the_pairs_shown_are_those_that_training_draws(word2vec: StaticModel, told: Told) -> None:
     made = drawn(word2vec, lesson.TEXT, told, seed=3)
     ids = made.tokens.ids.astype(np.int64)
-    middle, near = pairs_of(Story(ids, ids, ids), told, np.random.default_rng((3, 6)))
+    middle, near = pairs_of([Story(ids, ids, ids)], told, np.random.default_rng((3, 6)))
     np.testing.assert_array_equal(ids[made.pairs], np.stack((middle, near), axis=1))
     stay = np.flatnonzero(made.window)
     by_hand = {

@@ -20,7 +20,8 @@ from explorer.model import OwnModel
 from explorer.records import Curves, spread
 from explorer.text.seedling import stories
 from explorer.training.batches import BATCHES, Batch, Kitchen
-from explorer.training.run import Run, tensors
+from explorer.training.devices import tensors
+from explorer.training.run import Run
 from explorer.training.stories import prepared
 
 FRESH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)

@@ -18,7 +18,7 @@ from explorer.records import Curves, spread
 from explorer.text.seedling import stories
 from explorer.training import batches
 from explorer.training.batches import Kitchen
-from explorer.training.run import tensors
+from explorer.training.devices import tensors
 from explorer.training.stories import prepared
 
 WIDTH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)

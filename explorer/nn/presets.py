@@ -214,14 +214,14 @@ ELMO = Preset(
     tokenizer="characters",
     objective="bilm",
     pieces=4000,
-    tiny={"steps": 800, "batch": 32},
+    tiny={"steps": 500, "batch": 32},
 )  # fmt: skip
 
 VECTORS = {"tiny": {"dim": 64}, "small": {"dim": 128}, "base": {"dim": 300}}
 EVENLY = {"optimiser": "adamw", "schedule": "linear"}
 WORD2VEC = Preset(
     "word2vec", {"family": "static"}, VECTORS, tokenizer="words", objective="skip-gram", pieces=4000, plan=EVENLY,
-    tiny={"steps": 1500, "batch": 32, "rate": 1e-2},
+    tiny={"steps": 750, "batch": 64, "rate": 2.4e-2},
 )  # fmt: skip
 GLOVE = Preset(
     "glove", {"family": "static", "counts": True}, VECTORS, tokenizer="words", objective="co-occurrence", pieces=4000, plan=EVENLY,

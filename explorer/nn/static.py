@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from explorer import tap
 from explorer.errors import ChoiceError
+from explorer.nn.products import products
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class WordVectors(nn.Module):
         return x
 
     def closeness(self, middle: Tensor, near: Tensor) -> Tensor:
-        """w·w̃, with the biases of GloVe: from two tensors of ids, of shapes that go together, to a number for each pair."""
-        found = (self.words(middle) * self.near(near)).sum(-1)
+        """w·w̃, with the biases of GloVe: of each word in the middle [pair, 1] with each of the words beside it [pair, many]."""
+        found = products(self.words.weight, self.near.weight, middle[:, 0], near)
         if self.word_bias is not None and self.near_bias is not None:
             found = found + self.word_bias(middle)[..., 0] + self.near_bias(near)[..., 0]
         return found

@@ -211,8 +211,7 @@ def spelled(stories: Sequence[Spelled], held: Kitchen) -> Batch:
 def near_and_strange(stories: Sequence[Story], held: Kitchen) -> Batch:
     """Pairs of words that stand near each other, one a row, and beside each five words drawn by chance."""
     assert isinstance(held.every, Told), "made so by fit"
-    made = [pairs_of(story, held.every, held.chance) for story in stories]
-    middle, near = (np.concatenate(parts)[:, None] for parts in zip(*made, strict=True))
+    middle, near = (part[:, None] for part in pairs_of(stories, held.every, held.chance))
     real = np.ones(middle.shape, bool)
     labels = {"strangers": strangers(held.every, len(middle), held.chance)}
     return Batch(middle, real, np.zeros_like(middle), near, real, labels)

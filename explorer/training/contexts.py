@@ -26,7 +26,7 @@ def drawn(model: StaticModel, text: str, told: Told, *, seed: int = 0) -> Drawn:
     tokens = model.tokenizer.encode(text, special=False)
     chance, ids = np.random.default_rng((seed, 6)), tokens.ids.astype(np.int64)
     places, wide = windows(told.kept[ids], chance)
-    middle, near = within(wide)
+    middle, near = within(wide, np.zeros_like(wide))
     pairs = np.stack((places[middle], places[near]), axis=1)
     window = np.zeros(len(ids), np.int64)
     window[places] = wide

@@ -20,7 +20,7 @@ from explorer.text.microworld import stories as microworld
 from explorer.text.microworld.french import pairs
 from explorer.text.seedling import stories as toy
 from explorer.training.batches import BATCHES, Kitchen
-from explorer.training.run import tensors
+from explorer.training.devices import tensors
 from explorer.training.splitting import repeats
 from explorer.training.stories import Texts, Translation, prepared, prepared_pairs
 

@@ -12,6 +12,7 @@ from explorer.training.stories import Story
 
 WINDOW, STRANGERS = 5, 5
 POWER = 0.75  # strangers are drawn by the frequencies to this power, so that rare words come more often
+GUIDES = 1 << 16  # points on the line of strangers whose words are looked up once
 SAMPLE = 1e-3  # a word that makes up more than this share of the text is often left out, by word2vec
 
 
@@ -30,8 +31,13 @@ class Told(list[Story]):
     @cached_property
     def noise(self) -> np.ndarray:
         """By which shares of [0, 1) strangers are drawn, added up [word]."""
-        shares = self.counts**POWER
-        return np.cumsum(shares / shares.sum())
+        added = np.cumsum(self.counts**POWER)
+        return added / added[-1]
+
+    @cached_property
+    def guide(self) -> np.ndarray:
+        """In whose part of that line each of many points stands, evenly apart: from there it is never far to the word of a lot."""
+        return np.searchsorted(self.noise, np.arange(GUIDES) / GUIDES, side="right")
 
     @cached_property
     def kept(self) -> np.ndarray:
@@ -40,35 +46,40 @@ class Told(list[Story]):
         return np.minimum(1.0, np.sqrt(share) + share)
 
 
-def pairs_of(story: Story, told: Told, chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs (middle, near) of one story: frequent words thinned out, each window of a width drawn from 1 to 5."""
-    places, wide = windows(told.kept[story.ids], chance)
-    ids = story.ids[places]
-    middle, near = within(wide)
+def pairs_of(stories: Sequence[Story], told: Told, chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs (middle, near) of stories: frequent words thinned out, each window of a width drawn from 1 to 5."""
+    ids = np.concatenate([story.ids for story in stories])
+    places, wide = windows(told.kept[ids], chance)
+    story = np.repeat(np.arange(len(stories)), [len(story.ids) for story in stories])[places]
+    middle, near = within(wide, story)
+    ids = ids[places]
     return ids[middle], ids[near]
 
 
 def windows(kept: np.ndarray, chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Which places of a story stay, where each stays with the chance `kept` [place], and how far each of them looks."""
+    """Which places stay, where each stays with the chance `kept` [place], and how far each of them looks."""
     places = np.flatnonzero(chance.random(len(kept)) < kept)
     return places, chance.integers(1, WINDOW + 1, len(places))
 
 
-def within(wide: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs (middle, near) as places among words that stayed: each looks as far as `wide` says, to both sides."""
+def within(wide: np.ndarray, story: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs (middle, near) as places among words that stayed: each looks as far as `wide` says, to both sides, in its own story."""
     middle, near = [], []
     for step in range(1, WINDOW + 1):
-        at = np.arange(max(0, len(wide) - step))
-        onward, back = at[wide[at] >= step], at[wide[at + step] >= step] if len(at) else at
+        at = np.flatnonzero(story[:-step] == story[step:])
+        onward, back = at[wide[at] >= step], at[wide[at + step] >= step]
         middle += [onward, back + step]
         near += [onward + step, back]
     return np.concatenate(middle), np.concatenate(near)
 
 
 def strangers(told: Told, count: int, chance: np.random.Generator) -> np.ndarray:
-    """Words drawn by chance [pair, 5]."""
-    drawn = np.searchsorted(told.noise, chance.random((count, STRANGERS)), side="right")
-    return np.minimum(drawn, told.size - 1)
+    """Words drawn by chance [pair, 5]: of each lot from 0 to below 1, the word in whose part of that line it falls."""
+    lots = chance.random(count * STRANGERS)
+    found = told.guide[(lots * GUIDES).astype(np.int64)]
+    while len(short := np.flatnonzero(told.noise[found] <= lots)):
+        found[short] += 1
+    return found.reshape(count, STRANGERS)
 
 
 class Cell(NamedTuple):

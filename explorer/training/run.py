@@ -23,6 +23,7 @@ from explorer.records import TrainingStep
 from explorer.training import point
 from explorer.training.ahead import made_ahead
 from explorer.training.batches import BATCHES, Batch, Kitchen, one_by_one
+from explorer.training.devices import seeded, tensors
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import memory_for, undisturbed
 from explorer.training.optimising import Optimiser
@@ -166,7 +167,7 @@ class Run:
         first = int(lots(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
         with torch.random.fork_rng(devices=[] if device.type == "cpu" else None):
             for place, part, shares in self.processes.parts(batch, self.plan.accumulate):
-                torch.manual_seed(first + place)
+                seeded(device, first + place)
                 with autocast(device, self.plan.precision):
                     losses = self.objective(module, tensors(part, device), self.plan.smoothing)
                 scaled = {name: weighed(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
@@ -287,14 +288,3 @@ class Run:
         if self.step == self.plan.steps:
             library.write(self.model, self.folder)
         self._saved, self._saved_at = self.step, time.monotonic()
-
-
-def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
-    """A batch as an objective takes it."""
-    named = {"source": batch.source, "real": batch.real, "segments": batch.segments, "answers": batch.answers}
-    where = np.flatnonzero(batch.scored)  # found here: no device is waited for
-    named |= {"scored": batch.scored, "where": where, **batch.labels}
-    made = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
-    if device.type != "cuda":
-        return {name: value.to(device) for name, value in made.items()}
-    return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy
