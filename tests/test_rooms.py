@@ -10,7 +10,7 @@ ORDER = (
     ("errors",), ("records",), ("tap",), ("text",), ("corruption", "decoding", "comparing"), ("nn",), ("objectives",),
     ("model",), ("tracing",), ("placing", "guessing", "offering", "generating", "inside", "directions", "neighbours"),
     ("meeting",), ("runs",), ("library",), ("hub",), ("loading",), ("measuring",), ("abilities",),
-    ("training",), ("tasks",), ("cards",), ("recipes", "experiments"),
+    ("training",), ("tasks",), ("cards",), ("recipes",), ("experiments",),
 )  # fmt: skip
 RANK = {room: n for n, rooms in enumerate(ORDER) for room in rooms}
 BESIDE = {

@@ -13,6 +13,7 @@ import numpy as np
 from explorer import library
 from explorer.experiments import plain
 from explorer.model import OwnModel
+from explorer.recipes import RECIPES
 from explorer.records import Bench, Mixes
 from explorer.tasks import TASKS
 from explorer.tasks.features import features
@@ -48,9 +49,9 @@ FULL = Size()
 
 
 def bilm(seed: int, size: Size, workshop: Path) -> OwnModel:
-    """The biLM of a seed as its preset trains it; one that lies in the workshop is taken as it is."""
+    """The biLM of a seed as the shipped one was trained; one that lies in the workshop is taken as it is."""
     folder = workshop / f"elmo-{seed}"
-    run = fit("elmo", seed=seed, folder=folder, device="cpu", **size.options)
+    run = fit("elmo", seed=seed, folder=folder, device="cpu", **{**RECIPES["elmo"].options, **size.options})
     for step in run:
         if step.metrics:
             sys.stderr.write(f"elmo-{seed} {step.step}: {dict(step.metrics)}\n")
