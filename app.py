@@ -6,6 +6,7 @@ import streamlit as st
 
 import explorer
 from explorer.pages.parts import tour
+from explorer.shells import web
 
 PAGES = Path(explorer.__file__).parent / "pages"
 
@@ -41,3 +42,4 @@ pages = [
 page = st.navigation(pages, position="top")
 tour.strip(page.url_path or "start")
 page.run()
+web.settle(page.url_path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.pages.parts.opening import attentive
+from explorer.shells import web
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path for path in (ROOT / "explorer" / "pages").glob("*.py") if path.stem != "__init__")
@@ -75,3 +78,19 @@ def test_the_code_on_the_page_makes_the_picture() -> None:
     code = compile("\n".join([*first, f"shown = {last}"]), "page", "exec")
     exec(code, shown)  # noqa: S102
     assert shown["shown"].figure.data[0].name == "weights"  # type: ignore[attr-defined]
+
+
+def test_what_a_page_has_loaded_is_left_out_of_the_search_for_garbage_and_later_garbage_is_found() -> None:
+    gc.unfreeze()
+    web.settle.clear()
+    app()
+    assert gc.get_freeze_count() > 100_000  # torch, the pages and the models
+
+    class Ring:
+        pass
+
+    ring = Ring()
+    ring.itself, gone = ring, weakref.ref(ring)  # type: ignore[attr-defined]
+    del ring
+    assert gc.collect() >= 1 and gone() is None
+    gc.unfreeze()

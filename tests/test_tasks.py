@@ -306,10 +306,12 @@ def test_the_pictures_show_the_numbers_of_their_records() -> None:
     corners = np.array([[0, 0], [1, 0], [0.5, 3**0.5 / 2]])
     np.testing.assert_allclose(np.array([task.x, task.y])[:, -7::2], (shares[0, :, 2] @ corners).T)
     bench = experiment.bench(planted(TASKS["part of speech"], 2), np.array([[0.1, 0.2, 0.7]]))
-    figure = ex.views["mix-bench"](bench, s0=0, s1=5, s2=15)
+    figure = ex.views["mix-bench"](bench, s0=0, s1=5, s2=15, example=3)
     assert figure.data[0].y.tolist() == [0, 0.25, 0.75]
     wanted = [bench.score(np.array(way)) for way in ([0, 0.25, 0.75], [0.1, 0.2, 0.7], *np.eye(3).tolist())]
     assert list(figure.data[2].y) == wanted
+    np.testing.assert_allclose(figure.data[3].z[-1], np.average(bench.test[3], axis=0, weights=[0, 5, 15])[:64], rtol=1e-6)
+    np.testing.assert_array_equal(figure.data[3].z[:-1], bench.test[3][:, :64])
 
 
 def test_a_slider_of_the_bench_answers_at_once() -> None:
@@ -318,5 +320,5 @@ def test_a_slider_of_the_bench_answers_at_once() -> None:
     layers = chance.normal(size=(experiment.KEPT, 3, 192)).astype(np.float16)
     gold = chance.integers(0, 40, experiment.KEPT)
     bench = Bench("x", tuple(map(str, range(40))), layers, gold, layers, gold, np.full((9, 3), 1 / 3))
-    ex.views["mix-bench"](bench, s0=1, s1=2, s2=3)
-    assert quickest(lambda: ex.views["mix-bench"](bench, s0=3, s1=2, s2=1)) < 0.3
+    ex.views["mix-bench"](bench, s0=1, s1=2, s2=3, example=0)
+    assert quickest(lambda: ex.views["mix-bench"](bench, s0=3, s1=2, s2=1, example=9)) < 0.3

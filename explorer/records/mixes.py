@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -57,7 +58,11 @@ class Bench(Record):
     learned: np.ndarray
 
     def score(self, shares: np.ndarray) -> float:
-        """The share of right answers about the new examples, with these shares of the layers.
+        """The share of right answers about the new examples, with these shares of the layers."""
+        return float((self.answers(shares) == self.asked).mean())
+
+    def answers(self, shares: np.ndarray) -> np.ndarray:
+        """The number of the answer to every new example, with these shares of the layers.
 
         A linear head is fitted anew by ridge regression (to +1 for the right answer and −1 for the others), so that it fits the
         mix; γ would only stretch everything and is left out.
@@ -68,7 +73,12 @@ class Bench(Record):
         x, new = (mixed(given / given.sum(), layers) for layers in (self.train, self.test))
         wanted = np.where(self.gold[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
         head = np.linalg.solve(x.T @ x + RIDGE * np.eye(x.shape[1]), x.T @ wanted)
-        return float(((new @ head).argmax(1) == self.asked).mean())
+        return np.asarray((new @ head).argmax(1))
+
+    @cached_property
+    def worth(self) -> tuple[float, ...]:
+        """The score with the shares that the task learned (their mean over the runs), then that of every layer alone."""
+        return tuple(self.score(shares) for shares in (self.learned.mean(0), *np.eye(self.train.shape[1])))
 
     @property
     def blind(self) -> float:

@@ -13,6 +13,7 @@ from explorer.views.view import Choice, Control, Range, View, by_name
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: layer 0, layer 1, layer 2
 PARTS = 20  # a slider moves in so many steps
+SEEN, STRIP = 64, 200  # so many numbers of a vector are drawn, in a strip of so many pixels
 
 
 def shares(record: Mixes, *, step: int) -> go.Figure:
@@ -102,13 +103,15 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
     return figure
 
 
-def bench(record: Bench, **weights: int) -> go.Figure:
-    """Set the s_j yourself: the sliders' values are divided by their sum. The left bars are your shares beside those that the task
-    learned; the right bars are what they are worth on new texts: yours, the learned ones, and every layer alone. A linear head is
-    fitted anew for each setting (by ridge regression), so what changes is the mix, not how well a head fits it.
+def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
+    """Set the s_j yourself: the sliders' values are divided by their sum. On top the first numbers of one new example's vector, blue above
+    0 and brown below: in every layer, and in your mix of them, Σ s_j h_j (γ would only stretch it). Below, the left bars are your
+    shares beside those that the task learned; the right bars are what they are worth on new texts: yours, the learned ones, and every
+    layer alone. A linear head is fitted anew for each setting (by ridge regression), so what changes is the mix, not how well a head
+    fits it.
 
     You may conclude how much the shares matter for this task. You may not conclude that the best setting here is the best on other
-    texts: it was looked for on these.
+    texts: it was looked for on these. Nor what a single number of a vector means: nobody gave it a meaning.
     """
     layers = record.train.shape[1]
     mine = np.array([weights[f"s{layer}"] for layer in range(layers)], np.float64)
@@ -120,18 +123,40 @@ def bench(record: Bench, **weights: int) -> go.Figure:
         figure.add_bar(
             x=[f"s<sub>{layer}</sub>" for layer in range(layers)], y=held, name=label, meta=number, hovertemplate=hover
         )
-    ways = {"yours": mine, "learned": learned} | {f"h<sub>{j}</sub> alone": np.eye(layers)[j] for j in range(layers)}
-    found = {label: record.score(way) for label, way in ways.items()}
+    answers = record.answers(mine)
+    names = ("yours", "learned", *(f"h<sub>{layer}</sub> alone" for layer in range(layers)))
+    found = dict(zip(names, (float((answers == record.asked).mean()), *record.worth), strict=True))
+    right, said = record.classes[record.asked[example]], record.classes[answers[example]]
     figure.add_bar(
-        x=list(found), y=list(found.values()), name="right answers", meta=2, text=[f"{value:.3f}" for value in found.values()],
-        textposition="outside", textangle=0, cliponaxis=False,
+        x=list(found), y=list(found.values()), name="right answers", meta=2, text=[f"{value:.2f}" for value in found.values()],
+        textposition="outside", textangle=0, cliponaxis=False, constraintext="none", textfont={"size": 13},
         hovertemplate="%{x}: <b>%{y:.3f}</b> right<extra></extra>",
     )  # fmt: skip
     notes = (
         f"yours {found['yours']:.3f}, learned {found['learned']:.3f}, always the most frequent answer {record.blind:.3f}",
         f"{len(record.gold)} examples to learn from, {len(record.asked)} new ones",
+        f"new example {example}: right is “{theme.printable(right)}”, yours says “{theme.printable(said)}”",
     )
-    return _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "share", (0, 1.02))
+    figure = _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "share", (0, 1.02))
+    return _with_vectors(figure, record.test[example].astype(np.float64), mine)
+
+
+def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> go.Figure:
+    """The same figure below a strip with the first numbers of each layer's vector [layer, dim] and of their mix."""
+    rows = np.vstack((layers, shares @ layers))[:, :SEEN]
+    names = [*(f"h<sub>{layer}</sub>" for layer in range(len(layers))), "<b>mix</b>"]
+    figure.add_heatmap(
+        z=rows, y=names, xaxis="x2", yaxis="y2", coloraxis="coloraxis2", xgap=1, ygap=2, name="vectors",
+        hovertemplate="%{y}, number %{x}: <b>%{z:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    bare = {"showticklabels": False, "ticks": ""}
+    figure.update_layout(
+        height=figure.layout.height + STRIP, legend={"y": -0.3}, yaxis={"domain": [0, 0.6]}, xaxis={"anchor": "y"},
+        xaxis2={"anchor": "y2", "title": {"text": f"number 0 to {rows.shape[1] - 1} of {layers.shape[1]}"}, **bare},
+        yaxis2={"domain": [0.72, 1], "autorange": "reversed", "automargin": True},
+        coloraxis2={**theme.colours(layers[:, :SEEN], signed=True)["coloraxis2"], "showscale": False},  # type: ignore[dict-item]
+    )  # fmt: skip
+    return figure
 
 
 def _layer(layer: int) -> str:
@@ -159,8 +184,9 @@ def steps(record: Mixes) -> Mapping[str, Control]:
 
 
 def sliders(record: Bench) -> Mapping[str, Control]:
-    """One slider for each layer."""
-    return {f"s{layer}": Range(f"Weight of layer {layer}", 0, PARTS, PARTS // 2) for layer in range(record.train.shape[1])}
+    """One slider for each layer, and one for the example whose vector is shown."""
+    weights = {f"s{layer}": Range(f"Weight of layer {layer}", 0, PARTS, PARTS // 2) for layer in range(record.train.shape[1])}
+    return {**weights, "example": Range("New example", 0, len(record.asked) - 1, 0)}
 
 
 def is_mixes(record: object) -> str:

@@ -42,16 +42,16 @@ BOXES = "pieces"  # the name of bars whose customdata are their places on the si
 
 
 def look(figure: go.Figure, mode: str) -> go.layout.Template:
-    """The look of this figure in one mode. Only a heat map stands on grey, so that what a mask leaves out shows.
+    """The look of this figure in one mode. A heat map stands on grey, so that what a mask leaves out shows; beside bars only one with gaps.
 
     A trace takes the colour whose number is its `meta`, so that lines which belong together look alike. Boxes are given their
     colours here, by name: as numbers on a scale, plotly warns of every one of them at every drawing, which takes longer than the
     drawing itself.
     """
-    made = template(mode, gaps=any(trace.type == "heatmap" for trace in figure.data))
+    cells, bars = ([trace for trace in figure.data if trace.type == kind] for kind in ("heatmap", "bar"))
+    made = template(mode, gaps=bool(cells) and (not bars or any(np.isnan(np.asarray(trace.z, float)).any() for trace in cells)))
     numbers = [n if trace.meta is None else int(trace.meta) for n, trace in enumerate(figure.data)]
     made.layout.colorway = [LINES[mode][number % len(LINES[mode])] for number in numbers] or LINES[mode]
-    bars = [trace for trace in figure.data if trace.type == "bar"]
     if any(bar.name == BOXES for bar in bars):
         made.data.bar = [{"marker": {"color": _named(bar.customdata, mode)}} if bar.name == BOXES else {} for bar in bars]
     return made
