@@ -12,7 +12,7 @@ TEXT = "The king sat on the bank of the river, because he wanted to fish with th
 SENSES = ("Anna went to the bank because she wanted to fish.", "Anna went to the bank because she wanted to pay.")
 SENSE = "bank"
 OPPOSITES = ("happy", "sad")
-ASKED = ("he", "she", "boy", "girl")
+ASKED = ("brother", "sister", "uncle", "aunt")
 NOTATION = (
     "$w$ is the vector of a word in the middle, $c$ (in GloVe $\\tilde w$) that of a word near it: every word has both. word2vec keeps "
     "$w$, GloVe $w + \\tilde w$. The deck's $C^+$ and $C^-$ are near words and strangers. $f$ is a word's share of all words in "
@@ -66,7 +66,7 @@ def opposite_question(every: Neighbours) -> Exercise:
 
 
 def analogy_question(free: Neighbours, usual: Neighbours, found: Solved) -> Exercise:
-    """What lies nearest to she − he + boy among all words, the three of the question too."""
+    """What lies nearest to sister − brother + uncle among all words, the three of the question too."""
     a, b, c = free.given
     nearest = free.words[0]
     options = tuple(dict.fromkeys((*ASKED, nearest)))
