@@ -66,7 +66,9 @@ else:
     show_near()
 
 st.header("Sums of words", divider="blue")
-st.markdown("If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld knows the right answers.")
+st.markdown(
+    "If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld knows the right answers."
+)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     a, b, c = (
         st.text_input(label, first, key=key, bind="query-params", width=130)
