@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from conftest import ALL
 
 import explorer as ex
 from explorer.objectives import OBJECTIVES
@@ -64,6 +65,7 @@ SCRIPT = """
 import json, sys
 sys.path.insert(0, {here!r})
 import torch
+from conftest import ALL
 torch.set_num_threads(1)
 from pathlib import Path
 from test_processes import begun, curve
@@ -104,6 +106,7 @@ STOPPED = """
 import sys
 sys.path.insert(0, {here!r})
 import torch
+from conftest import ALL
 torch.set_num_threads(1)
 from pathlib import Path
 from test_processes import begun
@@ -115,6 +118,7 @@ print("ENDED", run.step, flush=True)
 """
 
 
+@pytest.mark.skipif(not ALL, reason="two processes twice take a quarter of a minute: make test-all")
 def test_processes_end_together_and_go_on_alone(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(STOPPED.format(here=str(ROOT / "tests")))
