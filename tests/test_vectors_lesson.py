@@ -16,6 +16,7 @@ from explorer.measuring.analogies import known, solved
 from explorer.measuring.held import Desk, Held
 from explorer.model.others import StaticModel
 from explorer.neighbours import analogy, neighbours, plane, two_uses, unit
+from explorer.records import Plane
 from explorer.text.microworld import stories
 from explorer.training.contexts import drawn, near_counts, ratios
 from explorer.training.nearness import STRANGERS, WINDOW, Told, cells, pairs_of
@@ -131,6 +132,15 @@ def test_analogies_by_relation_are_those_asked_one_by_one(word2vec: StaticModel)
     for name, forbid in (("forbidden", True), ("allowed", False)):
         assert getattr(found, name)[place] == pytest.approx(np.mean([d == word for _, d, word in answers[forbid]]))
     assert found.echoed[place] == pytest.approx(np.mean([word in given for given, _, word in answers[False]]))
+
+
+def test_a_name_that_would_cover_another_is_not_written_but_told() -> None:
+    points = np.array([[0.0, 0.0], [0.0, 0.0], [0.01, 0.0], [1.0, 1.0]])
+    dots = ex.views["plane"](
+        Plane("m", "", ("first", "second", "third", "far"), points, np.array([0.5, 0.2]), ((0, 1), (2, 3)))
+    ).data[1]
+    assert list(dots.text) == ["first", "second", "", "far"]  # below, above its dot, below where the first is, far away
+    assert list(dots.customdata) == ["first", "second", "third", "far"] and "customdata" in dots.hovertemplate
 
 
 def test_the_plane_is_that_of_the_largest_eigenvalues(word2vec: StaticModel) -> None:

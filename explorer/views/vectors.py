@@ -167,7 +167,8 @@ def ratios(record: Ratios) -> go.Figure:
 
 def plane(record: Plane) -> go.Figure:
     """Word vectors on the plane on which they lie furthest apart (their first two principal components), and a line between the two words
-    of each pair. Where a relation is one direction, the lines are about parallel and equally long.
+    of each pair. Where a relation is one direction, the lines are about parallel and equally long. A name that would cover another is
+    not written: point at its dot.
 
     You may conclude how these words lie on this plane; the title says how much of their spread it keeps. You may not conclude that words
     which touch here are near: the rest of their spread is not in the picture, and another choice of words gives another plane.
@@ -180,8 +181,8 @@ def plane(record: Plane) -> go.Figure:
     first = {a for a, _ in record.links}  # the words of a pair may lie so near that their names would cover each other
     sides = ["bottom center" if place in first else "top center" for place in range(len(names))]
     dots = go.Scatter(
-        x=x, y=y, mode="markers+text", text=names, textposition=sides, meta=0, marker={"size": 9}, showlegend=False,
-        textfont={"size": 14}, hovertemplate="%{text}: (%{x:.2f}, %{y:.2f})<extra></extra>",
+        x=x, y=y, mode="markers+text", text=_apart(names, record.points, sides), textposition=sides, meta=0, marker={"size": 9},
+        showlegend=False, textfont={"size": 14}, customdata=names, hovertemplate="%{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>",
     )  # fmt: skip
     kept = f"this plane keeps {record.shares.sum():.0%} of the spread of {len(names)} words"
     notes = (theme.printable(f"{record.model}, {record.relation}" if record.relation else record.model), kept)
@@ -195,6 +196,19 @@ def plane(record: Plane) -> go.Figure:
         yaxis={"title": {"text": axes[1]}, "automargin": True, "range": [float(y.min()) - room[1], float(y.max()) + room[1]]},
     )  # fmt: skip
     return figure
+
+
+def _apart(names: list[str], points: np.ndarray, sides: list[str]) -> list[str]:
+    """The names that cover none before them, and nothing in place of the others; in pixels of a picture of usual width."""
+    scale = np.array([450.0, 270.0]) / np.maximum(1e-6, np.ptp(points, axis=0))
+    taken: list[tuple[np.ndarray, float]] = []
+    written = []
+    for name, point, side in zip(names, points * scale, sides, strict=True):
+        middle, half = point + (0, 14 if side.startswith("top") else -14), 4.0 * len(name)
+        free = all(abs(middle[0] - at[0]) > half + other or abs(middle[1] - at[1]) > 16 for at, other in taken)
+        taken += [(middle, half)] if free else []
+        written.append(name if free else "")
+    return written
 
 
 def begins(record: Drawn) -> Mapping[str, Control]:
