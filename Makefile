@@ -52,6 +52,7 @@ bench: env-bench  ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/vectors.py
+	$(BIN)/python benchmarks/board.py
 
 losses: env-dev   ## the time to the same held-out loss, beside the Trainer (a quarter of an hour)
 	$(BIN)/python benchmarks/losses.py
@@ -60,7 +61,7 @@ learnable: env    ## what tiny models learn from the microworld in a few minutes
 	$(BIN)/python benchmarks/learnable.py
 
 models: env       ## train the shipped models again
-	$(BIN)/python -m explorer.recipes
+	$(BIN)/python -m explorer.studies.recipes
 
 wheels: env       ## everything for a room without internet, in wheels/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .

@@ -43,8 +43,8 @@ def theirs(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
 
 def measure(rounds: int) -> None:
     tokenizer = with_sentinels(ex.load("bert", device="cpu").tokenizer)
-    chance = np.random.default_rng(0)
-    ids = chance.integers(6, tokenizer.vocabulary.size - 100, (ROWS, LENGTH))
+    rng = np.random.default_rng(0)
+    ids = rng.integers(6, tokenizer.vocabulary.size - 100, (ROWS, LENGTH))
     ids[:, 0], ids[:, -1] = tokenizer.vocabulary.cls, tokenizer.vocabulary.sep
     inside = np.pad(np.ones((ROWS, LENGTH - 2), bool), ((0, 0), (1, 1)))
     words = np.where(inside, np.cumsum(inside, axis=1) - 1, -1)
@@ -53,7 +53,7 @@ def measure(rounds: int) -> None:
     features = [{"input_ids": row.tolist(), "offset_mapping": [(n, n + 1) for n in range(LENGTH)]} for row in ids]
     plain = [{"input_ids": feature["input_ids"]} for feature in features]
     for name, strategy in STRATEGIES.items():
-        own = lambda strategy=strategy: strategy(rows, tokenizer.vocabulary, chance)  # noqa: E731
+        own = lambda strategy=strategy: strategy(rows, tokenizer.vocabulary, rng)  # noqa: E731
         repeats = max(1, round(0.02 / seconds(own, 2)))
         other = None
         if name in COLLATED:
@@ -79,8 +79,8 @@ def main() -> None:
     read.add_argument("--rounds", type=int, default=20)
     rounds = read.parse_args().rounds
     torch.set_num_threads(1)
-    print(f"{platform.machine()}, one thread, {ROWS} rows of {LENGTH} pieces\n")
-    print("| strategy | one batch | million pieces a second | the library's collator takes |\n|---|---|---|---|")
+    print(f"{platform.machine()}, one thread, {ROWS} rows of {LENGTH} tokens\n")
+    print("| strategy | one batch | million tokens a second | the library's collator takes |\n|---|---|---|---|")
     measure(rounds)
 
 

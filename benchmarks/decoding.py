@@ -1,4 +1,4 @@
-"""Writing with everything recorded, beside `generate` of the transformers library on the same weights and the same pieces.
+"""Writing with everything recorded, beside `generate` of the transformers library on the same weights and the same tokens.
 
 One thread; all ways run interleaved in one process, and the table gives medians of ratios with their quartiles. Nothing is asserted.
 """
@@ -18,7 +18,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GPT2Config, GPT2LMHeadModel
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 
 PIECES = 40
 PROMPT = "Anna had a white animal."
@@ -60,8 +60,8 @@ def row(label: str, way: str, runs: tuple[Run, Run], rounds: int) -> None:
     print(f"| {label:26} | {way:34} | {mine:6.2f} ms | {median(ratios):5.2f} ({low:.2f}–{high:.2f}) |", flush=True)
 
 
-def endless(model: OwnModel) -> OwnModel:
-    """The same model with a head that never says the end piece: both write all pieces."""
+def endless(model: TransformerModel) -> TransformerModel:
+    """The same model with a head that never says the end piece: both write all tokens."""
     v = model.tokenizer.vocabulary
     with torch.no_grad():
         if model.module.head.bias is not None and v.last is not None:
@@ -69,12 +69,12 @@ def endless(model: OwnModel) -> OwnModel:
     return model
 
 
-def untrained(preset: str, dim: int) -> OwnModel:
+def untrained(preset: str, dim: int) -> TransformerModel:
     tokenizer = ex.load(preset, device="cpu").tokenizer
     return ex.build(preset, size="tiny", tokenizer=tokenizer, device="cpu", dim=dim, hidden=4 * dim, length=128)
 
 
-def measure(label: str, model: OwnModel, rounds: int) -> None:
+def measure(label: str, model: TransformerModel, rounds: int) -> None:
     paired = model.family == "encoder-decoder"
     opens = AutoModelForSeq2SeqLM if paired else AutoModelForCausalLM
     twin = opens.from_pretrained(ex.export(model, tempfile.mkdtemp())).eval()
@@ -110,8 +110,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     rounds = parser.parse_args().rounds
     torch.set_num_threads(1)
-    print(f"{platform.machine()}, 1 thread, torch {torch.__version__}; {PIECES} pieces\n")
-    print("| model | way | a piece, the first | ratio (quartiles) |\n|---|---|---|---|")
+    print(f"{platform.machine()}, 1 thread, torch {torch.__version__}; {PIECES} tokens\n")
+    print("| model | way | a token, the first | ratio (quartiles) |\n|---|---|---|---|")
     measure("shipped GPT (128 × 2)", ex.load("gpt", device="cpu"), rounds)
     measure("shipped GPT-2 (128 × 2)", ex.load("gpt2", device="cpu"), rounds)
     measure("GPT, 64 × 2, untrained", untrained("gpt", 64), rounds)

@@ -25,17 +25,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import explorer as ex
-from explorer.measuring.generating import translated
-from explorer.nn.presets import configure
+from explorer.analysis.evaluation.generating import translated
+from explorer.microworld.derived.blanks import Blank, blanks
+from explorer.microworld.derived.following import following
+from explorer.microworld.giveaway import NAME, classify
+from explorer.microworld.labels import labelled
+from explorer.microworld.telling import stories
+from explorer.microworld.translation import pairs
+from explorer.models.presets import configure
 from explorer.nn.transformer import Transformer, initialise
-from explorer.text.microworld.derived.blanks import Blank, blanks
-from explorer.text.microworld.derived.following import following
-from explorer.text.microworld.french import pairs
-from explorer.text.microworld.giveaway import NAME, classify
-from explorer.text.microworld.labels import labelled
-from explorer.text.microworld.telling import stories
-from explorer.training.schedules import share
-from explorer.training.stories import Translation
+from explorer.text.examples import Translation
+from explorer.training.schedules import rate_share
 
 PAD, MASK, CLS, SEP, UNKNOWN, SPECIALS = 0, 1, 2, 3, 4, 5
 WORD = re.compile(r"\w+(?:[-']\w+)*|[^\w\s]")
@@ -111,25 +111,25 @@ def train(module: Transformer, losses, steps: int, seconds: float) -> tuple[int,
         nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         for optimiser, full in held:
             for group in optimiser.param_groups:
-                group["lr"] = full * share("cosine", max(1, round(spent * 1000)), 1000, 0.05)
+                group["lr"] = full * rate_share("cosine", max(1, round(spent * 1000)), 1000, 0.05)
             optimiser.step()
     module.eval()
     return step, time.perf_counter() - start
 
 
-def masked_loss(pairs, content: np.ndarray, chance: np.random.Generator):  # type: ignore[no-untyped-def]
+def masked_loss(pairs, content: np.ndarray, rng: np.random.Generator):  # type: ignore[no-untyped-def]
     """BERT's two losses; words that stand twice in a row are hidden more often, as they can be found again."""
 
     def loss(module: Transformer) -> Tensor:
-        picked = [pairs[int(n)] for n in chance.integers(0, len(pairs), BATCH)]
+        picked = [pairs[int(n)] for n in rng.integers(0, len(pairs), BATCH)]
         ids, real = padded([row for row, _, _ in picked])
         segments, _ = padded([[*[0] * cut, *[1] * (len(row) - cut)] for row, cut, _ in picked])
         known = ids.numpy()
         twice = np.stack([np.bincount(row, minlength=len(content))[row] > 1 for row in known]) & content[known]
-        hidden = (chance.random(known.shape) < np.where(twice, 0.3, 0.12)) & (known >= SPECIALS)
-        fate = chance.random(known.shape)
+        hidden = (rng.random(known.shape) < np.where(twice, 0.3, 0.12)) & (known >= SPECIALS)
+        fate = rng.random(known.shape)
         source = np.where(hidden & (fate < 0.8), MASK, known)
-        source = np.where(hidden & (fate > 0.9), chance.integers(SPECIALS, len(content), known.shape), source)
+        source = np.where(hidden & (fate > 0.9), rng.integers(SPECIALS, len(content), known.shape), source)
         states = module(torch.from_numpy(source), segments, real)
         place = torch.from_numpy(hidden)
         answer = torch.tensor([int(not follows) for *_, follows in picked])
@@ -140,9 +140,9 @@ def masked_loss(pairs, content: np.ndarray, chance: np.random.Generator):  # typ
     return loss
 
 
-def causal_loss(rows: list[list[int]], chance: np.random.Generator):  # type: ignore[no-untyped-def]
+def causal_loss(rows: list[list[int]], rng: np.random.Generator):  # type: ignore[no-untyped-def]
     def loss(module: Transformer) -> Tensor:
-        ids, real = padded([rows[int(n)] for n in chance.integers(0, len(rows), BATCH)])
+        ids, real = padded([rows[int(n)] for n in rng.integers(0, len(rows), BATCH)])
         scored = real[:, 1:]
         return functional.cross_entropy(module.head(module(ids, None, real)[:, :-1][scored]), ids[:, 1:][scored])
 
@@ -187,8 +187,8 @@ def measure(score, grams: Grams, vocabulary: Words, seed: int) -> list[Row]:  # 
             texts, at = candidates(blank, alone)
             right += int(np.argmax(score(texts, at))) == 0
             gram += int(np.argmax([grams.score(text, at) for text in texts])) == 0
-        chance = float(np.mean([1 / (1 + len(blank.wrong)) for blank, _ in items]))
-        rows.append((name, right / len(items), chance, gram / len(items), len(items)))
+        rng = float(np.mean([1 / (1 + len(blank.wrong)) for blank, _ in items]))
+        rows.append((name, right / len(items), rng, gram / len(items), len(items)))
     return rows
 
 
@@ -308,9 +308,9 @@ def show(title: str, rows: list[Row], often: Counter[str]) -> None:
     print(
         f"\n{title}\n\n| phenomenon | accuracy | chance | n-gram | items | in 1,000 stories | |\n|---|---|---|---|---|---|---|"
     )
-    for name, right, chance, gram, items in rows:
-        mark = "not learned" if right - chance < 2 * math.sqrt(chance * (1 - chance) / items) else ""
-        print(f"| {name:44} | {right:.3f} | {chance:.3f} | {gram:.3f} | {items} | {often[name]} | {mark} |")
+    for name, right, rng, gram, items in rows:
+        mark = "not learned" if right - rng < 2 * math.sqrt(rng * (1 - rng) / items) else ""
+        print(f"| {name:44} | {right:.3f} | {rng:.3f} | {gram:.3f} | {items} | {often[name]} | {mark} |")
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 Theirs is the Trainer with AdamW, warm-up, linear decay and the best of RATES (by the loss it ends with); all must come
 within 1 % of the loss that it ends with, seed by seed. Same class, rows, batches and precision; both hide 15 % anew each
 time (80/10/10), so that masking makes no difference but in the last row. Held-out stories are measured with the same hidden
-pieces for all; the clock stands meanwhile.
+tokens for all; the clock stands meanwhile.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 import torch
 from training import SYSTEMS, Rows, Side, Theirs, ours, quiet
 
-from explorer.text.microworld import stories
-from explorer.training.batches import BATCHES, Batch, Kitchen
+from explorer.corruption.collate import Batch, BatchContext
+from explorer.microworld import stories
+from explorer.text.examples import prepared
+from explorer.training.device import autocast
 from explorer.training.optimising import ADAM_RATE, DECAY, MUON_RATE
-from explorer.training.precision import autocast
 from explorer.training.run import Run, tensors
-from explorer.training.schedules import share
-from explorer.training.stories import prepared
+from explorer.training.schedules import rate_share
 
 RATES, STEPS, BATCH, WARM, CHECKS = (5e-4, 1e-3, 2e-3, 3e-3), 400, 16, 0.05, 40
 NEAR = 1.01  # a loss counts as the same within one in a hundred
@@ -67,23 +67,23 @@ class Course:
 
 
 def held_out(run: Run) -> list[Batch]:
-    """Stories of another seed, with the same pieces hidden for everybody."""
+    """Stories of another seed, with the same tokens hidden for everybody."""
     ready = prepared(list(stories(HELD_OUT, 2)), run.model.tokenizer)
-    kitchen = Kitchen(
+    context = BatchContext(
         ready, run.model.tokenizer.vocabulary, run.model.longest - 1, run.plan.strategy, np.random.default_rng(0)
     )  # one place is left for the row that theirs shifts by itself
-    return [BATCHES[run.plan.objective](ready[n : n + 32], kitchen) for n in range(0, len(ready), 32)]
+    return [run.objective.collate(ready[n : n + 32], context) for n in range(0, len(ready), 32)]
 
 
 @torch.no_grad()
 def loss_of(states: Callable[[dict[str, torch.Tensor]], torch.Tensor], batches: list[Batch], device: torch.device) -> float:
-    """The mean cross-entropy of the scored pieces."""
+    """The mean cross-entropy of the scored tokens."""
     total, count = 0.0, 0
     for batch in batches:
         ready = tensors(batch, device)
-        scores = states(ready)[ready["scored"]].float()
-        total += float(torch.nn.functional.cross_entropy(scores, ready["answers"][ready["scored"]], reduction="sum"))
-        count += int(batch.scored.sum())
+        scores = states(ready)[ready["loss_mask"]].float()
+        total += float(torch.nn.functional.cross_entropy(scores, ready["labels"][ready["loss_mask"]], reduction="sum"))
+        count += int(batch.loss_mask.sum())
     return total / count
 
 
@@ -94,9 +94,9 @@ def course_of(run: Run, module: torch.nn.Module, own: bool, every: int, batches:
         module.eval()
         with autocast(run.model.device, run.plan.precision):
             if own:
-                found = run.model.module.head(run.model.module(ready["source"], None, ready["real"]))
+                found = run.model.module.head(run.model.module(ready["source"], None, ready["attention_mask"]))
             else:
-                found = module(input_ids=ready["source"], attention_mask=ready["real"].long()).logits
+                found = module(input_ids=ready["source"], attention_mask=ready["attention_mask"].long()).logits
         module.train()
         return found
 
@@ -140,7 +140,7 @@ def train_theirs(side: Side, run: Run, batches: list[Batch], every: int, rate: f
     if rate is None:
         both = Both(theirs.model)
         turn = torch.optim.lr_scheduler.LambdaLR(
-            both, lambda n: share(run.plan.schedule, min(n + 1, steps), steps, run.plan.warm)
+            both, lambda n: rate_share(run.plan.schedule, min(n + 1, steps), steps, run.plan.warm)
         )
         theirs.trainer.optimizer, theirs.trainer.lr_scheduler = both, turn
     theirs.trainer.train()

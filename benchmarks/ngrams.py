@@ -16,13 +16,13 @@ from statistics import quantiles
 import numpy as np
 
 import explorer as ex
+from explorer.models.ngram import token_rows, train
 from explorer.text import tokenizers
-from explorer.text.ngram import rows_of, train
-from explorer.text.seedling import stories
+from explorer.text.toy import stories
 
 
 def by_dictionary(rows: list[list[int]], order: int, begin: int) -> list[Counter[tuple[int, ...]]]:
-    """Every n-gram that ends after the first piece of its row, in one Counter for each length."""
+    """Every n-gram that ends after the first token of its row, in one Counter for each length."""
     filled = [[begin] * (order - 1) + row for row in rows]
     return [
         Counter(tuple(row[i - n + 1 : i + 1]) for row in filled for i in range(order, len(row))) for n in range(1, order + 1)
@@ -46,12 +46,12 @@ def main() -> None:
     given = parser.parse_args()
     pieces = tokenizers.read(ex.models()["gpt2"].folder / "tokenizer.json")
     known, new = (
-        [row.tolist() for row in rows_of((" ".join(story) for story in stories(count, seed)), pieces)]
+        [row.tolist() for row in token_rows((" ".join(story) for story in stories(count, seed)), pieces)]
         for count, seed in ((given.stories, 1), (500, 2))
     )
     many, few, begin = sum(map(len, known)) - len(known), sum(map(len, new)) - len(new), pieces.vocabulary.begin or 0
-    print(f"{platform.machine()}, one thread, NumPy {np.__version__}; {many:,} pieces counted, {few:,} scored\n")
-    print("| 1–n-grams | million pieces a second (quartiles) |\n|---|---|")
+    print(f"{platform.machine()}, one thread, NumPy {np.__version__}; {many:,} tokens counted, {few:,} scored\n")
+    print("| 1–n-grams | million tokens a second (quartiles) |\n|---|---|")
     for order in (1, 2, 3, 4):
         row(f"count and smooth, n = {order}", lambda n=order: train(known, pieces, order=n), many, given.rounds)
         row(

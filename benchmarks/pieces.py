@@ -1,6 +1,6 @@
 """What showing the work costs: learning a vocabulary by our steps and by the library's trainer, and preparing a corpus.
 
-Both learn the same 2,000 pieces from the same 5 MB with 3,000 made-up words, in one process, in turns. Nothing is asserted.
+Both learn the same 2,000 tokens from the same 5 MB with 3,000 made-up words, in one process, in turns. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tokenizers import models, trainers
 import explorer as ex
 from explorer.text.kinds import CUTS, SPECIALS
 from explorer.text.prepared import corpus
-from explorer.text.seedling import stories
+from explorer.text.toy import stories
 
 SIZE, STORIES, MADE_UP = 2000, 19_000, 3000
 PARTS = ("ka", "lo", "mi", "ster", "ran", "do", "vel", "qui", "pon", "tra")
 
 
 def texts() -> list[str]:
-    chance = random.Random(0)
-    words = ["".join(chance.choices(PARTS, k=chance.randint(2, 4))) for _ in range(MADE_UP)]
-    return [" ".join([*story, *chance.choices(words, k=4)]) for story in stories(STORIES, 1)]
+    rng = random.Random(0)
+    words = ["".join(rng.choices(PARTS, k=rng.randint(2, 4))) for _ in range(MADE_UP)]
+    return [" ".join([*story, *rng.choices(words, k=4)]) for story in stories(STORIES, 1)]
 
 
 def by_library(kind: str, held: list[str]) -> None:

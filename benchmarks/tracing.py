@@ -18,15 +18,15 @@ import torch
 from transformers import BertConfig, BertForPreTraining, GPT2LMHeadModel
 
 import explorer as ex
-from explorer import tap
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
 from explorer.records import Attention, Trace
 
 CLASSES = {"bert": BertForPreTraining, "gpt2": GPT2LMHeadModel}
 SILENT = {"tap": lambda *a, **k: None, "watched": lambda: False, "edited": lambda place, stream, layer, value, *known: value}
 
 
-def ways(model: OwnModel, twin: torch.nn.Module, ids: torch.Tensor) -> dict[str, Callable[[], object]]:
+def ways(model: TransformerModel, twin: torch.nn.Module, ids: torch.Tensor) -> dict[str, Callable[[], object]]:
     """The four ways to run one batch through the body and the vocabulary head."""
 
     def plain() -> object:
@@ -70,7 +70,7 @@ def measure(preset: str, size: str, length: int, rounds: int) -> None:
     for name, times in found.items():
         ratios = [t / own for t, own in zip(times, found["ours"], strict=True)]
         low, _, high = quantiles(ratios, n=4)
-        label = f"{preset} {size}, {length} pieces"
+        label = f"{preset} {size}, {length} tokens"
         print(f"| {label:24} | {name:20} | {median(times) * 1e3:8.2f} ms | {median(ratios):5.2f} ({low:.2f}–{high:.2f}) |")
 
 
@@ -91,7 +91,7 @@ def foreign(length: int, rounds: int) -> None:
             found[name].append(seconds(runs[name], 1))
     ratios = [t / own for t, own in zip(found["trace"][1:], found["eager"][1:], strict=True)]
     low, _, high = quantiles(ratios, n=4)
-    label = f"bert-base shape, {length} pieces"
+    label = f"bert-base shape, {length} tokens"
     for name, times in (("their class, eager, output_attentions", found["eager"]), ("ex.trace of it", found["trace"])):
         print(f"| {label} | {name} | {median(times[1:]) * 1e3:.1f} ms | {1 if 'eager' in name else median(ratios):.2f} |")
     print(f"\nex.trace ÷ eager: {median(ratios):.2f} ({low:.2f}–{high:.2f}); the bar is 1.15.")

@@ -1,7 +1,7 @@
 """Training: ours against Hugging Face's Trainer with the same class, rows, batches and precision, interleaved. Nothing is asserted.
 
 Both train what their users would get: ours its own optimiser (Muon and AdamW) and masking, theirs AdamW and the library's collator.
-Speed is in real pieces (no padding) a second; the share of the device's peak counts 6 operations for each weight and piece (the
+Speed is in real tokens (no padding) a second; the share of the device's peak counts 6 operations for each weight and token (the
 vocabulary only where something is scored) and 12 · layers · width · length for attention, against a large matrix product here.
 """
 
@@ -28,12 +28,12 @@ import numpy as np
 import torch
 
 import explorer as ex
-from explorer.nn.presets import PRESETS
-from explorer.text.microworld import stories
-from explorer.text.microworld.french import pairs
+from explorer.microworld import stories
+from explorer.microworld.translation import pairs
+from explorer.models.presets import PRESETS
+from explorer.text.examples import Translation
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.run import Run, tensors
-from explorer.training.stories import Translation
 
 WARM, BATCH, FULL = 3, {"cpu": 32, "cuda": 128}, 5  # from FULL rounds on, memory is measured too
 
@@ -95,14 +95,15 @@ def features(run: Run, step: int) -> list[dict[str, list[int]]]:
     """The rows of one step as their collators want them."""
     batch, length = run.batch(step), run.model.config.length
     if run.plan.objective == "translation":
-        sides = zip(kept(batch.source, batch.real), kept(batch.answers, batch.scored), strict=True)
+        sides = zip(kept(batch.source, batch.attention_mask), kept(batch.labels, batch.loss_mask), strict=True)
         return [{"input_ids": source, "labels": target} for source, target in sides]
     if run.plan.objective == "causal":
         first = batch.source[:, :1]
         return [
-            {"input_ids": [*f, *row][:length]} for f, row in zip(first.tolist(), kept(batch.answers, batch.real), strict=True)
+            {"input_ids": [*f, *row][:length]}
+            for f, row in zip(first.tolist(), kept(batch.labels, batch.attention_mask), strict=True)
         ]
-    return [{"input_ids": row} for row in kept(batch.answers, batch.real)]
+    return [{"input_ids": row} for row in kept(batch.labels, batch.attention_mask)]
 
 
 def kept(ids: np.ndarray, real: np.ndarray) -> list[list[int]]:
@@ -180,13 +181,13 @@ def peak(device: torch.device, precision: str) -> float:
 
 
 def work(run: Run, step: int) -> float:
-    """The operations that a step's real pieces ask for, forward and back."""
+    """The operations that a step's real tokens ask for, forward and back."""
     batch, config = run.batch(step), run.model.config
-    read = batch.pieces + (int(batch.scored.sum()) if config.family == "encoder-decoder" else 0)
+    read = batch.tokens + (int(batch.loss_mask.sum()) if config.family == "encoder-decoder" else 0)
     inner = sum(p.numel() for name, p in run.model.module.named_parameters() if ".layers." in f".{name}" and p.dim() == 2)
     depth = config.layers + (config.encoder_depth if config.family == "encoder-decoder" else 0)
-    share = 0.5 if config.family == "encoder-decoder" else 1.0  # a piece meets the weights of its own side only
-    scored = int(batch.scored.sum()) * config.vocab * config.dim
+    share = 0.5 if config.family == "encoder-decoder" else 1.0  # a token meets the weights of its own side only
+    scored = int(batch.loss_mask.sum()) * config.vocab * config.dim
     return 6 * (inner * share * read + scored) + 12 * depth * share * config.dim * batch.source.shape[1] * read
 
 
@@ -277,7 +278,7 @@ def main() -> None:
     quiet()
     print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
     print(
-        "| system | size | precision | ours, pieces a second | ÷ Trainer's (quartiles) | share of the peak | making the batch |"
+        "| system | size | precision | ours, tokens a second | ÷ Trainer's (quartiles) | share of the peak | making the batch |"
     )
     print("|---|---|---|---|---|---|---|")
     for row in rows(max(2, given.rounds)):

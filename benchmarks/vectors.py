@@ -19,12 +19,12 @@ import numpy as np
 import torch
 
 import explorer as ex
-from explorer.measuring.analogies import answered, known
-from explorer.measuring.held import Desk, Held
-from explorer.neighbours import unit
-from explorer.text.microworld import stories
+from explorer.analysis.evaluation.analogies import answered, known
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.analysis.word_vectors import unit
+from explorer.microworld import stories
+from explorer.text.cooccurrence import POWER, SAMPLE, STRANGERS, WINDOW
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.nearness import POWER, SAMPLE, STRANGERS, WINDOW
 
 try:
     from gensim.models import Word2Vec
@@ -88,7 +88,7 @@ def main() -> None:
     told = list(stories(given.stories, 1))
     pieces = ex.tokenizer("words", (" ".join(story) for story in told), size=4000)
     words = given.epochs * sum(len(pieces.encode(" ".join(story), special=False).ids) for story in told)
-    asked = known(Desk(Held([]), pieces, "skip-gram", "", 512, 0))
+    asked = known(EvalContext(EvalData([]), pieces, "", 512))
     ways: dict[str, Callable[..., Made]] = {"ours": ours} | ({"gensim": theirs} if Word2Vec is not None else {})
     found: dict[str, list[dict[str, float]]] = {"ours": [], "gensim": []}
     speeds: dict[str, list[float]] = {"ours": [], "gensim": []}

@@ -7,22 +7,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from explorer import tasks, views
-    from explorer.comparing import compare
+    from explorer import analysis, corruption, decoding, microworld, models, text, training, views
+    from explorer.analysis.compare import change, compare, damage
+    from explorer.analysis.gradients import gradient, visibility
+    from explorer.analysis.lens import lens
+    from explorer.analysis.positions import places, shuffle
+    from explorer.analysis.predictions import detect, guess
+    from explorer.analysis.statistics import head_statistics
+    from explorer.analysis.trace import trace
+    from explorer.app.lessons import lesson
     from explorer.corruption.choosing import hide
     from explorer.corruption.strategies import corrupt
+    from explorer.decoding.decode import decode
     from explorer.errors import ExplorerError
-    from explorer.generating.decoding import decode
-    from explorer.guessing import detect, guess
-    from explorer.inside.changing import change, damage
-    from explorer.inside.gradients import gradient, visibility
-    from explorer.inside.lens import lens
-    from explorer.inside.statistics import head_statistics
-    from explorer.library import models
-    from explorer.loading import build, export, load
-    from explorer.nn.presets import presets
-    from explorer.offering import strategies
-    from explorer.placing import places, shuffle
+    from explorer.models.load import build, export, load
+    from explorer.models.presets import configure, presets
+    from explorer.models.results import result, results, support_table
     from explorer.records import (
         MovePositions,
         NoPositions,
@@ -32,18 +32,33 @@ if TYPE_CHECKING:
         SetMask,
         SilenceHead,
         SilenceLayer,
+        Trace,
         Uniform,
     )
-    from explorer.shells.bertviz import bertviz
-    from explorer.shells.export import save
-    from explorer.shells.notebook import ask, show
     from explorer.text.learning import learn, tokenizer
-    from explorer.tracing import trace
-    from explorer.training.fitting import fit
+    from explorer.training import finetune as tasks
+    from explorer.training.finetune.finetuning import finetune
+    from explorer.training.fit import fit
+    from explorer.views.bertviz import bertviz
+    from explorer.views.board.widget import board
+    from explorer.views.export import save
+    from explorer.views.notebook import ask, show
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Trace": "records:Trace",
+    "analysis": "analysis",
+    "configure": "models.presets:configure",
+    "corruption": "corruption",
+    "decoding": "decoding",
+    "lesson": "app.lessons:lesson",
+    "microworld": "microworld",
+    "result": "models.results:result",
+    "results": "models.results:results",
+    "support_table": "models.results:support_table",
+    "text": "text",
+    "training": "training",
     "ExplorerError": "errors:ExplorerError",
     "MovePositions": "records:MovePositions",
     "NoPositions": "records:NoPositions",
@@ -54,89 +69,74 @@ _HOMES = {
     "NoScale": "records:NoScale",
     "SetMask": "records:SetMask",
     "SilenceHead": "records:SilenceHead",
-    "ask": "shells.notebook:ask",
-    "bertviz": "shells.bertviz:bertviz",
-    "build": "loading:build",
-    "change": "inside.changing:change",
-    "damage": "inside.changing:damage",
-    "compare": "comparing:compare",
+    "ask": "views.notebook:ask",
+    "bertviz": "views.bertviz:bertviz",
+    "board": "views.board.widget:board",
+    "build": "models.load:build",
+    "change": "analysis.compare:change",
+    "damage": "analysis.compare:damage",
+    "compare": "analysis.compare:compare",
     "corrupt": "corruption.strategies:corrupt",
-    "decode": "generating.decoding:decode",
-    "detect": "guessing:detect",
-    "export": "loading:export",
-    "gradient": "inside.gradients:gradient",
-    "guess": "guessing:guess",
-    "head_statistics": "inside.statistics:head_statistics",
+    "decode": "decoding.decode:decode",
+    "detect": "analysis.predictions:detect",
+    "export": "models.load:export",
+    "gradient": "analysis.gradients:gradient",
+    "guess": "analysis.predictions:guess",
+    "head_statistics": "analysis.statistics:head_statistics",
     "hide": "corruption.choosing:hide",
-    "fit": "training.fitting:fit",
+    "finetune": "training.finetune.finetuning:finetune",
+    "fit": "training.fit:fit",
     "learn": "text.learning:learn",
-    "lens": "inside.lens:lens",
-    "load": "loading:load",
-    "models": "library:models",
-    "places": "placing:places",
-    "presets": "nn.presets:presets",
-    "save": "shells.export:save",
-    "shuffle": "placing:shuffle",
-    "show": "shells.notebook:show",
-    "strategies": "offering:strategies",
-    "tasks": "tasks",
+    "lens": "analysis.lens:lens",
+    "load": "models.load:load",
+    "models": "models",
+    "places": "analysis.positions:places",
+    "presets": "models.presets:presets",
+    "save": "views.export:save",
+    "shuffle": "analysis.positions:shuffle",
+    "show": "views.notebook:show",
+    "tasks": "training.finetune",
     "tokenizer": "text.learning:tokenizer",
-    "trace": "tracing:trace",
+    "trace": "analysis.trace:trace",
     "views": "views",
-    "visibility": "inside.gradients:visibility",
+    "visibility": "analysis.gradients:visibility",
 }
 
-__all__ = [
-    "ExplorerError",
-    "MovePositions",
-    "NoPositions",
-    "PatchHidden",
-    "ReplaceRow",
-    "SilenceLayer",
-    "Uniform",
-    "NoScale",
-    "SetMask",
-    "SilenceHead",
-    "ask",
-    "bertviz",
-    "build",
-    "change",
-    "compare",
-    "corrupt",
-    "damage",
-    "decode",
-    "detect",
-    "export",
-    "gradient",
-    "guess",
-    "head_statistics",
-    "hide",
-    "fit",
-    "learn",
-    "lens",
-    "load",
-    "models",
-    "places",
-    "presets",
-    "save",
-    "show",
-    "shuffle",
-    "strategies",
-    "tasks",
-    "tokenizer",
-    "trace",
-    "views",
-    "visibility",
-]
+__all__ = sorted((*_HOMES, "strategies"))
+
+
+def strategies(kind: str) -> tuple[str, ...]:
+    """The names of all corruptions, decoding strategies, position schemes or tokenizers.
+
+    >>> "rope" in strategies("positions"), "beam" in strategies("decoding")
+    (True, True)
+    """
+    from explorer.errors import unknown
+
+    homes = {
+        "corruption": ("corruption.strategies:STRATEGIES", "corruption.strategies:PAIRS"),
+        "decoding": ("decoding:STRATEGIES",),
+        "positions": ("nn.positions:POSITIONS",),
+        "tokenizers": ("text.learning:TOKENIZERS",),
+    }
+    if not isinstance(kind, str) or kind not in homes:
+        raise unknown("kind of strategy", kind, homes)
+    found = tuple(name for home in homes[kind] for name in _found(home))
+    return (*found, "fill") if kind == "decoding" else found
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'explorer' has no attribute {name!r}")
-    room, _, thing = _HOMES[name].partition(":")
+    return _found(_HOMES[name])
+
+
+def _found(home: str) -> Any:
+    """What stands at "room:name", or the room itself."""
+    room, _, thing = home.partition(":")
     module = import_module(f"explorer.{room}")
     return getattr(module, thing) if thing else module
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -1,4 +1,4 @@
-"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | export | doctor`."""
+"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | finetune | miniglue | export | doctor`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
+
+if TYPE_CHECKING:
+    from explorer.training.finetune.run import FinetuneRun
+    from explorer.training.steps import TrainingRun
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -43,7 +47,7 @@ def lab(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888,
 @cli.command()
 def models(as_json: Json = False) -> None:
     """List the models that open by name."""
-    from explorer.library import models as shelf
+    from explorer.models.store import models as shelf
 
     rows = [{"name": m.name, **m.about(), "shipped": m.shipped, "folder": str(m.folder)} for m in shelf().values()]
     lines = [
@@ -65,7 +69,7 @@ def trace(
     out: Annotated[Path | None, typer.Option(help="Write the trace (.npz) or its picture (.html .png .svg .csv).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a model over a text and say what it predicts at each place; keep the whole trace with --out."""
+    """Run a model over a text and print its prediction at each position; keep the whole trace with --out."""
     import numpy as np
 
     import explorer as ex
@@ -78,7 +82,8 @@ def trace(
         else:
             view = VIEWS["attention"]
             ex.save(view(record), out, caption=view.caption)
-    assert record.top is not None
+    if record.top is None:
+        raise ChoiceError(f"{record.model} predicts no tokens, so there is nothing to print. Keep its trace with --out x.npz.")
     rows: list[dict[str, Any]] = [
         {"piece": piece, "predicts": dict(zip(texts[:3], (round(float(p), 4) for p in logp[:3]), strict=True))}
         for piece, texts, logp in zip(record.source.texts, record.top.texts, np.exp(record.top.logp), strict=True)
@@ -92,11 +97,11 @@ def trace(
 def corrupt(
     text: Annotated[str, typer.Argument(help="The text to corrupt.")],
     strategy: Annotated[str, typer.Option(help="mlm, whole-word, spanbert, bart, …")] = "mlm",
-    model: Annotated[str, typer.Option(help="Whose tokenizer is used.")] = "bert",
+    model: Annotated[str, typer.Option(help="The model whose tokenizer is used.")] = "bert",
     seed: int = 0,
     as_json: Json = False,
 ) -> None:
-    """Show a text as pre-training would show it to a model."""
+    """Corrupt a text as pre-training does: the model input and the target."""
     import explorer as ex
 
     made = ex.corrupt(text, strategy, tokenizer=ex.load(model).tokenizer, seed=seed)
@@ -108,13 +113,13 @@ def corrupt(
 @cli.command()
 def decode(
     model: Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.")],
-    text: Annotated[str, typer.Argument(help="What it goes on from, translates, or fills the blanks (___) of.")],
+    text: Annotated[str, typer.Argument(help="The prompt, the text to translate, or a text with blanks (___) to fill.")],
     strategy: Annotated[str, typer.Option(help="greedy, sample, beam, diverse-beam, contrastive, fill.")] = "greedy",
     settings: Annotated[list[str] | None, typer.Option("--set", help="beams=5, temperature=0.7, …: NAME=VALUE.")] = None,
-    seed: Annotated[int, typer.Option(help="What 'sample' draws with.")] = 0,
+    seed: Annotated[int, typer.Option(help="The random seed of 'sample'.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Let a model write, step by step."""
+    """Generate text with a model, step by step."""
     import explorer as ex
 
     options: dict[str, Any] = dict(map(_setting, settings or ())) | ({} if strategy == "fill" else {"seed": seed})
@@ -127,26 +132,28 @@ def decode(
 def fit(  # noqa: PLR0913  one for each choice on the command line
     system: Annotated[str, typer.Argument(help="A preset: bert, gpt2, bart, …")],
     size: str = "tiny",
-    steps: Annotated[int | None, typer.Option(help="How many steps; the preset has its own number.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Number of steps; by default that of the preset.")] = None,
     seed: int = 0,
-    corpus: Annotated[str | None, typer.Option(help="A name, a text file or a folder; the preset has its own.")] = None,
-    folder: Annotated[Path | None, typer.Option(help="Where the run is kept; runs/SYSTEM if nothing is said.")] = None,
-    batch: Annotated[int | None, typer.Option(help="How many texts a step reads.")] = None,
-    rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
-    checks: Annotated[int | None, typer.Option(help="About how often the model is measured on held-out text.")] = None,
-    teacher: Annotated[str | None, typer.Option(help="Whom a student learns from: a name or a folder.")] = None,
-    accumulate: Annotated[int | None, typer.Option(help="In how many parts a batch is worked through, to save memory.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="A name, a text file or a folder; by default that of the preset.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="The folder of the run; by default runs/SYSTEM.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Batch size: texts in a step.")] = None,
+    rate: Annotated[float | None, typer.Option(help="The maximum learning rate.")] = None,
+    checks: Annotated[int | None, typer.Option(help="About how often the model is evaluated on held-out text.")] = None,
+    teacher: Annotated[str | None, typer.Option(help="The teacher of a distilled model: a name or a folder.")] = None,
+    accumulate: Annotated[
+        int | None, typer.Option(help="Gradient accumulation: in how many parts a batch is computed, to save memory.")
+    ] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
-    processes: Annotated[int, typer.Option(help="How many processes torchrun is to have started.")] = 1,
+    processes: Annotated[int, typer.Option(help="The number of processes that torchrun starts.")] = 1,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other part of the plan or preset: NAME=VALUE.")
+        list[str] | None, typer.Option("--set", help="Any other setting of the plan or preset: NAME=VALUE.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a system from scratch. Ctrl-C stops it; the same command goes on where it was."""
+    """Train a system from scratch. Ctrl-C stops it; the same command resumes it."""
     import explorer as ex
-    from explorer.shells.progress import Progress, stopping
+    from explorer.training.progress import Progress, stopping
 
     _check_processes(processes)
     given = {"batch": batch, "rate": rate, "checks": checks, "accumulate": accumulate, "teacher": teacher}
@@ -163,8 +170,98 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
         _say_end(run, bool(stopped), as_json)
 
 
-def _say_end(run: Any, stopped: bool, as_json: bool) -> None:
-    """Where the run is now, and what to do with it."""
+@cli.command()
+def finetune(  # noqa: PLR0913  one for each choice on the command line
+    model: Annotated[str, typer.Argument(help="A name (see `explorer models`), a folder, or 'bag of words'.")],
+    task: Annotated[
+        str, typer.Option(help="sentiment, topic, acceptability, entailment, paraphrase, entities, …")
+    ] = "sentiment",
+    how: Annotated[str, typer.Option(help="full, last-1, last-2, frozen, lora or scratch.")] = "",
+    examples: Annotated[int, typer.Option(help="How many labelled texts are learned from.")] = 200,
+    steps: int = 200,
+    seed: int = 0,
+    file: Annotated[Path | None, typer.Option(help="A CSV, JSON or JSONL file of your own instead of a task.")] = None,
+    columns: Annotated[str, typer.Option(help="Its columns: TEXT,LABEL or TEXT,PAIR,LABEL.")] = "text,label",
+    kind: Annotated[str, typer.Option(help="What its labels are: class, number, token, question or text.")] = "class",
+    folder: Annotated[Path | None, typer.Option(help="Where the run is kept; runs/MODEL-TASK if nothing is said.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other part of the plan: NAME=VALUE (rate, batch, lm_weight, …).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Teach a pre-trained model a task. Ctrl-C stops it; the same command goes on where it was."""
+    import explorer as ex
+    from explorer.training.progress import Progress, stopping
+
+    wrong = next(
+        (name for name in ("how", "examples", "task") for given in settings or () if given.startswith(f"{name}=")), None
+    )
+    if wrong is not None:
+        raise ChoiceError(f"--set {wrong}=…: this is a separate option. Write --{wrong} ….")
+    chosen = task if file is None else _task_of(file, columns, kind, as_json)
+    named = task if file is None else file.stem
+    place = folder or Path("runs") / f"{Path(model).name}-{named}".replace(" ", "-")
+    options: dict[str, Any] = ({} if file is None else {"too_long": "error"}) | dict(map(_setting, settings or ()))
+    run = ex.finetune(model, task=chosen, how=how, examples=examples, steps=steps, seed=seed, folder=place, **options)
+    progress = Progress(run.plan.steps, run.step, as_json)
+    with stopping(run.stop) as stopped:
+        for step in run:
+            progress.say(step)
+    if stopped and run.step < run.plan.steps:
+        sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
+        sys.exit(130)
+    _say_finetuned(run, place, as_json)
+
+
+def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
+    """Say how good the model is on new texts, and where it lies."""
+    held, blind, moving = run.score("test"), run.blind("test"), run.moved
+    found = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": held, "most frequent": blind}
+    found |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
+    told = (
+        f"\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); {moving[0]:,} of {moving[1]:,} "
+        f"weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
+    )
+    _say(found, as_json, told)
+
+
+def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
+    """The task in a file; what was read is said."""
+    import explorer as ex
+
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) not in (2, 3) or not all(names):
+        raise ChoiceError(f"--columns {columns!r} must be TEXT,LABEL or TEXT,PAIR,LABEL.")
+    text, *pair, label = names
+    made = ex.tasks.from_file(file, text=text, label=label, pair=pair[0] if pair else None, kind=kind)
+    if not as_json:
+        sys.stderr.write(made.report + "\n")
+    return made
+
+
+@cli.command()
+def miniglue(
+    seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
+    examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 200,
+    systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    as_json: Json = False,
+) -> None:
+    """The lectures' table of models and tasks at classroom scale: measured again, with intervals and seconds."""
+    from explorer.studies import miniglue as study
+
+    size = study.sized(seeds, examples, steps, systems=_names(systems), tasks=_names(tasks))
+    table = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
+    _say(study.as_plain(table), as_json, study.printed(table))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _say_end(run: TrainingRun, stopped: bool, as_json: bool) -> None:
+    """Print where the run is, and what to do with it."""
     if stopped and run.step < run.plan.steps:
         sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
         sys.exit(130)
@@ -184,9 +281,9 @@ def _setting(text: str) -> tuple[str, Any]:
     if not (sign and name.isidentifier()):
         raise ChoiceError(f"--set {text!r} must be NAME=VALUE, for example --set dropout=0.1.")
     if name in OPTIONS:
-        raise ChoiceError(f"--set {text!r}: this has an option of its own. Write --{name} {value}.")
+        raise ChoiceError(f"--set {text!r}: this has a separate option. Write --{name} {value}.")
     if name == "what":
-        raise ChoiceError(f"--set {text!r}: the system stands right after fit. Write explorer fit {value}.")
+        raise ChoiceError(f"--set {text!r}: the system is the argument of fit. Write explorer fit {value}.")
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
@@ -194,7 +291,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _check_processes(wanted: int) -> None:
-    """Training in several processes is started by torchrun; one that silently ran alone would take the whole night."""
+    """Training in several processes is started by torchrun; a single one would run silently alone, all night."""
     found = int(os.environ.get("WORLD_SIZE", "1"))
     if found != wanted and wanted != 1:
         arguments = " ".join(sys.argv[1:])
@@ -219,9 +316,9 @@ def export(
 
 @cli.command()
 def doctor(as_json: Json = False) -> None:
-    """Say what is installed and what will work."""
-    from explorer.library import models as shelf
-    from explorer.shells.export import browser
+    """Print what is installed and what will work."""
+    from explorer.models.store import models as shelf
+    from explorer.views.export import browser
 
     found: dict[str, Any] = {"python": sys.version.split()[0]}
     for package in PACKAGES:
@@ -241,7 +338,7 @@ def doctor(as_json: Json = False) -> None:
 
 
 def main() -> None:
-    """Run the command line; what goes wrong on purpose is one calm line, not a stack trace."""
+    """Run the command line; an error that we raise is one line, not a stack trace."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without these letters shows a mark in their place
@@ -255,7 +352,7 @@ def main() -> None:
 def _home(name: str) -> Path:
     """A file of the checkout, or its copy inside an installed package."""
     here = Path(__file__).parent
-    for place in (here / name, here.parent / name):
+    for place in (here / "share" / name, here.parent / name):
         if place.exists():
             return place
     raise FileError(f"{name} is not beside the package. Install it again, or start from a checkout.")

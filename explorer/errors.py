@@ -1,11 +1,18 @@
-"""What can go wrong, said to the person who can mend it: what was given, what was expected, what to do."""
+"""Errors whose message says what was given, what was expected and what to do."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class ExplorerError(Exception):
-    """Every error that this package raises on purpose."""
+    """Every error that this package raises on purpose.
+
+    >>> try:
+    ...     ex.load("brt")
+    ... except ex.ExplorerError as error:
+    ...     print("Did you mean 'bert'?" in str(error))
+    True
+    """
 
 
 class TextError(ExplorerError):
@@ -45,3 +52,17 @@ def check_index(what: str, given: object, count: int) -> int:
     if not 0 <= index < count:
         raise outside(what, given, count)
     return int(index)
+
+
+def check_seed(seed: object) -> int:
+    """`seed` if a generator can be started with it, otherwise the error that says what can."""
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed.__index__() < 2**63:
+        raise ChoiceError(f"seed={seed!r} must be a whole number from 0 to {2**63 - 1}.")
+    return int(seed.__index__())
+
+
+def check_whole(name: str, given: object, least: int) -> int:
+    """`given` if it is a whole number of at least `least`, otherwise the error that says so."""
+    if isinstance(given, bool) or not hasattr(given, "__index__") or given.__index__() < least:
+        raise ChoiceError(f"{name}={given!r} must be a whole number of at least {least}.")
+    return int(given.__index__())

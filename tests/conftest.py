@@ -15,7 +15,7 @@ import torch
 from playwright.sync_api import Browser
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.records import Trace
 
 torch.set_num_threads(1)
@@ -62,29 +62,29 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def bert() -> OwnModel:
+def bert() -> TransformerModel:
     return ex.load("bert", device="cpu")
 
 
 @pytest.fixture(scope="session")
-def gpt2() -> OwnModel:
+def gpt2() -> TransformerModel:
     return ex.load("gpt2", device="cpu")
 
 
 @pytest.fixture(scope="session", params=["bert", "gpt2"])
-def shipped(request: pytest.FixtureRequest) -> OwnModel:
+def shipped(request: pytest.FixtureRequest) -> TransformerModel:
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")
-def trace(bert: OwnModel) -> Trace:
+def trace(bert: TransformerModel) -> Trace:
     return ex.trace(bert, SENTENCE, blocks=True)
 
 
 @pytest.fixture
 def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages whose numbers and files stand open from the beginning."""
-    monkeypatch.setattr("explorer.shells.web.UNFOLDED", True)
+    monkeypatch.setattr("explorer.app.web.UNFOLDED", True)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from test_processes import begun
 
 import explorer as ex
 from explorer.errors import TextError
-from explorer.training.ahead import DEPTH, made_ahead
+from explorer.training.prefetch import DEPTH, made_ahead
 
 
 def others() -> int:

@@ -9,14 +9,14 @@ import pytest
 import torch
 
 import explorer as ex
-from explorer import tap
-from explorer.model import OwnModel
-from explorer.nn.cache import Cache
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
+from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import FAMILIES
-from explorer.nn.layers import NORMS, PLACES
+from explorer.nn.layers import NORM_PLACES, NORMS
 from explorer.nn.positions import POSITIONS
 
-EVERY = list(itertools.product(FAMILIES, POSITIONS, PLACES, NORMS))
+EVERY = list(itertools.product(FAMILIES, POSITIONS, NORM_PLACES, NORMS))
 NAMES = {"ids": lambda chosen: "-".join(chosen), "indirect": True}
 every_one = pytest.mark.parametrize("model", EVERY, **NAMES)
 with_a_decoder = pytest.mark.parametrize("model", [chosen for chosen in EVERY if chosen[0] != "encoder"], **NAMES)
@@ -25,7 +25,7 @@ STARTS = {"encoder": "bert", "decoder": "gpt2", "encoder-decoder": "t5"}
 
 
 @pytest.fixture
-def model(request: pytest.FixtureRequest, bert: OwnModel) -> OwnModel:
+def model(request: pytest.FixtureRequest, bert: TransformerModel) -> TransformerModel:
     family, positions, place, norm = request.param
     number = EVERY.index(request.param)
     shape = {"dim": 32, "heads": 4, "layers": 2, "hidden": 48, "length": 32, "kv_heads": (0, 2)[number % 2]}
@@ -38,20 +38,22 @@ def model(request: pytest.FixtureRequest, bert: OwnModel) -> OwnModel:
     }
     made = ex.build(STARTS[family], size="tiny", tokenizer=bert.tokenizer, seed=number, device="cpu", **shape, **switches)
     assert made.family == family
-    chance = torch.Generator().manual_seed(number)
+    rng = torch.Generator().manual_seed(number)
     with torch.no_grad():
         for weight in made.module.parameters():
-            weight.add_(0.1 * torch.randn(weight.shape, generator=chance))  # norms, biases and tables as after training
+            weight.add_(0.1 * torch.randn(weight.shape, generator=rng))  # norms, biases and tables as after training
     return made
 
 
-def texts(model: OwnModel, number: int) -> tuple[list[int], list[int] | None]:
-    chance = np.random.default_rng(number)
-    source, target = (chance.integers(5, model.config.vocab, n).tolist() for n in (12, 7))
+def texts(model: TransformerModel, number: int) -> tuple[list[int], list[int] | None]:
+    rng = np.random.default_rng(number)
+    source, target = (rng.integers(5, model.config.vocab, n).tolist() for n in (12, 7))
     return source, target if model.family == "encoder-decoder" else None
 
 
-def states(model: OwnModel, source: list[int], target: list[int] | None, cache: Cache | None = None) -> torch.Tensor:
+def states(
+    model: TransformerModel, source: list[int], target: list[int] | None, cache: KeyValueCache | None = None
+) -> torch.Tensor:
     with torch.no_grad():
         if target is None:
             return model.module(torch.tensor([source]), cache=cache)[0]
@@ -63,7 +65,7 @@ def size(x: torch.Tensor) -> float:
 
 
 @every_one
-def test_stages_re_derive_the_weights(model: OwnModel) -> None:
+def test_stages_re_derive_the_weights(model: TransformerModel) -> None:
     source, target = texts(model, 1)
     trace = ex.trace(model, source, target=target)
     assert len(trace.attention) == sum(layers for layers, _ in model.streams.values())
@@ -71,7 +73,7 @@ def test_stages_re_derive_the_weights(model: OwnModel) -> None:
 
 
 @every_one
-def test_the_fast_path_equals_the_explicit_one(model: OwnModel) -> None:
+def test_the_fast_path_equals_the_explicit_one(model: TransformerModel) -> None:
     source, target = texts(model, 2)
     fast = states(model, source, target)
     with tap.listening(lambda *heard: None):
@@ -80,16 +82,16 @@ def test_the_fast_path_equals_the_explicit_one(model: OwnModel) -> None:
 
 
 @with_a_decoder
-def test_a_cache_equals_no_cache(model: OwnModel) -> None:
+def test_a_cache_equals_no_cache(model: TransformerModel) -> None:
     source, target = texts(model, 3)
-    whole, cache, found = states(model, source, target), Cache(), []
+    whole, cache, found = states(model, source, target), KeyValueCache(), []
     for piece in source if target is None else target:
         found.append(states(model, [piece], None, cache) if target is None else states(model, source, [piece], cache))
     assert float((torch.cat(found) - whole).abs().max()) <= 1e-5 * size(whole)
 
 
 @every_one
-def test_causal_rows_see_no_future(model: OwnModel) -> None:
+def test_causal_rows_see_no_future(model: TransformerModel) -> None:
     source, target = texts(model, 4)
     read = source if target is None else target
     other = [*read[:4], *((piece + 1) % model.config.vocab for piece in read[4:])]
@@ -100,7 +102,7 @@ def test_causal_rows_see_no_future(model: OwnModel) -> None:
 
 
 @with_an_encoder
-def test_only_places_tell_an_encoder_the_order(model: OwnModel) -> None:
+def test_only_places_tell_an_encoder_the_order(model: TransformerModel) -> None:
     source, _ = texts(model, 5)
     order = np.random.default_rng(6).permutation(len(source))
     shuffled = [source[i] for i in order]

@@ -8,39 +8,39 @@ import torch
 from conftest import sample
 
 import explorer as ex
-from explorer import tap
+from explorer.nn import tap
 from explorer.nn.attention import attend
-from explorer.nn.cache import Cache
+from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
-from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
-from explorer.nn.positions import POSITIONS, Room
+from explorer.nn.layers import ACTIVATIONS, NORM_PLACES, NORMS
+from explorer.nn.positions import POSITIONS, PositionContext
 from explorer.nn.transformer import Transformer, initialise
 
 
 def random_model(number: int, deviation: float = 0.4, **fixed: object) -> Transformer:
     """A random small architecture with large random weights, so that attention is far from uniform."""
-    chance = np.random.default_rng(number)
-    heads = int(chance.choice([1, 2, 4]))
+    rng = np.random.default_rng(number)
+    heads = int(rng.choice([1, 2, 4]))
     config = {
-        "family": str(chance.choice(["encoder", "decoder"])),  # the third family reads two texts: see seq2seq
+        "family": str(rng.choice(["encoder", "decoder"])),  # the third family reads two texts: see seq2seq
         "vocab": 50,
         "heads": heads,
-        "kv_heads": int(chance.choice([0, 1])),
-        "dim": heads * int(chance.choice([2, 8, 16])),
-        "layers": int(chance.integers(1, 4)),
-        "hidden": int(chance.integers(4, 60)),
+        "kv_heads": int(rng.choice([0, 1])),
+        "dim": heads * int(rng.choice([2, 8, 16])),
+        "layers": int(rng.integers(1, 4)),
+        "hidden": int(rng.integers(4, 60)),
         "length": 32,
-        "positions": str(chance.choice(list(POSITIONS))),
-        "norm": str(chance.choice(list(NORMS))),
-        "norm_place": str(chance.choice(PLACES)),
-        "activation": str(chance.choice(list(ACTIVATIONS))),
-        "embedding_norm": bool(chance.integers(2)),
-        "final_norm": bool(chance.integers(2)),
-        "segments": int(chance.choice([0, 2])),
-        "bias": bool(chance.integers(2)),
-        "scaled": bool(chance.integers(4)),
-        "embedding_scale": bool(chance.integers(2)),
-        "tied": bool(chance.integers(2)),
+        "positions": str(rng.choice(list(POSITIONS))),
+        "norm": str(rng.choice(list(NORMS))),
+        "norm_place": str(rng.choice(NORM_PLACES)),
+        "activation": str(rng.choice(list(ACTIVATIONS))),
+        "embedding_norm": bool(rng.integers(2)),
+        "final_norm": bool(rng.integers(2)),
+        "segments": int(rng.choice([0, 2])),
+        "bias": bool(rng.integers(2)),
+        "scaled": bool(rng.integers(4)),
+        "embedding_scale": bool(rng.integers(2)),
+        "tied": bool(rng.integers(2)),
         **fixed,
     }
     return initialise(Transformer(Config(**config)), number, deviation).eval()  # type: ignore[arg-type, return-value]
@@ -59,8 +59,8 @@ def seq2seq(number: int, **fixed: object) -> Transformer:
 @pytest.mark.parametrize("number", sample(40, 10))
 def test_an_encoder_decoder_takes_both_paths_alike(number: int) -> None:
     module = seq2seq(number)
-    chance = torch.Generator().manual_seed(number)
-    source, target = (torch.randint(0, 50, (2, n), generator=chance) for n in (11, 6))
+    rng = torch.Generator().manual_seed(number)
+    source, target = (torch.randint(0, 50, (2, n), generator=rng) for n in (11, 6))
     real = torch.arange(11) < torch.tensor([[11], [4]])
     with torch.no_grad():
         fast = module.decode(module.encode(source, real), target, real)
@@ -77,25 +77,25 @@ def test_an_encoder_decoder_takes_both_paths_alike(number: int) -> None:
 
 @pytest.mark.parametrize("number", sample(60, 12))
 def test_a_cache_changes_nothing(number: int) -> None:
-    """One piece at a time, or three at once after four, with what is kept: the same states as all at once without."""
+    """One token at a time, or three at once after four, with what is kept: the same states as all at once without."""
     crossing = number % 2 == 1
     module = seq2seq(number) if crossing else random_model(number, 0.15, family="decoder", segments=0)
-    chance = torch.Generator().manual_seed(number)
-    ids, source = (torch.randint(0, 50, (2, n), generator=chance) for n in (9, 7))
+    rng = torch.Generator().manual_seed(number)
+    ids, source = (torch.randint(0, 50, (2, n), generator=rng) for n in (9, 7))
     real = torch.arange(7) < torch.tensor([[7], [5]])
     with torch.no_grad():
         memory = module.encode(source, real) if crossing else None
 
-        def run(part: torch.Tensor, cache: Cache | None) -> torch.Tensor:
+        def run(part: torch.Tensor, cache: KeyValueCache | None) -> torch.Tensor:
             return module.decode(memory, part, real, cache) if crossing else module(part, cache=cache)
 
         whole = run(ids, None)
         for cuts in ([1] * 9, [4, 3, 2]):
-            cache = Cache()
+            cache = KeyValueCache()
             found = torch.cat([run(part, cache) for part in ids.split(cuts, dim=1)], dim=1)
             assert cache.length == 9
             assert (found - whole).abs().max() <= 1e-5 * max(1, float(whole.abs().max()))
-        turned = Cache()
+        turned = KeyValueCache()
         run(ids[:, :5], turned)
         turned.reorder(torch.tensor([1, 0]))
         if not crossing:
@@ -116,9 +116,9 @@ def test_attend_is_the_formula() -> None:
 @pytest.mark.parametrize("number", sample(60, 16))
 def test_the_explicit_path_equals_the_fast_one(number: int) -> None:
     module = random_model(number)
-    chance = torch.Generator().manual_seed(number)
-    ids = torch.randint(0, 50, (3, 12), generator=chance)
-    segments = torch.randint(0, 2, (3, 12), generator=chance)
+    rng = torch.Generator().manual_seed(number)
+    ids = torch.randint(0, 50, (3, 12), generator=rng)
+    segments = torch.randint(0, 2, (3, 12), generator=rng)
     real = torch.arange(12) < torch.tensor([[12], [7], [1]])
     with torch.no_grad():
         for mask in (None, real):
@@ -153,7 +153,7 @@ def test_an_encoder_without_positions_does_not_see_order(number: int) -> None:
 
 
 def test_sinusoids_are_the_paper_s_formula() -> None:
-    table = POSITIONS["sinusoidal"](Room(16, 2, 100, causal=False)).add(torch.arange(50)).numpy()
+    table = POSITIONS["sinusoidal"](PositionContext(16, 2, 100, causal=False)).add(torch.arange(50)).numpy()
     for p, i in ((0, 0), (1, 0), (7, 3), (49, 7)):
         angle = p / 10000 ** (2 * i / 16)
         assert table[p, 2 * i] == pytest.approx(np.sin(angle), abs=1e-5)

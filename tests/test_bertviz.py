@@ -19,22 +19,23 @@ from playwright.sync_api import Browser, Page
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.app.lessons import LESSONS
+from explorer.models.transformer import TransformerModel
 from explorer.records import Attention, Tokens, Trace
-from explorer.shells import bertviz as shell
+from explorer.views import bertviz as shell
 
 HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 
 
 @pytest.fixture(scope="module")
-def uneven(bert: OwnModel) -> Trace:
+def uneven(bert: TransformerModel) -> Trace:
     """Three layers in the encoder and one in the decoder: BertViz itself stops there with an IndexError."""
     model = ex.build("transformer", tokenizer=bert.tokenizer, encoder_layers=3, layers=1, device="cpu", seed=1)
     return ex.trace(model, "The dog was very tired.", target="It slept all day.")
 
 
 @pytest.fixture(scope="module")
-def paired(bert: OwnModel) -> Trace:
+def paired(bert: TransformerModel) -> Trace:
     return ex.trace(bert, ("The dog was tired.", "It slept."))
 
 
@@ -140,7 +141,7 @@ def test_a_pair_without_segments_is_parted_where_its_first_sentence_ends() -> No
     assert len(held_in(ex.bertviz(alone).page())["choices"]) == 1, "a mask ends no sentence"
 
 
-def test_text_of_a_visitor_stays_text(bert: OwnModel) -> None:
+def test_text_of_a_visitor_stays_text(bert: TransformerModel) -> None:
     trace = random_trace(1, 1, 2)
     bad = Trace(HOSTILE, "encoder", pieces(HOSTILE, "@DATA@"), None, trace.attention, {}, notes=(HOSTILE,))
     for view in ("head", "model", "neuron"):
@@ -184,10 +185,10 @@ def test_what_cannot_be_drawn_is_refused(trace: Trace, tmp_path: Path) -> None:
 
 def test_too_long_a_text_is_refused_with_the_length_that_goes() -> None:
     long = random_trace(6, 12, 100)
-    with pytest.raises(ex.ExplorerError, match=r"6 layers × 12 heads × 100 × 100 pieces.*texts of 91 pieces.*layers=\[0\]"):
+    with pytest.raises(ex.ExplorerError, match=r"6 layers × 12 heads × 100 × 100 tokens.*texts of 91 tokens.*layers=\[0\]"):
         ex.bertviz(long, view="model")
     assert ex.bertviz(long, view="head").view == "head"
-    with pytest.raises(ex.ExplorerError, match="texts of 129 pieces. Shorten the text.$"):
+    with pytest.raises(ex.ExplorerError, match="texts of 129 tokens. Shorten the text.$"):
         ex.bertviz(random_trace(1, 12, 130), view="head")
 
 
@@ -257,7 +258,7 @@ def test_every_view_draws_every_stream(browser: Browser, uneven: Trace, tmp_path
 
 
 @pytest.mark.browser
-def test_the_neuron_view_shows_q_k_and_their_scaled_product(browser: Browser, gpt2: OwnModel, tmp_path: Path) -> None:
+def test_the_neuron_view_shows_q_k_and_their_scaled_product(browser: Browser, gpt2: TransformerModel, tmp_path: Path) -> None:
     watch, trace = Watch(), ex.trace(gpt2, SENTENCE)
     page = opened(browser, watch, ex.bertviz(trace, view="neuron"), tmp_path)
     page.select_option("#layer", "1")
@@ -296,9 +297,9 @@ def test_a_hostile_piece_is_written_and_not_run(browser: Browser, tmp_path: Path
 @pytest.mark.usefixtures("unfolded")
 def test_the_lesson_offers_every_view() -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    at = at.switch_page(str(ROOT / "explorer" / "pages" / "heads.py")).run()
+    at = at.switch_page(str(LESSONS["heads"].page)).run()
     for view in ("head", "neuron"):
         at.session_state["bertviz"] = view
         at.run()
-        assert not at.exception and f"ex.bertviz(trace, view='{view}')" in " ".join(block.value for block in at.code)
+        assert not at.exception and f"view='{view}'" in next(block.value for block in at.code if "ex.bertviz(" in block.value)
         assert "sandbox" in at.get("iframe")[0].proto.srcdoc

@@ -19,7 +19,7 @@ from playwright.sync_api import TimeoutError as Late
 from test_views import every_record
 
 import explorer as ex
-from explorer.training.elsewhere import CHILDREN, Order, Workshop
+from explorer.training.jobs import CHILDREN, JobQueue, JobSpec
 from explorer.views import VIEWS
 
 pytestmark = pytest.mark.browser
@@ -31,7 +31,7 @@ DRAWN = (  # a heat map is one image
 LESSONS = {
     "Tokens": "merge 1",
     "Attention, step by step": "Attention with nothing to learn",
-    "Positions": "Vectors of the places",
+    "Positions": "Position vectors",
     "Corruption lab": "One text under every strategy",
     "Pre-training live": "Learning rate",
 }
@@ -80,7 +80,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
     expect(page.locator(".gtitle").first).to_contain_text("decoder layer 0")
     page.get_by_label("Your sentence").fill("The walrus was tired.")
     page.get_by_label("Your sentence").press("Enter")
-    expect(page.get_by_text("never met in training").first).to_be_visible()
+    expect(page.get_by_text("never seen in training").first).to_be_visible()
     page.get_by_role("heading", name="Who looks at whom?").click()  # the arrow keys step when no text is being written
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".gtitle").first).to_contain_text("masked")
@@ -111,7 +111,7 @@ def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tm
     watch = Watch()
     page = opened(browser, watch, app[0] + "/heads")
     page.wait_for_selector(DRAWN, state="attached")
-    page.get_by_text("Take it with you").first.click()
+    page.get_by_text("Take it with you").nth(1).click()  # the first is the board's, which is a page and no figure
     for kind in ("HTML", "CSV", "PNG", "SVG"):
         with page.expect_download(timeout=60_000) as waiting:
             page.get_by_role("button", name=kind, exact=True).first.click()
@@ -156,13 +156,16 @@ def test_a_lesson_fits_every_screen(browser: Browser, app: tuple[str, Path], les
     page.context.close()
 
 
+INSIDE = "function inside(e) { const held = e.shadowRoot && e.shadowRoot.activeElement; return held ? inside(held) : e; }"
+
+
 def tab_to(page: Page, name: str) -> None:
     """Press Tab until the thing with this name has the keyboard; a page that is still being drawn may need another round."""
     says = "e => [e.innerText, e.ariaLabel, e.labels && e.labels[0] && e.labels[0].innerText].join(' ').slice(0, 80)"
     until = time.monotonic() + 30
     while time.monotonic() < until:
         page.keyboard.press("Tab")
-        if name in page.evaluate(f"({says})(document.activeElement)"):
+        if name in page.evaluate(f"({says})(({INSIDE})(document.activeElement))"):
             return
     raise AssertionError(f"no way to {name!r} with the Tab key")
 
@@ -170,7 +173,7 @@ def tab_to(page: Page, name: str) -> None:
 def test_a_click_on_a_bar_forces_its_piece_and_temperature_moves_the_bars(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/decoding?path=100", height=6000)
-    bars = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Which piece comes next?")).first
+    bars = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Which token comes next?")).first
     click_on(page, bars, ".barlayer .point path", 1)
     expect(page).to_have_url(re.compile(r"path=100\.\d+(&|$)"))
     tab_to(page, "Temperature")
@@ -196,16 +199,18 @@ def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, a
     page.wait_for_selector(DRAWN, state="attached")
     tab_to(page, "Attention, step by step")
     page.keyboard.press("Enter")
-    title = page.locator(".gtitle", has_text="Step 1 of 19")
-    expect(title).to_be_visible()
-    page.evaluate("document.activeElement.blur()")
-    last = 19 if ALL else 5
-    for step in range(2, last + 1):
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    tab_to(page, "Play")
+    page.keyboard.press("Tab")  # the keys of the board work wherever in it the focus is
+    at = page.locator(".board .stations [aria-current]")
+    names = page.locator(".board .stations button").evaluate_all("all => all.map(e => e.dataset.station)")
+    assert len(names) == 16
+    for name in names[1 : None if ALL else 6]:
         page.keyboard.press("ArrowRight")
-        expect(page.locator(".gtitle", has_text=f"Step {step} of 19")).to_be_visible()
+        expect(at).to_have_attribute("data-station", name)
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(".gtitle", has_text=f"Step {last - 1} of 19")).to_be_visible()
-    tab_to(page, "it stays as it is")
+    expect(at).to_have_attribute("data-station", names[-2 if ALL else 4])
+    tab_to(page, "it stays the same")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".gtitle", has_text="Scores without and with")).to_be_visible()
     assert watch.faults == [] and app[1].read_text() == ""
@@ -218,11 +223,11 @@ def test_positions_are_explored_with_the_keyboard_alone(browser: Browser, app: t
     page.wait_for_selector(DRAWN, state="attached")
     tab_to(page, "Positions")
     page.keyboard.press("Enter")
-    expect(page.locator(".gtitle").first).to_contain_text("Vectors of the places")
-    tab_to(page, "Vectors of the places")
+    expect(page.locator(".gtitle").first).to_contain_text("Position vectors")
+    tab_to(page, "Position vectors")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".gtitle").first).to_contain_text("Features over places")
+    expect(page.locator(".gtitle").first).to_contain_text("Dimensions over positions")
     tab_to(page, "no state changes")
     page.keyboard.press("Space")
     expect(page.locator(".gtitle", has_text="Another order: bert")).to_be_visible()
@@ -237,14 +242,14 @@ def test_nobody_is_held_up_while_one_trains(
 ) -> None:
     """One visitor watches a training and finds it again after a reload; another goes from page to page meanwhile."""
     monkeypatch.setenv("EXPLORER_HOME", str(tmp_path / "home"))
-    bench, watch, other, name = Workshop(tmp_path / "home" / "trainings"), Watch(), Watch(), ""
+    bench, watch, other, name = JobQueue(tmp_path / "home" / "trainings"), Watch(), Watch(), ""
     port = free_port()
     address, arguments = f"http://127.0.0.1:{port}", ["streamlit", "run", "app.py", "--server.port", str(port)]
     with server(arguments, f"{address}/_stcore/health", tmp_path) as outside:
         try:
             walked(browser, other, address)  # the first visitor opens the models for all
             quiet = walked(browser, other, address)
-            name = bench.begin(Order("gpt2", "toy", 5000, plan={"batch": 8}))
+            name = bench.begin(JobSpec("gpt2", "toy", 5000, plan={"batch": 8}))
             page = opened(browser, watch, address)
             page.get_by_role("link", name="Pre-training live").first.click()
             page.get_by_label("Training (its name").fill(name)
@@ -273,7 +278,7 @@ def p95(times: list[float]) -> float:
     return sorted(times)[int(0.95 * (len(times) - 1))]
 
 
-def ended(bench: Workshop, name: str) -> None:
+def ended(bench: JobQueue, name: str) -> None:
     """Stop a training, and wait until its process is gone."""
     while name and (bench.state(name).alive or any(child.poll() is None for child in CHILDREN)):
         bench.stop(name)

@@ -14,7 +14,7 @@ import pytest
 
 import explorer as ex
 from explorer.cli import _setting
-from explorer.text.seedling import stories
+from explorer.text.toy import stories
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -97,3 +97,51 @@ def test_an_option_of_fit_is_not_set_twice(tmp_path: Path) -> None:
     wrong = run("fit", "ngram", "--set", "seed=1", folder=tmp_path)
     assert wrong.returncode == 2 and "--seed 1" in wrong.stderr and "Traceback" not in wrong.stderr
     assert _setting("dropout=0.1") == ("dropout", 0.1)
+
+
+def test_a_model_is_fine_tuned_on_a_file_and_on_a_task(tmp_path: Path) -> None:
+    rows = "".join(f"Text {n} is {'good' if n % 2 else 'bad'}.,{'good' if n % 2 else 'bad'}\n" for n in range(30))
+    (tmp_path / "reviews.csv").write_text("review,stars\n" + rows)
+    given = (
+        "--file",
+        "reviews.csv",
+        "--columns",
+        "review,stars",
+        "--how",
+        "lora",
+        "--steps",
+        "12",
+        "--set",
+        "checks=0",
+        "--json",
+    )
+    done = run("finetune", "bert", *given, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["how"] == "lora" and told["moved"] < told["weights"] / 10 and told["metric"] == "accuracy"
+    assert ex.load(tmp_path / "runs" / "bert-reviews").classify("Text 3 is good.")[0] in ("good", "bad")
+    wrong = run("finetune", "bert", "--file", "reviews.csv", folder=tmp_path)
+    assert wrong.returncode == 2 and "its columns are: review, stars" in wrong.stderr and "Traceback" not in wrong.stderr
+    wrong = run("finetune", "bert", "--task", "sentimant", folder=tmp_path)
+    assert wrong.returncode == 2 and "Did you mean 'sentiment'" in wrong.stderr
+
+
+def test_miniglue_prints_a_table(tmp_path: Path) -> None:
+    small = (
+        "--seeds",
+        "2",
+        "--examples",
+        "16",
+        "--steps",
+        "2",
+        "--systems",
+        "bag of words,BERT",
+        "--tasks",
+        "sentiment,acceptability",
+    )
+    done = run("miniglue", *small, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert set(told["scores"]) == {"bag of words", "BERT"} and len(told["scores"]["BERT"]["sentiment"]) == 2
+    wrong = run("miniglue", "--systems", "BORT", folder=tmp_path)
+    assert wrong.returncode == 2 and "no system 'BORT'" in wrong.stderr

@@ -6,17 +6,17 @@ import torch
 from conftest import SENTENCE
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.records import Comparison
 
 
-def test_nothing_changed_is_nothing(shipped: OwnModel) -> None:
+def test_nothing_changed_is_nothing(shipped: TransformerModel) -> None:
     found = ex.compare(ex.trace(shipped, SENTENCE), ex.trace(shipped, SENTENCE))
     assert found.changed == () and found.loss[0] == found.loss[1]
     assert not any(part.any() for part in (*found.weights.values(), *found.hidden.values()))
 
 
-def test_a_change_begins_where_the_edit_is(gpt2: OwnModel, tmp_path: object) -> None:
+def test_a_change_begins_where_the_edit_is(gpt2: TransformerModel, tmp_path: object) -> None:
     before = ex.trace(gpt2, SENTENCE)
     found = ex.compare(before, ex.trace(gpt2, SENTENCE, edits=ex.Uniform("decoder", layer=1, head=2)))
     weights, hidden = found.weights["decoder"], found.hidden["decoder"]
@@ -26,7 +26,7 @@ def test_a_change_begins_where_the_edit_is(gpt2: OwnModel, tmp_path: object) -> 
     assert Comparison.read(found.write(f"{tmp_path}/c.npz")).loss == found.loss
 
 
-def test_the_loss_is_the_cross_entropy(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_the_loss_is_the_cross_entropy(bert: TransformerModel, gpt2: TransformerModel) -> None:
     for model in (bert, gpt2):
         trace = ex.trace(model, SENTENCE)
         scores, ids = torch.tensor(model.logits(SENTENCE)), torch.tensor(trace.source.ids)
@@ -40,7 +40,7 @@ def test_the_loss_is_the_cross_entropy(bert: OwnModel, gpt2: OwnModel) -> None:
         assert np.isnan(found.surprise[0, -1]) == (model is gpt2)
 
 
-def test_an_encoder_decoder_is_compared_on_its_target(gpt2: OwnModel) -> None:
+def test_an_encoder_decoder_is_compared_on_its_target(gpt2: TransformerModel) -> None:
     model = ex.build("bart", tokenizer=gpt2.tokenizer, device="cpu")
     before, after = (ex.trace(model, "The dog.", target=[5, 6, 7], edits=e) for e in ([], [ex.SilenceHead("cross")]))
     found = ex.compare(before, after)
@@ -50,8 +50,8 @@ def test_an_encoder_decoder_is_compared_on_its_target(gpt2: OwnModel) -> None:
     assert np.isnan(found.surprise[0, 2]) and found.hidden["decoder"][-1].min() > 0
 
 
-def test_what_does_not_belong_together_is_refused(bert: OwnModel) -> None:
-    with pytest.raises(ex.ExplorerError, match="different pieces"):
+def test_what_does_not_belong_together_is_refused(bert: TransformerModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="different tokens"):
         ex.compare(ex.trace(bert, "The dog."), ex.trace(bert, "The cat."))
     with pytest.raises(ex.ExplorerError, match="two traces"):
         ex.compare(bert, bert)

@@ -15,12 +15,12 @@ from offline import Watch, opened
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as Late
 
-from explorer import pages
-from explorer.lessons import tour
-from explorer.pages.parts import tour as strip
+from explorer.app import tour as strip
+from explorer.app import tour_steps
+from explorer.app.lessons import LESSONS as EVERY
 
 pytestmark = pytest.mark.browser
-LESSONS = sorted(path.stem for path in Path(pages.__file__).parent.glob("[a-z]*.py"))
+LESSONS = sorted(EVERY)
 MODES = ("light", "dark")
 # The page says when its script runs. What it said is written down with the time, so that a short run is not missed.
 LISTEN = """() => {
@@ -176,7 +176,7 @@ def test_the_tour_is_walked_to_its_end(
         assert page.locator("[data-testid=stException]").count() == 0, step.says
         if number < len(steps):
             page.get_by_role("link", name="Next →").click()
-    assert len(steps) == len(tour.STEPS)
+    assert len(steps) == len(tour_steps.STEPS)
     record_property(
         TABLE + "pages: the first picture, and what it takes to answer a moved control",
         f"the tour, {mode}: {len(steps)} steps, what to see stands there after {statistics.median(took):.2f} s, longest {max(took):.2f} s",

@@ -1,4 +1,4 @@
-"""From files to numbers on disk: the same pieces as the tokenizer, any size, killed at any moment."""
+"""From files to numbers on disk: the same tokens as the tokenizer, any size, killed at any moment."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 import explorer as ex
 from explorer.text import corpora, prepared
-from explorer.text.prepared import Corpus, corpus, prepare, sentence_starts
-from explorer.text.seedling import stories
+from explorer.text.prepared import PreparedCorpus, corpus, prepare, sentence_starts
 from explorer.text.tokenizers import Tokenizer, read
+from explorer.text.toy import stories
 
 STORIES = [" ".join(story) for story in stories(300, 1)]
 KINDS = {kind: ex.tokenizer(kind, STORIES, size=400) for kind in ("wordpiece", "byte-bpe", "bpe")}
@@ -58,7 +58,7 @@ def test_a_corpus_holds_the_pieces_of_its_documents(tokenizer: Tokenizer, tmp_pa
 @settings(max_examples=2000 if ALL else 200, deadline=None)
 @given(text=st.text(alphabet="ab .!?\"')\n", min_size=1, max_size=40))
 def test_sentences_are_those_of_the_tokenizer(text: str) -> None:
-    for tokenizer in (LETTERS["wordpiece"], LETTERS["byte-bpe"]):  # no piece holds a mark and a letter
+    for tokenizer in (LETTERS["wordpiece"], LETTERS["byte-bpe"]):  # no token holds a mark and a letter
         tokens = tokenizer.encode(text, special=False)
         starts = [n for n, (a, b) in enumerate(zip((-1, *tokens.sentences), tokens.sentences, strict=False)) if a != b]
         found = sentence_starts(text, [end for _, end in tokens.offsets])
@@ -109,7 +109,7 @@ def test_progress_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.Monkey
     path = written(tmp_path / "x.txt", STORIES)
     steps = list(prepare(path, KINDS["bpe"], tmp_path / "out"))
     assert len(steps) > 5 and [s.done_bytes for s in steps] == sorted({s.done_bytes for s in steps})
-    assert steps[-1].share == 1 and steps[-1].tokens == len(Corpus(tmp_path / "out").ids) and steps[-1].documents == 300
+    assert steps[-1].share == 1 and steps[-1].tokens == len(PreparedCorpus(tmp_path / "out").ids) and steps[-1].documents == 300
     again = list(prepare(path, KINDS["bpe"], tmp_path / "out"))
     assert len(again) == 1 and again[0].tokens == steps[-1].tokens, "what is prepared is found"
 
@@ -157,11 +157,11 @@ def start(source: Path, pieces: Path, folder: Path) -> subprocess.Popen[str]:
     return process
 
 
-def killed_until_done(source: Path, pieces: Path, folder: Path, chance: random.Random, longest: float) -> int:
+def killed_until_done(source: Path, pieces: Path, folder: Path, rng: random.Random, longest: float) -> int:
     for kills in range(200):
         process = start(source, pieces, folder)
         try:
-            assert process.wait(longest * (0.05 + chance.random())) == 0
+            assert process.wait(longest * (0.05 + rng.random())) == 0
             return kills
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
@@ -194,7 +194,7 @@ def test_two_hundred_megabytes_take_less_than_one_of_memory(tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
     peak = int(done.stdout.split()[-1]) * 1024
     assert peak < 1_000_000_000 and resource.getpagesize() > 0
-    made = Corpus(tmp_path / "out")
+    made = PreparedCorpus(tmp_path / "out")
     assert len(made.ids) > 40_000_000 and read(pieces).decode(made.document(len(made) - 1))
 
 
@@ -217,17 +217,17 @@ class Full:
 def test_a_full_disk_is_said_and_afterwards_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared, "BATCH", 5_000)
     monkeypatch.setattr(prepared, "EVERY", 0.0)
-    path, plain = written(tmp_path / "x.txt", STORIES), prepared.Writer.__init__
+    path, plain = written(tmp_path / "x.txt", STORIES), prepared.TokenWriter.__init__
 
     def full(self: Any, *arguments: Any) -> None:
         plain(self, *arguments)
         room = [20_000]
         self.files = [Full(file, room) for file in self.files]
 
-    monkeypatch.setattr(prepared.Writer, "__init__", full)
+    monkeypatch.setattr(prepared.TokenWriter, "__init__", full)
     with pytest.raises(ex.ExplorerError, match="no space left"):
         list(prepare(path, KINDS["bpe"], tmp_path / "out"))
-    monkeypatch.setattr(prepared.Writer, "__init__", plain)
+    monkeypatch.setattr(prepared.TokenWriter, "__init__", plain)
     first = next(iter(prepare(path, KINDS["bpe"], tmp_path / "out")))
     assert first.documents > 5, "it goes on where it stopped"
     corpus(path, KINDS["bpe"], tmp_path / "out")
@@ -273,7 +273,7 @@ def test_other_mistakes_are_met_with_a_word(tmp_path: Path) -> None:
     with pytest.raises(ex.ExplorerError, match="Could not write"):
         corpus(good, KINDS["bpe"], good / "out")
     with pytest.raises(ex.ExplorerError, match="no prepared corpus"):
-        Corpus(tmp_path / "only")
+        PreparedCorpus(tmp_path / "only")
     corpus(good, KINDS["bpe"], tmp_path / "out")
     with pytest.raises(ex.ExplorerError, match="another tokenizer"):
         corpus(good, KINDS["wordpiece"], tmp_path / "out")
@@ -282,7 +282,7 @@ def test_other_mistakes_are_met_with_a_word(tmp_path: Path) -> None:
     with open(tmp_path / "out" / "ids.bin", "ab") as file:
         file.write(b"xx")
     with pytest.raises(ex.ExplorerError, match="not whole"):
-        Corpus(tmp_path / "out")
+        PreparedCorpus(tmp_path / "out")
 
 
 class Rows:

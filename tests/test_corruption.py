@@ -13,7 +13,7 @@ import explorer as ex
 from explorer.corruption import masking, noises, prediction, sentences, spans
 from explorer.corruption.rows import KEPT, MASKED, Corrupted, Rows, rows_of
 from explorer.corruption.strategies import PAIRS, STRATEGIES
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.records import Corruption, Vocabulary
 
 PIECES = Vocabulary(500, mask=4, pad=0, cls=2, sep=3, unknown=1, sentinels=tuple(range(400, 500)))
@@ -24,15 +24,15 @@ TEXT = (
 
 
 def batch(count: int, length: int, seed: int = 0, *, padded: int = 2) -> Rows:
-    """[CLS] text [SEP] and padding; words of one to three pieces, sentences of about ten."""
-    chance = np.random.default_rng(seed)
+    """[CLS] text [SEP] and padding; words of one to three tokens, sentences of about ten."""
+    rng = np.random.default_rng(seed)
     ids = np.hstack(
-        [np.full((count, 1), 2), chance.integers(5, 400, (count, length)), np.full((count, 1), 3), np.zeros((count, padded))]
+        [np.full((count, 1), 2), rng.integers(5, 400, (count, length)), np.full((count, 1), 3), np.zeros((count, padded))]
     )
-    begins = chance.random((count, length)) < 0.6
+    begins = rng.random((count, length)) < 0.6
     begins[:, 0] = True
     words = np.cumsum(begins, axis=1) - 1
-    ends = begins & (chance.random((count, length)) < 0.15)
+    ends = begins & (rng.random((count, length)) < 0.15)
     numbers = np.cumsum(ends, axis=1) - ends[:, :1]
 
     def wide(values: np.ndarray) -> np.ndarray:
@@ -50,7 +50,11 @@ def near(share: float, wanted: float, count: int) -> None:
 def origins(made: Corrupted, row: int) -> list[list[int]]:
     source = made.source
     order = source.order[row].tolist()
-    return [order[s : s + c] for s, c, real in zip(source.start[row], source.count[row], source.real[row], strict=True) if real]
+    return [
+        order[s : s + c]
+        for s, c, real in zip(source.start[row], source.count[row], source.attention_mask[row], strict=True)
+        if real
+    ]
 
 
 # what holds of every strategy
@@ -63,14 +67,14 @@ def test_kept_pieces_are_the_original_s_and_nothing_is_said_twice(name: str, see
     made = STRATEGIES[name](rows, PIECES, np.random.default_rng(seed))
     for row in range(8):
         held = origins(made, row)
-        ids = made.source.ids[row][made.source.real[row]]
-        action = made.source.action[row][made.source.real[row]]
+        ids = made.source.ids[row][made.source.attention_mask[row]]
+        action = made.source.action[row][made.source.attention_mask[row]]
         named = [place for places in held for place in places]
         assert len(named) == len(set(named)), "no original place is stood for twice"
         for piece, done, places in zip(ids, action, held, strict=True):
             if done == KEPT:
                 assert len(places) == 1 and piece == rows.ids[row, places[0]]
-        assert made.source.ids[row][0] == 2 and ids[-1] == 3, "special pieces stay at the ends"
+        assert made.source.ids[row][0] == 2 and ids[-1] == 3, "special tokens stay at the ends"
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -83,8 +87,8 @@ def test_the_seed_decides_and_padding_changes_nothing(name: str) -> None:
 
 
 def made_in_padding(made: Corrupted) -> bool:
-    return bool((made.source.action[~made.source.real] != KEPT).any()) or (
-        made.target is None and bool(made.scored[~made.source.real].any())
+    return bool((made.source.action[~made.source.attention_mask] != KEPT).any()) or (
+        made.target is None and bool(made.scored[~made.source.attention_mask].any())
     )
 
 
@@ -93,7 +97,7 @@ def test_the_answer_to_a_noise_is_the_original(name: str) -> None:
     rows = batch(6, 40)
     made = STRATEGIES[name](rows, PIECES, np.random.default_rng(0))
     np.testing.assert_array_equal(made.target, rows.ids)
-    np.testing.assert_array_equal(made.scored, rows.real)
+    np.testing.assert_array_equal(made.scored, rows.attention_mask)
 
 
 # masked language modelling
@@ -137,7 +141,7 @@ def test_spans_of_spanbert_are_whole_words_with_one_decision_each() -> None:
     made = masking.spanbert(rows, PIECES, np.random.default_rng(0), rate=0.03)
     assert (made.scored.sum(axis=1) == 12).all()
     one_word_each = rows_of(
-        rows.ids, rows.real, np.where(rows.words >= 0, np.cumsum(rows.words >= 0, axis=1) - 1, -1), rows.sentences
+        rows.ids, rows.attention_mask, np.where(rows.words >= 0, np.cumsum(rows.words >= 0, axis=1) - 1, -1), rows.sentences
     )
     found: list[int] = []
     for seed in range(40):
@@ -169,14 +173,14 @@ def test_the_lengths_of_spans_follow_the_truncated_geometric_law() -> None:
 # T5, against the algorithm of its paper, written out for one text
 
 
-def published(length: int, rate: float, mean: float, chance: np.random.Generator) -> np.ndarray:
+def published(length: int, rate: float, mean: float, rng: np.random.Generator) -> np.ndarray:
     noise = min(max(round(length * rate), 1), length - 1)
     count = max(round(noise / mean), 1)
 
     def segments(total: int, parts: int) -> list[int]:
         first = np.zeros(total - 1, int)
         first[: parts - 1] = 1
-        chance.shuffle(first)
+        rng.shuffle(first)
         return np.bincount(np.concatenate([[0], np.cumsum(first)]), minlength=parts).tolist()
 
     turns = [n for pair in zip(segments(length - noise, count), segments(noise, count), strict=True) for n in pair]
@@ -185,9 +189,9 @@ def published(length: int, rate: float, mean: float, chance: np.random.Generator
 
 @pytest.mark.parametrize(("length", "rate", "mean"), [(58, 0.15, 3.0), (120, 0.15, 3.0), (20, 0.15, 3.0), (90, 0.5, 5.0)])
 def test_t5_s_noise_is_the_published_one(length: int, rate: float, mean: float) -> None:
-    chance = np.random.default_rng(0)
-    ours = spans.noise_of(np.ones((4000, length), bool), rate, mean, chance)
-    theirs = np.stack([published(length, rate, mean, chance) for _ in range(4000)])
+    rng = np.random.default_rng(0)
+    ours = spans.noise_of(np.ones((4000, length), bool), rate, mean, rng)
+    theirs = np.stack([published(length, rate, mean, rng) for _ in range(4000)])
     assert set(ours.sum(axis=1)) == set(theirs.sum(axis=1))
     starts = [(m & ~np.pad(m, ((0, 0), (1, 0)))[:, :-1]).sum(axis=1) for m in (ours, theirs)]
     assert set(starts[0]) == set(starts[1])
@@ -213,15 +217,17 @@ def test_t5_s_source_and_target_together_are_the_text(roll: bool) -> None:
             if piece in PIECES.sentinels:
                 current = piece
             parts.setdefault(current, []).extend([] if piece == current else [piece])
-        text = [x for piece in made.source.ids[row][made.source.real[row]] for x in parts.get(int(piece), [int(piece)])]
-        assert text == rows.ids[row][rows.real[row]].tolist()
+        text = [
+            x for piece in made.source.ids[row][made.source.attention_mask[row]] for x in parts.get(int(piece), [int(piece)])
+        ]
+        assert text == rows.ids[row][rows.attention_mask[row]].tolist()
     hidden = np.concatenate([made.target_start[row][made.target_start[row] > 0] for row in range(50)])  # type: ignore[index]
-    assert (1 in hidden) == roll or not roll, "only a rolled mask may hide the first piece"
+    assert (1 in hidden) == roll or not roll, "only a rolled mask may hide the first token"
 
 
 def test_partitions_are_even() -> None:
-    chance = np.random.default_rng(0)
-    made = spans.partition(np.full(6000, 6), np.full(6000, 3), chance)
+    rng = np.random.default_rng(0)
+    made = spans.partition(np.full(6000, 6), np.full(6000, 3), rng)
     assert (made.sum(axis=1) == 6).all() and (made >= 1).all()
     counts = Counter(map(tuple, made.tolist()))
     assert len(counts) == 10
@@ -235,8 +241,8 @@ def test_partitions_are_even() -> None:
 def test_infilling_hides_its_share_in_poisson_spans() -> None:
     rows = batch(400, 200)
     made = noises.infill(rows, PIECES, np.random.default_rng(0))
-    masks = made.source.count[(made.source.ids == 4) & made.source.real]
-    hidden = (made.source.action == MASKED) & made.source.real
+    masks = made.source.count[(made.source.ids == 4) & made.source.attention_mask]
+    hidden = (made.source.action == MASKED) & made.source.attention_mask
     gone = np.where(hidden, made.source.count, 0).sum(axis=1)
     assert (gone == 60).all(), "exactly 30 %"
     empty = float((masks == 0).mean())
@@ -244,15 +250,15 @@ def test_infilling_hides_its_share_in_poisson_spans() -> None:
     assert 2.3 < masks.mean() < 3.2, "a Poisson mean of 3, a little less because the last span is cut to fit"
     row = 0
     text: list[int] = []
-    for places, piece in zip(origins(made, row), made.source.ids[row][made.source.real[row]], strict=True):
+    for places, piece in zip(origins(made, row), made.source.ids[row][made.source.attention_mask[row]], strict=True):
         text += rows.ids[row, places].tolist() if piece == 4 else [int(piece)]
-    assert text == rows.ids[row][rows.real[row]].tolist()
+    assert text == rows.ids[row][rows.attention_mask[row]].tolist()
 
 
 def test_deleting_leaves_no_trace_and_rotating_and_permuting_lose_nothing() -> None:
     rows = batch(80, 40)
     gone = noises.delete(rows, PIECES, np.random.default_rng(0))
-    assert (gone.source.real.sum(axis=1) == 42 - 6).all() and not (gone.source.ids == 4).any()
+    assert (gone.source.attention_mask.sum(axis=1) == 42 - 6).all() and not (gone.source.ids == 4).any()
     for made in (noises.rotate(rows, PIECES, np.random.default_rng(0)), noises.permute(rows, PIECES, np.random.default_rng(0))):
         for row in range(80):
             assert Counter(made.source.ids[row].tolist()) == Counter(rows.ids[row].tolist())
@@ -263,7 +269,7 @@ def test_deleting_leaves_no_trace_and_rotating_and_permuting_lose_nothing() -> N
     mixed = noises.permute(rows, PIECES, np.random.default_rng(0)).source
     for row in range(80):
         blocks = [rows.ids[row][rows.sentences[row] == n].tolist() for n in range(rows.sentences[row].max() + 1)]
-        found = mixed.sentences[row][mixed.real[row] & (mixed.words[row] >= 0)]
+        found = mixed.sentences[row][mixed.attention_mask[row] & (mixed.words[row] >= 0)]
         order = list(dict.fromkeys(found.tolist()))
         assert [x for n in order for x in blocks[n]] == mixed.ids[row][1:41].tolist(), "sentences stay whole"
 
@@ -273,8 +279,8 @@ def test_deleting_leaves_no_trace_and_rotating_and_permuting_lose_nothing() -> N
 
 def test_the_gap_sentences_are_those_with_the_best_rouge() -> None:
     rows = batch(30, 80, 3)
-    ids = rows.ids % 20 + 5  # few pieces, so that sentences share some
-    rows = rows_of(ids, rows.real, rows.words, rows.sentences)
+    ids = rows.ids % 20 + 5  # few tokens, so that sentences share some
+    rows = rows_of(ids, rows.attention_mask, rows.words, rows.sentences)
     made = sentences.pegasus(rows, PIECES, np.random.default_rng(0))
     for row in range(30):
         parts = [
@@ -290,7 +296,7 @@ def test_the_gap_sentences_are_those_with_the_best_rouge() -> None:
         best = sorted(sorted(range(len(parts)), key=lambda n: (-scores[n], n))[:wanted])
         assert made.target is not None
         assert made.target[row][made.scored[row]].tolist() == [*(x for n in best for x in parts[n]), PIECES.last]
-        assert (made.source.ids[row][made.source.real[row]] == 4).sum() == wanted
+        assert (made.source.ids[row][made.source.attention_mask[row]] == 4).sum() == wanted
 
 
 def test_electra_s_labels_say_what_differs() -> None:
@@ -315,7 +321,7 @@ def test_electra_s_labels_say_what_differs() -> None:
     "name", [name for name in (*STRATEGIES, *PAIRS) if name != "t5"]
 )  # the shipped models have no sentinels
 @pytest.mark.parametrize("seed", sample(10, 2))
-def test_the_record_of_one_text(name: str, seed: int, bert: OwnModel) -> None:
+def test_the_record_of_one_text(name: str, seed: int, bert: TransformerModel) -> None:
     corpus = ["A dog ran. It was red. The sun was up. All slept."]
     made = ex.corrupt(TEXT, name, tokenizer=bert.tokenizer, seed=seed, corpus=corpus if name == "nsp" else ())
     again = ex.corrupt(TEXT, name, tokenizer=bert.tokenizer, seed=seed, corpus=corpus if name == "nsp" else ())
@@ -348,25 +354,25 @@ def test_the_record_of_one_text(name: str, seed: int, bert: OwnModel) -> None:
         ({"strategy": "bart-infill", "mean": 0}, "mean=0"),
     ],
 )
-def test_natural_mistakes_are_met_with_a_word(bert: OwnModel, options: dict[str, object], message: str) -> None:
+def test_natural_mistakes_are_met_with_a_word(bert: TransformerModel, options: dict[str, object], message: str) -> None:
     given = {"text": TEXT, "strategy": "mlm", **options}
     with pytest.raises(ex.ExplorerError, match=message):
         ex.corrupt(given.pop("text"), given.pop("strategy"), tokenizer=bert.tokenizer, **given)  # type: ignore[arg-type]
 
 
-def test_a_tokenizer_without_the_pieces_is_refused(gpt2: OwnModel) -> None:
+def test_a_tokenizer_without_the_pieces_is_refused(gpt2: TransformerModel) -> None:
     for strategy in ("mlm", "bart-mask", "t5", "sop"):
         with pytest.raises(ex.ExplorerError, match="mask|sentinels|CLS"):
             ex.corrupt(TEXT, strategy, tokenizer=gpt2.tokenizer)
 
 
-def test_a_corruption_survives_the_disk(bert: OwnModel, tmp_path: object) -> None:
+def test_a_corruption_survives_the_disk(bert: TransformerModel, tmp_path: object) -> None:
     made = ex.corrupt(TEXT, "bart", tokenizer=bert.tokenizer, seed=3)
     again = Corruption.read(made.write(f"{tmp_path}/x.npz"))
     assert again.origin == made.origin and again.action == made.action and again.source.texts == made.source.texts
 
 
-def test_every_piece_that_is_to_change_its_place_does(bert: OwnModel) -> None:
+def test_every_piece_that_is_to_change_its_place_does(bert: TransformerModel) -> None:
     for seed in range(50):
         made = ex.corrupt(TEXT, "cloze-reorder", tokenizer=bert.tokenizer, seed=seed)
         moved = [place for place, origin in enumerate(made.origin) if origin != (place,)]

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import explorer as ex
-from explorer.measuring.held import Held
-from explorer.measuring.measure import measure
-from explorer.model import OwnModel
-from explorer.text import ngram
-from explorer.text.seedling import stories
+from explorer.analysis.evaluation.context import EvalData
+from explorer.models import ngram
+from explorer.models.transformer import TransformerModel
+from explorer.text.toy import stories
+from explorer.training.checking import measure
 from explorer.training.counting import CountingRun
+from explorer.training.folder import Lock
 from explorer.training.steps import steps_of
 
 TEXTS = list(stories(300, 4))
@@ -27,11 +32,11 @@ def begun(folder: Path | None, tokenizer: object, **changes: object) -> Counting
 
 
 def rows(tokenizer: object, texts: list[list[str]]) -> list[np.ndarray]:
-    return ngram.rows_of([" ".join(story) for story in texts], tokenizer)  # type: ignore[arg-type]
+    return ngram.token_rows([" ".join(story) for story in texts], tokenizer)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("smoothing", ["witten-bell", "kneser-ney"])
-def test_the_last_portion_leaves_the_model_of_the_whole(gpt2: OwnModel, smoothing: str) -> None:
+def test_the_last_portion_leaves_the_model_of_the_whole(gpt2: TransformerModel, smoothing: str) -> None:
     run = begun(None, gpt2.tokenizer, smoothing=smoothing, order=3)
     made, whole = list(run), ngram.train(rows(gpt2.tokenizer, TEXTS[:294]), gpt2.tokenizer, order=3, smoothing=smoothing)
     held = rows(gpt2.tokenizer, TEXTS[294:])
@@ -45,7 +50,7 @@ def test_the_last_portion_leaves_the_model_of_the_whole(gpt2: OwnModel, smoothin
     assert prices == sorted(prices, reverse=True) and len(made[-1].samples) == 3
 
 
-def test_the_loss_of_a_portion_is_its_price_before_it_is_counted(gpt2: OwnModel) -> None:
+def test_the_loss_of_a_portion_is_its_price_before_it_is_counted(gpt2: TransformerModel) -> None:
     run = begun(None, gpt2.tokenizer)
     made, known = list(run), rows(gpt2.tokenizer, TEXTS[:294])
     assert run.ends[0] == 0 and run.ends[-1] == 294
@@ -56,7 +61,7 @@ def test_the_loss_of_a_portion_is_its_price_before_it_is_counted(gpt2: OwnModel)
         assert made[number].losses["lm"] == pytest.approx(math.log(before.perplexity(fresh)))
 
 
-def test_a_stopped_count_goes_on_and_opens_again(gpt2: OwnModel, tmp_path: Path) -> None:
+def test_a_stopped_count_goes_on_and_opens_again(gpt2: TransformerModel, tmp_path: Path) -> None:
     straight = list(begun(None, gpt2.tokenizer))
     first = begun(tmp_path / "run", gpt2.tokenizer)
     for step in first:
@@ -77,16 +82,16 @@ def test_a_stopped_count_goes_on_and_opens_again(gpt2: OwnModel, tmp_path: Path)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["plan"]["order"] == 4
 
 
-def test_it_is_measured_as_a_neural_model_is(gpt2: OwnModel) -> None:
+def test_it_is_measured_as_a_neural_model_is(gpt2: TransformerModel) -> None:
     known = rows(gpt2.tokenizer, TEXTS)
     fresh = list(stories(10, 9))
     alone = measure(ngram.train(known, gpt2.tokenizer), "counting", fresh).metrics
-    beside = measure(gpt2, "causal", Held(fresh, train=known)).metrics
+    beside = measure(gpt2, "causal", EvalData(fresh, train=known)).metrics
     for name in ("perplexity", "bits per character"):
         assert alone[name] == pytest.approx(beside[f"4-gram {name}"])
 
 
-def test_what_counting_cannot_do_is_said_kindly(gpt2: OwnModel, tmp_path: Path) -> None:
+def test_what_counting_cannot_do_is_said_kindly(gpt2: TransformerModel, tmp_path: Path) -> None:
     run = begun(tmp_path / "run", gpt2.tokenizer, portions=1)
     list(run)
     with pytest.raises(ex.ExplorerError, match="no attention"):
@@ -122,7 +127,7 @@ def test_counting_from_the_command_line(tmp_path: Path) -> None:
     assert ex.load(tmp_path / "run").family == "ngram"
 
 
-def test_few_texts_make_fewer_portions_and_none_is_empty(gpt2: OwnModel, tmp_path: Path) -> None:
+def test_few_texts_make_fewer_portions_and_none_is_empty(gpt2: TransformerModel, tmp_path: Path) -> None:
     run = begun(tmp_path / "run", gpt2.tokenizer, corpus=TEXTS[:11], portions=10)
     assert run.ends[0] == 0 and run.ends[-1] == 10 and np.all(np.diff(run.ends) > 0)
     made = list(run)
@@ -133,14 +138,14 @@ def test_few_texts_make_fewer_portions_and_none_is_empty(gpt2: OwnModel, tmp_pat
     assert begun(tmp_path / "run", gpt2.tokenizer, corpus=TEXTS[:11], portions=10).step == len(made)
 
 
-def test_steps_are_portions(gpt2: OwnModel) -> None:
+def test_steps_are_portions(gpt2: TransformerModel) -> None:
     settings = {"corpus": TEXTS, "tokenizer": gpt2.tokenizer}
     assert ex.fit("ngram", steps=3, **settings).plan.steps == 3  # type: ignore[arg-type]
     with pytest.raises(ex.ExplorerError, match="steps=3 and portions=4 mean the same"):
         ex.fit("ngram", steps=3, portions=4, **settings)  # type: ignore[arg-type]
 
 
-def test_one_process_counts_in_a_folder(gpt2: OwnModel, tmp_path: Path) -> None:
+def test_one_process_counts_in_a_folder(gpt2: TransformerModel, tmp_path: Path) -> None:
     import subprocess
     import sys
 
@@ -163,3 +168,17 @@ def test_one_process_counts_in_a_folder(gpt2: OwnModel, tmp_path: Path) -> None:
     list(twin)
     assert list(run) == [] and run.step == 4, "what another one counted meanwhile is not counted again"
     np.testing.assert_array_equal(run.model.logits("The dog was"), twin.model.logits("The dog was"))
+
+
+def test_a_lock_is_taken_over_by_another_thread_of_the_same_process_only(tmp_path: Path) -> None:
+    first, made = Lock(tmp_path), []
+    taken = threading.Thread(target=lambda: made.append(Lock(tmp_path)))
+    taken.start()
+    taken.join()
+    assert not first.held and made[0].held, "who comes later in this process writes, whichever thread it is"
+    first.free()
+    assert made[0].held and (tmp_path / "lock").read_text() == str(os.getpid())
+    made[0].free()
+    made[0].free()
+    ask = "import sys; from pathlib import Path; from explorer.training.folder import Lock; Lock(Path(sys.argv[1]))"
+    assert subprocess.run([sys.executable, "-c", ask, str(tmp_path)]).returncode == 0, "free for everyone again"

@@ -12,19 +12,20 @@ from test_twins import deberta, padded, random_shape, rows, shaken
 from transformers import DebertaV2Config, DebertaV2ForMaskedLM
 
 import explorer as ex
-from explorer import library, tap
-from explorer.measuring.feeding import Sheet, sheet_of
-from explorer.measuring.terms import CONTENT, shares
-from explorer.model import OwnModel
+from explorer.analysis.evaluation.batches import Sheet, sheet_of
+from explorer.analysis.evaluation.terms import CONTENT, shares
+from explorer.models import store
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
+from explorer.nn.losses import mlm_loss
 from explorer.nn.positions import FROM_PLACE, TO_PLACE, looked_up, shifted
-from explorer.objectives import masked
 from explorer.records import Record, Trace
 from explorer.views import VIEWS
 
 TEXTS = (SENTENCE, "The dog was tired.", "Zoë saw 3 zebras. It slept all day because it had run across the whole town.")
 
 
-def random_deberta(bert: OwnModel, number: int = 0, **switches: object) -> OwnModel:
+def random_deberta(bert: TransformerModel, number: int = 0, **switches: object) -> TransformerModel:
     model = ex.build(
         "deberta", tokenizer=bert.tokenizer, seed=number, device="cpu", **random_shape(number, "deberta"), **switches
     )
@@ -35,40 +36,40 @@ def random_deberta(bert: OwnModel, number: int = 0, **switches: object) -> OwnMo
 @pytest.mark.parametrize(("queries", "keys", "span"), [(7, 7, 32), (1, 1, 4), (1, 9, 32), (3, 8, 2), (8, 3, 5), (20, 20, 6)])
 def test_reading_along_diagonals_is_looking_up(queries: int, keys: int, span: int) -> None:
     """Also where only the last words are asked (a cache), and where distances are further than the table reaches."""
-    chance = torch.Generator().manual_seed(queries)
+    rng = torch.Generator().manual_seed(queries)
     ahead = torch.arange(keys - queries, keys)[:, None] - torch.arange(keys)
     row = (ahead + span).clamp(0, 2 * span - 1)
-    x = torch.randn(2, 4, queries, 5, generator=chance, requires_grad=True)
-    table, matrix = (torch.randn(n, 10, generator=chance, requires_grad=True) for n in (2 * span, 10))
+    x = torch.randn(2, 4, queries, 5, generator=rng, requires_grad=True)
+    table, matrix = (torch.randn(n, 10, generator=rng, requires_grad=True) for n in (2 * span, 10))
 
     def project(rows_: torch.Tensor) -> torch.Tensor:
         return (rows_ @ matrix).unflatten(-1, (2, -1)).transpose(1, 2)  # two heads, each for two of x
 
-    grown = torch.randn(2, 4, queries, keys, generator=chance)
+    grown = torch.randn(2, 4, queries, keys, generator=rng)
     every = [way(x, project, table, row) for way in (looked_up, shifted)]
     slopes = [torch.autograd.grad((made * grown).sum(), (x, table, matrix)) for made in every]
     assert (every[0] - every[1]).abs().max() <= 1e-5
     assert all((a - b).abs().max() <= 1e-4 for a, b in zip(*slopes, strict=True))
 
 
-def test_both_paths_have_the_same_gradients(bert: OwnModel) -> None:
+def test_both_paths_have_the_same_gradients(bert: TransformerModel) -> None:
     for switches in ({}, {"mask_decoder": True}):
         model, found = random_deberta(bert, 3, **switches), []
         ids, real = padded(rows(model, 3))
-        batch = {"source": ids, "real": real > 0, "answers": ids.flip(0), "scored": (real > 0) & (ids % 2 > 0)}
+        batch = {"source": ids, "attention_mask": real > 0, "labels": ids.flip(0), "loss_mask": (real > 0) & (ids % 2 > 0)}
         for watch in (False, True):
             model.module.zero_grad()
             if watch:
                 with tap.listening(lambda *heard: None):
-                    masked(model.module, batch, 0.0)["mlm"].backward()
+                    mlm_loss(model.module, batch, 0.0)["mlm"].backward()
             else:
-                masked(model.module, batch, 0.0)["mlm"].backward()
+                mlm_loss(model.module, batch, 0.0)["mlm"].backward()
             found.append({name: p.grad.clone() for name, p in model.module.named_parameters() if p.grad is not None})
         assert sorted(found[0]) == sorted(found[1]) == sorted(name for name, _ in model.module.named_parameters())
         assert all((found[0][n] - found[1][n]).abs().max() <= 1e-4 * max(1, float(found[0][n].abs().max())) for n in found[0])
 
 
-def weights(model: OwnModel) -> dict[str, np.ndarray]:
+def weights(model: TransformerModel) -> dict[str, np.ndarray]:
     return {name: value.double().numpy() for name, value in model.module.state_dict().items()}
 
 
@@ -81,7 +82,7 @@ def normed(x: np.ndarray, w: dict[str, np.ndarray], name: str, epsilon: float) -
     return (x - x.mean(axis=-1, keepdims=True)) / spread * w[f"{name}.weight"] + w[f"{name}.bias"]
 
 
-def scores(model: OwnModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
+def scores(model: TransformerModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
     """The paper's three terms, ÷ √(3d), for every pair of words one by one: [head, query, key] each."""
     w, config, count = weights(model), model.config, len(asks)
     width, name = config.dim // config.heads, f"layers.{layer}.attention"
@@ -97,7 +98,7 @@ def scores(model: OwnModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> d
     return made
 
 
-def once(model: OwnModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def once(model: TransformerModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """One layer by the formulas: the states that ask, after looking at those that are seen."""
     w, config, name = weights(model), model.config, f"layers.{layer}"
     powers = np.exp(sum(scores(model, layer, asks, seen).values()))
@@ -110,7 +111,7 @@ def once(model: OwnModel, layer: int, asks: np.ndarray, seen: np.ndarray) -> np.
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_a_trace_holds_the_paper_s_terms(number: int, bert: OwnModel, tmp_path: Path) -> None:
+def test_a_trace_holds_the_paper_s_terms(number: int, bert: TransformerModel, tmp_path: Path) -> None:
     model = random_deberta(bert, number)
     trace = ex.trace(model, rows(model, number)[0])
     assert trace.residual <= 1e-5
@@ -128,7 +129,7 @@ def test_a_trace_holds_the_paper_s_terms(number: int, bert: OwnModel, tmp_path: 
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_the_mask_decoder_is_the_formula(number: int, bert: OwnModel) -> None:
+def test_the_mask_decoder_is_the_formula(number: int, bert: TransformerModel) -> None:
     """H enters the last layer; H + absolute places ask, then what came of it asks once more; both times H is seen."""
     model = random_deberta(bert, number, mask_decoder=True)
     ids, w, last = rows(model, number)[0], weights(model), model.config.layers - 1
@@ -145,15 +146,13 @@ def test_the_mask_decoder_is_the_formula(number: int, bert: OwnModel) -> None:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_the_mask_decoder_is_the_library_s_layer_twice(number: int, bert: OwnModel, tmp_path: Path) -> None:
+def test_the_mask_decoder_is_the_library_s_layer_twice(number: int, bert: TransformerModel, tmp_path: Path) -> None:
     """As the released code does it, with the library's own last layer and its `query_states`, over a padded batch."""
     on, off = (random_deberta(bert, number, mask_decoder=switch) for switch in (True, False))
-    held = library.state(on.module)
+    held = store.state(on.module)
     places = held.pop("mask_decoder.position.table.weight")
-    assert sorted(held) == sorted(library.state(off.module)), (
-        "the decoder has a table of places and no other weights of its own"
-    )
-    library.fill(off.module, held, tmp_path)
+    assert sorted(held) == sorted(store.state(off.module)), "the decoder has a table of places and no other weights of its own"
+    store.fill_weights(off.module, held, tmp_path)
     twin = DebertaV2ForMaskedLM.from_pretrained(ex.export(off, tmp_path)).eval()
     texts, encoder = rows(on, number), twin.deberta.encoder
     ids, real = padded(texts)
@@ -169,9 +168,9 @@ def test_the_mask_decoder_is_the_library_s_layer_twice(number: int, bert: OwnMod
     assert np.abs(on.outputs_many(texts)[0]["lm"] - off.outputs_many(texts)[0]["lm"]).max() > 1e-2, "the switch does something"
 
 
-def test_a_model_with_the_mask_decoder_is_kept_traced_and_edited(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_model_with_the_mask_decoder_is_kept_traced_and_edited(bert: TransformerModel, tmp_path: Path) -> None:
     model = random_deberta(bert, 2, mask_decoder=True)
-    library.write(model, tmp_path / "kept")
+    store.write(model, tmp_path / "kept")
     again = ex.load(tmp_path / "kept", device="cpu")
     assert np.array_equal(again.logits(SENTENCE), model.logits(SENTENCE))
     assert again.module.mask_decoder.again.attention.query is again.module.layers[-1].attention.query
@@ -188,7 +187,7 @@ def test_a_model_with_the_mask_decoder_is_kept_traced_and_edited(bert: OwnModel,
     assert not np.allclose(ex.trace(model, SENTENCE).hidden["encoder"][-2:], trace.hidden["encoder"][-2:])
 
 
-def test_what_has_no_twin_is_refused(bert: OwnModel, tmp_path: Path) -> None:
+def test_what_has_no_twin_is_refused(bert: TransformerModel, tmp_path: Path) -> None:
     for system in ("deberta", "bert"):
         model = ex.build(system, tokenizer=bert.tokenizer, device="cpu", mask_decoder=True)
         with pytest.raises(ex.ExplorerError, match="enhanced mask decoder, which no Hugging Face class has"):
@@ -206,12 +205,12 @@ def test_what_has_no_twin_is_refused(bert: OwnModel, tmp_path: Path) -> None:
             ex.load(tmp_path / str(number))
 
 
-def sheet(model: OwnModel, *texts: str) -> Sheet:
+def sheet(model: TransformerModel, *texts: str) -> Sheet:
     return sheet_of([model.tokenizer.encode(text).ids for text in texts])
 
 
 @pytest.mark.parametrize("decoder", [False, True])
-def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: OwnModel) -> None:
+def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: TransformerModel) -> None:
     model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu", mask_decoder=decoder)
     shaken(model.module, 5)
     found = shares(model, sheet(model, *TEXTS))
@@ -229,7 +228,7 @@ def test_the_shares_are_covariances_with_the_score(decoder: bool, bert: OwnModel
     assert all(np.abs(found[name] - together[name] / whole).max() <= 1e-4 for name in found)
 
 
-def test_without_distances_all_comes_from_words(bert: OwnModel) -> None:
+def test_without_distances_all_comes_from_words(bert: TransformerModel) -> None:
     model = ex.build("deberta", tokenizer=bert.tokenizer, seed=1, device="cpu")
     with torch.no_grad():
         model.module.embeddings.position.norm.weight.zero_()  # every distance is the same vector: its bias, 0
@@ -238,7 +237,7 @@ def test_without_distances_all_comes_from_words(bert: OwnModel) -> None:
     assert shares(bert, sheet(bert, SENTENCE)) == {}
 
 
-def test_the_three_matrices_are_drawn_and_their_sum(bert: OwnModel) -> None:
+def test_the_three_matrices_are_drawn_and_their_sum(bert: TransformerModel) -> None:
     trace = ex.trace(random_deberta(bert, 3), SENTENCE)
     for attention in trace.attention:
         figure = VIEWS["terms"](trace, layer=f"encoder layer {attention.layer}", head=attention.heads - 1)

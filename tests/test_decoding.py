@@ -1,4 +1,4 @@
-"""Decoding against the transformers library: token for token for greedy and beam search, piece for piece for every cut."""
+"""Decoding against the transformers library: token for token for greedy and beam search, token for token for every cut."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from transformers import (
 
 import explorer as ex
 from explorer.decoding import STRATEGIES
+from explorer.decoding.decode import decoding_settings, writer
 from explorer.decoding.single import drawn_from
-from explorer.generating.decoding import settings_of, writer
-from explorer.loading import export
-from explorer.model import OwnModel
+from explorer.models.load import export
+from explorer.models.transformer import TransformerModel
 
 CASES = sample(240, 42)
 OURS = ("gpt", "gpt2", "llama", "bart", "t5", "transformer")
@@ -61,7 +61,7 @@ LIVE: dict[str, Any] = {
 
 
 @functools.cache
-def own(preset: str, number: int) -> tuple[OwnModel, torch.nn.Module]:
+def own(preset: str, number: int) -> tuple[TransformerModel, torch.nn.Module]:
     """One of ours with every weight random, and its twin in the transformers library."""
     shape = {"dim": 24, "heads": 3, "hidden": 96, "length": 48, "vocab": VOCAB, "layers": 2, "start": 1}
     if preset in ("bart", "t5", "transformer"):
@@ -94,18 +94,18 @@ def chosen(number: int) -> tuple[Any, torch.nn.Module, bool]:
     return model, twin, model.family == "encoder-decoder"
 
 
-def options_of(chance: np.random.Generator) -> dict[str, Any]:
+def options_of(rng: np.random.Generator) -> dict[str, Any]:
     """What both libraries call differently: ours here."""
-    found: dict[str, Any] = {"max_tokens": int(chance.integers(1, 18))}
-    if chance.random() < 0.4:
-        found["repetition_penalty"] = float(chance.choice([0.7, 1.2, 1.8]))
-    if chance.random() < 0.4:
-        found["no_repeat"] = int(chance.integers(1, 4))
-    if chance.random() < 0.7:
+    found: dict[str, Any] = {"max_tokens": int(rng.integers(1, 18))}
+    if rng.random() < 0.4:
+        found["repetition_penalty"] = float(rng.choice([0.7, 1.2, 1.8]))
+    if rng.random() < 0.4:
+        found["no_repeat"] = int(rng.integers(1, 4))
+    if rng.random() < 0.7:
         found |= {
-            "beams": int(chance.integers(2, 7)),
-            "length_penalty": float(chance.choice([-1.0, 0.0, 0.6, 1.0, 2.0])),
-            "early_stopping": [True, False, "never"][chance.integers(3)],
+            "beams": int(rng.integers(2, 7)),
+            "length_penalty": float(rng.choice([-1.0, 0.0, 0.6, 1.0, 2.0])),
+            "early_stopping": [True, False, "never"][rng.integers(3)],
         }
     return found
 
@@ -130,14 +130,14 @@ def theirs(twin: torch.nn.Module, start: list[int], source: list[int] | None, gi
 
 @pytest.mark.parametrize("number", CASES)
 def test_greedy_and_beam_search_write_what_generate_writes(number: int) -> None:
-    chance = np.random.default_rng(number)
+    rng = np.random.default_rng(number)
     model, twin, paired = chosen(number)
-    text = [int(piece) for piece in chance.integers(3, VOCAB, size=chance.integers(1, 9))]
-    given = options_of(chance)
-    prefix = [int(p) for p in chance.integers(3, VOCAB, size=chance.integers(0, 3))] if paired else None
+    text = [int(piece) for piece in rng.integers(3, VOCAB, size=rng.integers(1, 9))]
+    given = options_of(rng)
+    prefix = [int(p) for p in rng.integers(3, VOCAB, size=rng.integers(0, 3))] if paired else None
     made = writer(model, text, prefix=prefix or None)
     strategy = "beam" if "beams" in given else "greedy"
-    *_, final = STRATEGIES[strategy](made.stepper, made.prompt, settings_of(made, given))
+    *_, final = STRATEGIES[strategy](made.stepper, made.prompt, decoding_settings(made, given))
     rows, scores = theirs(twin, list(made.prompt), text if paired else None, given)
     assert final.ids.tolist() == rows[0], (strategy, given)
     if scores is not None:
@@ -159,25 +159,25 @@ def warpers(given: dict[str, Any]) -> LogitsProcessorList:
     return LogitsProcessorList(made + [kind(given[name]) for name, kind in kinds if name in given])
 
 
-def cuts_of(chance: np.random.Generator) -> dict[str, Any]:
+def cuts_of(rng: np.random.Generator) -> dict[str, Any]:
     """Some of the cuts, at random."""
     every = {
-        "temperature": float(chance.choice([0.3, 0.7, 1.5, 3.0])), "top_k": int(chance.integers(1, VOCAB + 9)),
-        "top_p": float(chance.uniform(0.05, 0.999)), "min_p": float(chance.uniform(0.001, 0.6)),
-        "typical_p": float(chance.uniform(0.05, 0.99)), "repetition_penalty": float(chance.choice([0.7, 1.3])),
-        "no_repeat": int(chance.integers(1, 3)),
+        "temperature": float(rng.choice([0.3, 0.7, 1.5, 3.0])), "top_k": int(rng.integers(1, VOCAB + 9)),
+        "top_p": float(rng.uniform(0.05, 0.999)), "min_p": float(rng.uniform(0.001, 0.6)),
+        "typical_p": float(rng.uniform(0.05, 0.99)), "repetition_penalty": float(rng.choice([0.7, 1.3])),
+        "no_repeat": int(rng.integers(1, 3)),
     }  # fmt: skip
-    return {name: value for name, value in every.items() if chance.random() < 0.45}
+    return {name: value for name, value in every.items() if rng.random() < 0.45}
 
 
 @pytest.mark.parametrize("number", CASES)
 def test_sampling_keeps_what_the_library_s_processors_keep(number: int) -> None:
-    chance = np.random.default_rng(1000 + number)
+    rng = np.random.default_rng(1000 + number)
     model, twin, paired = chosen(number)
-    text = [int(piece) for piece in chance.integers(3, VOCAB, size=chance.integers(2, 9))]
-    given = cuts_of(chance)
+    text = [int(piece) for piece in rng.integers(3, VOCAB, size=rng.integers(2, 9))]
+    given = cuts_of(rng)
     made, process = writer(model, text), warpers(given)
-    settings = settings_of(made, {**given, "max_tokens": 4, "seed": number, "candidates": VOCAB})
+    settings = decoding_settings(made, {**given, "max_tokens": 4, "seed": number, "candidates": VOCAB})
     said = list(made.prompt)
     for step in STRATEGIES["sample"](made.stepper, made.prompt, settings):
         reads = {"input_ids": torch.tensor([text]), "decoder_input_ids": torch.tensor([said])}
@@ -196,8 +196,8 @@ def test_sampling_keeps_what_the_library_s_processors_keep(number: int) -> None:
 def test_a_draw_follows_the_shares() -> None:
     model, _ = own("gpt2", 0)
     shares = np.exp(torch.log_softmax(torch.tensor(model.logits([5, 9, 11])[-1]).double() / 1.5, -1).numpy())
-    chance = np.random.default_rng(0)
-    counts = np.bincount([drawn_from(np.log(shares), chance) for _ in range(3000)], minlength=VOCAB)
+    rng = np.random.default_rng(0)
+    counts = np.bincount([drawn_from(np.log(shares), rng) for _ in range(3000)], minlength=VOCAB)
     big = shares > 5 / 3000
     chi = float(((counts[big] - 3000 * shares[big]) ** 2 / (3000 * shares[big])).sum())
     assert chi < big.sum() + 5 * (2 * big.sum()) ** 0.5, "within five standard deviations of chi-square"

@@ -1,4 +1,4 @@
-"""The lesson about decoding: its views against their records, its questions, and going on with a piece that was chosen."""
+"""The lesson about decoding: its views against their records, its questions, and going on with a token that was chosen."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 import explorer as ex
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.decoding import questions as lesson
 from explorer.cli import cli
-from explorer.generating.comparing import distribution, written
-from explorer.generating.watching import watch
-from explorer.lessons import decoding as lesson
-from explorer.model import OwnModel
+from explorer.decoding.comparison import distribution, written
+from explorer.decoding.generation_trace import watch
+from explorer.models.transformer import TransformerModel
 from explorer.records import CUTS, Contest, softmax
 from explorer.views import VIEWS
 from explorer.views.tree import best_path, placed
@@ -26,7 +27,7 @@ from explorer.views.tree import best_path, placed
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_tree_draws_every_beam_and_its_thick_line_is_the_answer(gpt2: OwnModel) -> None:
+def test_the_tree_draws_every_beam_and_its_thick_line_is_the_answer(gpt2: TransformerModel) -> None:
     steps = tuple(ex.decode(gpt2, "The dog", "beam", beams=3, max_tokens=5))
     nodes = placed(steps, 2)
     kept = {(c_step.step, c.beam) for c_step in steps for c in c_step.candidates if c.beam >= 0}
@@ -68,7 +69,7 @@ def overlaps(found: list[tuple[str, float, float, float, float]]) -> list[tuple[
 
 
 @pytest.mark.parametrize("pruned", [0, 2, 4])
-def test_no_name_of_a_tree_lies_on_another_on_a_telephone(pruned: int, gpt2: OwnModel) -> None:
+def test_no_name_of_a_tree_lies_on_another_on_a_telephone(pruned: int, gpt2: TransformerModel) -> None:
     steps = tuple(ex.decode(gpt2, "Anna had a white animal.", "beam", beams=5, max_tokens=40))
     assert quickest(lambda: VIEWS["tree"](steps, pruned=pruned)) < 0.5, "a long tree is drawn at once"
     found = boxes(VIEWS["tree"](steps, pruned=pruned), 390)
@@ -76,7 +77,7 @@ def test_no_name_of_a_tree_lies_on_another_on_a_telephone(pruned: int, gpt2: Own
     assert overlaps(boxes(VIEWS["tree"](steps, pruned=pruned), 100)), "a screen on which there is no room is noticed"
 
 
-def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: OwnModel) -> None:
+def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: TransformerModel) -> None:
     record = distribution(gpt2, "The dog was")
     figure = VIEWS["next-piece"](record, temperature=1.6, top_k=5)
     drawn, cut = figure.data[0], figure.data[1]
@@ -84,12 +85,12 @@ def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: OwnModel) ->
     assert len(drawn.x) == 5 and figure.data[2].y[0] == 4.5
     for name, value in zip(CUTS, (3, 0.5, 0.2, 0.5), strict=True):
         left = (record.cut(1.0, **{name: value})[1] == 0).sum()
-        assert f"{left:,} of {len(record.ids):,} pieces" in " ".join(
+        assert f"{left:,} of {len(record.ids):,} tokens" in " ".join(
             VIEWS["next-piece"](record, **{name: value}).layout.title.text.split()
         )
 
 
-def test_the_growing_matrix_and_the_cache_count_what_was_computed(gpt2: OwnModel) -> None:
+def test_the_growing_matrix_and_the_cache_count_what_was_computed(gpt2: TransformerModel) -> None:
     made = watch(gpt2, "The dog was", max_tokens=5)
     begin = made.rows[1]
     shown = np.asarray(VIEWS["growing"](made, step=0).data[0].z)
@@ -99,7 +100,7 @@ def test_the_growing_matrix_and_the_cache_count_what_was_computed(gpt2: OwnModel
     assert [(row == 0.35).sum() for row in cells] == pytest.approx([step.reused for step in made.steps])
 
 
-def test_the_questions_are_answered_by_the_records(gpt2: OwnModel) -> None:
+def test_the_questions_are_answered_by_the_records(gpt2: TransformerModel) -> None:
     text, record = written(gpt2, "The dog", "greedy", "greedy", max_tokens=6), distribution(gpt2, "The dog")
     steps, seen = tuple(ex.decode(gpt2, "The dog", "beam", beams=2, max_tokens=6)), watch(gpt2, "The dog", max_tokens=6)
     asked = lesson.exercises(text, record, steps, seen)
@@ -118,7 +119,7 @@ def test_the_questions_are_answered_by_the_records(gpt2: OwnModel) -> None:
 @pytest.mark.usefixtures("unfolded")
 def test_a_chosen_piece_is_kept_in_the_address_and_branches_the_tree() -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
-    at = at.switch_page(str(ROOT / "explorer" / "pages" / "decoding.py"))
+    at = at.switch_page(str(LESSONS["decoding"].page))
     at.query_params["path"] = "7"
     at.run()
     assert not at.exception and any("Your text" in block.value for block in at.markdown)
@@ -128,7 +129,7 @@ def test_a_chosen_piece_is_kept_in_the_address_and_branches_the_tree() -> None:
     assert "force={0: 7, 1:" in code
 
 
-def test_the_command_line_writes_too(gpt2: OwnModel) -> None:
+def test_the_command_line_writes_too(gpt2: TransformerModel) -> None:
     said = CliRunner().invoke(
         cli, ["decode", "gpt2", "The dog", "--strategy", "sample", "--seed", "3", "--set", "max_tokens=4", "--json"]
     )

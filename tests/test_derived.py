@@ -8,20 +8,20 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from explorer.text.microworld.derived.acceptability import judged, minimal_pairs
-from explorer.text.microworld.derived.blanks import blanks, other_number
-from explorer.text.microworld.derived.following import following
-from explorer.text.microworld.derived.inference import inferences
-from explorer.text.microworld.derived.paraphrase import paraphrases
-from explorer.text.microworld.derived.questions import questions, summaries
-from explorer.text.microworld.giveaway import NAME, bag_of_words, classify, marked
+from explorer.microworld.derived.acceptability import judged, minimal_pairs
+from explorer.microworld.derived.blanks import blanks, other_number
+from explorer.microworld.derived.following import following
+from explorer.microworld.derived.inference import inferences
+from explorer.microworld.derived.paraphrase import paraphrases
+from explorer.microworld.derived.questions import questions, summaries
+from explorer.microworld.giveaway import NAME, bag_of_words, classify, marked
 
 MORE = {"taller": 1, "older": 1, "stronger": 1, "richer": 1, "shorter": -1, "younger": -1, "weaker": -1, "poorer": -1}
 
 
 def test_the_classifier_that_should_fail_can_succeed() -> None:
-    chance = np.random.default_rng(0)
-    x = chance.normal(size=(600, 5))
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 5))
     y = (x @ [1.0, -2.0, 0.5, 0.0, 1.0] > 0).astype(int)
     assert (classify(x[:400], y[:400], x[400:]) == y[400:]).mean() > 0.95
     assert bag_of_words(["good cake", "bad cake"] * 100, [1, 0] * 100) == 1.0

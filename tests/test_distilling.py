@@ -14,36 +14,35 @@ from transformers import BertForPreTraining
 from typer.testing import CliRunner
 
 import explorer as ex
+from explorer.analysis.predictions import teacher_and_student
 from explorer.cli import cli
-from explorer.guessing import copied
-from explorer.measuring.measure import measure
-from explorer.measuring.taught import worth
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.records import Copied
-from explorer.text.seedling import stories
-from explorer.training.devices import tensors
+from explorer.text.toy import stories
+from explorer.training.checking import measure
+from explorer.training.device import tensors
+from explorer.training.distillation import Teacher, every_other, student_of
 from explorer.training.run import Run
-from explorer.training.teaching import Teacher, every_other, student_of
 from explorer.views import VIEWS
 
 TEXTS = list(stories(200, 4))
 ROWS = ["The dog was tired.", SENTENCE, "A dog."]
 
 
-def begun(teacher: OwnModel | str | None, folder: Path | None = None, **changes: object) -> Run:
+def begun(teacher: TransformerModel | str | None, folder: Path | None = None, **changes: object) -> Run:
     """A short training of a student on toy stories."""
     settings = {"steps": 12, "batch": 8, "checks": 0, "device": "cpu", "precision": "float32", "corpus": TEXTS, **changes}
     return ex.fit("distilbert", teacher=teacher, folder=folder, **settings)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
-def deep(bert: OwnModel) -> OwnModel:
+def deep(bert: TransformerModel) -> TransformerModel:
     """A teacher of five layers that has learned nothing, with weights large enough to show in the scores."""
     model = ex.build("bert", tokenizer=bert.tokenizer, layers=5, dim=32, heads=2, hidden=48, seed=3, device="cpu")
-    chance = torch.Generator().manual_seed(3)
+    rng = torch.Generator().manual_seed(3)
     with torch.no_grad():
         for weight in model.module.parameters():
-            weight += 0.2 * torch.randn(weight.shape, generator=chance)
+            weight += 0.2 * torch.randn(weight.shape, generator=rng)
     return model
 
 
@@ -52,7 +51,7 @@ def test_the_layers_are_those_of_the_released_student() -> None:
     assert [every_other(n) for n in (1, 2, 4, 5)] == [(0,), (0,), (0, 3), (0, 2, 4)]
 
 
-def test_with_every_layer_a_student_says_what_its_teacher_says(bert: OwnModel, deep: OwnModel) -> None:
+def test_with_every_layer_a_student_says_what_its_teacher_says(bert: TransformerModel, deep: TransformerModel) -> None:
     for teacher in (bert, deep):
         whole = student_of(teacher, range(teacher.config.layers))
         assert whole.config.segments == 0 and whole.module.next_sentence is None
@@ -60,7 +59,7 @@ def test_with_every_layer_a_student_says_what_its_teacher_says(bert: OwnModel, d
             np.testing.assert_allclose(mine["lm"], its["lm"], atol=2e-5)
 
 
-def test_a_student_is_hugging_face_s_bert_without_the_other_layers(deep: OwnModel, tmp_path: Path) -> None:
+def test_a_student_is_hugging_face_s_bert_without_the_other_layers(deep: TransformerModel, tmp_path: Path) -> None:
     twin = BertForPreTraining.from_pretrained(ex.export(deep, tmp_path)).eval()
     twin.bert.encoder.layer = nn.ModuleList(twin.bert.encoder.layer[n] for n in every_other(5))
     student, ids = student_of(deep), deep.tokenizer.encode(SENTENCE).ids
@@ -70,19 +69,19 @@ def test_a_student_is_hugging_face_s_bert_without_the_other_layers(deep: OwnMode
     assert np.abs(student.logits(SENTENCE) - deep.logits(SENTENCE)).max() > 0.1
 
 
-def test_the_losses_are_the_formulas_of_the_paper(deep: OwnModel) -> None:
+def test_the_losses_are_the_formulas_of_the_paper(deep: TransformerModel) -> None:
     """Against PyTorch's own losses, which the released program calls, and the scores that `outputs_many` hands out."""
     run = begun(deep)
     batch = run.batch(1)
-    found = run.objective(run.model.module, tensors(batch, run.model.device), 0.0)
-    rows = [batch.source[n, : batch.real[n].sum()].tolist() for n in range(len(batch.source))]
-    where = np.concatenate([batch.scored[n, : len(row)] for n, row in enumerate(rows)])
+    found = run.loss(run.model.module, tensors(batch, run.model.device), 0.0)
+    rows = [batch.source[n, : batch.attention_mask[n].sum()].tolist() for n in range(len(batch.source))]
+    where = np.concatenate([batch.loss_mask[n, : len(row)] for n, row in enumerate(rows)])
     scores = [
         torch.as_tensor(np.concatenate([out["lm"] for out in model.outputs_many(rows)])[where]) for model in (run.model, deep)
     ]
     mine, its = ((score / 2).softmax(-1) for score in scores)
     soft = 4 * nn.KLDivLoss(reduction="batchmean")(mine.log(), its)
-    hard = nn.CrossEntropyLoss()(scores[0], torch.as_tensor(batch.answers[batch.scored]))
+    hard = nn.CrossEntropyLoss()(scores[0], torch.as_tensor(batch.labels[batch.loss_mask]))
     with torch.no_grad():
         states = [
             torch.cat([model.module(torch.tensor([row]), torch.zeros(1, len(row), dtype=torch.long) if model is deep else None)[0]
@@ -97,14 +96,14 @@ def test_the_losses_are_the_formulas_of_the_paper(deep: OwnModel) -> None:
     assert min(expected.values()) > 1e-3
 
 
-def test_who_already_says_the_same_has_nothing_to_copy(bert: OwnModel) -> None:
+def test_who_already_says_the_same_has_nothing_to_copy(bert: TransformerModel) -> None:
     whole = student_of(bert, range(2))
     run = ex.fit(whole, teacher=bert, corpus=TEXTS, steps=1, batch=8, checks=0, device="cpu", precision="float32")
     losses = dict(next(iter(run)).losses)
     assert [losses[part] for part in ("soft", "cosine")] == pytest.approx([0, 0], abs=1e-6) and losses["hard"] > 0.01
 
 
-def test_a_student_comes_nearer_and_its_teacher_stays(bert: OwnModel) -> None:
+def test_a_student_comes_nearer_and_its_teacher_stays(bert: TransformerModel) -> None:
     before = {name: value.clone() for name, value in bert.module.state_dict().items()}
     run = begun(bert, steps=40)
     curve = [dict(step.losses) for step in run]
@@ -115,7 +114,7 @@ def test_a_student_comes_nearer_and_its_teacher_stays(bert: OwnModel) -> None:
     assert curve == [dict(step.losses) for step in begun(bert, steps=40)]
 
 
-def test_three_ways_to_begin(bert: OwnModel) -> None:
+def test_three_ways_to_begin(bert: TransformerModel) -> None:
     taught, alone, started = begun(bert), begun(None, tokenizer=bert.tokenizer), begun(bert, objective="mlm")
     assert taught.model.config == alone.model.config == started.model.config
     assert [run.plan.objective for run in (taught, alone, started)] == ["distillation", "mlm", "mlm"]
@@ -126,7 +125,7 @@ def test_three_ways_to_begin(bert: OwnModel) -> None:
 
 
 def test_a_student_goes_on_to_the_same_bits_and_only_with_its_own_teacher(
-    bert: OwnModel, deep: OwnModel, tmp_path: Path
+    bert: TransformerModel, deep: TransformerModel, tmp_path: Path
 ) -> None:
     whole = begun(bert, tmp_path / "whole")
     list(whole)
@@ -152,13 +151,13 @@ def test_a_student_goes_on_to_the_same_bits_and_only_with_its_own_teacher(
 
 
 @pytest.mark.parametrize("parts", [3, 8])
-def test_a_batch_in_parts_is_the_whole_batch(bert: OwnModel, parts: int) -> None:
-    """Each loss is a mean over its own places: hidden pieces, or all of them."""
+def test_a_batch_in_parts_is_the_whole_batch(bert: TransformerModel, parts: int) -> None:
+    """Each loss is a mean over its own places: hidden tokens, or all of them."""
     one, cut = ([dict(step.losses) for step in begun(bert, steps=3, accumulate=n)] for n in (1, parts))
     assert [pytest.approx(losses, abs=1e-4) for losses in one] == cut
 
 
-def test_what_cannot_teach_is_refused(bert: OwnModel, gpt2: OwnModel, deep: OwnModel) -> None:
+def test_what_cannot_teach_is_refused(bert: TransformerModel, gpt2: TransformerModel, deep: TransformerModel) -> None:
     other = ex.build("bert", tokenizer=gpt2.tokenizer, device="cpu")
     for make, message in (
         (lambda: begun(gpt2), "must be a masked model"),
@@ -174,7 +173,7 @@ def test_what_cannot_teach_is_refused(bert: OwnModel, gpt2: OwnModel, deep: OwnM
             make()
 
 
-def test_the_share_is_that_of_the_teacher_on_the_same_questions(bert: OwnModel) -> None:
+def test_the_share_is_that_of_the_teacher_on_the_same_questions(bert: TransformerModel) -> None:
     held = list(stories(40, 9))
     run = begun(bert, steps=2, checks=1, held=held)
     found = [dict(step.metrics) for step in run][-1]
@@ -183,19 +182,9 @@ def test_the_share_is_that_of_the_teacher_on_the_same_questions(bert: OwnModel) 
     assert found["share of its teacher's"] == pytest.approx(mine / its)
 
 
-def test_three_models_are_put_the_same_questions(bert: OwnModel, gpt2: OwnModel) -> None:
-    held, alone = list(stories(30, 9)), ex.build("distilbert", tokenizer=bert.tokenizer, device="cpu")
-    found = worth(student_of(bert), bert, alone, held).metrics
-    each = [measure(model, "mlm", held).metrics["mlm accuracy"] for model in (student_of(bert), bert, alone)]
-    assert [found[name] for name in ("student", "teacher", "student without a teacher")] == each
-    assert found["share of its teacher's"] == each[0] / each[1] and found["ahead of the one alone"] == each[0] - each[2] > 0
-    with pytest.raises(ex.ExplorerError, match="different tokenizers"):
-        worth(student_of(bert), gpt2, alone, held)
-
-
-def test_both_distributions_are_those_of_the_two_models(bert: OwnModel, tmp_path: Path) -> None:
+def test_both_distributions_are_those_of_the_two_models(bert: TransformerModel, tmp_path: Path) -> None:
     student = student_of(bert)
-    record = copied(bert, student, ex.hide(SENTENCE, ["street", "tired"], tokenizer=bert.tokenizer), top=6)
+    record = teacher_and_student(bert, student, ex.hide(SENTENCE, ["street", "tired"], tokenizer=bert.tokenizer), top=6)
     ids = record.corruption.source.ids.tolist()
     logits = [torch.as_tensor(model.logits(ids), dtype=torch.float64) for model in (bert, student)]
     for number, temperature in enumerate(record.temperatures):
@@ -210,10 +199,13 @@ def test_both_distributions_are_those_of_the_two_models(bert: OwnModel, tmp_path
     at = int(record.corruption.scored.argmax())
     assert [bar.x for bar in figure.data] == [pytest.approx(record.shares[1, who, at]) for who in (0, 1)]
     assert Copied.read(record.write(tmp_path / "x.npz")).agree == record.agree
-    assert copied(bert, bert, record.corruption).agree == 1 and np.abs(copied(bert, bert, record.corruption).gap).max() < 1e-12
+    assert (
+        teacher_and_student(bert, bert, record.corruption).agree == 1
+        and np.abs(teacher_and_student(bert, bert, record.corruption).gap).max() < 1e-12
+    )
 
 
-def test_the_command_line_names_the_teacher(bert: OwnModel, tmp_path: Path) -> None:
+def test_the_command_line_names_the_teacher(bert: TransformerModel, tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("\n\n".join(" ".join(story) for story in TEXTS), "utf-8")
     words = ["fit", "distilbert", "--teacher", "bert", "--corpus", str(tmp_path / "texts.txt"), "--steps", "2", "--checks", "0"]
     done = CliRunner().invoke(cli, [*words, "--folder", str(tmp_path / "run"), "--device", "cpu"])
@@ -224,7 +216,7 @@ def test_the_command_line_names_the_teacher(bert: OwnModel, tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(not ALL, reason="a minute of training: EXPLORER_TEST_ALL=1")
-def test_a_student_with_a_teacher_is_ahead_of_one_without(bert: OwnModel) -> None:
+def test_a_student_with_a_teacher_is_ahead_of_one_without(bert: TransformerModel) -> None:
     settings = {"corpus": "microworld", "steps": 400, "batch": 16, "checks": 1, "mask_rate": 0.15, "precision": "auto"}
     with_, without = (
         [dict(step.metrics) for step in begun(teacher, **settings) if step.metrics][-1]["mlm accuracy"]

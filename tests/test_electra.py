@@ -12,22 +12,22 @@ from torch import Tensor
 from transformers import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 
 import explorer as ex
-from explorer import library
-from explorer.measuring import replaced
-from explorer.measuring.held import Desk, Held
-from explorer.measuring.measure import measure
-from explorer.model import OwnModel
+from explorer.analysis.evaluation import replaced
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.corruption.collate import Batch
+from explorer.models import store
+from explorer.models.presets import preset
+from explorer.models.transformer import TransformerModel
 from explorer.nn.config import Config
-from explorer.nn.presets import preset
-from explorer.objectives import OBJECTIVES, REPLACED_WEIGHT, drawn
+from explorer.nn.losses import REPLACED_WEIGHT, sample_tokens
 from explorer.records import Detection
-from explorer.text.seedling import stories
-from explorer.training.batches import Batch
-from explorer.training.devices import tensors
-from explorer.training.line import along
-from explorer.training.processes import counts
+from explorer.text.toy import stories
+from explorer.training.checking import measure
+from explorer.training.device import tensors
+from explorer.training.distillation import discriminator_of, learns_from
+from explorer.training.interpolation import along
+from explorer.training.objectives import OBJECTIVES
 from explorer.training.run import Run
-from explorer.training.teaching import discriminator_of, learns_from
 from explorer.views import VIEWS
 
 SMALL = {"dim": 32, "heads": 4, "hidden": 64, "generator": 16, "embedding": 24}
@@ -35,14 +35,14 @@ TEXTS = list(stories(200, 4))
 FRESH = list(stories(40, 9))
 
 
-def model(bert: OwnModel, seed: int = 0, **shape: int) -> OwnModel:
+def model(bert: TransformerModel, seed: int = 0, **shape: int) -> TransformerModel:
     """A random model whose embeddings are narrower than its layers and wider than its generator's."""
     made = ex.build("electra", tokenizer=bert.tokenizer, seed=seed, device="cpu", **{**SMALL, **shape})
     shaken(made.module, seed)
     return made
 
 
-def begun(bert: OwnModel, **options: object) -> Run:
+def begun(bert: TransformerModel, **options: object) -> Run:
     settings = {"steps": 4, "batch": 6, "seed": 1, "precision": "float32", **SMALL, **options}
     return ex.fit("electra", corpus=TEXTS, tokenizer=bert.tokenizer, device="cpu", **settings)  # type: ignore[arg-type]
 
@@ -50,7 +50,7 @@ def begun(bert: OwnModel, **options: object) -> Run:
 # how it begins
 
 
-def test_a_discriminator_begins_as_a_masked_model(bert: OwnModel) -> None:
+def test_a_discriminator_begins_as_a_masked_model(bert: TransformerModel) -> None:
     """The same states for the same text; a new head, and a new generator whose weights depend on the seed."""
     made, other = (discriminator_of(bert, seed=seed) for seed in (0, 1))
     ids = torch.tensor(bert.tokens("The animal was tired because it ran.").ids)[None]
@@ -63,7 +63,7 @@ def test_a_discriminator_begins_as_a_masked_model(bert: OwnModel) -> None:
     assert not torch.equal(first, second)
 
 
-def test_it_begins_so_only_where_nothing_else_was_chosen(bert: OwnModel) -> None:
+def test_it_begins_so_only_where_nothing_else_was_chosen(bert: TransformerModel) -> None:
     (told, _), (alone, _) = (learns_from(preset("electra"), "replaced", options) for options in ({}, {"teacher": None}))
     assert told is not None and told.plan()["name"] == "bert" and alone is None
     assert begun(bert).plan.teacher is None, "another shape and other texts"
@@ -77,7 +77,7 @@ def test_it_begins_so_only_where_nothing_else_was_chosen(bert: OwnModel) -> None
 
 
 @pytest.mark.parametrize("shape", [{}, {"embedding": 32}, {"embedding": 16}, {"generator": 8, "layers": 3}])
-def test_the_generator_is_a_masked_model_of_theirs(shape: dict[str, int], bert: OwnModel, tmp_path: Path) -> None:
+def test_the_generator_is_a_masked_model_of_theirs(shape: dict[str, int], bert: TransformerModel, tmp_path: Path) -> None:
     """Written inside the folder of the discriminator; opened by their class and by ours."""
     made = model(bert, 3, **shape)
     folder = ex.export(made, tmp_path / "export")
@@ -93,7 +93,7 @@ def test_the_generator_is_a_masked_model_of_theirs(shape: dict[str, int], bert: 
 
 
 @pytest.mark.parametrize("sizes", [(24, 16), (16, 16), (8, 16)])
-def test_their_generator_opens_as_ours(sizes: tuple[int, int], bert: OwnModel, tmp_path: Path) -> None:
+def test_their_generator_opens_as_ours(sizes: tuple[int, int], bert: TransformerModel, tmp_path: Path) -> None:
     config = ElectraConfig(vocab_size=bert.config.vocab, embedding_size=sizes[0], hidden_size=sizes[1], num_hidden_layers=2,
                            num_attention_heads=2, intermediate_size=20, max_position_embeddings=40)  # fmt: skip
     twin = shaken(ElectraForMaskedLM(config), 0)
@@ -102,7 +102,7 @@ def test_their_generator_opens_as_ours(sizes: tuple[int, int], bert: OwnModel, t
     assert gap(ex.load(tmp_path, device="cpu"), twin, 0) <= LIMIT
 
 
-def test_what_their_class_has_no_place_for_is_refused(bert: OwnModel, tmp_path: Path) -> None:
+def test_what_their_class_has_no_place_for_is_refused(bert: TransformerModel, tmp_path: Path) -> None:
     odd = ex.build("bert", tokenizer=bert.tokenizer, embedding=32, activation="relu")
     with pytest.raises(ex.ExplorerError, match="no Hugging Face class"):
         ex.export(odd, tmp_path / "odd")
@@ -115,7 +115,7 @@ def test_what_their_class_has_no_place_for_is_refused(bert: OwnModel, tmp_path: 
 # what is traced, kept and refused
 
 
-def test_both_models_are_traced_and_the_projection_leads_to_the_first_state(bert: OwnModel) -> None:
+def test_both_models_are_traced_and_the_projection_leads_to_the_first_state(bert: TransformerModel) -> None:
     made = model(bert, 1)
     assert made.generator is not None
     for held in (made, made.generator):
@@ -133,11 +133,11 @@ def test_both_models_are_traced_and_the_projection_leads_to_the_first_state(bert
     np.testing.assert_allclose(finds.outputs["rtd"], made.outputs("The animal ran.")["rtd"], atol=1e-5)
 
 
-def test_shared_weights_are_kept_once(bert: OwnModel, tmp_path: Path) -> None:
+def test_shared_weights_are_kept_once(bert: TransformerModel, tmp_path: Path) -> None:
     made = model(bert, 2)
-    held = library.state(made.module)
+    held = store.state(made.module)
     assert sum(value.numel() for value in held.values()) == sum(weight.numel() for weight in made.module.parameters())
-    back = ex.load(library.write(made, tmp_path / "mine"), device="cpu")
+    back = ex.load(store.write(made, tmp_path / "mine"), device="cpu")
     assert back.config == made.config and back.generator is not None and made.generator is not None
     assert back.module.generator.embeddings is back.module.embeddings
     for one, other in ((back, made), (back.generator, made.generator)):
@@ -145,8 +145,8 @@ def test_shared_weights_are_kept_once(bert: OwnModel, tmp_path: Path) -> None:
             np.testing.assert_array_equal(scores, other.outputs("A dog ran.")[name])
 
 
-def test_what_does_not_fit_is_refused(bert: OwnModel, tmp_path: Path) -> None:
-    with pytest.raises(ex.ExplorerError, match="needs a model that finds replaced pieces"):
+def test_what_does_not_fit_is_refused(bert: TransformerModel, tmp_path: Path) -> None:
+    with pytest.raises(ex.ExplorerError, match="needs a model that finds replaced tokens"):
         ex.fit("bert", objective="replaced", corpus=TEXTS, tokenizer=bert.tokenizer, device="cpu")
     with pytest.raises(ex.ExplorerError, match="does not fit it"):
         begun(bert, objective="mlm")
@@ -169,7 +169,7 @@ def test_what_does_not_fit_is_refused(bert: OwnModel, tmp_path: Path) -> None:
 # the loss
 
 
-def hugging(made: OwnModel, folder: Path) -> tuple[ElectraForMaskedLM, ElectraForPreTraining]:
+def hugging(made: TransformerModel, folder: Path) -> tuple[ElectraForMaskedLM, ElectraForPreTraining]:
     """Both models as theirs."""
     ex.export(made, folder)
     writes, finds = ElectraForMaskedLM.from_pretrained(folder / "generator"), ElectraForPreTraining.from_pretrained(folder)
@@ -178,75 +178,75 @@ def hugging(made: OwnModel, folder: Path) -> tuple[ElectraForMaskedLM, ElectraFo
 
 @torch.no_grad()
 def losses(run: Run, batch: Batch) -> dict[str, Tensor]:
-    return OBJECTIVES["replaced"](run.model.module, tensors(batch, run.model.device), 0.0)
+    return OBJECTIVES["replaced"].loss(run.model.module, tensors(batch, run.model.device), 0.0)
 
 
-def test_the_losses_are_those_of_the_paper_over_their_classes(bert: OwnModel, tmp_path: Path) -> None:
+def test_the_losses_are_those_of_the_paper_over_their_classes(bert: TransformerModel, tmp_path: Path) -> None:
     run = begun(bert)
     shaken(run.model.module, 5)
     batch = run.batch(1)
     writes, finds = hugging(run.model, tmp_path)
-    ids, mask = torch.tensor(batch.source), torch.tensor(batch.real.astype(int))
+    ids, mask = torch.tensor(batch.source), torch.tensor(batch.attention_mask.astype(int))
     with torch.no_grad():
         logp = writes(input_ids=ids, attention_mask=mask).logits.log_softmax(-1).double().numpy()
-    there, filled = np.nonzero(batch.scored), batch.source.copy()
-    lots = np.pad(batch.labels["rtd"], ((0, 0), (0, batch.source.shape[1] - batch.labels["rtd"].shape[1])))
+    there, filled = np.nonzero(batch.loss_mask), batch.source.copy()
+    lots = np.pad(batch.extras["rtd"], ((0, 0), (0, batch.source.shape[1] - batch.extras["rtd"].shape[1])))
     for row, place in zip(*there, strict=True):
         filled[row, place] = np.searchsorted(np.exp(logp[row, place]).cumsum(), lots[row, place], side="right")
     with torch.no_grad():
         said = finds(input_ids=torch.tensor(filled), attention_mask=mask).logits.double().numpy()
-    new, chance = filled != batch.answers, 1 / (1 + np.exp(-said))
-    each = -np.where(new, np.log(chance), np.log(1 - chance))
+    new, rng = filled != batch.labels, 1 / (1 + np.exp(-said))
+    each = -np.where(new, np.log(rng), np.log(1 - rng))
     found = losses(run, batch)
-    assert 0 < new.sum() < batch.scored.sum() + 1 and (batch.source[batch.scored] == bert.tokenizer.vocabulary.mask).all()
-    assert float(found["mlm"]) == pytest.approx(-logp[(*there, batch.answers[there])].mean(), rel=1e-4)
-    assert float(found["rtd"]) == pytest.approx(50 * each[batch.real].mean(), rel=1e-4) and REPLACED_WEIGHT == 50
+    assert 0 < new.sum() < batch.loss_mask.sum() + 1 and (batch.source[batch.loss_mask] == bert.tokenizer.vocabulary.mask).all()
+    assert float(found["mlm"]) == pytest.approx(-logp[(*there, batch.labels[there])].mean(), rel=1e-4)
+    assert float(found["rtd"]) == pytest.approx(50 * each[batch.attention_mask].mean(), rel=1e-4) and REPLACED_WEIGHT == 50
 
 
 def test_lots_spread_evenly_draw_each_piece_as_often_as_the_softmax_says() -> None:
     scores = torch.randn(7, generator=torch.Generator().manual_seed(0)) * 2
     many = 5000
     lots = (torch.arange(many) + 0.5) / many
-    share = torch.bincount(drawn(scores.expand(many, -1), lots), minlength=7) / many
+    share = torch.bincount(sample_tokens(scores.expand(many, -1), lots), minlength=7) / many
     torch.testing.assert_close(share, scores.softmax(-1), atol=1.5 / many, rtol=0)
-    assert drawn(scores.expand(1, -1), torch.tensor([1.0])).item() == 6, "no lot lies beyond the last piece"
+    assert sample_tokens(scores.expand(1, -1), torch.tensor([1.0])).item() == 6, "no lot lies beyond the last token"
 
 
-def test_a_draw_that_is_the_original_counts_as_original(bert: OwnModel) -> None:
-    """A generator that always says one piece, on texts that have nothing else under their masks."""
+def test_a_draw_that_is_the_original_counts_as_original(bert: TransformerModel) -> None:
+    """A generator that always says one token, on texts that have nothing else under their masks."""
     run = begun(bert)
     batch = run.batch(1)
     with torch.no_grad():
         run.model.module.generator.head.bias[50] = 1e4  # type: ignore[union-attr,index]
-    batch.answers[batch.scored] = 50
-    said = run.model.outputs_many([row[real].tolist() for row, real in zip(batch.answers, batch.real, strict=True)])
+    batch.labels[batch.loss_mask] = 50
+    said = run.model.outputs_many([row[real].tolist() for row, real in zip(batch.labels, batch.attention_mask, strict=True)])
     none = np.concatenate([np.logaddexp(0, one["rtd"]) for one in said]).mean()
     assert float(losses(run, batch)["rtd"]) == pytest.approx(50 * none, rel=1e-4)
-    batch.answers[batch.scored] = 51
+    batch.labels[batch.loss_mask] = 51
     some = float(losses(run, batch)["rtd"])
     assert abs(some - 50 * none) > 1e-3
 
 
-def test_no_gradient_of_the_discriminator_reaches_the_generator_but_by_the_embeddings(bert: OwnModel) -> None:
+def test_no_gradient_of_the_discriminator_reaches_the_generator_but_by_the_embeddings(bert: TransformerModel) -> None:
     run = begun(bert)
     shaken(run.model.module, 5)
-    OBJECTIVES["replaced"](run.model.module, tensors(run.batch(1), run.model.device), 0.0)["rtd"].backward()
+    OBJECTIVES["replaced"].loss(run.model.module, tensors(run.batch(1), run.model.device), 0.0)["rtd"].backward()
     got = {name for name, weight in run.model.module.named_parameters() if weight.grad is not None}
     assert {"embeddings.tokens.weight", "embeddings.position.table.weight", "layers.0.attention.query.weight"} <= got
     assert not any(name.startswith("generator.") for name in got)
 
 
-def test_the_discriminator_is_told_about_every_real_piece(bert: OwnModel) -> None:
+def test_the_discriminator_is_told_about_every_real_piece(bert: TransformerModel) -> None:
     batch = begun(bert).batch(1)
-    told = counts(batch)
-    assert told["rtd"] == batch.real.sum() and told[""] == batch.scored.sum()
-    free = batch.real & ~np.isin(batch.answers, bert.tokenizer.vocabulary.special)
-    assert not (batch.scored & ~free).any()
+    told = OBJECTIVES["replaced"].weigh(batch)
+    assert told["rtd"] == batch.attention_mask.sum() and told[""] == batch.loss_mask.sum()
+    free = batch.attention_mask & ~np.isin(batch.labels, bert.tokenizer.vocabulary.special)
+    assert not (batch.loss_mask & ~free).any()
     for row in range(len(free)):
-        assert batch.scored[row].sum() == max(1, np.rint(0.15 * free[row].sum()))
+        assert batch.loss_mask[row].sum() == max(1, np.rint(0.15 * free[row].sum()))
 
 
-def test_it_learns_and_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path) -> None:
+def test_it_learns_and_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
     straight = [dict(step.losses) for step in begun(bert, steps=40, checks=0)]
     assert np.mean([one["mlm"] for one in straight[-5:]]) < 0.9 * straight[0]["mlm"]
     assert np.mean([one["rtd"] for one in straight[-5:]]) < 0.8 * straight[0]["rtd"]
@@ -259,7 +259,7 @@ def test_it_learns_and_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path) 
     assert found == straight
 
 
-def test_the_line_of_losses_is_the_same_each_time(bert: OwnModel) -> None:
+def test_the_line_of_losses_is_the_same_each_time(bert: TransformerModel) -> None:
     one, other = (along(model(bert), FRESH[:4], places=3) for _ in range(2))
     np.testing.assert_array_equal(one.loss, other.loss)
 
@@ -268,7 +268,7 @@ def test_the_line_of_losses_is_the_same_each_time(bert: OwnModel) -> None:
 
 
 def test_f1_is_the_harmonic_mean_and_always_saying_replaced_has_its_formula(
-    bert: OwnModel, monkeypatch: pytest.MonkeyPatch
+    bert: TransformerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, asked = model(bert), []
     monkeypatch.setattr(replaced, "doubts", lambda model, sheet: asked.append(sheet) or np.ones(sheet.ids.shape))
@@ -276,13 +276,13 @@ def test_f1_is_the_harmonic_mean_and_always_saying_replaced_has_its_formula(
     original = [bert.tokenizer.encode(" ".join(text)).ids for text in FRESH]
     new = np.concatenate([asked[0].ids[n, : len(row)] != row for n, row in enumerate(original)])
     share = new.mean()
-    assert always["share replaced"] == pytest.approx(share) and always["pieces with a signal"] == 1
+    assert always["share replaced"] == pytest.approx(share) and always["tokens with a signal"] == 1
     assert always["replaced f1"] == always["f1, always saying replaced"] == pytest.approx(2 * share / (1 + share))
     assert (always["replaced precision"], always["replaced recall"]) == pytest.approx((share, 1))
     hidden = sum(max(1, round(0.15 * (len(row) - 2))) for row in original)
-    assert always["pieces with a signal, masking"] == pytest.approx(hidden / len(new))
+    assert always["tokens with a signal, masking"] == pytest.approx(hidden / len(new))
 
-    def half(model: OwnModel, sheet: replaced.Sheet) -> np.ndarray:
+    def half(model: TransformerModel, sheet: replaced.Sheet) -> np.ndarray:
         """Says yes at every other place."""
         return np.where(np.arange(sheet.ids.size).reshape(sheet.ids.shape) % 2 == 0, 1.0, -1.0)
 
@@ -293,7 +293,7 @@ def test_f1_is_the_harmonic_mean_and_always_saying_replaced_has_its_formula(
     assert found["held-out loss"] > np.log(2)
 
 
-def test_measuring_draws_the_same_pieces_each_time_and_as_the_generator_says(bert: OwnModel) -> None:
+def test_measuring_draws_the_same_pieces_each_time_and_as_the_generator_says(bert: TransformerModel) -> None:
     made = model(bert)
     assert measure(made, "replaced", FRESH).metrics == measure(made, "replaced", FRESH).metrics
     with torch.no_grad():
@@ -304,11 +304,11 @@ def test_measuring_draws_the_same_pieces_each_time_and_as_the_generator_says(ber
     assert found.metrics["generator accuracy"] < 0.5 and all(f"{fifty} " in line for line in found.samples) and found.samples
 
 
-def test_the_rule_of_unmet_pairs_is_what_a_loop_says(bert: OwnModel) -> None:
+def test_the_rule_of_unmet_pairs_is_what_a_loop_says(bert: TransformerModel) -> None:
     train = [bert.tokenizer.encode(" ".join(text), special=False).ids for text in TEXTS[:20]]
-    desk = Desk(Held(FRESH, train=train), bert.tokenizer, "replaced", "electra", 128, 0)
+    desk = EvalContext(EvalData(FRESH, train=train), bert.tokenizer, "electra", 128)
     rule, met = replaced.unmet(desk), {(a, b) for row in train for a, b in zip(row, row[1:], strict=False)}
-    assert rule is not None and replaced.unmet(Desk(Held(FRESH), bert.tokenizer, "replaced", "", 128, 0)) is None
+    assert rule is not None and replaced.unmet(EvalContext(EvalData(FRESH), bert.tokenizer, "", 128)) is None
     ids, mask = (part.numpy() for part in padded([bert.tokenizer.encode(" ".join(t)).ids.tolist() for t in FRESH[:8]]))
     free = (mask == 1) & ~np.isin(ids, bert.tokenizer.vocabulary.special)
     said = rule(ids, free)
@@ -319,7 +319,7 @@ def test_the_rule_of_unmet_pairs_is_what_a_loop_says(bert: OwnModel) -> None:
     assert 0 < said.sum() < free.sum()
 
 
-def test_a_detection_is_what_the_models_say_and_the_picture_shows_it(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_detection_is_what_the_models_say_and_the_picture_shows_it(bert: TransformerModel, tmp_path: Path) -> None:
     made, text = model(bert), " ".join(FRESH[0])
     record = ex.detect(made, text, seed=3)
     assert record.new.tolist() == [label == 1 for label in record.corruption.labels["rtd"]] and record.new.any()
@@ -340,7 +340,7 @@ def test_a_detection_is_what_the_models_say_and_the_picture_shows_it(bert: OwnMo
     assert [("←" in name) for name in names] == record.new.tolist()
 
 
-def test_padding_changes_nothing(bert: OwnModel) -> None:
+def test_padding_changes_nothing(bert: TransformerModel) -> None:
     made = model(bert, 4)
     texts = rows(made, 4)
     for one, many in zip((made.outputs(text) for text in texts), made.outputs_many(texts), strict=True):

@@ -11,16 +11,15 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 import explorer as ex
-from explorer import library
+from explorer.analysis.evaluation.context import EvalData
 from explorer.errors import ChoiceError
-from explorer.measuring.held import Held
-from explorer.measuring.measure import measure
-from explorer.model.others import ElmoModel
+from explorer.models import ngram, store
+from explorer.models.elmo import ElmoModel
 from explorer.nn.elmo import BiLM, ElmoConfig, ScalarMix, initialise, needed, once, turned
-from explorer.text import ngram
 from explorer.text.letters import letters
-from explorer.text.seedling import stories
 from explorer.text.tokenizers import Tokenizer
+from explorer.text.toy import stories
+from explorer.training.checking import measure
 
 TEXT = "The dog was tired because it ran all day."
 OTHER = "Anna gave the cat some milk."
@@ -160,8 +159,8 @@ def test_words_are_computed_once_and_only_as_wide_as_they_need(elmo: ElmoModel) 
 @pytest.mark.parametrize("norm", [False, True])
 def test_the_mix_is_the_formula(norm: bool) -> None:
     mix = ScalarMix(3, norm=norm)
-    chance = np.random.default_rng(0)
-    w, h = chance.normal(size=3), chance.normal(size=(3, 4, 5, 6)) * 3 + 1
+    rng = np.random.default_rng(0)
+    w, h = rng.normal(size=3), rng.normal(size=(3, 4, 5, 6)) * 3 + 1
     with torch.no_grad():
         mix.weights.copy_(torch.tensor(w))
         mix.gamma.fill_(1.7)
@@ -195,12 +194,12 @@ def test_a_run_learns_resumes_to_the_same_bits_and_opens_again(tmp_path: Path, p
     opened, first = ex.load(tmp_path / "broken"), ex.load(tmp_path / "whole", step=1)
     assert opened.family == "bilm" and first.outputs(TEXT).keys() == {"lm", "backward"}
     np.testing.assert_array_equal(opened.outputs(TEXT)["backward"], ex.load(tmp_path / "whole").outputs(TEXT)["backward"])
-    assert library.Shelved("x", tmp_path / "whole", shipped=False).about()["preset"] == "elmo"
+    assert store.StoredModel("x", tmp_path / "whole", shipped=False).about()["preset"] == "elmo"
 
 
 def test_perplexities_are_those_of_the_definition(elmo: ElmoModel) -> None:
     held = list(stories(4, 9))
-    found = measure(elmo, "bilm", Held(held, train=_rows(elmo.tokenizer, 60))).metrics
+    found = measure(elmo, "bilm", EvalData(held, train=_rows(elmo.tokenizer, 60))).metrics
     total, count = {"lm": 0.0, "backward": 0.0}, 0
     for story in held:
         tokens = elmo.tokenizer.encode(" ".join(story))
@@ -220,25 +219,25 @@ def test_perplexities_are_those_of_the_definition(elmo: ElmoModel) -> None:
 
 
 def _rows(pieces: Tokenizer, count: int) -> list:
-    from explorer.training.stories import prepared_letters
+    from explorer.text.examples import prepared_letters
 
     return prepared_letters([list(story) for story in stories(count, 1)], pieces)
 
 
 def test_unknown_words_are_still_read(elmo: ElmoModel) -> None:
     """In training and afterwards: a word that the vocabulary does not have is unknown to the softmax, not to the letters."""
-    from explorer.training.batches import Kitchen, spelled
-    from explorer.training.stories import prepared_letters
+    from explorer.corruption.collate import BatchContext, collate_bilm
+    from explorer.text.examples import prepared_letters
 
     told = prepared_letters([["Zebras ran."], ["Yetis ran all day."]], elmo.tokenizer)
-    kitchen = Kitchen(told, elmo.tokenizer.vocabulary, 12, "bilm", np.random.default_rng(0))
-    batch = spelled(told, kitchen)
+    kitchen = BatchContext(told, elmo.tokenizer.vocabulary, 12, "bilm", np.random.default_rng(0))
+    batch = collate_bilm(told, kitchen)
     for row, text in enumerate(("Zebras ran.", "Yetis ran all day.")):
         tokens = elmo.tokenizer.encode(text)
         assert batch.source[row, : len(tokens)].tolist() == tokens.ids.tolist()
         assert tokens.characters is not None
-        assert (batch.labels["letters"][row, : len(tokens)] == tokens.characters).all()
-        assert not batch.labels["letters"][row, len(tokens) :].any() and not batch.scored[row, 0]
+        assert (batch.extras["letters"][row, : len(tokens)] == tokens.characters).all()
+        assert not batch.extras["letters"][row, len(tokens) :].any() and not batch.loss_mask[row, 0]
     a, b = (ex.trace(elmo, text).hidden["characters"][0, 1] for text in ("Zebras ran.", "Yetis ran."))
     assert not np.allclose(a, b)
 

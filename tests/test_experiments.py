@@ -17,35 +17,39 @@ from streamlit.testing.v1 import AppTest
 from torch.nn import functional
 
 import explorer as ex
-from explorer import library
-from explorer.experiments import lengths, objectives, plain, rates, senses, worth
-from explorer.lessons import positions, training
-from explorer.model import OwnModel
-from explorer.objectives import OBJECTIVES
-from explorer.pages.parts import recorded
+from explorer.app import recorded
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.positions import questions as positions
+from explorer.app.lessons.training import questions as training
+from explorer.microworld import labelled
+from explorer.models import results
+from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves
-from explorer.text.microworld import labelled
+from explorer.studies import ablations, common_runs, lengths, objectives, rates, senses
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.devices import tensors
+from explorer.training.device import tensors
+from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
 
-SMALL = lengths.Size(trained=16, read=64, bin=16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1))
-BRIEF = rates.Size(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=(0,))
+SMALL = lengths.LengthsSize(trained=16, read=64, bin=16, steps=6, batch=4, checks=2, stories=60, windows=8, seeds=(0, 1))
+BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, questions=3, seeds=(0,))
 
 
 def with_specials() -> Tokenizer:
-    """RoBERTa's special pieces, and few others."""
-    told = [" ".join(story) for story in plain.told("microworld", 300)]
+    """RoBERTa's special tokens, and few others."""
+    told = [" ".join(story) for story in common_runs.told("microworld", 300)]
     return ex.tokenizer("byte-bpe", told, size=1200, specials=ex.presets()["roberta"].specials)
 
 
 @pytest.fixture(autouse=True)
-def few(bert: OwnModel, gpt2: OwnModel, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
+def few(
+    bert: TransformerModel, gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[None]:
     """Few stories, and tokenizers that are there already."""
     known: dict[str, Tokenizer] = {"bert": bert.tokenizer, "gpt2": gpt2.tokenizer}
     known["roberta"] = with_specials() if "worth" in request.node.name else gpt2.tokenizer
-    monkeypatch.setattr(plain, "pieces", lambda system, world="toy": known[system])
-    monkeypatch.setattr(plain, "STORIES", 60)
+    monkeypatch.setattr(common_runs, "pieces", lambda system, world="toy": known[system])
+    monkeypatch.setattr(common_runs, "STORIES", 60)
     monkeypatch.setattr(senses, "STORIES", 150)
     caches = (lengths.long_text, senses.uses)
     for cache in caches:
@@ -55,7 +59,7 @@ def few(bert: OwnModel, gpt2: OwnModel, monkeypatch: pytest.MonkeyPatch, request
         cache.cache_clear()
 
 
-def batch_of(family: str, model: OwnModel, wide: int, rows: int = 3) -> Any:
+def batch_of(family: str, model: TransformerModel, wide: int, rows: int = 3) -> Any:
     system, objective = lengths.FAMILIES[family]
     text = lengths.long_text(system, 60, "train")
     ids = lengths.windows(text, np.arange(rows) * wide, wide)
@@ -66,26 +70,26 @@ def batch_of(family: str, model: OwnModel, wide: int, rows: int = 3) -> Any:
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
-def test_the_loss_by_place_is_the_cross_entropy_of_pytorch(family: str, bert: OwnModel, gpt2: OwnModel) -> None:
+def test_the_loss_by_place_is_the_cross_entropy_of_pytorch(family: str, bert: TransformerModel, gpt2: TransformerModel) -> None:
     model = gpt2 if family == "decoder" else bert
     batch = batch_of(family, model, 48, rows=8)
     found = lengths.by_place(model, batch, 16)
     with torch.no_grad():
         scores = model.module.head(model.module(torch.as_tensor(np.array(batch.source))))
-        loss = functional.cross_entropy(scores.transpose(1, 2), torch.as_tensor(np.array(batch.answers)), reduction="none")
+        loss = functional.cross_entropy(scores.transpose(1, 2), torch.as_tensor(np.array(batch.labels)), reduction="none")
     for n, part in enumerate(np.split(np.arange(48), 3)):
-        assert found[n] == pytest.approx(loss[:, part][torch.as_tensor(batch.scored[:, part])].mean().item(), rel=1e-5)
+        assert found[n] == pytest.approx(loss[:, part][torch.as_tensor(batch.loss_mask[:, part])].mean().item(), rel=1e-5)
     assert len(found) == 3
 
 
-def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt2: OwnModel) -> None:
+def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt2: TransformerModel) -> None:
     text = lengths.long_text("gpt2", 60, "train")
     batch = batch_of("decoder", gpt2, 20)
     np.testing.assert_array_equal(batch.source.ravel(), text[:60])
-    np.testing.assert_array_equal(batch.answers.ravel(), text[1:61])
+    np.testing.assert_array_equal(batch.labels.ravel(), text[1:61])
     end = gpt2.tokenizer.vocabulary.end
     told = gpt2.tokenizer.decode([int(i) for i in text[: int(np.argmax(text == end))]])
-    assert told == " ".join(plain.told("microworld", 60)[0]) and (text == end).sum() == 60
+    assert told == " ".join(common_runs.told("microworld", 60)[0]) and (text == end).sum() == 60
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
@@ -107,14 +111,16 @@ def test_the_same_run_gives_the_same_numbers_and_every_scheme_reads_the_same(fam
     ("scheme", "all_trained"), [("learned", False), ("t5", False), ("t5, ranges to 64", True), ("disentangled", True)]
 )
 def test_what_is_met_only_beyond_the_trained_length_is_what_the_card_says(family: str, scheme: str, all_trained: bool) -> None:
-    size = lengths.Size(stories=60)
+    size = lengths.LengthsSize(stories=60)
     model = lengths.model_of(family, scheme, 0, size)
     objective = lengths.FAMILIES[family][1]
 
     def met(wide: int) -> set[int]:
         """The rows of the scheme's table that a loss depends on."""
         model.module.zero_grad()
-        losses = OBJECTIVES[objective](model.module, tensors(batch_of(family, model, wide, rows=2), torch.device("cpu")), 0.0)
+        losses = OBJECTIVES[objective].loss(
+            model.module, tensors(batch_of(family, model, wide, rows=2), torch.device("cpu")), 0.0
+        )
         sum(losses.values(), torch.zeros(())).backward()
         table = model.module.embeddings.position.table.weight.grad
         return set(table.abs().sum(dim=1).nonzero().flatten().tolist())
@@ -138,7 +144,7 @@ def test_both_pictures_hold_what_the_runs_found() -> None:
 
 def test_tasks_come_back_in_their_order_from_other_processes() -> None:
     tasks = [(2.0, 3.0), (5.0, 2.0), (3.0, 1.0)]
-    assert plain.each(math.pow, tasks, processes=2) == plain.each(math.pow, tasks, processes=0) == [8.0, 25.0, 3.0]
+    assert common_runs.each(math.pow, tasks, processes=2) == common_runs.each(math.pow, tasks, processes=0) == [8.0, 25.0, 3.0]
 
 
 # hiding
@@ -155,35 +161,35 @@ def test_hiding_is_measured_from_before_the_first_step_and_again_the_same() -> N
     np.testing.assert_array_equal(found.lines[place].y, first[:, 0])
     np.testing.assert_array_equal(probed.lines[place].y, first[:, 1])
     assert f"{senses.most_frequent(3, 3):.2f}" in probed.note
-    said = plain.card(found, rates.how_rates(BRIEF), "rates")
+    said = common_runs.card(found, rates.how_rates(BRIEF), "rates")
     assert "Caution" in said and f"40% hidden in training: {first[-1, 0]:.3f}" in said
 
 
 # worth
 
 
-@pytest.mark.parametrize("name", worth.CASES)
+@pytest.mark.parametrize("name", ablations.CASES)
 def test_worth_is_measured_from_before_the_first_step_and_the_ways_differ_in_one_thing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short, case = plain.Steps(steps=4, batch=4, checks=2, seeds=(0,)), replace(worth.CASES[name], stories=40)
-    monkeypatch.setitem(worth.CASES, name, case)
-    monkeypatch.setattr(worth, "HELD", 8)
+    short, case = common_runs.Steps(steps=4, batch=4, checks=2, seeds=(0,)), replace(ablations.CASES[name], stories=40)
+    monkeypatch.setitem(ablations.CASES, name, case)
+    monkeypatch.setattr(ablations, "HELD", 8)
     plans = []
-    run = plain.run
-    monkeypatch.setattr(plain, "run", lambda *given, **more: plans.append(run(*given, **more)) or plans[-1])
-    made = worth.worth(name, short, processes=0)
-    again = worth.course(name, next(iter(case.ways)), 0, short)
+    run = common_runs.run
+    monkeypatch.setattr(common_runs, "run", lambda *given, **more: plans.append(run(*given, **more)) or plans[-1])
+    made = ablations.worth(name, short, processes=0)
+    again = ablations.course(name, next(iter(case.ways)), 0, short)
     assert [line.label for line in made.lines] == list(case.ways) and made.lines[0].x.tolist() == [0, 2, 4]
     np.testing.assert_array_equal(made.lines[0].y, again)
     assert "about 0.4 times" in made.note and "40 stories" in made.note
     first, second = (asdict(run.plan) for run in plans[:2])
     different = {part for part in first if first[part] != second[part]}
     assert different == {"next-sentence": {"objective"}, "masks": {"static"}}[name]
-    assert "Caution" in plain.card(made, worth.how(name, short), f"worth {name}")
+    assert "Caution" in common_runs.card(made, ablations.how(name, short), f"worth {name}")
 
 
-def test_a_use_is_where_the_gold_word_stands(bert: OwnModel) -> None:
+def test_a_use_is_where_the_gold_word_stands(bert: TransformerModel) -> None:
     told = senses.uses("train", 3, 128)
     assert max(Counter(told.words.tolist()).values()) <= 3
     gold = defaultdict(set)
@@ -195,11 +201,11 @@ def test_a_use_is_where_the_gold_word_stands(bert: OwnModel) -> None:
         assert any(word.startswith(piece.lower()) for word in gold[sense]), (piece, sense)
 
 
-def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(bert: OwnModel) -> None:
+def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(bert: TransformerModel) -> None:
     told, asked = senses.both(6, 6, 128)
     vectors = senses.vectors(bert, told)
     for n in (0, len(vectors) - 1):
-        real = told.sheet.real[told.row[n]]
+        real = told.sheet.attention_mask[told.row[n]]
         ids = torch.as_tensor(told.sheet.ids[told.row[n]][real])[None]
         with torch.no_grad():
             state = bert.module(ids, torch.zeros_like(ids))[0, told.place[n]]
@@ -220,14 +226,14 @@ def test_the_probe_reads_the_last_states_and_beats_none_where_they_say_nothing(b
 # objectives
 
 
-TINY = objectives.Size(steps=2, batch=2, seeds=(0, 1), asked=6, examples=12)
+TINY = objectives.ObjectivesSize(steps=2, batch=2, seeds=(0, 1), asked=6, examples=12)
 
 
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
     """One tokenizer for all objectives, as the experiment has it."""
     held = with_specials()
-    monkeypatch.setattr(plain, "pieces", lambda system, world="toy": held)
+    monkeypatch.setattr(common_runs, "pieces", lambda system, world="toy": held)
     return held
 
 
@@ -248,7 +254,7 @@ def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(
 
 
 def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(shared: Tokenizer) -> None:
-    stories = [" ".join(story) for story in plain.told("microworld", 2 * TINY.asked, "validation")]
+    stories = [" ".join(story) for story in common_runs.told("microworld", 2 * TINY.asked, "validation")]
     for system in ("bert", "gpt2", "bart"):
         model = ex.build(system, tokenizer=shared, device="cpu")
         for ids, at in objectives.questions(model, TINY):
@@ -290,13 +296,13 @@ def both_senses(told: senses.Uses, word: str) -> bool:
 
 
 measured = pytest.mark.skipif(
-    not recorded.there("lengths-decoder"), reason="not measured yet: python -m explorer.experiments.lengths"
+    not recorded.there("lengths-decoder"), reason="not measured yet: python -m explorer.studies.lengths"
 )
 
 
 @measured
 def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed() -> None:
-    record = library.result("lengths-decoder")
+    record = results.result("lengths-decoder")
     far = {line.label: line for line in record.lines}
     assert list(far) == list(lengths.SCHEMES) and record.mark is not None
     for absolute in ("learned", "sinusoidal"):
@@ -309,7 +315,7 @@ def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed
 @measured
 def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60).run()
-    at = at.switch_page(str(Path(__file__).parent.parent / "explorer" / "pages" / "positions.py")).run()
+    at = at.switch_page(str(LESSONS["positions"].page)).run()
     before = len(at.get("plotly_chart"))
     radio = next(radio for radio in at.radio if radio.key == "guess.reach")
     at = radio.set_value(radio.options[0]).run()
@@ -317,7 +323,7 @@ def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
         at = at.button_group(key="family").set_value(family).run()
         assert not at.exception and len(at.get("plotly_chart")) == before + 2
         for name in ("lengths", "learning"):
-            record = library.result(f"{name}-{family}")
+            record = results.result(f"{name}-{family}")
             spec = next(json.loads(c.proto.spec) for c in at.get("plotly_chart") if record.title in c.proto.spec)
             assert [trace["name"] for trace in spec["data"]][: len(lengths.SCHEMES)] == list(lengths.SCHEMES)
             code = next(block.value for block in at.code if f"'{name}-{family}'" in block.value)
@@ -325,7 +331,7 @@ def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
             exec(compile("\n".join(code.splitlines()[:-1]), "page", "exec"), held)  # noqa: S102
             np.testing.assert_array_equal(held["trace"].lines[0].y, record.lines[0].y)
         said = " ".join(block.value for block in at.markdown)
-        assert f"python -m explorer.experiments.lengths {family}" in said and "Caution" in said
+        assert f"python -m explorer.studies.lengths {family}" in said and "Caution" in said
 
 
 def test_a_place_with_a_name_is_drawn_upright(tmp_path: Path) -> None:
@@ -333,7 +339,7 @@ def test_a_place_with_a_name_is_drawn_upright(tmp_path: Path) -> None:
     record = Curves("t", "x", "y", (line,), mark=("here", 1.5))
     drawn = VIEWS["curves"](Curves.read(record.write(tmp_path / "curves.npz"))).data[-1]
     assert drawn.name == "here" and list(drawn.x) == [1.5, 1.5] and list(drawn.y) == [2.0, 6.0]
-    assert library.result("scale").mark is None, "records from before there were marks still open"
+    assert results.result("scale").mark is None, "records from before there were marks still open"
 
 
 def test_the_question_has_the_scheme_with_the_lowest_far_loss_as_answer() -> None:

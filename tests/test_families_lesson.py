@@ -9,24 +9,26 @@ from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 import explorer as ex
-from explorer import library, tap
-from explorer.experiments import unmasked
-from explorer.inside import costs
-from explorer.inside.blueprint import blueprint, total
-from explorer.inside.exposure import exposure
-from explorer.inside.halves import halves
-from explorer.inside.masks import PIECES, held_losses, masks, under_masks
-from explorer.lessons import families as lesson
-from explorer.model import OwnModel
-from explorer.model.others import ElmoModel
-from explorer.nn.cache import Cache
+from explorer import microworld
+from explorer.analysis import costs
+from explorer.analysis.elmo import elmo_visibility
+from explorer.analysis.exposure import exposure_bias
+from explorer.analysis.masks import PIECES, held_losses, masks, under_masks
+from explorer.analysis.parameters import blueprint, total
+from explorer.app import recorded
+from explorer.app.lessons.families import questions as lesson
+from explorer.models import results
+from explorer.models.elmo import ElmoModel
+from explorer.models.presets import PRESETS, configure
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
+from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import FAMILIES
-from explorer.nn.presets import PRESETS, configure
 from explorer.nn.transformer import Transformer
-from explorer.pages.parts import recorded
 from explorer.records import Curves, Written, spread
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
-from explorer.text import classroom, microworld
+from explorer.studies import unmasked
+from explorer.text import classroom
 from explorer.views import VIEWS, stream
 
 TRANSFORMERS = {name for name, system in PRESETS.items() if system.architecture.get("family") in FAMILIES}
@@ -44,7 +46,7 @@ def test_a_prefix_mask_is_full_in_the_prefix_and_causal_behind_it() -> None:
             assert made[PREFIX][query, key] == (key <= query or (query < 3 and key < 3))
 
 
-def test_the_losses_of_a_decoder_are_pytorch_s(gpt2: OwnModel) -> None:
+def test_the_losses_of_a_decoder_are_pytorch_s(gpt2: TransformerModel) -> None:
     record = under_masks(gpt2, TEXT)
     ids = torch.tensor([0, *gpt2.tokenizer.encode(TEXT, special=False).ids.tolist()])
     assert record.wanted.ids.tolist() == ids[1:].tolist() and gpt2.tokenizer.vocabulary.begin == 0
@@ -61,7 +63,7 @@ def test_the_losses_of_a_decoder_are_pytorch_s(gpt2: OwnModel) -> None:
         assert np.array_equal(record.traces[name].attention[0].allowed, allowed)
 
 
-def test_the_losses_of_an_encoder_are_those_of_one_hidden_piece_each(bert: OwnModel) -> None:
+def test_the_losses_of_an_encoder_are_those_of_one_hidden_piece_each(bert: TransformerModel) -> None:
     record = under_masks(bert, TEXT)
     tokens = bert.tokens(TEXT)
     for n, place in ((0, 1), (4, 5)):
@@ -73,14 +75,14 @@ def test_the_losses_of_an_encoder_are_those_of_one_hidden_piece_each(bert: OwnMo
         assert record.losses[MASKS.index(FULL)][n] == pytest.approx(wanted, abs=1e-4)
 
 
-def test_an_encoder_under_a_causal_mask_sees_nothing_ahead(bert: OwnModel) -> None:
+def test_an_encoder_under_a_causal_mask_sees_nothing_ahead(bert: TransformerModel) -> None:
     first = bert.tokens(TEXT)
     made = ex.trace(bert, first, edits=[ex.SetMask("encoder", np.tril(np.ones((len(first),) * 2, bool)))])
     assert np.array_equal(made.attention[0].allowed, under_masks(bert, TEXT).traces[CAUSAL].attention[0].allowed)
     assert not np.triu(made.attention[-1].weights[0], 1).any()
 
 
-def test_trained_weights_are_lost_under_the_other_mask(shipped: OwnModel) -> None:
+def test_trained_weights_are_lost_under_the_other_mask(shipped: TransformerModel) -> None:
     record = held_losses(shipped, STORIES, count=6)
     before, after = (record.means()[MASKS.index(name)] for name in (OWN, lesson.other(shipped.family)))
     assert (after > before).all() and record.losses.shape[-1] == PIECES + (shipped.family == "encoder")
@@ -90,7 +92,7 @@ def test_trained_weights_are_lost_under_the_other_mask(shipped: OwnModel) -> Non
     np.testing.assert_allclose(record.losses[0], record.losses[MASKS.index(same)], atol=1e-4)
 
 
-def test_the_held_out_loss_is_pytorch_s(gpt2: OwnModel) -> None:
+def test_the_held_out_loss_is_pytorch_s(gpt2: TransformerModel) -> None:
     record = held_losses(gpt2, STORIES, count=1)
     ids = next(ids for text in STORIES if len(ids := [0, *gpt2.tokenizer.encode(text, special=False).ids.tolist()]) > PIECES)
     told = torch.tensor(ids[: PIECES + 1])
@@ -100,7 +102,7 @@ def test_the_held_out_loss_is_pytorch_s(gpt2: OwnModel) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   "])
-def test_empty_texts_are_refused(gpt2: OwnModel, text: str) -> None:
+def test_empty_texts_are_refused(gpt2: TransformerModel, text: str) -> None:
     with pytest.raises(ex.ExplorerError, match="empty"):
         under_masks(gpt2, text)
 
@@ -113,7 +115,7 @@ def test_what_a_loss_did(before: float, after: float, said: int) -> None:
 def test_questions_about_the_recorded_training_follow_its_lines() -> None:
     names = {
         "trained with the mask, read with the mask": 2.0, "trained without it, read without it": 0.01,
-        "trained without it, read with the mask": 4.0, "trained without it, random pieces, read without it": 0.5,
+        "trained without it, read with the mask": 4.0, "trained without it, random tokens, read without it": 0.5,
     }  # fmt: skip
     curves = Curves("", "", "", tuple(spread(name, np.arange(2.0), np.full((2, 2), end)) for name, end in names.items()))
     assert (
@@ -123,14 +125,14 @@ def test_questions_about_the_recorded_training_follow_its_lines() -> None:
 
 
 @pytest.fixture(scope="module")
-def bart() -> OwnModel:
+def bart() -> TransformerModel:
     return ex.load("bart", device="cpu")
 
 
 @pytest.mark.parametrize("name", [name for name, held in ex.models().items() if held.about()["preset"] in TRANSFORMERS])
 def test_every_parameter_is_counted_once_and_the_formula_agrees(name: str) -> None:
     model = ex.load(name, device="cpu")
-    assert isinstance(model, OwnModel)
+    assert isinstance(model, TransformerModel)
     record = blueprint(model, "Dog")
     assert [part.title for part in record.parts if part.counted != part.expected] == []
     assert sum(part.counted for part in record.parts) == record.total == total(model.config)
@@ -155,7 +157,7 @@ def test_the_formula_gives_the_published_sizes(system: str, vocabulary: int, pub
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart", "llama", "t5"])
 def test_the_counted_multiply_adds_are_pytorch_s(name: str) -> None:
     model = ex.load(name, device="cpu")
-    assert isinstance(model, OwnModel)
+    assert isinstance(model, TransformerModel)
     config, rows = model.config, 13
     ids = torch.arange(1, rows + 1)[None]
     with torch.no_grad(), tap.listening(lambda *heard: None), FlopCounterMode(display=False) as counter:
@@ -166,12 +168,12 @@ def test_the_counted_multiply_adds_are_pytorch_s(name: str) -> None:
             model.module.head(model.module(ids))
     wanted = config.layers * costs.layer(config, rows) + costs.vocabulary(config, rows)
     if model.family == "encoder-decoder":
-        wanted += costs.encoding(config, 7) + config.layers * costs.crossing(config, rows, 7)
+        wanted += costs.encoding(config, 7) + config.layers * costs.cross_attention_cost(config, rows, 7)
     assert counter.get_total_flops() == 2 * wanted, "a multiply-add is two operations"
 
 
-def test_a_step_with_a_cache_costs_what_pytorch_counts(gpt2: OwnModel) -> None:
-    cache = Cache()
+def test_a_step_with_a_cache_costs_what_pytorch_counts(gpt2: TransformerModel) -> None:
+    cache = KeyValueCache()
     with torch.no_grad(), tap.listening(lambda *heard: None):
         gpt2.module(torch.arange(1, 10)[None], cache=cache)
         with FlopCounterMode(display=False) as counter:
@@ -182,8 +184,8 @@ def test_a_step_with_a_cache_costs_what_pytorch_counts(gpt2: OwnModel) -> None:
     assert kept[0] == pytest.approx(anew[0]) and (anew[1:] > kept[1:]).all()
 
 
-def test_a_decoder_beside_an_encoder_brings_one_query_to_the_source(bart: OwnModel) -> None:
-    cache, config = Cache(), bart.config
+def test_a_decoder_beside_an_encoder_brings_one_query_to_the_source(bart: TransformerModel) -> None:
+    cache, config = KeyValueCache(), bart.config
     with torch.no_grad(), tap.listening(lambda *heard: None):
         memory = bart.module.encode(torch.arange(1, 8)[None])
         bart.module.decode(memory, torch.tensor([[1, 2]]), cache=cache)
@@ -201,8 +203,8 @@ def test_pairs_cost_half_at_six_times_the_width() -> None:
         assert sum(line) == pytest.approx(1)
 
 
-def test_one_wrong_piece_changes_nothing_before_it_and_the_chances_are_the_model_s(gpt2: OwnModel) -> None:
-    record = exposure(gpt2, STORIES, count=2, steps=3)
+def test_one_wrong_piece_changes_nothing_before_it_and_the_chances_are_the_model_s(gpt2: TransformerModel) -> None:
+    record = exposure_bias(gpt2, STORIES, count=2, steps=3)
     ids = gpt2.tokenizer.encode(STORIES[0], special=False).ids[:12]
     logp = torch.tensor(gpt2.logits([0, *ids.tolist()])).log_softmax(-1)
     wanted = [float(logp[place, ids[place]].exp()) for place in range(9, 12)]
@@ -221,8 +223,8 @@ def test_one_wrong_piece_changes_nothing_before_it_and_the_chances_are_the_model
         assert (line.low <= line.y).all() and (line.y <= line.high).all()  # type: ignore[operator]
 
 
-def test_an_encoder_decoder_is_forced_on_its_target(bart: OwnModel) -> None:
-    record = exposure(bart, STORIES, sources=STORIES, count=1, at=3, steps=2)
+def test_an_encoder_decoder_is_forced_on_its_target(bart: TransformerModel) -> None:
+    record = exposure_bias(bart, STORIES, sources=STORIES, count=1, at=3, steps=2)
     ids = bart.tokenizer.encode(STORIES[0], special=False).ids[:6].tolist()
     logp = torch.tensor(bart.logits(STORIES[0], ids)).log_softmax(-1)
     np.testing.assert_allclose(record.taught[0], [float(logp[n, ids[n]].exp()) for n in (4, 5)], atol=1e-5)
@@ -232,7 +234,7 @@ def test_the_halves_of_an_elmo_see_one_side_each() -> None:
     told = classroom.toys()[:30]
     elmo = ex.build("elmo", tokenizer=ex.tokenizer("characters", told, size=900), device="cpu", dim=8, hidden=12)
     assert isinstance(elmo, ElmoModel)
-    onward, back = halves(elmo, "The dog was tired.")
+    onward, back = elmo_visibility(elmo, "The dog was tired.")
     assert (onward.moved > 0).tolist() == np.tril(np.ones(onward.moved.shape)).astype(bool).tolist()
     assert (back.moved > 0).tolist() == np.triu(np.ones(back.moved.shape)).astype(bool).tolist()
     states = ex.trace(elmo, "The dog was tired.").hidden
@@ -241,7 +243,7 @@ def test_the_halves_of_an_elmo_see_one_side_each() -> None:
     assert same == (onward.moved[:, onward.rows.texts.index("tired")] == 0).tolist()
 
 
-def test_the_norm_by_hand_is_pytorch_s(gpt2: OwnModel, bart: OwnModel) -> None:
+def test_the_norm_by_hand_is_pytorch_s(gpt2: TransformerModel, bart: TransformerModel) -> None:
     for trace, module in (
         (ex.trace(gpt2, TEXT, blocks=True), gpt2.module),
         (ex.trace(bart, TEXT, target=TEXT, blocks=True), bart.module),
@@ -256,7 +258,7 @@ def test_the_norm_by_hand_is_pytorch_s(gpt2: OwnModel, bart: OwnModel) -> None:
         assert abs(drawn[1].mean()) < 1e-5 and drawn[1].std() == pytest.approx(1, abs=1e-3)
 
 
-def test_the_stream_is_drawn_from_its_blocks(gpt2: OwnModel) -> None:
+def test_the_stream_is_drawn_from_its_blocks(gpt2: TransformerModel) -> None:
     trace = ex.trace(gpt2, TEXT, blocks=True)
     came, *_ = VIEWS["residual-stream"](trace, word=stream.words(trace)[3]).data
     assert len(came.y) == 2 * gpt2.config.layers
@@ -265,7 +267,7 @@ def test_the_stream_is_drawn_from_its_blocks(gpt2: OwnModel) -> None:
     np.testing.assert_allclose(mean[2].y[-1], np.linalg.norm(trace.hidden["decoder"][-1], axis=-1).mean(), rtol=1e-5)
 
 
-def test_the_input_is_the_sum_of_its_rows(bert: OwnModel) -> None:
+def test_the_input_is_the_sum_of_its_rows(bert: TransformerModel) -> None:
     drawn = np.asarray(VIEWS["input-sum"](ex.trace(bert, TEXT), word=2).data[0].z)
     tokens = bert.tokens(TEXT)
     parts = bert.module.embeddings
@@ -275,7 +277,7 @@ def test_the_input_is_the_sum_of_its_rows(bert: OwnModel) -> None:
     np.testing.assert_allclose(drawn[:3].sum(0), drawn[3], atol=1e-5)
 
 
-def test_exercises_are_answered_from_the_records(gpt2: OwnModel) -> None:
+def test_exercises_are_answered_from_the_records(gpt2: TransformerModel) -> None:
     record, trace = under_masks(gpt2, TEXT), ex.trace(gpt2, TEXT, blocks=True)
     items = lesson.exercises(record, blueprint(gpt2, TEXT), trace, costs.half(gpt2.config))
     cells, perplexity, attention, share, normed, length = (float(item.answer) for item in items)
@@ -290,15 +292,15 @@ def test_exercises_are_answered_from_the_records(gpt2: OwnModel) -> None:
 
 
 def test_training_without_the_mask_is_the_same_training_but_for_the_mask() -> None:
-    size = unmasked.Size(steps=2, batch=2, checks=2, stories=20, held=2, pieces=16, dim=16, seeds=(0,))
+    size = unmasked.UnmaskedSize(steps=2, batch=2, checks=2, stories=20, held=2, pieces=16, dim=16, seeds=(0,))
     batches = [unmasked.trained(masked, 0, size).batch(1) for masked in (True, False)]
-    assert np.array_equal(batches[0].source, batches[1].source) and np.array_equal(batches[0].answers, batches[1].answers)
+    assert np.array_equal(batches[0].source, batches[1].source) and np.array_equal(batches[0].labels, batches[1].labels)
     curves, texts = unmasked.measure(size)
     again, _ = unmasked.measure(size)
     assert [line.label for line in curves.lines] == [f"{way}, {what}" for way, what in unmasked.LINES]
     for line, other in zip(curves.lines, again.lines, strict=True):
         assert np.array_equal(line.y, other.y), "the same numbers again"
-    assert set(texts) == {unmasked.WITH, unmasked.WITHOUT} and "Make it again" in unmasked.plain.card(
+    assert set(texts) == {unmasked.WITH, unmasked.WITHOUT} and "Make it again" in unmasked.common_runs.card(
         curves, unmasked.how(size), "x"
     )
 
@@ -311,8 +313,8 @@ def test_without_the_mask_padding_stays_unseen() -> None:
 
 @pytest.mark.skipif(not recorded.there("unmasked"), reason="not measured here")
 def test_the_recorded_training_shows_what_the_page_says() -> None:
-    measured = library.result("unmasked")
+    measured = results.result("unmasked")
     assert lesson.copy_question(measured, 2000).answer == "almost nothing"
     assert lesson.writing_question(measured).answer == "it writes worse"
     for part in ("with", "without"):
-        assert library.recorded("unmasked", Written, part).size == 2000
+        assert results.recorded("unmasked", Written, part).size == 2000

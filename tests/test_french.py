@@ -12,8 +12,8 @@ from itertools import islice
 import pytest
 
 from explorer.errors import ChoiceError
-from explorer.text.microworld.french import Pair, pairs, translate, words
-from explorer.text.microworld.french.adverbs import (
+from explorer.microworld.translation import Pair, pairs, translate, words
+from explorer.microworld.translation.adverbs import (
     ALONG,
     AT,
     BECAUSE,
@@ -27,18 +27,17 @@ from explorer.text.microworld.french.adverbs import (
     TO_LANDS,
     WHEN_FIRST,
 )
-from explorer.text.microworld.french.conjugation import conjugate
-from explorer.text.microworld.french.frames import FRAMES
-from explorer.text.microworld.french.frames_describing import AGED, OLD
-from explorer.text.microworld.french.lexicon import FEMININES, adjective, noun, verb
-from explorer.text.microworld.french.pairing import LECTURE, combinations, hidden
-from explorer.text.microworld.french.tree import (
+from explorer.microworld.translation.conjugation import conjugate
+from explorer.microworld.translation.frames import FRAMES
+from explorer.microworld.translation.frames_describing import AGED, OLD
+from explorer.microworld.translation.lexicon import FEMININES, adjective, noun, verb
+from explorer.microworld.translation.pairing import LECTURE, combinations, hidden
+from explorer.microworld.translation.tree import (
     Addressed,
     Adverb,
-    Asked,
     Both,
     Clause,
-    Compared,
+    Comparative,
     Complement,
     Counted,
     Exists,
@@ -47,18 +46,19 @@ from explorer.text.microworld.french.tree import (
     Gap,
     Home,
     Joined,
-    Name,
+    Location,
     Of,
     Phrase,
-    Place,
     Predicate,
     Profession,
     Pronoun,
+    ProperName,
+    QuestionTree,
     Relative,
     agreement,
 )
 
-ANNA, PAUL, OSCAR = Name("Anna", "f"), Name("Paul", "m"), Name("Oscar", "m")
+ANNA, PAUL, OSCAR = ProperName("Anna", "f"), ProperName("Paul", "m"), ProperName("Oscar", "m")
 I, YOU, WE, THEY = Pronoun(1), Pronoun(2), Pronoun(1, True), Pronoun(3, True)  # noqa: E741
 HE, SHE, IT_F, IT_M = Pronoun(3), Pronoun(3, False, "f"), Pronoun(3, False, "f", True), Pronoun(3, False, "m", True)
 THE_GIRLS, HER = Pronoun(3, True, "f"), SHE
@@ -101,35 +101,35 @@ REFERENCES = [
     (do(HE, "love", "aimer", object=the("fromage", det="")), "He loves cheese.", "Il aime le fromage."),
     (do(SHE, "see", "voir", "perfect", negation="never", object=the("lac")),
      "She has never seen the lake.", "Elle n'a jamais vu le lac."),
-    (Asked(do(ANNA, "have", "avoir", object=the("chien", det="a"))), "Does Anna have a dog?", "Est-ce qu'Anna a un chien ?"),
-    (Addressed(Asked(Clause(Pronoun(2, False, "f", False, False), tail=(Predicate(adjective("happy")),))), ANNA),
+    (QuestionTree(do(ANNA, "have", "avoir", object=the("chien", det="a"))), "Does Anna have a dog?", "Est-ce qu'Anna a un chien ?"),
+    (Addressed(QuestionTree(Clause(Pronoun(2, False, "f", False, False), tail=(Predicate(adjective("happy")),))), ANNA),
      "Are you happy, Anna?", "Est-ce que tu es heureuse, Anna ?"),
-    (Asked(do(ANNA, "live", "habiter"), "where"), "Where does Anna live?", "Où est-ce qu'Anna habite ?"),
-    (Asked(do(Gap(Features(2, False, "m")), "eat", "manger", "past", object=the("gâteau")), "who"),
+    (QuestionTree(do(ANNA, "live", "habiter"), "where"), "Where does Anna live?", "Où est-ce qu'Anna habite ?"),
+    (QuestionTree(do(Gap(Features(2, False, "m")), "eat", "manger", "past", object=the("gâteau")), "who"),
      "Who ate the cake?", "Qui a mangé le gâteau ?"),
-    (Asked(do(HE, "meet", "rencontrer", "past", object=Gap(Features(5, True, "f"))), "", the("fille", plural=True, det="how many")),
+    (QuestionTree(do(HE, "meet", "rencontrer", "past", object=Gap(Features(5, True, "f"))), "", the("fille", plural=True, det="how many")),
      "How many girls did he meet?", "Combien de filles est-ce qu'il a rencontrées ?"),
     (do(HE, "explain", "expliquer", "past", object=the("leçon"), recipient=SHE),
      "He explained the lesson to her.", "Il lui a expliqué la leçon."),
     (Clause(ANNA, AGED, object=the("an", plural=True, det="ten"), tail=(OLD,)), "Anna is ten years old.", "Anna a dix ans."),
-    (Asked(do(HE, "read", "lire", "progressive", object=Gap(Features(2, False, "m"))), "what"),
+    (QuestionTree(do(HE, "read", "lire", "progressive", object=Gap(Features(2, False, "m"))), "what"),
      "What is he reading?", "Qu'est-ce qu'il lit ?"),
     (do(PAUL, "love", "aimer", object=the("sœur", of=HE)), "Paul loves his sister.", "Paul aime sa sœur."),
     (do(ANNA, "lose", "perdre", "past", object=the("chapeau", of=SHE)), "Anna lost her hat.", "Anna a perdu son chapeau."),
     (do(ANNA, "lose", "perdre", "past", object=the("écharpe", of=SHE)), "Anna lost her scarf.", "Anna a perdu son écharpe."),
     (do(ANNA, "find", "trouver", "past", object=the("voiture", "old", of=the("professeur"))),
      "Anna found the teacher's old car.", "Anna a trouvé la vieille voiture du professeur."),
-    (Exists(the("chat", det="a"), tail=(Place(INSIDE, the("jardin")),)),
+    (Exists(the("chat", det="a"), tail=(Location(INSIDE, the("jardin")),)),
      "There is a cat in the garden.", "Il y a un chat dans le jardin."),
-    (Exists(the("pain", det="no"), "present", "not", (Place(ON, the("table")),)),
+    (Exists(the("pain", det="no"), "present", "not", (Location(ON, the("table")),)),
      "There is no bread on the table.", "Il n'y a pas de pain sur la table."),
     (Clause(Relative(the("homme"), do(Gap(agreement(the("homme"))), "sell", "vendre", "past",
      object=the("voiture"))), tail=(Predicate(adjective("rich")),)),
      "The man who sold the car is rich.", "L'homme qui a vendu la voiture est riche."),
     (Clause(Relative(the("pomme"), SHE_ATE), tense="past", tail=(Predicate(adjective("red")),)),
      "The apple that Paul ate was red.", "La pomme que Paul a mangée était rouge."),
-    (do(ANNA, "go", "aller", "past", Place(TO, the("gare"))), "Anna went to the station.", "Anna est allée à la gare."),
-    (do(THEY, "go", "aller", "past", Place(TO, the("marché"))), "They went to the market.", "Ils sont allés au marché."),
+    (do(ANNA, "go", "aller", "past", Location(TO, the("gare"))), "Anna went to the station.", "Anna est allée à la gare."),
+    (do(THEY, "go", "aller", "past", Location(TO, the("marché"))), "They went to the market.", "Ils sont allés au marché."),
     (do(SHE, "go", "aller", "going", there=True), "She is going to go there.", "Elle va y aller."),
     (do(ANNA, "go", "aller", "present", when("to Canada"), when("every day")),
      "Anna goes to Canada every day.", "Anna va au Canada tous les jours."),
@@ -138,9 +138,9 @@ REFERENCES = [
     (do(Both(ANNA, PAUL), "have", "avoir", "past", object=Counted("three")),
      "Anna and Paul had three of them.", "Anna et Paul en avaient trois."),
     (do(SHE, "get", "lever", "past"), "She got up.", "Elle s'est levée."),
-    (Clause(ANNA, tail=(Compared(adjective("tall"), "more", PAUL),)),
+    (Clause(ANNA, tail=(Comparative(adjective("tall"), "more", PAUL),)),
      "Anna is taller than Paul.", "Anna est plus grande que Paul."),
-    (Clause(the("gâteau", plural=True), tail=(Compared(adjective("good"), "more", the("pain")),)),
+    (Clause(the("gâteau", plural=True), tail=(Comparative(adjective("good"), "more", the("pain")),)),
      "The cakes are better than the bread.", "Les gâteaux sont meilleurs que le pain."),
     (Clause(the("église", det="this"), tail=(Of(Phrase(noun("maison"), "most", False, (adjective("old"),)),
      the("ville"), "in"),)),
@@ -152,14 +152,14 @@ REFERENCES = [
      "Anna bought a car, but she sold it.", "Anna a acheté une voiture, mais elle l'a vendue."),
     (Joined(do(SHE, "arrive", "arriver", "arriving"), WHEN_FIRST, do(HE, "leave", "partir", "will")),
      "When she arrives, he will leave.", "Quand elle arrivera, il partira."),
-    (Joined(do(IT_M, "rain", "pleuvoir", "present"), IF_FIRST, do(HE, "stay", "rester", "will", Place(AT, the("hôtel")))),
+    (Joined(do(IT_M, "rain", "pleuvoir", "present"), IF_FIRST, do(HE, "stay", "rester", "will", Location(AT, the("hôtel")))),
      "If it rains, he will stay at the hotel.", "S'il pleut, il restera à l'hôtel."),
     (do(SHE, "know", "connaître", object=PAUL), "She knows Paul.", "Elle connaît Paul."),
     (do(SHE, "know", "savoir", "present", Complement(Clause(PAUL, tail=(Predicate(adjective("sad")),)))),
      "She knows that Paul is sad.", "Elle sait que Paul est triste."),
-    (do(HE, "walk", "marcher", "was", Place(ALONG, Of(the("rive"), the("canal")))),
+    (do(HE, "walk", "marcher", "was", Location(ALONG, Of(the("rive"), the("canal")))),
      "He was walking along the bank of the canal.", "Il marchait le long de la rive du canal."),
-    (do(HE, "work", "travailler", "used", Place(AT, the("banque"))),
+    (do(HE, "work", "travailler", "used", Location(AT, the("banque"))),
      "He used to work at the bank.", "Il travaillait à la banque."),
     (do(the("chauve-souris", plural=True), "fly", "voler"), "The bats fly.", "Les chauves-souris volent."),
     (do(SHE, "buy", "acheter", "past", object=the("batte", det="a")), "She bought a bat.", "Elle a acheté une batte."),
@@ -443,7 +443,7 @@ def test_one_english_sentence_has_one_translation() -> None:
 
 def test_the_same_seed_gives_the_same_pairs_in_every_process() -> None:
     code = (
-        "from explorer.text.microworld.french import pairs; print([(p.english, p.french, p.alignment) for p in pairs(300, 5)])"
+        "from explorer.microworld.translation import pairs; print([(p.english, p.french, p.alignment) for p in pairs(300, 5)])"
     )
     runs = [
         subprocess.run(

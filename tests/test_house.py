@@ -27,8 +27,8 @@ def test_functions_are_short() -> None:
 
 
 def test_files_are_short() -> None:
-    assert [f"{path.name}: {n} lines" for path in FILES if (n := len(path.read_text("utf-8").splitlines())) > 300] == []
-    pages = [path for path in FILES if path.parent.name == "pages"]
+    assert [f"{path.name}: {n} lines" for path in FILES if (n := len(path.read_text("utf-8").splitlines())) > 500] == []
+    pages = [path for path in FILES if path.name == "page.py"]
     assert [path.name for path in pages if len(path.read_text("utf-8").splitlines()) > 150] == []
 
 
@@ -49,3 +49,35 @@ def test_weights_and_data_stay_small() -> None:
     assert all(size(model) <= 10_000_000 for model in (ROOT / "data" / "models").iterdir())
     assert all(path.stat().st_size <= 3_000_000 for path in (ROOT / "data").rglob("*.safetensors"))
     assert all((folder / "CARD.md").is_file() for kind in ("models", "results") for folder in (ROOT / "data" / kind).iterdir())
+
+
+# Functions that stand under one name in several files because they say or do the same for several kinds of thing.
+ALIKE = {
+    "checksum", "read", "write",  # of a kind of file
+    "clean", "fits", "names", "to_ours", "to_theirs",  # of a Hugging Face architecture
+    "initialise",  # of a kind of network
+    "perplexity", "rows", "samples", "spans", "teacher_forced",  # of a kind of model that is evaluated
+}  # fmt: skip
+LIBRARY = ("records", "text", "corruption", "nn", "models", "decoding", "analysis", "training")
+
+
+def public_names(kind: type[ast.stmt] | tuple[type[ast.stmt], ...], rooms: tuple[str, ...] = ()) -> dict[str, list[str]]:
+    """Where each public class or function is defined."""
+    found: dict[str, list[str]] = {}
+    for path in FILES:
+        if rooms and not set(rooms) & set(path.relative_to(ROOT).parts[1:2]):
+            continue
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, kind) and not (name := getattr(node, "name", "_")).startswith("_"):
+                found.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_no_two_classes_have_one_name() -> None:
+    assert {name: paths for name, paths in public_names(ast.ClassDef).items() if len(paths) > 1} == {}
+
+
+def test_no_two_functions_of_the_library_have_one_name_with_two_meanings() -> None:
+    twice = {name: paths for name, paths in public_names(ast.FunctionDef, LIBRARY).items() if len(paths) > 1}
+    assert {name: paths for name, paths in twice.items() if name not in ALIKE} == {}
+    assert twice.keys() >= ALIKE, "a name that is unique again needs no line here"

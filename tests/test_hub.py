@@ -14,12 +14,15 @@ import torch
 from conftest import ALL
 
 import explorer as ex
-from explorer.hub import opening, supporting
-from explorer.hub.adopting import configs
-from explorer.hub.architectures import ARCHITECTURES, tiny
-from explorer.hub.foreign import HubModel
-from explorer.model import NEVER_TRAINED, OwnModel
+from explorer.models import results
+from explorer.models.hub import opening
+from explorer.models.hub.adopting import configs
+from explorer.models.hub.architectures import ARCHITECTURES, tiny
+from explorer.models.hub.foreign import HubModel
+from explorer.models.model import NEVER_TRAINED
+from explorer.models.transformer import TransformerModel
 from explorer.records import Edit
+from explorer.studies import support
 
 SAMPLE = (
     "BertForPreTraining",
@@ -41,7 +44,7 @@ TARGET = "The dog slept."
 
 @pytest.fixture(scope="module")
 def pieces() -> Any:
-    return supporting.words()
+    return support.words()
 
 
 def pair(name: str, pieces: Any) -> HubModel:
@@ -50,7 +53,7 @@ def pair(name: str, pieces: Any) -> HubModel:
 
 @pytest.mark.parametrize("name", ARCHITECTURES if ALL else SAMPLE)
 def test_every_architecture_is_shown_to_the_bit_or_refused_with_a_reason(name: str) -> None:
-    row = supporting.measure(name)
+    row = support.measure(name)
     if name in REFUSED:
         assert row.way == "refused" and REFUSED[name] in row.reason and name in row.reason
         return
@@ -58,14 +61,14 @@ def test_every_architecture_is_shown_to_the_bit_or_refused_with_a_reason(name: s
     assert row.weights == 0.0 and row.outputs == 0.0 and row.states
     assert row.residual <= 1e-6 if row.way == "stages" else np.isnan(row.residual)
     assert ("SilenceHead" in row.edits) == (row.way == "stages")
-    kept = {row.architecture: row for row in supporting.kept().rows}[name]
+    kept = {row.architecture: row for row in results.support_table().rows}[name]
     assert (kept.way, kept.family, kept.streams, kept.edits) == (row.way, row.family, row.streams, row.edits)
 
 
 def test_the_table_holds_at_least_thirty_five_that_open() -> None:
-    kept = supporting.kept()
+    kept = results.support_table()
     assert {row.architecture for row in kept.rows} == set(ARCHITECTURES)
-    assert supporting.written(kept) in (Path(__file__).parent.parent / "docs" / "support.md").read_text("utf-8")
+    assert support.written(kept) in (Path(__file__).parent.parent / "docs" / "support.md").read_text("utf-8")
     assert sum(row.way != "refused" for row in kept.rows) >= 35
     assert sum(row.way == "stages" for row in kept.rows) >= 30
     assert all(row.weights == 0.0 and row.outputs == 0.0 for row in kept.rows if row.way != "refused")
@@ -107,13 +110,13 @@ def test_edits_do_to_theirs_what_they_do_to_ours(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["GPT2LMHeadModel", "BartForConditionalGeneration", "BloomForCausalLM"])
 def test_an_empty_edit_changes_nothing_to_the_bit(name: str, pieces: Any) -> None:
     model = pair(name, pieces)
-    target = {"target": supporting.TARGET} if model.family == "encoder-decoder" else {}
+    target = {"target": support.TARGET} if model.family == "encoder-decoder" else {}
     nothing = [Edit(stream) for stream in model.streams]
     if model.adopted.way == "weights":
         with pytest.raises(ex.ExplorerError, match="lets nobody change"):
-            ex.trace(model, supporting.TEXT, edits=nothing)
+            ex.trace(model, support.TEXT, edits=nothing)
         return
-    plain, edited = (ex.trace(model, supporting.TEXT, edits=edits, **target) for edits in ((), nothing))
+    plain, edited = (ex.trace(model, support.TEXT, edits=edits, **target) for edits in ((), nothing))
     assert np.array_equal(plain.outputs["lm"], edited.outputs["lm"])
     assert all(np.array_equal(a.weights, b.weights) for a, b in zip(plain.attention, edited.attention, strict=True))
 
@@ -131,11 +134,11 @@ def test_what_blocks_add_sums_to_the_next_states_to_the_bit(name: str, pieces: A
     if name in REFUSED:
         return
     model = pair(name, pieces)
-    target = {"target": supporting.TARGET} if model.family == "encoder-decoder" else {}
+    target = {"target": support.TARGET} if model.family == "encoder-decoder" else {}
     if model.without_blocks:
         assert name not in BLOCKS
         return
-    made = ex.trace(model, supporting.TEXT, blocks=True, **target)
+    made = ex.trace(model, support.TEXT, blocks=True, **target)
     for stream, states in made.hidden.items():
         for layer, entering in enumerate(states[:-1]):
             x = entering
@@ -145,15 +148,15 @@ def test_what_blocks_add_sums_to_the_next_states_to_the_bit(name: str, pieces: A
                 assert np.abs(formula - block.normed).max() <= 1e-4 * np.abs(block.normed).max()
                 x = block.normed if block.place == "post" else block.total
             assert np.array_equal(x, states[layer + 1])
-    assert ex.trace(model, supporting.TEXT, **target).blocks == ()
+    assert ex.trace(model, support.TEXT, **target).blocks == ()
 
 
 @pytest.mark.parametrize(("name", "says"), WITHOUT.items())
 def test_blocks_that_cannot_be_told_apart_are_refused_with_the_reason(name: str, says: str, pieces: Any) -> None:
     model = pair(name, pieces)
     with pytest.raises(ex.ExplorerError, match=says):
-        ex.trace(model, supporting.TEXT, blocks=True)
-    assert ex.trace(model, supporting.TEXT).attention
+        ex.trace(model, support.TEXT, blocks=True)
+    assert ex.trace(model, support.TEXT).attention
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "t5"])
@@ -193,7 +196,7 @@ def test_a_live_model_comes_back_unchanged(name: str, pieces: Any, monkeypatch: 
         before, answer = state_of(module), module(**ids)[0]
         model = ex.load((module, pieces))
         assert state_of(module) == before
-        ex.trace(model, supporting.TEXT, **({"target": supporting.TARGET} if "decoder_input_ids" in ids else {}))
+        ex.trace(model, support.TEXT, **({"target": support.TARGET} if "decoder_input_ids" in ids else {}))
         assert state_of(module) == before and torch.equal(module(**ids)[0], answer)
 
         def broken(*args: Any, **given: Any) -> None:
@@ -203,20 +206,20 @@ def test_a_live_model_comes_back_unchanged(name: str, pieces: Any, monkeypatch: 
         with monkeypatch.context() as patch:
             patch.setattr(part, "forward", broken)
             with pytest.raises(RuntimeError, match="in the middle"):
-                ex.trace(model, supporting.TEXT)
+                ex.trace(model, support.TEXT)
         assert state_of(module) == before and torch.equal(module(**ids)[0], answer)
 
 
 def test_what_a_reader_must_know_is_noted(pieces: Any) -> None:
     model = pair("BertForPreTraining", pieces)
-    assert model.notes == (NEVER_TRAINED,) and ex.trace(model, supporting.TEXT).notes == (NEVER_TRAINED,)
+    assert model.notes == (NEVER_TRAINED,) and ex.trace(model, support.TEXT).notes == (NEVER_TRAINED,)
     model.module.train()
     assert any("dropout is on" in note for note in model.notes) and model.module.training
     assert any("only its weights" in note for note in pair("BloomForCausalLM", pieces).notes)
 
 
 @pytest.mark.parametrize("live", [True, False])
-def test_eight_threads_on_one_model_do_not_hear_each_other(live: bool, bert: OwnModel, tmp_path: Path) -> None:
+def test_eight_threads_on_one_model_do_not_hear_each_other(live: bool, bert: TransformerModel, tmp_path: Path) -> None:
     folder = ex.export(bert, tmp_path / "bert")
     model = ex.load(folder, native=False, device="cpu")
     if live:
@@ -231,7 +234,7 @@ def test_eight_threads_on_one_model_do_not_hear_each_other(live: bool, bert: Own
         assert np.array_equal(a.outputs["lm"], b.outputs["lm"])
 
 
-def test_batches_pairs_and_padding(bert: OwnModel, tmp_path: Path) -> None:
+def test_batches_pairs_and_padding(bert: TransformerModel, tmp_path: Path) -> None:
     model = ex.load(ex.export(bert, tmp_path / "bert"), native=False, device="cpu")
     texts = [SENTENCE, ("The dog was tired.", "It slept.")]
     for text, many in zip(texts, model.outputs_many(texts), strict=True):
@@ -278,7 +281,7 @@ def damaged(kind: str, folder: Path) -> None:
         ("small embedding", "could not be read|vectors for"),
     ],
 )
-def test_a_folder_that_cannot_be_opened_says_why(kind: str, says: str, bert: OwnModel, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_opened_says_why(kind: str, says: str, bert: TransformerModel, tmp_path: Path) -> None:
     folder = ex.export(bert, tmp_path / "bert")
     damaged(kind, folder)
     with pytest.raises(ex.ExplorerError, match=says):
@@ -300,7 +303,7 @@ def test_what_cannot_be_loaded_says_why(given: Any, says: str) -> None:
         ex.load(given)
 
 
-def test_a_tokenizer_that_knows_too_much_is_refused(bert: OwnModel) -> None:
+def test_a_tokenizer_that_knows_too_much_is_refused(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="vectors for 64"):
         ex.load((tiny("BertForPreTraining", 64), bert.tokenizer))
 
@@ -317,13 +320,13 @@ def test_a_gigantic_model_is_refused_with_the_number() -> None:
 
 
 def test_a_long_text_costs_what_is_said(pieces: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer import tracing
+    from explorer.analysis import trace
 
     model = pair("GPT2LMHeadModel", pieces)
-    made = ex.trace(model, supporting.TEXT)
+    made = ex.trace(model, support.TEXT)
     held: Callable[[Any], int] = lambda a: sum(x.nbytes for x in (a.weights, a.q, a.k, a.v, a.output))  # noqa: E731
-    assert tracing.cost(model, len(made.source)) == sum(map(held, made.attention))
-    monkeypatch.setattr(tracing, "MEMORY", 100)
+    assert trace.cost(model, len(made.source)) == sum(map(held, made.attention))
+    monkeypatch.setattr(trace, "MEMORY", 100)
     with pytest.raises(ex.ExplorerError, match="Name the layers"):
-        ex.trace(model, supporting.TEXT)
-    assert not ex.trace(model, supporting.TEXT, layers=[]).attention
+        ex.trace(model, support.TEXT)
+    assert not ex.trace(model, support.TEXT, layers=[]).attention

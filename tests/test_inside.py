@@ -11,11 +11,11 @@ import torch
 from conftest import SENTENCE
 
 import explorer as ex
-from explorer.lessons import heads as lesson
-from explorer.model import OwnModel
+from explorer.app.lessons.heads import questions as lesson
+from explorer.microworld import labelled, stories
+from explorer.models.transformer import TransformerModel
 from explorer.records import Trace
-from explorer.records.attention import Attention
-from explorer.text.microworld import labelled, stories
+from explorer.records.trace import Attention
 from explorer.views.attention import habit
 from explorer.views.sums import joined, summed
 
@@ -23,12 +23,12 @@ TARGET = "The dog slept."
 
 
 @pytest.fixture(scope="module")
-def theirs(gpt2: OwnModel, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def theirs(gpt2: TransformerModel, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return ex.load(ex.export(gpt2, tmp_path_factory.mktemp("gpt2") / "gpt2"), native=False, device="cpu")
 
 
 @torch.no_grad()
-def test_the_lens_is_their_last_norm_and_head_on_every_layer(gpt2: OwnModel, theirs: Any) -> None:
+def test_the_lens_is_their_last_norm_and_head_on_every_layer(gpt2: TransformerModel, theirs: Any) -> None:
     record = ex.lens(gpt2, SENTENCE)
     module = theirs.module
     states = module.transformer(torch.tensor(record.tokens.ids)[None], output_hidden_states=True).hidden_states
@@ -51,7 +51,7 @@ def test_the_last_layer_of_the_lens_is_the_model(name: str, tmp_path: Path) -> N
         assert np.abs(record.chances[-1] - np.exp(top.logp[:, 0])).max() <= 1e-5
 
 
-def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: OwnModel, theirs: Any) -> None:
+def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: TransformerModel, theirs: Any) -> None:
     record, module = ex.gradient(gpt2, SENTENCE, row=4), theirs.module
     ids = torch.tensor(record.tokens.ids)[None]
     words = module.transformer.wte(ids).detach().requires_grad_(True)
@@ -63,7 +63,9 @@ def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: OwnModel
     assert np.abs(ex.gradient(theirs, SENTENCE, row=4).values - record.values).max() <= 1e-3 * np.abs(record.values).max()
 
 
-def test_a_causal_model_sees_no_future_and_an_encoder_sees_all(bert: OwnModel, gpt2: OwnModel, theirs: Any) -> None:
+def test_a_causal_model_sees_no_future_and_an_encoder_sees_all(
+    bert: TransformerModel, gpt2: TransformerModel, theirs: Any
+) -> None:
     for model in (gpt2, theirs):
         moved = ex.visibility(model, SENTENCE).moved
         assert (np.triu(moved, 1) == 0).all() and (moved[np.tril_indices(len(moved))] > 0).all()
@@ -72,23 +74,23 @@ def test_a_causal_model_sees_no_future_and_an_encoder_sees_all(bert: OwnModel, g
     assert both.moved.shape == (len(both.rows), len(both.columns)) and (both.moved > 0).all()
 
 
-def test_gradients_leave_nothing_behind(bert: OwnModel) -> None:
+def test_gradients_leave_nothing_behind(bert: TransformerModel) -> None:
     before = ex.trace(bert, SENTENCE)
     ex.gradient(bert, SENTENCE), ex.visibility(bert, SENTENCE)
     assert all(part.grad is None for part in bert.module.parameters())
     assert np.array_equal(before.outputs["lm"], ex.trace(bert, SENTENCE).outputs["lm"])
 
 
-def test_habits_are_counted_cell_by_cell(gpt2: OwnModel) -> None:
+def test_habits_are_counted_cell_by_cell(gpt2: TransformerModel) -> None:
     made = ex.trace(gpt2, SENTENCE)
     record = ex.head_statistics(gpt2, [SENTENCE])
     weights, count = made.attention[1].weights[0].astype(float), len(made.source)
     hand = {
         "distance": np.mean([sum(w * abs(i - j) for j, w in enumerate(row)) for i, row in enumerate(weights)]),
-        "to the first piece": weights[:, 0].mean(),
-        "to the piece before": np.mean([weights[i, i - 1] if i else 0 for i in range(count)]),
+        "to the first token": weights[:, 0].mean(),
+        "to the token before": np.mean([weights[i, i - 1] if i else 0 for i in range(count)]),
         "to itself": np.mean(np.diag(weights)),
-        "to the piece after": 0.0,
+        "to the token after": 0.0,
         "sharpness": np.mean(
             [1 + sum(w * np.log(w) for w in row[: i + 1] if w > 0) / np.log(max(2, i + 1)) for i, row in enumerate(weights)]
         ),
@@ -102,11 +104,11 @@ def test_habits_are_counted_cell_by_cell(gpt2: OwnModel) -> None:
 MEANT = "from a pronoun to what it means"
 
 
-def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(bert: OwnModel) -> None:
-    """Neither the pieces' places nor the sums of the code under test: characters of the story, and weights of single traces."""
+def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(bert: TransformerModel) -> None:
+    """Neither the tokens' places nor the sums of the code under test: characters of the story, and weights of single traces."""
     told = [story.opening(5) for story in labelled(6, 7, "test")]
     assert [story.text for story in told] == [" ".join(story[:5]) for story in stories(6, 7, "test")]
-    hand, chance = [], []
+    hand, rng = [], []
     for story in told:
         made = ex.trace(bert, story.text)
         spans = made.source.offsets
@@ -122,22 +124,22 @@ def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(be
             query = next(n for n, (a, b) in enumerate(spans) if b > a and b > story.words[mention.first].start)
             if keys:
                 hand.append([[sum(a.weights[h, query, k] for k in keys) for h in range(a.heads)] for a in made.attention])
-                chance.append(len(keys) / len(spans))
+                rng.append(len(keys) / len(spans))
     record = ex.head_statistics(bert, told)
     assert record.pronouns == len(hand) > 10
     assert np.abs(record.measures[MEANT] - np.mean(hand, axis=0)).max() <= 1e-6
-    assert record.even[MEANT] == pytest.approx(np.mean(chance), abs=1e-6) and record.even["sharpness"] == pytest.approx(
+    assert record.even[MEANT] == pytest.approx(np.mean(rng), abs=1e-6) and record.even["sharpness"] == pytest.approx(
         0, abs=1e-6
     )
     assert lesson.MEANT == MEANT and f"**{record.pronouns}**" in lesson.coreference(record)
     assert MEANT not in ex.head_statistics(bert, [story.text for story in told[:1]]).measures
 
 
-def test_even_attention_of_a_causal_head_shrinks_with_what_it_sees(gpt2: OwnModel) -> None:
+def test_even_attention_of_a_causal_head_shrinks_with_what_it_sees(gpt2: TransformerModel) -> None:
     count = len(ex.trace(gpt2, SENTENCE).source)
     even = ex.head_statistics(gpt2, [SENTENCE]).even
     assert even["to itself"] == pytest.approx(np.mean([1 / (n + 1) for n in range(count)]), abs=1e-6)
-    assert even["to the piece after"] == 0
+    assert even["to the token after"] == 0
 
 
 def test_rollout_is_the_product_of_its_paper(trace: Trace) -> None:
@@ -149,7 +151,7 @@ def test_rollout_is_the_product_of_its_paper(trace: Trace) -> None:
     assert np.allclose(found, whole, atol=1e-6) and np.allclose(found.sum(-1), 1, atol=1e-6)
 
 
-def test_words_sum_over_keys_and_average_over_queries(bert: OwnModel) -> None:
+def test_words_sum_over_keys_and_average_over_queries(bert: TransformerModel) -> None:
     made = ex.trace(bert, "The unhappiest hippopotamus slept.")
     values, rows, columns = summed(made, "encoder", "mean")
     words, wide, _ = joined(values, rows, columns, words=True, special=True)
@@ -168,10 +170,10 @@ def test_a_sink_and_a_head_that_does_not_choose_are_flagged(trace: Trace) -> Non
     even, mixed = np.full_like(rest, 1 / count), np.eye(count, dtype=np.float32)[None]
     made = [Attention("encoder", 0, None, None, None, 1.0, np.ones((count, count), bool), w) for w in (rest, even, mixed)]
     said = [habit(attention, 0, trace.source) for attention in made]
-    assert "80% of the weight rests on place 0" in said[0] and "hardly chooses" in said[1] and said[2] == ""
+    assert "80% of the weight is on position 0" in said[0] and "almost uniform" in said[1] and said[2] == ""
 
 
-def test_damage_is_the_divergence_of_the_runs(gpt2: OwnModel) -> None:
+def test_damage_is_the_divergence_of_the_runs(gpt2: TransformerModel) -> None:
     record = ex.damage(gpt2, SENTENCE)
     made = ex.change(gpt2, SENTENCE, ex.SilenceHead("decoder", 0, 1))
     before, after = (torch.tensor(t.outputs["lm"]).double().log_softmax(-1) for t in (made.before, made.after))
@@ -182,7 +184,7 @@ def test_damage_is_the_divergence_of_the_runs(gpt2: OwnModel) -> None:
     assert (below[0] == 0).all() and ex.change(gpt2, SENTENCE, ()).divergence.max() == 0.0
 
 
-def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: OwnModel) -> None:
+def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: TransformerModel) -> None:
     views, count = ex.views, len(trace.source)
     whole, top = np.asarray(views["glance"](trace).data[0].z), max(a.weights.max() for a in trace.attention)
     for layer, attention in enumerate(trace.attention):

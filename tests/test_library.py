@@ -12,13 +12,13 @@ import pytest
 from safetensors.torch import load_file
 
 import explorer as ex
-from explorer import library
-from explorer.model import OwnModel
+from explorer.models import store
+from explorer.models.transformer import TransformerModel
 
 
 @pytest.fixture
-def folder(bert: OwnModel, tmp_path: Path) -> Path:
-    return library.write(bert, tmp_path / "mine", card="# mine")
+def folder(bert: TransformerModel, tmp_path: Path) -> Path:
+    return store.write(bert, tmp_path / "mine", card="# mine")
 
 
 def test_shipped_models_open_by_name_and_come_with_a_card() -> None:
@@ -30,7 +30,7 @@ def test_shipped_models_open_by_name_and_come_with_a_card() -> None:
         assert "Make it again" in (shelved.folder / "CARD.md").read_text("utf-8")
 
 
-def test_a_model_is_written_and_read_back_to_the_bit(bert: OwnModel, folder: Path) -> None:
+def test_a_model_is_written_and_read_back_to_the_bit(bert: TransformerModel, folder: Path) -> None:
     back = ex.load(folder, device="cpu")
     assert (back.logits("The dog ran.") == bert.logits("The dog ran.")).all()
     assert back.config == bert.config and back.tokenizer.seen == bert.tokenizer.seen
@@ -43,22 +43,22 @@ def test_a_model_is_written_and_read_back_to_the_bit(bert: OwnModel, folder: Pat
     ]
 
 
-def test_the_same_model_is_the_same_file(bert: OwnModel, tmp_path: Path) -> None:
-    files = [library.write(bert, tmp_path / str(n)) / "model.safetensors" for n in range(6)]
+def test_the_same_model_is_the_same_file(bert: TransformerModel, tmp_path: Path) -> None:
+    files = [store.write(bert, tmp_path / str(n)) / "model.safetensors" for n in range(6)]
     assert len({path.read_bytes() for path in files}) == 1
     held = load_file(files[0])
-    assert all((held[name] == value).all() for name, value in library.state(bert.module).items())
+    assert all((held[name] == value).all() for name, value in store.state(bert.module).items())
 
 
-def test_what_another_model_met_is_not_left_behind(bert: OwnModel, folder: Path) -> None:
-    unknown = OwnModel("mine", bert.module, type(bert.tokenizer)(bert.tokenizer.core), "bert")
-    assert ex.load(library.write(unknown, folder)).tokenizer.seen is None
+def test_what_another_model_met_is_not_left_behind(bert: TransformerModel, folder: Path) -> None:
+    unknown = TransformerModel("mine", bert.module, type(bert.tokenizer)(bert.tokenizer.core), "bert")
+    assert ex.load(store.write(unknown, folder)).tokenizer.seen is None
     assert not (folder / "CARD.md").exists()
 
 
-def test_your_own_model_opens_by_name(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_your_own_model_opens_by_name(bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
-    library.write(bert, tmp_path / "models" / "ours")
+    store.write(bert, tmp_path / "models" / "ours")
     assert ex.models()["ours"].shipped is False
     assert ex.load("ours").name == "ours"
 
@@ -77,7 +77,7 @@ def test_what_does_not_exist_is_named(what: object, message: str) -> None:
         ex.load(what)  # type: ignore[arg-type]
 
 
-def test_unknown_devices_presets_sizes_and_fields_are_named(bert: OwnModel) -> None:
+def test_unknown_devices_presets_sizes_and_fields_are_named(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="no device 'gpu'"):
         ex.load("bert", device="gpu")
     for arguments, message in (
@@ -93,7 +93,7 @@ def test_unknown_devices_presets_sizes_and_fields_are_named(bert: OwnModel) -> N
     assert set(ex.presets()) == {*told.split(), "word2vec", "glove", "elmo"}
 
 
-def test_a_preset_can_be_overridden_by_keyword_and_the_seed_decides(bert: OwnModel) -> None:
+def test_a_preset_can_be_overridden_by_keyword_and_the_seed_decides(bert: TransformerModel) -> None:
     model = ex.build("bert", tokenizer=bert.tokenizer, layers=3, heads=2, seed=5)
     assert (model.config.layers, model.config.heads, model.config.dim) == (3, 2, 64)
     again = ex.build("bert", tokenizer=bert.tokenizer, layers=3, heads=2, seed=5)
@@ -149,12 +149,12 @@ def test_a_full_disk_loses_nothing(folder: Path) -> None:
     before = (folder / "model.safetensors").read_bytes()
     code = f"""
 import resource, signal, explorer as ex
-from explorer import library
+from explorer.models import store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 model = ex.load({str(folder)!r}, device="cpu")
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 try:
-    library.write(model, {str(folder)!r})
+    store.write(model, {str(folder)!r})
 except ex.ExplorerError as error:
     print("said:", error)
 """
@@ -164,9 +164,9 @@ except ex.ExplorerError as error:
     assert ex.load(folder).name == "mine"
 
 
-def test_a_place_that_is_no_folder_is_refused(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_place_that_is_no_folder_is_refused(bert: TransformerModel, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ex.ExplorerError, match="Could not write"):
-        library.write(bert, tmp_path / "file" / "model")
+        store.write(bert, tmp_path / "file" / "model")
     with pytest.raises(ex.ExplorerError, match="Could not write"):
         ex.export(bert, tmp_path / "file" / "model")

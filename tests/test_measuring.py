@@ -13,33 +13,32 @@ import pytest
 import torch
 
 import explorer as ex
-from explorer.measuring import blanks, causal, looking, masked, probing, restored, scores, translated
-from explorer.measuring.feeding import Sheet, sheet_of
-from explorer.measuring.generating import continued, rewritten
-from explorer.measuring.held import Desk, Held
-from explorer.measuring.measure import MEASURES, measure, measurement
-from explorer.model import OwnModel
-from explorer.objectives import OBJECTIVES
-from explorer.text import ngram
-from explorer.text.microworld import labelled, stories
-from explorer.text.microworld.antecedents import antecedents
-from explorer.text.microworld.derived.reasons import reasons
-from explorer.text.microworld.french import pairs
-from explorer.text.seedling import stories as toy
-from explorer.training import referring, splitting
-from explorer.training.batches import BATCHES
-from explorer.training.run import Plan
-from explorer.training.splitting import CORPORA, corpus_of
+from explorer.analysis.evaluation import blanks, causal, head_weights, masked, probing, restored, scores, translated
+from explorer.analysis.evaluation.batches import Sheet, sheet_of
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.analysis.evaluation.generating import continued, rewritten
+from explorer.microworld import labelled, stories
+from explorer.microworld.antecedents import antecedents
+from explorer.microworld.derived.reasons import reasons
+from explorer.microworld.translation import pairs
+from explorer.models import ngram
+from explorer.models.transformer import TransformerModel
+from explorer.text.examples import Translation
+from explorer.text.toy import stories as toy
+from explorer.training import coreference, corpora
+from explorer.training.checking import measure, measurement
+from explorer.training.corpora import CORPORA, corpus_of
+from explorer.training.objectives import OBJECTIVES
+from explorer.training.plan import Plan
 from explorer.training.steps import steps_of
-from explorer.training.stories import Translation
 
 SMALL = {"dim": 32, "heads": 2, "hidden": 64}
 FRESH = list(toy(12, 9))
-WORLD = Held(list(stories(10, 1, "validation")), "microworld", "validation", 1)
+WORLD = EvalData(list(stories(10, 1, "validation")), "microworld", "validation", 1)
 
 
-def desk(model: OwnModel, objective: str, held: Held, strategy: str = "") -> Desk:
-    return Desk(held, model.tokenizer, objective, strategy or objective, model.longest, 0)
+def desk(model: TransformerModel, objective: str, held: EvalData, strategy: str = "") -> EvalContext:
+    return EvalContext(held, model.tokenizer, strategy or objective, model.longest, pairs=objective == "mlm+nsp")
 
 
 def logp(scores_: np.ndarray) -> np.ndarray:
@@ -48,21 +47,21 @@ def logp(scores_: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def wordpieces() -> OwnModel:
-    """An untrained encoder whose words are whole pieces."""
+def wordpieces() -> TransformerModel:
+    """An untrained encoder whose words are whole tokens."""
     texts = [" ".join(story) for story in stories(400, 1)]
     return ex.build("bert", tokenizer=ex.tokenizer("wordpiece", texts, size=1500), seed=3, device="cpu", **SMALL)
 
 
 @pytest.fixture(scope="module")
-def translator() -> OwnModel:
+def translator() -> TransformerModel:
     held = list(pairs(300, 1))
     texts = [text for pair in held for text in (pair.english, pair.french)]
     pieces = ex.tokenizer("bpe", texts, size=400, specials=("<pad>", "</s>", "<unk>"))
     return ex.build("transformer", tokenizer=pieces, seed=3, device="cpu", **SMALL)
 
 
-def test_perplexity_is_the_loss_that_hugging_face_finds(gpt2: OwnModel, tmp_path: Path) -> None:
+def test_perplexity_is_the_loss_that_hugging_face_finds(gpt2: TransformerModel, tmp_path: Path) -> None:
     """The exported twin, a library's own loss, one story at a time."""
     from transformers import GPT2LMHeadModel
 
@@ -79,34 +78,34 @@ def test_perplexity_is_the_loss_that_hugging_face_finds(gpt2: OwnModel, tmp_path
     assert found["bits per character"] == pytest.approx(total / math.log(2) / characters, rel=1e-4)
 
 
-def test_the_4_gram_stands_beside_on_the_same_pieces(gpt2: OwnModel) -> None:
-    known = ngram.rows_of([" ".join(story) for story in toy(200, 1)], gpt2.tokenizer)
+def test_the_4_gram_stands_beside_on_the_same_pieces(gpt2: TransformerModel) -> None:
+    known = ngram.token_rows([" ".join(story) for story in toy(200, 1)], gpt2.tokenizer)
     texts = [" ".join(story) for story in FRESH]
-    found = measure(gpt2, "causal", Held(FRESH, train=known)).metrics
-    own, rows = ngram.train(known, gpt2.tokenizer), ngram.rows_of(texts, gpt2.tokenizer)
+    found = measure(gpt2, "causal", EvalData(FRESH, train=known)).metrics
+    own, rows = ngram.train(known, gpt2.tokenizer), ngram.token_rows(texts, gpt2.tokenizer)
     assert found["4-gram perplexity"] == pytest.approx(own.perplexity(rows))
     assert found["4-gram bits per character"] == pytest.approx(own.bits_per_character(rows, texts))
     mine = [logp(gpt2.logits(row))[np.arange(len(row) - 1), row[1:]] for row in rows]
     assert found["perplexity"] == pytest.approx(ngram.perplexity(mine), rel=1e-4)
 
 
-def test_long_documents_are_cut_to_what_the_model_reads(gpt2: OwnModel) -> None:
+def test_long_documents_are_cut_to_what_the_model_reads(gpt2: TransformerModel) -> None:
     long = " ".join(" ".join(story) for story in FRESH)
-    rows, characters = causal.rows(desk(gpt2, "causal", Held([long])))
+    rows, characters = causal.rows(desk(gpt2, "causal", EvalData([long])))
     assert [len(row) for row in rows] == [gpt2.longest + 1]
     assert characters == len(gpt2.tokenizer.decode(rows[0][1:-1].tolist())) < len(long)
     assert measure(gpt2, "causal", [long]).metrics["perplexity"] > 1
 
 
-def test_hidden_pieces_are_counted_one_by_one(bert: OwnModel) -> None:
+def test_hidden_pieces_are_counted_one_by_one(bert: TransformerModel) -> None:
     """Brute force: every text alone, through the model's own outputs."""
-    asked = desk(bert, "mlm+nsp", Held(FRESH))
+    asked = desk(bert, "mlm+nsp", EvalData(FRESH))
     tokens = masked.as_read(asked, 1)
     rows = masked.rows_from(tokens, 0)
-    made = masked.mlm(rows, bert.tokenizer.vocabulary, asked.chance(2))
+    made = masked.mlm(rows, bert.tokenizer.vocabulary, asked.rng(2))
     right, under, price = [], [], []
     for n, text in enumerate(tokens):
-        assert set(text.segments) == {0, 1} and text.ids.tolist() == rows.ids[n][rows.real[n]].tolist()
+        assert set(text.segments) == {0, 1} and text.ids.tolist() == rows.ids[n][rows.attention_mask[n]].tolist()
         assert made.scored[n].sum() == max(1, round(0.15 * rows.free[n].sum()))
         found = logp(bert.outputs(replace(text, ids=made.source.ids[n][: len(text)]))["lm"])
         for place in np.flatnonzero(made.scored[n]):
@@ -121,16 +120,16 @@ def test_hidden_pieces_are_counted_one_by_one(bert: OwnModel) -> None:
     assert 0.4 < result["mlm accuracy"] < 1
 
 
-def test_recoverable_words_really_stand_elsewhere(bert: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recoverable_words_really_stand_elsewhere(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is hidden is one whole word a question, all of it under [MASK], and the same word is left visible."""
     seen: list[tuple[Sheet, np.ndarray, np.ndarray]] = []
 
-    def oracle(model: OwnModel, sheet: Sheet, answers: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def oracle(model: TransformerModel, sheet: Sheet, answers: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         seen.append((sheet, answers, scored))
-        return np.zeros(int(scored.sum())), np.arange(int(scored.sum())) > 0  # only the first piece is wrong
+        return np.zeros(int(scored.sum())), np.arange(int(scored.sum())) > 0  # only the first token is wrong
 
     monkeypatch.setattr(masked, "judged", oracle)
-    ask = masked.recoverable(desk(bert, "mlm", Held(FRESH)))
+    ask = masked.recoverable(desk(bert, "mlm", EvalData(FRESH)))
     assert ask is not None
     share = ask(bert).metrics["recoverable accuracy"]
     (sheet, answers, scored), words = seen[0], 0
@@ -150,7 +149,7 @@ def test_recoverable_words_really_stand_elsewhere(bert: OwnModel, monkeypatch: p
     assert share == pytest.approx(1 - 1 / words)
 
 
-def test_content_words_are_what_is_left_beside_the_frequent_half(bert: OwnModel) -> None:
+def test_content_words_are_what_is_left_beside_the_frequent_half(bert: TransformerModel) -> None:
     texts = [bert.tokenizer.encode(" ".join(story)) for story in FRESH]
     every = Counter(word for text in texts for word in masked._words(text))
     kept = {word for words in masked.content(texts) for word in words if word}
@@ -159,8 +158,8 @@ def test_content_words_are_what_is_left_beside_the_frequent_half(bert: OwnModel)
     assert max(every[word] for word in kept) <= min(count for _, count in every.most_common(5))
 
 
-def test_whether_b_follows_a_is_asked_with_the_one_line_rule_beside_it(wordpieces: OwnModel) -> None:
-    from explorer.text.microworld.derived.following import following
+def test_whether_b_follows_a_is_asked_with_the_one_line_rule_beside_it(wordpieces: TransformerModel) -> None:
+    from explorer.microworld.derived.following import following
 
     with torch.no_grad():
         wordpieces.module.next_sentence.classify.weight.zero_()  # type: ignore[union-attr]
@@ -176,18 +175,18 @@ def test_whether_b_follows_a_is_asked_with_the_one_line_rule_beside_it(wordpiece
     assert abs(found["nsp, shared-name rule"] - np.mean([s == p.follows for s, p in zip(shares, given, strict=True)])) < 0.25
 
 
-def test_a_blank_is_decided_by_the_two_words_alone(wordpieces: OwnModel) -> None:
+def test_a_blank_is_decided_by_the_two_words_alone(wordpieces: TransformerModel) -> None:
     """Each question by hand: the scores of its words under the only [MASK]."""
     asked = []
     for reason in reasons(12, 4, "validation"):
         one = blanks._reasoned(desk(wordpieces, "mlm", WORLD), reason, 0)
         if one is not None:
             asked.append(one)
-            text = wordpieces.tokenizer.decode(one[0])  # without its special pieces
+            text = wordpieces.tokenizer.decode(one[0])  # without its special tokens
             assert reason.nouns[0] in text and text.endswith(f"because the was too {reason.reasons[0]}.")
             assert [wordpieces.tokenizer.decode([piece]) for piece in one[2]] == list(reason.nouns)
     assert len(asked) > 3
-    for (ids, at, choices), said in zip(asked, blanks.chosen(wordpieces, asked), strict=True):
+    for (ids, at, choices), said in zip(asked, blanks.preferred(wordpieces, asked), strict=True):
         assert ids[at] == wordpieces.tokenizer.vocabulary.mask
         assert said == int(np.argmax(wordpieces.logits(ids)[at][choices]))
 
@@ -202,8 +201,10 @@ def test_reasons_come_in_pairs_that_differ_in_one_word() -> None:
 
 
 @pytest.mark.parametrize("repeats", [True, False])
-def test_repetition_is_foreseen_by_a_model_that_copies(gpt2: OwnModel, monkeypatch: pytest.MonkeyPatch, repeats: bool) -> None:
-    def copier(model: OwnModel, sheet: Sheet, answers: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def test_repetition_is_foreseen_by_a_model_that_copies(
+    gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch, repeats: bool
+) -> None:
+    def copier(model: TransformerModel, sheet: Sheet, answers: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         right = []
         for row, (ids, said) in enumerate(zip(sheet.ids, answers, strict=True)):
             for at in np.flatnonzero(scored[row]):
@@ -212,38 +213,40 @@ def test_repetition_is_foreseen_by_a_model_that_copies(gpt2: OwnModel, monkeypat
         return np.zeros(len(right)), np.array(right)
 
     monkeypatch.setattr(causal, "judged", copier)
-    ask = causal.repeated(desk(gpt2, "causal", Held(FRESH)))
+    ask = causal.repeated(desk(gpt2, "causal", EvalData(FRESH)))
     assert ask is not None and ask(gpt2).metrics["repeat accuracy"] == float(repeats)
 
 
-def test_induction_is_the_weight_on_the_piece_after_the_earlier_copy(gpt2: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    held: list[tuple[Sheet, dict[str, looking.Links]]] = []
+def test_induction_is_the_weight_on_the_piece_after_the_earlier_copy(
+    gpt2: TransformerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[tuple[Sheet, dict[str, head_weights.Links]]] = []
     monkeypatch.setattr(causal, "weights_on", lambda model, sheet, asked: held.append((sheet, asked)) or {})
-    ask = causal.repeated(desk(gpt2, "causal", Held(FRESH)))
+    ask = causal.repeated(desk(gpt2, "causal", EvalData(FRESH)))
     assert ask is not None
     ask(gpt2)
     sheet, asked = held[0]
-    for name, after in (("induction", 1), ("same piece earlier", 0)):
+    for name, after in (("induction", 1), ("same token earlier", 0)):
         for row, query, key in zip(asked[name].row, asked[name].query, asked[name].key, strict=True):
             assert sheet.ids[row, key - after] == sheet.ids[row, query] and key < query
 
 
-def test_weights_are_those_of_a_trace(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_weights_are_those_of_a_trace(bert: TransformerModel, gpt2: TransformerModel) -> None:
     """Padded batches against one trace a text."""
     for model, stream in ((bert, "encoder"), (gpt2, "decoder")):
         texts = [model.tokenizer.encode(" ".join(story)) for story in FRESH[:3]]
         sheet = sheet_of([text.ids for text in texts])
-        found = looking.weights_on(model, sheet, {"x": looking.links([(0, 5, 1), (0, 5, 2), (2, 9, 4)])})["x"]
+        found = head_weights.weights_on(model, sheet, {"x": head_weights.links([(0, 5, 1), (0, 5, 2), (2, 9, 4)])})["x"]
         first, last = ex.trace(model, texts[0].ids.tolist()), ex.trace(model, texts[2].ids.tolist())
         for layer in range(model.config.layers):
             one, other = first.at(stream, layer).weights, last.at(stream, layer).weights
             np.testing.assert_allclose(found[layer], (one[:, 5, 1] + one[:, 5, 2] + other[:, 9, 4]) / 2, atol=1e-5)
 
 
-def test_the_piece_before_is_found_in_every_row(bert: OwnModel) -> None:
-    ask = probing.near(desk(bert, "mlm", Held(FRESH[:2])))
+def test_the_piece_before_is_found_in_every_row(bert: TransformerModel) -> None:
+    ask = probing.near(desk(bert, "mlm", EvalData(FRESH[:2])))
     assert ask is not None
-    found = ask(bert).probes["previous piece"]
+    found = ask(bert).probes["previous token"]
     total, count = np.zeros_like(found), 0
     for story in FRESH[:2]:
         trace = ex.trace(bert, " ".join(story))
@@ -254,7 +257,7 @@ def test_the_piece_before_is_found_in_every_row(bert: OwnModel) -> None:
     np.testing.assert_allclose(found, total / count, atol=1e-5)
 
 
-def test_antecedents_are_what_the_labels_say(wordpieces: OwnModel) -> None:
+def test_antecedents_are_what_the_labels_say(wordpieces: TransformerModel) -> None:
     checked = 0
     for story in labelled(20, 1, "validation"):
         text = wordpieces.tokenizer.encode(story.text)
@@ -274,7 +277,7 @@ def test_antecedents_are_what_the_labels_say(wordpieces: OwnModel) -> None:
     assert checked > 50
 
 
-def test_it_and_its_two_noun_phrases_are_found(wordpieces: OwnModel) -> None:
+def test_it_and_its_two_noun_phrases_are_found(wordpieces: TransformerModel) -> None:
     for reason in reasons(20, 2, "validation"):
         said = reason.text(0)
         text = wordpieces.tokenizer.encode(said)
@@ -293,13 +296,13 @@ def test_two_way_counts_the_head_that_was_chosen_elsewhere() -> None:
     assert probing.two_way(wrong, wrong) == 0.5
 
 
-def test_alignment_is_found_where_a_head_is_rigged(translator: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alignment_is_found_where_a_head_is_rigged(translator: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights put by hand on the gold words: one head right everywhere, the others never."""
     held = list(pairs(12, 5, "validation"))
     coded = [(translator.tokenizer.encode(p.english), translator.tokenizer.encode(p.french), p) for p in held]
     gold = [(n, row, keys) for n, one in enumerate(coded) for row, keys in translated.gold_rows(*one)]
 
-    def rigged(model: OwnModel, read: Sheet, said: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def rigged(model: TransformerModel, read: Sheet, said: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
         weights = np.zeros((2, len(gold), 2, read.ids.shape[1]))
         for n, (pair, row, keys) in enumerate(gold):
             assert (at[n], rows[n]) == (pair, row)
@@ -309,12 +312,14 @@ def test_alignment_is_found_where_a_head_is_rigged(translator: OwnModel, monkeyp
         return weights
 
     monkeypatch.setattr(translated, "_rows", rigged)
-    ask = translated.aligned(desk(translator, "translation", Held([Translation(p.english, p.french) for p in held], gold=held)))
+    ask = translated.aligned(
+        desk(translator, "translation", EvalData([Translation(p.english, p.french) for p in held], gold=held))
+    )
     assert ask is not None
     assert ask(translator).metrics == {"alignment": 1.0, "alignment, mean of last heads": 1.0}
 
 
-def test_the_row_that_predicts_a_word_is_the_one_before_it_is_read(translator: OwnModel) -> None:
+def test_the_row_that_predicts_a_word_is_the_one_before_it_is_read(translator: TransformerModel) -> None:
     for pair in pairs(30, 2, "test"):
         source, target = translator.tokenizer.encode(pair.english), translator.tokenizer.encode(pair.french)
         for row, keys in translated.gold_rows(source, target, pair):
@@ -326,7 +331,7 @@ def test_the_row_that_predicts_a_word_is_the_one_before_it_is_read(translator: O
                 assert any(pair.english[slice(*source.offsets[key])].strip() in word for word in english)
 
 
-def test_greedy_writing_with_the_cache_is_argmax_one_by_one(translator: OwnModel, gpt2: OwnModel) -> None:
+def test_greedy_writing_with_the_cache_is_argmax_one_by_one(translator: TransformerModel, gpt2: TransformerModel) -> None:
     sources = [translator.tokenizer.encode(pair.english).ids for pair in pairs(3, 1)]
     for source, said in zip(sources, rewritten(translator, sources, 6), strict=True):
         so_far: list[int] = []
@@ -340,12 +345,12 @@ def test_greedy_writing_with_the_cache_is_argmax_one_by_one(translator: OwnModel
         assert int(gpt2.logits([*prompt[0].tolist(), *more[:n]])[-1].argmax()) == piece
 
 
-def test_exact_match_counts_translations(translator: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exact_match_counts_translations(translator: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     held = [Translation(pair.english, pair.french) for pair in pairs(10, 3, "test")]
     perfect = [translator.tokenizer.encode(text.target).ids[:-1].tolist() for text in held]
     perfect[0] = perfect[0][::-1]
     monkeypatch.setattr(translated, "rewritten", lambda model, sources, longest: perfect)
-    ask = translated.exact(desk(translator, "translation", Held(held)))
+    ask = translated.exact(desk(translator, "translation", EvalData(held)))
     assert ask is not None
     found = ask(translator)
     assert found.metrics["exact match"] == 0.9 and 50 < found.metrics["bleu"] < 100 and held[1].target in found.samples[1]
@@ -358,7 +363,7 @@ def test_restored_texts_stand_beside_the_damaged_ones(strategy: str, monkeypatch
     model = ex.build("bart", tokenizer=pieces, seed=0, device="cpu", **SMALL)
     gold = [pieces.encode(text).ids[1:-1].tolist() for text in texts]
     monkeypatch.setattr(restored, "rewritten", lambda model, sources, longest: gold)
-    ask = restored.reconstructed(desk(model, "denoising", Held(FRESH), strategy))
+    ask = restored.reconstructed(desk(model, "denoising", EvalData(FRESH), strategy))
     assert ask is not None
     found = ask(model).metrics
     assert found["exact match"] == 1.0 and found["bleu"] == pytest.approx(100)
@@ -373,28 +378,28 @@ def test_a_copied_piece_is_looked_for_where_it_stands(strategy: str, monkeypatch
     texts = [" ".join(story) for story in FRESH]
     pieces = ex.tokenizer("byte-bpe", texts, size=400, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
     model = ex.build("bart", tokenizer=pieces, seed=0, device="cpu", **SMALL)
-    held: list[tuple[Sheet, dict[str, looking.Links], np.ndarray]] = []
+    held: list[tuple[Sheet, dict[str, head_weights.Links], np.ndarray]] = []
     monkeypatch.setattr(
         restored, "weights_on", lambda m, sheet, asked, stream, target: held.append((sheet, asked, target)) or {}
     )
-    ask = restored.copied(desk(model, "denoising", Held(FRESH), strategy))
+    ask = restored.copying_cross_attention(desk(model, "denoising", EvalData(FRESH), strategy))
     assert ask is not None
     ask(model)
     sheet, asked, target = held[0]
-    kept, hidden = asked["source piece that is copied"], asked["mark that hides the piece"]
+    kept, hidden = asked["source token that is copied"], asked["mark that hides the token"]
     assert len(kept.row) and (sheet.ids[kept.row, kept.key] == target[kept.row, kept.query]).all()
     assert (sheet.ids[hidden.row, hidden.key] == pieces.vocabulary.mask).all()
     assert bool(len(hidden.row)) == (strategy in ("bart", "bart-mask"))
     told = {(int(row), int(query)) for link in (kept, hidden) for row, query in zip(link.row, link.query, strict=True)}
     whole = sum(len(pieces.encode(text)) for text in texts)
     assert len(told) == whole if strategy != "bart-delete" else len(told) < whole, (
-        "every piece that is not gone stands somewhere"
+        "every token that is not gone stands somewhere"
     )
 
 
 def test_spans_are_cut_at_their_sentinels() -> None:
-    assert restored.cut([9, 1, 2, 8, 7, 3], {7, 8, 9}) == {9: (1, 2), 8: (), 7: (3,)}
-    assert restored.cut([1, 2], {9}) == {}
+    assert restored.after_sentinels([9, 1, 2, 8, 7, 3], {7, 8, 9}) == {9: (1, 2), 8: (), 7: (3,)}
+    assert restored.after_sentinels([1, 2], {9}) == {}
 
 
 def test_bleu_is_its_formula() -> None:
@@ -420,8 +425,8 @@ def test_bleu_is_its_formula() -> None:
     assert scores.overlap(["a", "a", "b"], ["a", "b", "c"]) == pytest.approx(2 / 3)
 
 
-def test_every_objective_is_measured(bert: OwnModel) -> None:
-    assert set(MEASURES) - {"counting"} == set(OBJECTIVES) == set(BATCHES)
+def test_every_objective_is_measured(bert: TransformerModel) -> None:
+    assert all(entry.metrics for entry in OBJECTIVES.values())
     with pytest.raises(ex.ExplorerError, match="no measure"):
         measure(bert, "chess", FRESH)
     for nothing in ([], [""], [[]], ["  "]):
@@ -439,7 +444,7 @@ def test_short_models_and_odd_texts_are_measured_as_far_as_they_go(preset: str, 
         assert np.isfinite(list(found.metrics.values())).all()
 
 
-def test_measuring_says_the_same_each_time_and_leaves_the_model_as_it_was(bert: OwnModel) -> None:
+def test_measuring_says_the_same_each_time_and_leaves_the_model_as_it_was(bert: TransformerModel) -> None:
     asked = measurement(bert, "mlm+nsp", FRESH)
     bert.module.train()
     before = torch.random.get_rng_state()
@@ -450,7 +455,7 @@ def test_measuring_says_the_same_each_time_and_leaves_the_model_as_it_was(bert: 
     assert all(np.array_equal(one.probes[name], other.probes[name]) for name in one.probes)
 
 
-def test_a_run_that_is_measured_trains_to_the_same_bits(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_run_that_is_measured_trains_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
     ends = []
     for checks in (0, 20):
         run = ex.fit("bert", corpus=list(toy(200, 4)), tokenizer=bert.tokenizer, steps=30, batch=8, seed=5, device="cpu",
@@ -481,8 +486,8 @@ def test_checks_are_log_spaced_then_even(steps: int, checks: int, snapshots: int
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Corpora of two thousand texts at most, so that a test need not wait for all of them."""
     for name in ("microworld", "pairs", "toy"):
-        real = getattr(splitting, name)
-        monkeypatch.setattr(splitting, name, lambda count, *rest, real=real: real(min(count, 2000), *rest))
+        real = getattr(corpora, name)
+        monkeypatch.setattr(corpora, name, lambda count, *rest, real=real: real(min(count, 2000), *rest))
 
 
 def test_what_is_held_out_is_never_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -501,22 +506,24 @@ def test_what_is_held_out_is_never_learned_from(monkeypatch: pytest.MonkeyPatch)
     assert list(given.texts) == ["one", "two"] and list(given.held(9, "test").texts) == ["three"]
 
 
-def test_a_head_that_is_told_what_pronouns_mean_is_scored_on_it(wordpieces: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_head_that_is_told_what_pronouns_mean_is_scored_on_it(
+    wordpieces: TransformerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The loss by hand, from the weights of a trace."""
     fewer(monkeypatch)
-    monkeypatch.setattr(referring, "STORIES", 30)
-    monkeypatch.setattr(referring, "REASONS", 15)
+    monkeypatch.setattr(coreference, "STORIES", 30)
+    monkeypatch.setattr(coreference, "REASONS", 15)
     run = ex.fit("bert", objective="mlm+antecedent", tokenizer=wordpieces.tokenizer, steps=2, batch=4, device="cpu", **SMALL)
     run.model.module.eval()
     batch = run.batch(1)
-    meant = batch.labels["meant"]
-    assert meant.any() and (batch.source == batch.answers)[np.nonzero(meant)[0], np.nonzero(meant)[1]].all()
-    from explorer.training.devices import tensors
+    meant = batch.extras["antecedent"]
+    assert meant.any() and (batch.source == batch.labels)[np.nonzero(meant)[0], np.nonzero(meant)[1]].all()
+    from explorer.training.device import tensors
 
-    found = OBJECTIVES["mlm+antecedent"](run.model.module, tensors(batch, run.model.device), 0.0)
+    found = OBJECTIVES["mlm+antecedent"].loss(run.model.module, tensors(batch, run.model.device), 0.0)
     price = []
     for row in range(4):
-        ids = batch.source[row][batch.real[row]].tolist()
+        ids = batch.source[row][batch.attention_mask[row]].tolist()
         weights = ex.trace(run.model, ids).at("encoder", 1).weights[0]
         for query in np.flatnonzero(meant[row].any(axis=1)):
             price.append(-math.log(weights[query, np.flatnonzero(meant[row, query])].sum()))

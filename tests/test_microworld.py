@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from explorer.errors import ChoiceError
-from explorer.text.microworld import HELD_OUT, SPLITS, VERSION, Story, labelled, statistics, stories
-from explorer.text.microworld.casting import PLACES, place
-from explorer.text.microworld.lexicon import lexicon
-from explorer.text.microworld.markup import Line
-from explorer.text.microworld.script import scripts
-from explorer.text.microworld.telling import teller
+from explorer.microworld import HELD_OUT, SPLITS, VERSION, Story, labelled, statistics, stories
+from explorer.microworld.casting import PLACES, place
+from explorer.microworld.lexicon import lexicon
+from explorer.microworld.markup import Line
+from explorer.microworld.script import scripts
+from explorer.microworld.telling import teller
 
 ROOT = Path(__file__).parent.parent
 POS = set(
@@ -33,7 +33,7 @@ def told() -> tuple[Story, ...]:
 
 
 def test_the_same_seed_gives_the_same_stories_in_every_process() -> None:
-    code = "from explorer.text.microworld.statistics import fingerprint; print(fingerprint(200, 3))"
+    code = "from explorer.microworld.statistics import fingerprint; print(fingerprint(200, 3))"
     found = set()
     for seed in ("0", "1"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}

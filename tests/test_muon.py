@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.nn.attention import Attention
+from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.config import Config
 from explorer.nn.transformer import Transformer, initialise
 from explorer.training import muon
@@ -18,15 +18,15 @@ SETTINGS = {"lr": 0.02, "weight_decay": 0.1}
 
 
 def matrices(seed: int) -> list[torch.nn.Parameter]:
-    chance = torch.Generator().manual_seed(seed)
-    return [torch.nn.Parameter(torch.randn(shape, generator=chance)) for shape in SHAPES]
+    rng = torch.Generator().manual_seed(seed)
+    return [torch.nn.Parameter(torch.randn(shape, generator=rng)) for shape in SHAPES]
 
 
 def steps(optimiser: torch.optim.Optimizer, held: list[torch.nn.Parameter], count: int) -> None:
-    chance = torch.Generator().manual_seed(7)
+    rng = torch.Generator().manual_seed(7)
     for n in range(count):
         for place, p in enumerate(held):
-            p.grad = None if (n, place) == (0, 3) else torch.randn(p.shape, generator=chance)
+            p.grad = None if (n, place) == (0, 3) else torch.randn(p.shape, generator=rng)
         optimiser.step()
 
 
@@ -72,12 +72,12 @@ def test_scores_grow_as_fast_with_and_without_the_division(scaled: bool) -> None
     """What matters is q·k · scale: of a model that leaves √d out, queries begin and move by so much less."""
     shape = Config("encoder", 50, dim=64, heads=4, positions="t5", scaled=scaled)
     model = initialise(Transformer(shape), 0)
-    first = next(part for part in model.modules() if isinstance(part, Attention))
+    first = next(part for part in model.modules() if isinstance(part, MultiHeadAttention))
     begun = [part.weight.detach().clone() for part in (first.query, first.key)]
     assert float(begun[0].std()) * first.scale == pytest.approx(0.02 / 4, rel=0.05)  # √16, the width of a head
-    chance = torch.Generator().manual_seed(0)
+    rng = torch.Generator().manual_seed(0)
     for p in model.parameters():
-        p.grad = torch.randn(p.shape, generator=chance)
+        p.grad = torch.randn(p.shape, generator=rng)
     Optimiser(model).step(1.0)
     query, key = (float((part.weight.detach() - old).norm()) for part, old in zip((first.query, first.key), begun, strict=True))
     assert query * first.scale == pytest.approx(key / 4, rel=0.1)

@@ -16,11 +16,11 @@ import pytest
 from conftest import sample
 
 import explorer as ex
-from explorer.model import OwnModel
-from explorer.text import keeping
-from explorer.text.counts import SMOOTHINGS
-from explorer.text.ngram import NGram, bits_per_character, perplexity, rows_of, train
-from explorer.text.seedling import stories
+from explorer.models import ngram_files
+from explorer.models.counts import SMOOTHINGS
+from explorer.models.ngram import NGram, bits_per_character, perplexity, token_rows, train
+from explorer.models.transformer import TransformerModel
+from explorer.text.toy import stories
 
 Gram = tuple[int, ...]
 Rows = Sequence[Sequence[int] | np.ndarray]
@@ -81,21 +81,21 @@ class Slow:
         return tuple(([self.begin] * self.order + list(row))[len(row) + 1 :])
 
 
-def corpus(chance: np.random.Generator, size: int, rows: int) -> list[list[int]]:
-    """Rows of every length, the empty one too, with frequent and rare pieces; the last ids never occur."""
+def corpus(rng: np.random.Generator, size: int, rows: int) -> list[list[int]]:
+    """Rows of every length, the empty one too, with frequent and rare tokens; the last ids never occur."""
     weights = np.r_[1 / np.arange(1, size - 1), 0, 0]
-    lengths = chance.integers(0, 12, rows).tolist()
-    return [[0, *chance.choice(size, n, p=weights / weights.sum()).tolist()] for n in lengths] + [[]]
+    lengths = rng.integers(0, 12, rows).tolist()
+    return [[0, *rng.choice(size, n, p=weights / weights.sum()).tolist()] for n in lengths] + [[]]
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_every_probability_is_the_paper_s(order: int, smoothing: str) -> None:
     for seed in sample(40, 6):
-        chance = np.random.default_rng(seed)
-        size = int(chance.integers(4, 16))
-        rows, fresh = corpus(chance, size, int(chance.integers(1, 60))), corpus(chance, size, 8)
-        fresh[0] = [size - 1, size - 2, 1, 1, 1]  # begins like no other row, with pieces never met
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(4, 16))
+        rows, fresh = corpus(rng, size, int(rng.integers(1, 60))), corpus(rng, size, 8)
+        fresh[0] = [size - 1, size - 2, 1, 1, 1]  # begins like no other row, with tokens never met
         rows[0] += [1, 2]  # something to count in any case
         slow = Slow(rows, size, order, 0, smoothing)
         model = train(rows, order=order, smoothing=smoothing, size=size, begin=0)
@@ -111,29 +111,29 @@ def test_both_estimated_and_fixed_discounts_are_tried_above() -> None:
     for smoothing in ("kneser-ney", "modified-kneser-ney"):
         tried = set()
         for seed in sample(40, 6):
-            chance = np.random.default_rng(seed)
-            size = int(chance.integers(4, 16))
-            rows = corpus(chance, size, int(chance.integers(1, 60)))
+            rng = np.random.default_rng(seed)
+            size = int(rng.integers(4, 16))
+            rows = corpus(rng, size, int(rng.integers(1, 60)))
             tried |= set(Slow(rows, size, 4, 0, smoothing).fallbacks)
         assert tried == {True, False}, smoothing
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_after_any_context_the_probabilities_sum_to_one(smoothing: str) -> None:
-    chance = np.random.default_rng(7)
-    model = train(corpus(chance, 30, 200), order=4, smoothing=smoothing, size=30, begin=0)
-    seen = [row[: int(chance.integers(0, 6))] for row in corpus(chance, 30, 100)]
-    strange = [[29, 28, 29], [28], [0, 29, 1], *chance.integers(0, 30, (100, 3)).tolist()]
+    rng = np.random.default_rng(7)
+    model = train(corpus(rng, 30, 200), order=4, smoothing=smoothing, size=30, begin=0)
+    seen = [row[: int(rng.integers(0, 6))] for row in corpus(rng, 30, 100)]
+    strange = [[29, 28, 29], [28], [0, 29, 1], *rng.integers(0, 30, (100, 3)).tolist()]
     for context in seen + strange:
         p = model.next(context)
         assert abs(p.sum() - 1) <= 1e-9 and (p > 0).all()
-    np.testing.assert_array_equal(model.next([29]), model.next([29, 28, 29]), "a context never met leaves it to single pieces")
+    np.testing.assert_array_equal(model.next([29]), model.next([29, 28, 29]), "a context never met leaves it to single tokens")
 
 
 def test_ids_of_a_large_vocabulary_do_not_run_over() -> None:
     size = 300_000  # size⁴ is far beyond 64 bits
-    chance = np.random.default_rng(3)
-    rows = [[0, *(size - 1 - chance.integers(0, 6, 9)).tolist()] for _ in range(40)]
+    rng = np.random.default_rng(3)
+    rows = [[0, *(size - 1 - rng.integers(0, 6, 9)).tolist()] for _ in range(40)]
     slow, model = Slow(rows, size, 4, 0, "kneser-ney"), train(rows, size=size, begin=0)
     expected = [[math.log(slow.p(row[i], slow.context(row[:i]))) for i in range(1, len(row))] for row in rows]
     np.testing.assert_allclose(np.concatenate(model.logp(rows)), np.concatenate(expected), rtol=0, atol=1e-9)
@@ -141,24 +141,24 @@ def test_ids_of_a_large_vocabulary_do_not_run_over() -> None:
 
 
 @pytest.fixture(scope="module")
-def split(gpt2: OwnModel) -> tuple[Rows, Rows, list[str]]:
+def split(gpt2: TransformerModel) -> tuple[Rows, Rows, list[str]]:
     """Rows to train on, rows held out, and the texts of those."""
     known, held_out = ([" ".join(story) for story in stories(count, seed)] for count, seed in ((2000, 1), (100, 2)))
-    return rows_of(known, gpt2.tokenizer), rows_of(held_out, gpt2.tokenizer), held_out
+    return token_rows(known, gpt2.tokenizer), token_rows(held_out, gpt2.tokenizer), held_out
 
 
 @pytest.fixture(scope="module")
-def four(gpt2: OwnModel, split: tuple[Rows, Rows, list[str]]) -> NGram:
+def four(gpt2: TransformerModel, split: tuple[Rows, Rows, list[str]]) -> NGram:
     return train(split[0], gpt2.tokenizer)
 
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_a_longer_context_guesses_new_stories_better(
-    smoothing: str, gpt2: OwnModel, split: tuple[Rows, Rows, list[str]]
+    smoothing: str, gpt2: TransformerModel, split: tuple[Rows, Rows, list[str]]
 ) -> None:
     found = [train(split[0], gpt2.tokenizer, order=n, smoothing=smoothing).perplexity(split[1]) for n in (1, 2, 3, 4)]
     assert all(longer < shorter for shorter, longer in pairwise(found)), found
-    assert found[0] < gpt2.tokenizer.vocabulary.size, "even single pieces beat guessing blindly"
+    assert found[0] < gpt2.tokenizer.vocabulary.size, "even single tokens beat guessing blindly"
 
 
 def test_perplexity_and_bits_are_means_of_the_same_logarithms(four: NGram, split: tuple[Rows, Rows, list[str]]) -> None:
@@ -172,10 +172,10 @@ def test_perplexity_and_bits_are_means_of_the_same_logarithms(four: NGram, split
 def test_guessing_blindly_is_as_perplexed_as_there_are_pieces() -> None:
     blind = [np.full(n, -math.log(64)) for n in (3, 1, 0, 5)]
     assert perplexity(blind) == pytest.approx(64)
-    assert bits_per_character(blind, ["abc", "d", "", "efghi"]) == pytest.approx(6), "log₂ 64, one piece a character"
+    assert bits_per_character(blind, ["abc", "d", "", "efghi"]) == pytest.approx(6), "log₂ 64, one token a character"
 
 
-def test_its_rows_are_about_the_same_pieces_as_a_neural_model_s(four: NGram, gpt2: OwnModel) -> None:
+def test_its_rows_are_about_the_same_pieces_as_a_neural_model_s(four: NGram, gpt2: TransformerModel) -> None:
     for text in ("The dog crossed the road.", [0, 17, 300, 5], gpt2.tokenizer.encode("Anna was glad.")):
         own, neural, ids = four.logits(text), gpt2.logits(text), gpt2.tokens(text).ids.tolist()
         assert own.shape == neural.shape and four.outputs(text)["lm"].shape == own.shape
@@ -186,21 +186,21 @@ def test_its_rows_are_about_the_same_pieces_as_a_neural_model_s(four: NGram, gpt
     assert (four.name, four.family, four.order, four.tokenizer) == ("ngram", "ngram", 4, gpt2.tokenizer)
 
 
-def test_the_tokenizer_says_size_and_begin(four: NGram, gpt2: OwnModel, bert: OwnModel) -> None:
+def test_the_tokenizer_says_size_and_begin(four: NGram, gpt2: TransformerModel, bert: TransformerModel) -> None:
     assert (four.size, four.begin) == (gpt2.tokenizer.vocabulary.size, gpt2.tokenizer.vocabulary.begin)
     rows = [bert.tokenizer.encode("the dog ran").ids.tolist()]
     assert train(rows, bert.tokenizer).begin == bert.tokenizer.vocabulary.cls
     assert train(rows, bert.tokenizer, size=5000).next(rows[0]).shape == (5000,)
 
 
-def test_a_row_goes_from_begin_to_end(gpt2: OwnModel, bert: OwnModel) -> None:
+def test_a_row_goes_from_begin_to_end(gpt2: TransformerModel, bert: TransformerModel) -> None:
     text = "The dog didn't cross."
     for model, begin, end in ((gpt2, "<|endoftext|>", "<|endoftext|>"), (bert, "[CLS]", "[SEP]")):
-        row = rows_of([text, "It slept."], model.tokenizer)[0].tolist()
+        row = token_rows([text, "It slept."], model.tokenizer)[0].tolist()
         inner = model.tokenizer.core.encode(text, add_special_tokens=False).ids
         assert row == [model.tokenizer.core.token_to_id(begin), *inner, model.tokenizer.core.token_to_id(end)]
-    assert rows_of([text], bert.tokenizer)[0].tolist() == bert.tokenizer.encode(text).ids.tolist()
-    assert rows_of([], bert.tokenizer) == []
+    assert token_rows([text], bert.tokenizer)[0].tolist() == bert.tokenizer.encode(text).ids.tolist()
+    assert token_rows([], bert.tokenizer) == []
 
 
 def test_counting_depends_neither_on_the_order_of_rows_nor_on_how_they_are_given(split: tuple[Rows, Rows, list[str]]) -> None:
@@ -215,11 +215,11 @@ def test_counting_depends_neither_on_the_order_of_rows_nor_on_how_they_are_given
 
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_what_is_written_is_read_back(
-    smoothing: str, gpt2: OwnModel, split: tuple[Rows, Rows, list[str]], tmp_path: Path
+    smoothing: str, gpt2: TransformerModel, split: tuple[Rows, Rows, list[str]], tmp_path: Path
 ) -> None:
     for tokenizer in (gpt2.tokenizer, None):
         model = train(split[0], tokenizer, smoothing=smoothing, size=gpt2.tokenizer.vocabulary.size, begin=0, order=3)
-        again = keeping.read(keeping.write(model, tmp_path / "model", card="# A card\n"), "mine")
+        again = ngram_files.read(ngram_files.write(model, tmp_path / "model", card="# A card\n"), "mine")
         assert (again.name, again.smoothing, again.order, again.begin) == ("mine", smoothing, 3, 0)
         assert (again.tokenizer is None) == (tokenizer is None)
         assert again.perplexity(split[1]) == model.perplexity(split[1])
@@ -230,17 +230,17 @@ def test_what_is_written_is_read_back(
 
 
 def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
-    folder = keeping.write(four, tmp_path)
+    folder = ngram_files.write(four, tmp_path)
     twice = {name: (folder / name).read_bytes() for name in ("counts.npz", "config.json", "tokenizer.json", "seen.json")}
-    keeping.write(four, tmp_path)
+    ngram_files.write(four, tmp_path)
     assert all((folder / name).read_bytes() == held for name, held in twice.items()), "the same model is the same bytes"
     for name, held in twice.items():
         (folder / name).write_bytes(held[: len(held) // 2])
         with pytest.raises(ex.ExplorerError, match=name):
-            keeping.read(folder)
+            ngram_files.read(folder)
         (folder / name).unlink()
         with pytest.raises(ex.ExplorerError, match=r"missing|no n-gram model"):
-            keeping.read(folder)
+            ngram_files.read(folder)
         (folder / name).write_bytes(held)
     config = json.loads(twice["config.json"])
     for wrong in (
@@ -252,9 +252,9 @@ def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
     ):
         (folder / "config.json").write_text(json.dumps(config | wrong), "utf-8")
         with pytest.raises(ex.ExplorerError, match="does not describe"):
-            keeping.read(folder)
+            ngram_files.read(folder)
     with pytest.raises(ex.ExplorerError, match="Choose a folder"):
-        keeping.write(four, folder / "counts.npz")
+        ngram_files.write(four, folder / "counts.npz")
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,10 @@ def test_a_reader_meets_no_changed_file(four: NGram, tmp_path: Path) -> None:
         ({"size": None}, "how many ids"),
         ({"size": 0}, "how many ids"),
         ({"size": 8.5}, "how many ids"),
-        ({"begin": None}, "which piece begins"),
-        ({"begin": 9}, "no piece 9"),
-        ({"rows": [[0, 9]]}, "no piece 9"),
-        ({"rows": [[0, -1]]}, "no piece -1"),
+        ({"begin": None}, "which token begins"),
+        ({"begin": 9}, "no token 9"),
+        ({"rows": [[0, 9]]}, "no token 9"),
+        ({"rows": [[0, -1]]}, "no token -1"),
         ({"rows": [[0], []]}, "nothing to count"),
         ({"rows": []}, "nothing to count"),
         ({"rows": [[0, 1.5]]}, "whole numbers"),
@@ -289,18 +289,18 @@ def test_what_cannot_be_scored_is_refused_in_words(four: NGram) -> None:
         (lambda: four.perplexity([[0], []]), "nothing was predicted"),
         (lambda: four.bits_per_character([[0, 1]], ["a", "b"]), "1 rows"),
         (lambda: four.bits_per_character([[0, 1]], [""]), "no characters"),
-        (lambda: four.next([four.size]), f"no piece {four.size}"),
+        (lambda: four.next([four.size]), f"no token {four.size}"),
         (lambda: four.next([0.5]), "whole numbers"),  # type: ignore[list-item]
         (lambda: four.logits(""), "empty"),
         (lambda: train([[0, 1]], four.tokenizer, size=10), "at least as many"),
-        (lambda: rows_of("The dog", four.tokenizer), "into a list"),
-        (lambda: rows_of([7], four.tokenizer), "must be a string"),
-        (lambda: keeping.write("model", "folder"), "takes an n-gram model"),  # type: ignore[arg-type]
+        (lambda: token_rows("The dog", four.tokenizer), "into a list"),
+        (lambda: token_rows([7], four.tokenizer), "must be a string"),
+        (lambda: ngram_files.write("model", "folder"), "takes an n-gram model"),  # type: ignore[arg-type]
     ):
         with pytest.raises(ex.ExplorerError, match=says):
             call()
 
 
 def test_it_needs_no_torch() -> None:
-    code = "import sys, explorer.text.keeping; sys.exit('torch' in sys.modules)"
+    code = "import sys, explorer.models.ngram_files; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -8,16 +8,16 @@ from scipy import stats
 from seqeval.metrics import classification_report, f1_score
 from sklearn import metrics as theirs
 
-from explorer.tasks.metrics import METRICS, accuracy, interval, macro_f1, span_f1, span_f1_by_kind, spearman
+from explorer.training.finetune.metrics import METRICS, accuracy, interval, macro_f1, span_f1, span_f1_by_kind, spearman
 
 TAGS = ("O", "O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG")
 
 
 def answers(seed: int, names: tuple[str, ...], count: int = 60) -> tuple[list[str], list[str]]:
     """Gold answers, and answers of which about two in three are right."""
-    chance = np.random.default_rng(seed)
-    gold = chance.choice(names, count)
-    said = np.where(chance.random(count) < 0.65, gold, chance.choice(names, count))
+    rng = np.random.default_rng(seed)
+    gold = rng.choice(names, count)
+    said = np.where(rng.random(count) < 0.65, gold, rng.choice(names, count))
     return said.tolist(), gold.tolist()
 
 
@@ -41,8 +41,8 @@ def test_classes_score_as_scikit_learn_scores_them(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_rank_correlation_with_ties_is_scipy_s(seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    one, other = chance.integers(0, 6, 40), chance.normal(size=40).round(1)
+    rng = np.random.default_rng(seed)
+    one, other = rng.integers(0, 6, 40), rng.normal(size=40).round(1)
     assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
 
 

@@ -12,11 +12,12 @@ from conftest import ALL, SENTENCE
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.pages.parts.opening import attentive
-from explorer.shells import web
+from explorer.app import web
+from explorer.app.controls import attentive
+from explorer.app.lessons import LESSONS
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted(path for path in (ROOT / "explorer" / "pages").glob("*.py") if path.stem != "__init__")
+PAGES = [lesson.page for lesson in LESSONS.values()]
 
 
 def app() -> AppTest:
@@ -24,10 +25,10 @@ def app() -> AppTest:
 
 
 def heads() -> AppTest:
-    return app().switch_page(str(ROOT / "explorer" / "pages" / "heads.py")).run()
+    return app().switch_page(str(LESSONS["heads"].page)).run()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", PAGES, ids=list(LESSONS))
 def test_every_page_opens(page: Path) -> None:
     at = app().switch_page(str(page)).run()
     assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) >= 1
@@ -35,11 +36,11 @@ def test_every_page_opens(page: Path) -> None:
 
 @pytest.mark.parametrize("name", attentive() if ALL else ["bart"])
 def test_every_page_with_a_model_opens_with_every_model(name: str) -> None:
-    for page in (page for page in PAGES if page.stem in ("attention", "families", "heads", "whatif", "yours")):
-        at = app().switch_page(str(page))
+    for page in ("attention", "families", "heads", "whatif", "yours"):
+        at = app().switch_page(str(LESSONS[page].page))
         at.query_params["model"] = name
         at.run()
-        assert not at.exception and not at.error, page.stem
+        assert not at.exception and not at.error, page
 
 
 def test_the_page_shows_the_numbers_of_the_model() -> None:
@@ -67,12 +68,12 @@ def test_bad_input_gets_a_calm_answer(text: str, message: str) -> None:
 def test_odd_input_is_shown(text: str) -> None:
     at = heads()
     at.text_input[0].set_value(text).run()
-    assert not at.exception and not at.warning and "never met" in at.info[0].value
+    assert not at.exception and not at.warning and "never seen" in at.info[0].value
 
 
 @pytest.mark.usefixtures("unfolded")
 def test_the_code_on_the_page_makes_the_picture() -> None:
-    lines = next(block.value for block in heads().code if "ex.trace" in block.value)
+    lines = next(block.value for block in heads().code if "ex.show(" in block.value)
     shown: dict[str, object] = {}
     *first, last = lines.splitlines()
     code = compile("\n".join([*first, f"shown = {last}"]), "page", "exec")

@@ -8,10 +8,11 @@ import torch
 from conftest import SENTENCE
 
 import explorer as ex
-from explorer import library
-from explorer.lessons import attention, positions
-from explorer.lessons.saturation import saturation, slope
-from explorer.model import OwnModel
+from explorer.analysis.scaling import saturation, slope
+from explorer.app.lessons.attention import questions as attention
+from explorer.app.lessons.positions import questions as positions
+from explorer.models import results
+from explorer.models.transformer import TransformerModel
 from explorer.nn.positions import POSITIONS
 from explorer.records import Curves, Exercise, Places, Shuffle
 from explorer.views import VIEWS
@@ -33,7 +34,7 @@ def test_the_vectors_are_the_paper_s_sines_and_cosines() -> None:
 
 def test_rope_s_scores_depend_on_the_distance_alone() -> None:
     record = ex.places("rope", count=30, dim=32, heads=2)
-    assert record.slot == "turn" and record.angles is not None
+    assert record.slot == "rotate" and record.angles is not None
     speeds = 10000.0 ** (-np.arange(8) / 8)
     np.testing.assert_allclose(record.angles, np.arange(30)[:, None] * speeds, rtol=1e-5)
     for head in range(2):
@@ -42,7 +43,7 @@ def test_rope_s_scores_depend_on_the_distance_alone() -> None:
             np.testing.assert_allclose(line, line[0], atol=1e-4)
 
 
-def test_alibi_and_t5_show_the_bias_itself(gpt2: OwnModel) -> None:
+def test_alibi_and_t5_show_the_bias_itself(gpt2: TransformerModel) -> None:
     alibi = ex.places("alibi", count=10, heads=8, dim=64)
     away = np.abs(np.arange(10)[:, None] - np.arange(10))
     for head in range(8):
@@ -53,7 +54,7 @@ def test_alibi_and_t5_show_the_bias_itself(gpt2: OwnModel) -> None:
         assert len(set(np.diagonal(head, -3).tolist())) == 1
 
 
-def test_a_model_shows_its_own_table(gpt2: OwnModel, bert: OwnModel) -> None:
+def test_a_model_shows_its_own_table(gpt2: TransformerModel, bert: TransformerModel) -> None:
     record = ex.places(gpt2, count=20)
     table = gpt2.module.state_dict()["embeddings.position.table.weight"].numpy()
     np.testing.assert_array_equal(record.vectors, table[:20])
@@ -95,7 +96,7 @@ def test_places_leave_the_global_generator_alone() -> None:
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-def test_an_encoder_without_positions_cannot_tell_the_order(bert: OwnModel) -> None:
+def test_an_encoder_without_positions_cannot_tell_the_order(bert: TransformerModel) -> None:
     record = ex.shuffle(bert, SENTENCE)
     assert np.nanmax(record.moved["without"]) <= 1e-5 and record.moved["with"][1:].min() > 0.05
     plain, mixed = record.weights["without"]
@@ -103,7 +104,7 @@ def test_an_encoder_without_positions_cannot_tell_the_order(bert: OwnModel) -> N
     assert sorted(record.order) == list(range(len(record.tokens))) and record.order[0] == 0
 
 
-def test_a_decoder_without_positions_tells_the_order_from_its_second_layer_on(bert: OwnModel) -> None:
+def test_a_decoder_without_positions_tells_the_order_from_its_second_layer_on(bert: TransformerModel) -> None:
     model = ex.build("gpt2", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", layers=4)
     record = ex.shuffle(model, SENTENCE)
     last = record.moved["without"][:, -1]
@@ -111,7 +112,7 @@ def test_a_decoder_without_positions_tells_the_order_from_its_second_layer_on(be
     assert np.isnan(record.moved["without"][:, :-1]).all(), "other words see other words now"
 
 
-def test_what_cannot_be_shuffled_is_refused(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_what_cannot_be_shuffled_is_refused(bert: TransformerModel, gpt2: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="longer text"):
         ex.shuffle(bert, "Dog")
     with pytest.raises(ex.ExplorerError, match="longer text"):
@@ -138,7 +139,7 @@ def test_the_slope_is_the_softmax_s_derivative() -> None:
 
 
 def test_the_recorded_trainings_say_what_the_question_says() -> None:
-    record = library.result("scale")
+    record = results.result("scale")
     assert isinstance(record, Curves) and len(record.lines) == 4
     question = attention.training_question(record)
     ends = {line.label: (line.low, line.high) for line in record.lines}
@@ -147,7 +148,7 @@ def test_the_recorded_trainings_say_what_the_question_says() -> None:
     assert question.right(str(question.answer)) and "wide" in str(question.answer)
 
 
-def test_every_answer_is_what_the_picture_holds(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_every_answer_is_what_the_picture_holds(bert: TransformerModel, gpt2: TransformerModel) -> None:
     for model in (bert, gpt2):
         trace = ex.trace(model, SENTENCE, blocks=True)
         asked = attention.exercises(trace, word=6)
@@ -163,7 +164,7 @@ def test_every_answer_is_what_the_picture_holds(bert: OwnModel, gpt2: OwnModel) 
         assert len(asked) == 6 and all(item.right(item.shown.replace(".", ",")) for item in asked)
 
 
-def test_the_questions_about_positions_have_the_formula_s_answers(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_the_questions_about_positions_have_the_formula_s_answers(bert: TransformerModel, gpt2: TransformerModel) -> None:
     schemes = [ex.places(scheme) for scheme in ("sinusoidal", "rope", "alibi")]
     asked = positions.exercises(*schemes, ex.places(bert))
     wanted = [np.sin(1), np.sin(10 / 10000 ** (62 / 64)), np.degrees(4), -(2.0**-2) * 6]
@@ -180,7 +181,7 @@ def test_what_is_not_the_answer_is_wrong(given: str) -> None:
     assert not Exercise("?", 0.351).right(given)
 
 
-def test_records_survive_the_disk(bert: OwnModel, tmp_path: object) -> None:
+def test_records_survive_the_disk(bert: TransformerModel, tmp_path: object) -> None:
     from pathlib import Path
 
     for record in (ex.places("rope"), ex.shuffle(bert, SENTENCE), saturation(draws=5)):

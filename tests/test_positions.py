@@ -12,14 +12,14 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply
 from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from explorer import tap
-from explorer.nn.attention import Attention, Sight
+from explorer.nn import tap
+from explorer.nn.attention import AttentionInputs, MultiHeadAttention
 from explorer.nn.config import Config
-from explorer.nn.positions import POSITIONS, Room
+from explorer.nn.positions import POSITIONS, PositionContext
 
 
 def scheme(name: str, *, dim: int = 16, heads: int = 2, length: int = 64, causal: bool = False):  # noqa: ANN201
-    return POSITIONS[name](Room(dim, heads, length, causal))
+    return POSITIONS[name](PositionContext(dim, heads, length, causal))
 
 
 def test_t5_s_buckets_are_hugging_face_s() -> None:
@@ -36,13 +36,13 @@ def test_rope_turns_as_llama_does() -> None:
     cos, sin = LlamaRotaryEmbedding(config)(q, torch.arange(50)[None])
     theirs = apply_rotary_pos_emb(q, k, cos, sin)
     for x, turned in zip((q, k), theirs, strict=True):
-        assert (scheme("rope").turn(x, torch.arange(50)) - turned).abs().max() <= 1e-5
+        assert (scheme("rope").rotate(x, torch.arange(50)) - turned).abs().max() <= 1e-5
 
 
 def test_rope_sees_only_the_distance() -> None:
     q, k = (torch.randn(1, 1, 1, 16, generator=torch.Generator().manual_seed(i)) for i in (0, 1))
     rope = scheme("rope")
-    dots = [float((rope.turn(q, torch.tensor([p + 5])) * rope.turn(k, torch.tensor([p]))).sum()) for p in (0, 3, 40)]
+    dots = [float((rope.rotate(q, torch.tensor([p + 5])) * rope.rotate(k, torch.tensor([p]))).sum()) for p in (0, 3, 40)]
     assert max(dots) - min(dots) <= 1e-4
 
 
@@ -76,18 +76,18 @@ def test_disentangled_attention_is_deberta_s() -> None:
     )  # fmt: skip
     theirs = DisentangledSelfAttention(config).eval()
     settings = {"vocab": 5, "dim": dim, "heads": heads, "length": span, "positions": "disentangled"}
-    ours, position = Attention(Config("encoder", **settings), ("encoder", 0)), scheme("disentangled", length=span)
-    chance = torch.Generator().manual_seed(0)
+    ours, position = MultiHeadAttention(Config("encoder", **settings), ("encoder", 0)), scheme("disentangled", length=span)
+    rng = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for mine, other in ((ours.query, theirs.query_proj), (ours.key, theirs.key_proj), (ours.value, theirs.value_proj)):
-            mine.weight.copy_(other.weight.normal_(generator=chance))
-            mine.bias.copy_(other.bias.normal_(generator=chance))
-        position.table.weight.normal_(generator=chance)
-        x = torch.randn(1, n, dim, generator=chance)
+            mine.weight.copy_(other.weight.normal_(generator=rng))
+            mine.bias.copy_(other.bias.normal_(generator=rng))
+        position.table.weight.normal_(generator=rng)
+        x = torch.randn(1, n, dim, generator=rng)
         table = position.norm(position.table.weight)
         everyone = torch.ones(1, 1, n, n, dtype=torch.bool)
         _, wanted = theirs(x, everyone, output_attentions=True, rel_embeddings=table)
         heard = {}
         with tap.listening(lambda place, stream, layer, values: heard.update(values)):
-            ours(x, Sight(position))
+            ours(x, AttentionInputs(position))
     assert (heard["weights"][0] - wanted.reshape(heads, n, n)).abs().max() <= 1e-5

@@ -12,16 +12,18 @@ import torch
 from torch.nn import functional
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.corruption.collate import PARTS, BatchContext
+from explorer.models.transformer import TransformerModel
 from explorer.nn import attention
 from explorer.nn.config import FAMILIES, Config
+from explorer.nn.losses import loss_where_scored
 from explorer.nn.positions import POSITIONS
 from explorer.nn.transformer import Transformer, initialise
-from explorer.objectives import OBJECTIVES, scored_loss
-from explorer.training.batches import BATCHES, Kitchen
-from explorer.training.precision import AUTOCAST, autocast, chosen, quick_in_half
-from explorer.training.run import Plan, Run
-from explorer.training.stories import prepared
+from explorer.text.examples import prepared
+from explorer.training.device import AUTOCAST, autocast, pick_autocast, quick_in_half
+from explorer.training.objectives import OBJECTIVES
+from explorer.training.plan import Plan
+from explorer.training.run import Run
 
 CPU = torch.device("cpu")
 EVERY = list(itertools.product(FAMILIES, POSITIONS, (0, 2)))
@@ -38,16 +40,16 @@ def model(family: str, positions: str, kv_heads: int) -> Transformer:
 
 def batch(seed: int = 0) -> dict[str, torch.Tensor]:
     """Rows of unequal length, with padding."""
-    chance = torch.Generator().manual_seed(seed)
-    ids, answers = (torch.randint(5, 60, (4, 15), generator=chance) for _ in range(2))
+    rng = torch.Generator().manual_seed(seed)
+    ids, answers = (torch.randint(5, 60, (4, 15), generator=rng) for _ in range(2))
     real = torch.arange(15) < torch.tensor([15, 9, 12, 4])[:, None]
-    return {"source": ids, "real": real, "segments": torch.zeros_like(ids), "answers": answers, "scored": real}
+    return {"source": ids, "attention_mask": real, "segments": torch.zeros_like(ids), "labels": answers, "loss_mask": real}
 
 
 def gradients(module: Transformer, precision: str = "float32") -> tuple[float, torch.Tensor]:
     module.zero_grad()
     with autocast(CPU, precision):
-        loss = sum(OBJECTIVES[OBJECTIVE[module.config.family]](module, batch(), 0.0).values(), torch.zeros(()))
+        loss = sum(OBJECTIVES[OBJECTIVE[module.config.family]].loss(module, batch(), 0.0).values(), torch.zeros(()))
     loss.backward()
     return float(loss.detach()), torch.cat([p.grad.flatten() for p in module.parameters() if p.grad is not None])
 
@@ -76,20 +78,20 @@ def test_half_precision_goes_the_same_way_down(family: str, positions: str, kv_h
 
 
 def test_the_precision_meant(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen("float32", CPU) == "float32" and chosen("bfloat16", CPU) == "bfloat16"
+    assert pick_autocast("float32", CPU) == "float32" and pick_autocast("bfloat16", CPU) == "bfloat16"
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
     for there, meant in ((True, "bfloat16"), (False, "float32")):
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda there=there: there)
-        assert quick_in_half(CPU) is there and chosen("auto", CPU) == meant
+        assert quick_in_half(CPU) is there and pick_autocast("auto", CPU) == meant
     for wrong in ("float16", None, 3):
         with pytest.raises(ex.ExplorerError, match="no precision"):
-            chosen(wrong, CPU)  # type: ignore[arg-type]
+            pick_autocast(wrong, CPU)  # type: ignore[arg-type]
     with pytest.raises(ex.ExplorerError, match="no precision"):
         Plan("mlm", "mlm", 1, precision="float8")
 
 
 @pytest.mark.parametrize("precision", list(AUTOCAST))
-def test_a_run_says_its_precision_and_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path, precision: str) -> None:
+def test_a_run_says_its_precision_and_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path, precision: str) -> None:
     def begun(folder: Path | None) -> Run:
         settings = {"steps": 8, "batch": 4, "dropout": 0.1, "precision": precision, "device": "cpu", **SHAPE}
         return ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, folder=folder, **settings)  # type: ignore[arg-type]
@@ -112,49 +114,49 @@ def test_round_numbers_of_scored_rows_change_no_loss(smoothing: float) -> None:
     """The library's loss over the scored rows alone, and PyTorch's gradients of it."""
     module, given = model("encoder", "learned", 0), batch()
     hidden = torch.randn(4, 15, 32, generator=torch.Generator().manual_seed(1)).requires_grad_()
-    scored = given["scored"]
-    plain = functional.cross_entropy(module.head(hidden[scored]), given["answers"][scored], label_smoothing=smoothing)
-    found = scored_loss(module, hidden, given, smoothing)
+    scored = given["loss_mask"]
+    plain = functional.cross_entropy(module.head(hidden[scored]), given["labels"][scored], label_smoothing=smoothing)
+    found = loss_where_scored(module, hidden, given, smoothing)
     assert float(found.detach()) == pytest.approx(float(plain.detach()), abs=1e-6)
     (one,), (other,) = (torch.autograd.grad(loss, hidden) for loss in (found, plain))
     assert torch.allclose(one, other, atol=1e-7)
-    handed = {**given, "where": given["scored"].flatten().nonzero()[:, 0]}
-    assert torch.equal(scored_loss(module, hidden, handed, smoothing), found)
+    handed = {**given, "loss_positions": given["loss_mask"].flatten().nonzero()[:, 0]}
+    assert torch.equal(loss_where_scored(module, hidden, handed, smoothing), found)
 
 
 @pytest.mark.parametrize("objective", ["mlm", "mlm+nsp", "causal"])
-def test_wider_batches_hold_the_same(bert: OwnModel, objective: str) -> None:
-    held = Kitchen(prepared(TEXTS, bert.tokenizer), bert.tokenizer.vocabulary, 12, "mlm", np.random.default_rng(3))
-    narrow = BATCHES[objective](held.every[:4], held)
+def test_wider_batches_hold_the_same(bert: TransformerModel, objective: str) -> None:
+    held = BatchContext(prepared(TEXTS, bert.tokenizer), bert.tokenizer.vocabulary, 12, "mlm", np.random.default_rng(3))
+    narrow = OBJECTIVES[objective].collate(held.every[:4], held)
     for longest in (narrow.source.shape[1], 12, 64):
-        wide = narrow.widened(longest, held.vocabulary.pad)
+        wide = narrow.pad_to_multiple(longest, held.vocabulary.pad)
         width = wide.source.shape[1]
         assert width <= longest and (width % 8 == 0 or width == longest or width == narrow.source.shape[1])
-        for name in ("source", "real", "segments", "answers", "scored"):
+        for name in PARTS:
             before, after = getattr(narrow, name), getattr(wide, name)
             assert np.array_equal(after[:, : before.shape[1]], before)
-            assert (after[:, before.shape[1] :] == (held.vocabulary.pad if name in ("source", "answers") else 0)).all()
-        assert wide.pieces == narrow.pieces and wide.labels is narrow.labels
+            assert (after[:, before.shape[1] :] == (held.vocabulary.pad if name in ("source", "labels") else 0)).all()
+        assert wide.tokens == narrow.tokens and wide.extras is narrow.extras
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_compiler_sees_one_graph(family: str) -> None:
     """Nothing that listens or edits is in the way, so that a GPU can run a step as one graph."""
     module, given = model(family, "learned", 0), batch()
-    given["where"] = given["scored"].flatten().nonzero()[:, 0]
-    objective = OBJECTIVES[OBJECTIVE[family]]
+    given["loss_positions"] = given["loss_mask"].flatten().nonzero()[:, 0]
+    objective = OBJECTIVES[OBJECTIVE[family]].loss
     found = torch._dynamo.explain(lambda: objective(module, given, 0.0))()
     assert (found.graph_count, found.graph_break_count) == (1, 0), found.break_reasons
     torch._dynamo.reset()
 
 
-def test_compiling_is_refused_where_it_does_not_pay(bert: OwnModel) -> None:
+def test_compiling_is_refused_where_it_does_not_pay(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="for a GPU"):
         ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, steps=2, batch=4, device="cpu", compiled=True)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here: compiled training was not tried")
-def test_compiled_training_on_a_gpu_goes_the_same_way(bert: OwnModel) -> None:
+def test_compiled_training_on_a_gpu_goes_the_same_way(bert: TransformerModel) -> None:
     def losses(compiled: bool) -> list[float]:
         settings = {"steps": 6, "batch": 4, "precision": "float32", "device": "cuda", "compiled": compiled, **SHAPE}
         return [sum(s.losses.values()) for s in ex.fit("bert", corpus=TEXTS, tokenizer=bert.tokenizer, **settings)]  # type: ignore[arg-type]

@@ -14,14 +14,15 @@ import torch
 from conftest import ALL
 
 import explorer as ex
-from explorer.objectives import OBJECTIVES
-from explorer.text.microworld.french import pairs
-from explorer.text.seedling import stories
-from explorer.training.batches import Batch
-from explorer.training.devices import tensors
-from explorer.training.processes import Processes, counts
-from explorer.training.run import Plan, Run
-from explorer.training.stories import Translation
+from explorer.corruption.collate import Batch
+from explorer.microworld.translation import pairs
+from explorer.text.examples import Translation
+from explorer.text.toy import stories
+from explorer.training.device import tensors
+from explorer.training.objectives import OBJECTIVES
+from explorer.training.plan import Plan
+from explorer.training.processes import Processes
+from explorer.training.run import Run
 
 ROOT = Path(__file__).parent.parent
 SMALL = {"dim": 32, "heads": 2, "hidden": 64, "pieces": 450}
@@ -138,7 +139,9 @@ def test_every_row_is_worked_on_once() -> None:
     batch = begun("bert").batch(1)
     for count in (1, 2, 3):
         for accumulate in (1, 2, 3):
-            every = [part for n in range(count) for part in Processes(n, count).parts(batch, accumulate)]
+            every = [
+                part for n in range(count) for part in Processes(n, count).parts(batch, accumulate, OBJECTIVES["mlm+nsp"].weigh)
+            ]
             assert sorted(place for place, _, _ in every) == list(range(count * accumulate))
             np.testing.assert_array_equal(np.concatenate([part.source for _, part, _ in every]), batch.source)
             for name in ("", "nsp"):
@@ -148,15 +151,15 @@ def test_every_row_is_worked_on_once() -> None:
 def test_a_part_with_nothing_scored_adds_nothing() -> None:
     run = begun("bert")
     batch = run.batch(1)
-    batch.scored[:5] = False
+    batch.loss_mask[:5] = False
     whole = dict(zip(("mlm", "nsp"), (float(loss.detach()) for loss in losses(run, batch)), strict=True))
     cut = Run(run.model, run.stories, Plan("mlm+nsp", "mlm", 20, 10, accumulate=2))
     found = cut._gradients(batch, 1)
-    assert found == pytest.approx(whole, abs=1e-6) and counts(batch)["nsp"] == 10
+    assert found == pytest.approx(whole, abs=1e-6) and OBJECTIVES["mlm+nsp"].weigh(batch)["nsp"] == 10
 
 
 def losses(run: Run, batch: Batch) -> list[torch.Tensor]:
-    return list(OBJECTIVES["mlm+nsp"](run.model.module, tensors(batch, run.model.device), 0.0).values())
+    return list(OBJECTIVES["mlm+nsp"].loss(run.model.module, tensors(batch, run.model.device), 0.0).values())
 
 
 def test_more_parts_than_texts_are_refused() -> None:

@@ -17,9 +17,9 @@ from test_processes import ROOT, torchrun
 
 import explorer as ex
 from explorer.records import TrainingStep
-from explorer.shells import progress
-from explorer.shells.progress import Progress, clock, stopping
-from explorer.text.seedling import stories
+from explorer.text.toy import stories
+from explorer.training import progress
+from explorer.training.progress import Progress, clock, stopping
 from explorer.training.steps import steps_of
 
 
@@ -38,7 +38,7 @@ def test_the_bar_tells_how_far_how_good_how_fast_and_how_long(monkeypatch: pytes
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
     Progress(400, 90, False).say(step(100))  # ten steps in ten seconds: three hundred are left
     (line,) = screen.getvalue().replace("\x1b[K", "").split("\r")[1:]
-    assert line == "█" * 6 + "░" * 18 + " 100/400  mlm 2.500  nsp 0.700  12,345 pieces/s  5:00 left"
+    assert line == "█" * 6 + "░" * 18 + " 100/400  mlm 2.500  nsp 0.700  12,345 tokens/s  5:00 left"
 
 
 def test_a_measurement_stays_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:

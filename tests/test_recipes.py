@@ -8,41 +8,42 @@ import pytest
 from conftest import ALL
 
 import explorer as ex
-from explorer import cards, library, recipes, runs
-from explorer.measuring.held import Held
-from explorer.measuring.measure import measure
-from explorer.text.microworld import stories
-from explorer.text.microworld.french import pairs
+from explorer.analysis.evaluation.context import EvalData
+from explorer.microworld import stories
+from explorer.microworld.translation import pairs
+from explorer.models import run_folder, store
+from explorer.studies import model_cards, recipes
+from explorer.text.examples import Translation
+from explorer.training.checking import measure
 from explorer.training.steps import steps_of
-from explorer.training.stories import Translation
 
 ROOT = Path(__file__).parent.parent
-NAMES = list(recipes.SHIPPED)
+NAMES = list(recipes.RECIPES)
 
 
-def held_of(plan: dict, count: int) -> Held:
+def held_of(plan: dict, count: int) -> EvalData:
     """The first validation texts of the corpus that a model was trained on."""
     if plan["corpus"]["name"] == "english-french":
         gold = list(pairs(count, 1, "validation"))
-        return Held([Translation(pair.english, pair.french) for pair in gold], gold=gold)
-    return Held(list(stories(count, 1, "validation")), "microworld", "validation", 1)
+        return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
+    return EvalData(list(stories(count, 1, "validation")), "microworld", "validation", 1)
 
 
 def test_what_waits_is_not_shipped_and_all_else_is() -> None:
     shipped = {held.name for held in ex.models().values() if held.shipped}
-    assert set(recipes.WAITING) <= set(recipes.RECIPES) and shipped == set(NAMES)
+    assert shipped == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES if ALL else NAMES[::3])
 def test_a_card_says_what_its_model_does(name: str) -> None:
     """The figures of the shipped seed, measured again on the shipped weights with fewer texts, lie near those on the card."""
     folder = ex.models()[name].folder
-    text, about = (folder / "CARD.md").read_text("utf-8"), runs.described(folder)
+    text, about = (folder / "CARD.md").read_text("utf-8"), run_folder.described(folder)
     place = text.split("| figure |")[1].split("\n")[0].split("|").index(f" seed {about['plan']['seed']} ")
     again = measure(
         ex.load(name, device="cpu"), about["plan"]["objective"], held_of(about["plan"], 150), strategy=about["plan"]["strategy"]
     )
-    printed = cards.figures(text)
+    printed = model_cards.figures(text)
     wanted = [figure for figure in recipes.RECIPES[name].shown if not figure.startswith("4-gram")]
     assert wanted
     for figure in wanted:
@@ -54,18 +55,18 @@ def test_a_card_says_what_its_model_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_says_how_to_make_its_model_again(name: str) -> None:
-    about = runs.described(ex.models()[name].folder)
+    about = run_folder.described(ex.models()[name].folder)
     text = (ex.models()[name].folder / "CARD.md").read_text("utf-8")
     recipe = recipes.RECIPES[name]
     choice = {"seed": about["plan"]["seed"], "options": recipe.options}
-    assert f"`{cards.command(about['preset']['name'], choice, about['plan'])}`" in " ".join(text.split())
+    assert f"`{model_cards.command(about['preset']['name'], choice, about['plan'])}`" in " ".join(text.split())
     recipes.check_same(recipe, ex.models()[name].folder)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if recipes.RECIPES[name].keep])
 def test_snapshots_travel_with_their_model(name: str) -> None:
     """They open, the last is the model itself, and the steps that are listed name them."""
-    kept = library.snapshots(name)
+    kept = store.snapshots_of(name)
     steps = steps_of(ex.models()[name].folder)
     assert len(kept) == recipes.RECIPES[name].keep == len({step.snapshot for step in steps} - {None})
     assert [step.step for step in steps if step.snapshot] == list(kept) and kept[-1] == steps[-1].step
@@ -76,9 +77,9 @@ def test_snapshots_travel_with_their_model(name: str) -> None:
 
 
 def test_the_table_of_the_readme_comes_from_the_cards() -> None:
-    shown = {name: recipe.shown for name, recipe in recipes.SHIPPED.items()}
-    for made in (cards.systems, cards.table):
-        assert made(library.data_folder() / "models", shown) in (ROOT / "README.md").read_text("utf-8")
+    shown = {name: recipe.shown for name, recipe in recipes.RECIPES.items()}
+    for made in (model_cards.systems, model_cards.table):
+        assert made(store.data_folder() / "models", shown) in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -96,15 +97,15 @@ def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> 
     }
     found = {seed: {"validation": {"perplexity": 3.25 + seed}, "test": {"perplexity": 5.0}} for seed in (0, 1)}
     taken = {seed: {"seconds": 60.0 + seed, "processor": "abacus", "threads": 1, "torch": "2"} for seed in (0, 1)}
-    card = cards.written("gpt", run, {"seed": 1, "best": "perplexity", "note": "", "options": {"dim": 8}}, found, taken)
+    card = model_cards.written("gpt", run, {"seed": 1, "best": "perplexity", "note": "", "options": {"dim": 8}}, found, taken)
     assert "explorer fit gpt --size tiny --seed 1 --device cpu --precision float32 --set dim=8" in " ".join(card.split())
-    assert cards.figures(card)["perplexity (validation)"] == (3.25, 4.25)
+    assert model_cards.figures(card)["perplexity (validation)"] == (3.25, 4.25)
     (tmp_path / "gpt").mkdir()
     (tmp_path / "gpt" / "CARD.md").write_text(card, "utf-8")
-    row = cards.table(tmp_path, {"gpt": ("perplexity",)}).splitlines()[2]
+    row = model_cards.table(tmp_path, {"gpt": ("perplexity",)}).splitlines()[2]
     assert row == "| gpt | perplexity | 3.750 (3.250–4.250) | 5.000 (5.000–5.000) | 60 (60–61) |"
-    with pytest.raises(ex.ExplorerError, match="explorer.recipes bert"):
-        cards.table(tmp_path, {"bert": ("mlm accuracy",)})
+    with pytest.raises(ex.ExplorerError, match="explorer.studies.recipes bert"):
+        model_cards.table(tmp_path, {"bert": ("mlm accuracy",)})
 
 
 def test_snapshots_are_spread_from_the_first_to_the_last() -> None:

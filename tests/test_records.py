@@ -102,9 +102,9 @@ def test_weights_alone_can_be_shown_but_not_derived() -> None:
 
 def test_soft_cap_bias_sinks_and_grouped_heads_enter_the_stages() -> None:
     """Against the formulas written out, for what other architectures have and ours do not."""
-    chance = np.random.default_rng(0)
-    q, k, v = (chance.normal(size=(h, 5, 8)).astype(np.float32) for h in (4, 2, 2))
-    bias, sinks = chance.normal(size=(4, 5, 5)).astype(np.float32), chance.normal(size=4).astype(np.float32)
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.normal(size=(h, 5, 8)).astype(np.float32) for h in (4, 2, 2))
+    bias, sinks = rng.normal(size=(4, 5, 5)).astype(np.float32), rng.normal(size=4).astype(np.float32)
     allowed = np.tril(np.ones((5, 5), bool))
     logits = np.stack([np.tanh(q[h] @ k[h // 2].T * 0.3 / 2.0) * 2.0 + bias[h] for h in range(4)])
     powers = np.where(allowed, np.exp(logits), 0)

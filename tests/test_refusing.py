@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +17,15 @@ import torch
 from test_training import SMALL, TEXTS, begun, weights
 
 import explorer as ex
-from explorer import library
-from explorer.model import OwnModel
-from explorer.objectives import OBJECTIVES
-from explorer.training import point
-from explorer.training.fitting import fit
+from explorer.models import store
+from explorer.models.transformer import TransformerModel
+from explorer.text.examples import Translation, parted, prepared
+from explorer.training import resume
+from explorer.training.fit import fit
+from explorer.training.objectives import OBJECTIVES
 from explorer.training.optimising import Optimiser
-from explorer.training.run import Plan
+from explorer.training.plan import Plan
 from explorer.training.steps import steps_of
-from explorer.training.stories import Translation, parted, prepared
 
 
 def fitted(system: str = "bert", **changes: object) -> list[dict[str, float]]:
@@ -80,7 +81,7 @@ def test_attention_that_is_taught_must_be_seen() -> None:
     assert Plan("mlm", "mlm", 5, compiled=True).compiled
 
 
-def test_a_tokenizer_without_the_special_pieces_is_refused(gpt2: OwnModel) -> None:
+def test_a_tokenizer_without_the_special_pieces_is_refused(gpt2: TransformerModel) -> None:
     plain = ex.tokenizer("bpe", (" ".join(story) for story in TEXTS), size=300, specials=("<pad>", "</s>", "<unk>"))
     with pytest.raises(ex.ExplorerError, match="mask, cls, sep"):
         fitted(tokenizer=gpt2.tokenizer)
@@ -126,7 +127,7 @@ def test_translations_of_nothing_are_left_out() -> None:
         fitted("transformer", corpus=told, pieces=120, batch=9)
 
 
-def test_a_long_document_is_read_to_its_end(bert: OwnModel) -> None:
+def test_a_long_document_is_read_to_its_end(bert: TransformerModel) -> None:
     text = "The dog did not cross the street. It was too tired to walk home. A cat ran. " * 40 + "Word " * 300
     (whole,) = prepared([text], bert.tokenizer)
     parts = parted(whole, 50)
@@ -142,7 +143,7 @@ def test_a_long_document_is_read_to_its_end(bert: OwnModel) -> None:
     assert [len(story.ids) for story in prepared([text], bert.tokenizer, 50)] == [len(part.ids) for part in parts]
 
 
-def begun_at(tmp_path: Path, bert: OwnModel, step: int = 2) -> tuple[Path, dict[Path, bytes]]:
+def begun_at(tmp_path: Path, bert: TransformerModel, step: int = 2) -> tuple[Path, dict[Path, bytes]]:
     """A run that was stopped, and every file of it."""
     run = begun(tmp_path / "run", bert.tokenizer)
     for made in run:
@@ -157,7 +158,7 @@ def files(folder: Path) -> dict[Path, bytes]:
 
 @pytest.mark.parametrize("moment", ["resume.safetensors", "model.safetensors", "steps.jsonl"])
 def test_no_space_left_spoils_nothing_that_was_there(
-    bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     """Writing fails as on a full disk, after half of the bytes; afterwards there is room, and the same run ends as if nothing was."""
     straight = begun(None, bert.tokenizer)
@@ -207,10 +208,10 @@ def failing_writes(monkeypatch: pytest.MonkeyPatch, name: str, limit: int) -> No
         Path(path).write_bytes(b"x" * limit)
         raise full
 
-    monkeypatch.setattr(library, "save_file", cut)
+    monkeypatch.setattr(store, "save_file", cut)
 
 
-def test_a_run_that_may_not_write_says_so(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_may_not_write_says_so(bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     for place in (tmp_path / "file" / "run", Path("/proc/run") if Path("/proc").is_dir() else tmp_path / "file"):
         with pytest.raises(ex.ExplorerError, match="Choose another folder"):
@@ -230,12 +231,12 @@ def test_a_run_that_may_not_write_says_so(bert: OwnModel, tmp_path: Path, monkey
     assert files(folder) == before
 
 
-def test_what_is_not_there_is_named(bert: OwnModel, tmp_path: Path) -> None:
+def test_what_is_not_there_is_named(bert: TransformerModel, tmp_path: Path) -> None:
     folder, _ = begun_at(tmp_path, bert)
     with pytest.raises(ex.ExplorerError, match="no snapshot of step 7.*There are: 1, 2"):
         ex.load(folder, step=7)
     (folder / "snapshots" / "000001" / "model.safetensors").unlink()
-    assert library.snapshots(folder) == (2,)
+    assert store.snapshots_of(folder) == (2,)
     with pytest.raises(ex.ExplorerError, match="no snapshot of step 1"):
         ex.load(folder, step=1)
     (folder / "resume.safetensors").unlink()
@@ -256,7 +257,7 @@ for step in begun(Path(sys.argv[1]), ex.load("bert", device="cpu").tokenizer):
 """
 
 
-def test_the_second_process_is_told(bert: OwnModel, tmp_path: Path) -> None:
+def test_the_second_process_is_told(bert: TransformerModel, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     command = [sys.executable, "-c", HOLDER.format(here=str(Path(__file__).parent)), str(folder)]
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
@@ -274,7 +275,7 @@ def test_the_second_process_is_told(bert: OwnModel, tmp_path: Path) -> None:
     assert len(list(begun(folder, bert.tokenizer))) == 12, "a dead process holds nothing"
 
 
-def test_a_loop_left_behind_does_not_lock_its_own_process_out(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_loop_left_behind_does_not_lock_its_own_process_out(bert: TransformerModel, tmp_path: Path) -> None:
     old = begun(tmp_path / "run", bert.tokenizer)
     steps = iter(old)
     next(steps)  # as in a notebook that was interrupted: nobody closes this loop
@@ -289,7 +290,7 @@ def test_a_loop_left_behind_does_not_lock_its_own_process_out(bert: OwnModel, tm
 
 @pytest.mark.parametrize("moment", ["before", "within", "after"])
 def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_bits(
-    bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     straight = begun(None, bert.tokenizer)
     losses = [dict(step.losses) for step in straight]
@@ -321,7 +322,7 @@ def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_bits(
         assert torch.equal(value, weights(again.model)[name]), name
 
 
-def test_training_works_in_a_thread(bert: OwnModel, tmp_path: Path) -> None:
+def test_training_works_in_a_thread(bert: TransformerModel, tmp_path: Path) -> None:
     run, made = begun(tmp_path / "run", bert.tokenizer), []
     thread = threading.Thread(target=lambda: made.extend(run))
     thread.start()
@@ -332,14 +333,14 @@ def test_training_works_in_a_thread(bert: OwnModel, tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory."), RuntimeError(
     "[enforce fail at alloc_cpu.cpp:127] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.")])  # fmt: skip
 def test_out_of_memory_names_what_to_turn(
-    bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+    bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     folder, before = begun_at(tmp_path, bert)
 
     def large(*_: object) -> None:
         raise error
 
-    monkeypatch.setitem(OBJECTIVES, "mlm+nsp", large)
+    monkeypatch.setitem(OBJECTIVES, "mlm+nsp", replace(OBJECTIVES["mlm+nsp"], loss=large))
     with pytest.raises(ex.ExplorerError, match=r"accumulate=.*batch=.*length=.*size=.*snapshots are intact"):
         list(begun(folder, bert.tokenizer))
     monkeypatch.undo()
@@ -351,10 +352,10 @@ def test_out_of_memory_names_what_to_turn(
 
 
 def test_memory_that_ran_out_within_an_update_goes_back_to_the_last_point(
-    bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, _ = begun_at(tmp_path, bert)
-    kept = (folder / point.POINT).read_bytes()
+    kept = (folder / resume.POINT).read_bytes()
     run = begun(folder, bert.tokenizer)
 
     def half(self: Optimiser, rate: float) -> None:
@@ -364,7 +365,7 @@ def test_memory_that_ran_out_within_an_update_goes_back_to_the_last_point(
     monkeypatch.setattr(Optimiser, "step", half)
     with pytest.raises(ex.ExplorerError, match="accumulate"):
         list(run)
-    assert (folder / point.POINT).read_bytes() == kept, "weights that were moved by half are not kept"
+    assert (folder / resume.POINT).read_bytes() == kept, "weights that were moved by half are not kept"
     monkeypatch.undo()
     straight = begun(None, bert.tokenizer)
     list(straight)

@@ -13,14 +13,16 @@ from safetensors.torch import load_file
 from test_training import TEXTS, begun, weights
 
 import explorer as ex
-from explorer import library, runs
-from explorer.model import OwnModel
+from explorer.models import run_folder, store
+from explorer.models.transformer import TransformerModel
 from explorer.training.run import Run
 from explorer.training.steps import line_of, steps_of
 
 
 @pytest.fixture(scope="module")
-def finished(bert: OwnModel, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, dict[str, torch.Tensor]]]:
+def finished(
+    bert: TransformerModel, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[int, dict[str, torch.Tensor]]]:
     """A run of twelve steps, and the weights that it had after each."""
     folder = tmp_path_factory.mktemp("runs") / "small"
     run = begun(folder, bert.tokenizer)
@@ -29,7 +31,7 @@ def finished(bert: OwnModel, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 def test_a_snapshot_is_the_weights_of_its_step(finished: tuple[Path, dict[int, dict[str, torch.Tensor]]]) -> None:
     folder, then = finished
-    kept = library.snapshots(folder)
+    kept = store.snapshots_of(folder)
     assert kept == tuple(step.snapshot for step in steps_of(folder) if step.snapshot is not None) and kept[-1] == 12
     for step in kept:
         assert [path.name for path in (folder / "snapshots" / f"{step:06d}").iterdir()] == ["model.safetensors"]
@@ -40,7 +42,7 @@ def test_a_snapshot_is_the_weights_of_its_step(finished: tuple[Path, dict[int, d
 
 
 def test_a_run_that_goes_on_opens_at_its_snapshots_and_is_no_model_yet(
-    bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
     run = begun(tmp_path / "models" / "mine", bert.tokenizer)
@@ -57,7 +59,7 @@ def test_a_run_that_goes_on_opens_at_its_snapshots_and_is_no_model_yet(
         "preset": "bert",
         "size": "32 × 2",
         "steps": 12,
-        "snapshots": library.snapshots("mine"),
+        "snapshots": store.snapshots_of("mine"),
     }
     by_name, by_path = ex.load("mine", step=1, device="cpu"), ex.load(str(tmp_path / "models" / "mine"), step=1, device="cpu")
     assert (by_name.logits("A dog.") == by_path.logits("A dog.")).all() and by_name.name == "mine"
@@ -74,7 +76,7 @@ def test_a_shipped_run_holds_what_a_lesson_needs_and_no_path(
         "gpt2", corpus=tmp_path / "own", pieces=300, steps=8, batch=4, dim=32, heads=2, folder=tmp_path / "run", device="cpu"
     )
     list(run)
-    target = library.ship(tmp_path / "run", tmp_path / "models" / "told", keep=(1, 8), card="# told")
+    target = store.ship(tmp_path / "run", tmp_path / "models" / "told", keep=(1, 8), card="# told")
     files = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
     assert files == {
         "CARD.md", "config.json", "model.safetensors", "seen.json", "tokenizer.json", "run.json", "steps.jsonl",
@@ -82,17 +84,17 @@ def test_a_shipped_run_holds_what_a_lesson_needs_and_no_path(
     }  # fmt: skip
     for path in target.rglob("*.json*"):
         assert str(tmp_path) not in path.read_text("utf-8")
-    assert library.snapshots(target) == (1, 8) == tuple(s.snapshot for s in steps_of(target) if s.snapshot)
+    assert store.snapshots_of(target) == (1, 8) == tuple(s.snapshot for s in steps_of(target) if s.snapshot)
     assert all(value.dtype == torch.float16 for value in load_file(target / "model.safetensors").values())
     for step in (1, 8):
         here, there = (ex.load(place, step=step, device="cpu").logits("A dog.") for place in (target, tmp_path / "run"))
         assert (here == there).all()
-    library.ship(tmp_path / "run", target, keep=(8,))
-    assert library.snapshots(target) == (8,) and not (target / "CARD.md").exists()
+    store.ship(tmp_path / "run", target, keep=(8,))
+    assert store.snapshots_of(target) == (8,) and not (target / "CARD.md").exists()
     with pytest.raises(ex.ExplorerError, match="no snapshot of step 5"):
-        library.ship(tmp_path / "run", target, keep=(5,))
+        store.ship(tmp_path / "run", target, keep=(5,))
     with pytest.raises(ex.ExplorerError, match="into itself"):
-        library.ship(folder, folder)
+        store.ship(folder, folder)
     assert ex.load(target, device="cpu").name == "told"
 
 
@@ -101,7 +103,7 @@ def test_thinned_steps_keep_what_was_measured(count: int) -> None:
     steps = [{"step": n, "losses": {"lm": 1.0}, "rate": 1.0} for n in range(1, count + 1)]
     for n in range(0, count, max(1, count // 17)):
         steps[n]["metrics"] = {"perplexity": 3.0}
-    kept = [step["step"] for step in runs.thinned(steps)]
+    kept = [step["step"] for step in run_folder.thinned(steps)]
     assert kept == sorted(set(kept)) and {1, count} <= set(kept)
     assert {step["step"] for step in steps if "metrics" in step} <= set(kept)
     assert len(kept) == count if count <= 12 else 100 < len(kept) <= 300
@@ -131,7 +133,7 @@ HARMS = {"cut": lambda b: b[: len(b) // 2], "emptied": lambda b: b"", "garbled":
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("part", ["run.json", "resume.safetensors", "steps.jsonl", "snapshots/000001/model.safetensors"])
 def test_damage_is_named_and_harms_nothing_else(
-    bert: OwnModel, finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path, part: str, harm: str
+    bert: TransformerModel, finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path, part: str, harm: str
 ) -> None:
     folder = Path(shutil.copytree(finished[0], tmp_path / "run"))
     (folder / part).write_bytes(HARMS[harm]((folder / part).read_bytes()))
@@ -144,7 +146,7 @@ def test_damage_is_named_and_harms_nothing_else(
         ex.load(folder, step=1, device="cpu")
 
     if (part, harm) in (("steps.jsonl", "cut"), ("steps.jsonl", "emptied")):
-        assert len(runs.lines(folder)) < 12  # a kill leaves this behind: the curve is shorter, nothing else
+        assert len(run_folder.lines(folder)) < 12  # a kill leaves this behind: the curve is shorter, nothing else
         used()
     else:
         with pytest.raises(ex.ExplorerError, match=Path(part).name.replace(".", r"\.")):
@@ -155,7 +157,7 @@ def test_damage_is_named_and_harms_nothing_else(
 
 
 def test_every_flipped_bit_of_a_resume_point_is_noticed(
-    bert: OwnModel, finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path
+    bert: TransformerModel, finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(finished[0], tmp_path / "run"))
     path = folder / "resume.safetensors"
@@ -177,10 +179,10 @@ def test_a_flipped_bit_of_weights_is_noticed_or_changes_nothing(
     path = (folder if step is None else folder / "snapshots" / "000001") / "model.safetensors"
     content, right = path.read_bytes(), ex.load(folder, step=step, device="cpu").logits("A dog.")
     begin = 8 + int.from_bytes(content[:8], "little")  # where the header ends and the weights begin
-    chance = np.random.default_rng(1)
-    for place in (*chance.integers(begin, len(content), size=15).tolist(), *chance.integers(begin, size=15).tolist()):
+    rng = np.random.default_rng(1)
+    for place in (*rng.integers(begin, len(content), size=15).tolist(), *rng.integers(begin, size=15).tolist()):
         harmed = bytearray(content)
-        harmed[place] ^= 1 << int(chance.integers(8))
+        harmed[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(bytes(harmed))
         try:
             found = ex.load(folder, step=step, device="cpu").logits("A dog.")
@@ -190,7 +192,7 @@ def test_a_flipped_bit_of_weights_is_noticed_or_changes_nothing(
 
 
 def test_a_foreign_resume_point_is_refused(
-    bert: OwnModel, finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path
+    bert: TransformerModel, finished: tuple[Path, dict[int, dict[str, torch.Tensor]]], tmp_path: Path
 ) -> None:
     for name, changes in (("seed", {"seed": 9}), ("shape", {"dim": 16})):
         other = begun(tmp_path / name, bert.tokenizer, **changes)
@@ -201,7 +203,7 @@ def test_a_foreign_resume_point_is_refused(
 
 
 @pytest.mark.parametrize("content", ["[]", '{"plan": 3}', '{"plan": {}, "architecture": {}, "preset": []}', "null", "{"])
-def test_a_run_json_that_describes_no_run_is_named(bert: OwnModel, tmp_path: Path, content: str) -> None:
+def test_a_run_json_that_describes_no_run_is_named(bert: TransformerModel, tmp_path: Path, content: str) -> None:
     run = begun(tmp_path / "run", bert.tokenizer)
     next(iter(run))
     (tmp_path / "run" / "run.json").write_text(content)
@@ -210,7 +212,7 @@ def test_a_run_json_that_describes_no_run_is_named(bert: OwnModel, tmp_path: Pat
             use()
 
 
-def test_another_tokenizer_is_another_run(bert: OwnModel, tmp_path: Path) -> None:
+def test_another_tokenizer_is_another_run(bert: TransformerModel, tmp_path: Path) -> None:
     begun(tmp_path / "run", bert.tokenizer)
     other = ex.tokenizer("wordpiece", (" ".join(story) for story in TEXTS), size=bert.config.vocab)
     with pytest.raises(ex.ExplorerError, match="another run"):
@@ -219,5 +221,5 @@ def test_another_tokenizer_is_another_run(bert: OwnModel, tmp_path: Path) -> Non
     assert len(held["tokenizer"]["sha256"]) == 64
 
 
-def test_a_run_is_a_run(bert: OwnModel) -> None:
+def test_a_run_is_a_run(bert: TransformerModel) -> None:
     assert isinstance(begun(None, bert.tokenizer), Run)

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,21 +17,21 @@ from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
 
 import explorer as ex
 from explorer.decoding import STRATEGIES, Settings, State
-from explorer.generating.comparing import contest, distribution, total_of, trap, trapped, written
-from explorer.generating.watching import watch
-from explorer.model import OwnModel
+from explorer.decoding.comparison import contest, distribution, total_of, trap, trapped, written
+from explorer.decoding.generation_trace import watch
+from explorer.microworld import stories
+from explorer.models.transformer import TransformerModel
 from explorer.records import DecodingStep
-from explorer.text.microworld import stories
 
 
 class Table:
-    """A model that is a table: the next piece depends on the last two. Its states are random vectors, one for each piece."""
+    """A model that is a table: the next token depends on the last two. Its states are random vectors, one for each token."""
 
     def __init__(self, number: int, size: int, end: int | None = 0) -> None:
-        chance = np.random.default_rng(number)
-        scores = chance.normal(size=(size, size, size)) * 1.5
+        rng = np.random.default_rng(number)
+        scores = rng.normal(size=(size, size, size)) * 1.5
         self.logp = np.log(np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)).astype(np.float32)
-        self.vectors = chance.normal(size=(size, 5))
+        self.vectors = rng.normal(size=(size, 5))
         self.size, self.ends, self.longest = size, () if end is None else (end,), None
 
     def start(self, prompt: Sequence[int]) -> Any:
@@ -68,16 +68,16 @@ def every_text(size: int, length: int, end: int | None) -> Iterator[tuple[int, .
 
 
 @functools.cache
-def gpt() -> OwnModel:
+def gpt() -> TransformerModel:
     return ex.load("gpt", device="cpu")
 
 
 @pytest.mark.parametrize("number", sample(60, 12))
 def test_exhaustive_search_and_enough_beams_find_the_best_text(number: int) -> None:
-    chance = np.random.default_rng(number)
-    size, length = int(chance.integers(2, 7)), int(chance.integers(1, 5))
-    end, power = (0 if chance.random() < 0.7 else None), float(chance.choice([0.0, 0.7, 1.0]))
-    table, prompt = Table(number, size, end), [int(chance.integers(size)), int(chance.integers(size))]
+    rng = np.random.default_rng(number)
+    size, length = int(rng.integers(2, 7)), int(rng.integers(1, 5))
+    end, power = (0 if rng.random() < 0.7 else None), float(rng.choice([0.0, 0.7, 1.0]))
+    table, prompt = Table(number, size, end), [int(rng.integers(size)), int(rng.integers(size))]
     ranked = sorted(every_text(size, length, end), key=lambda text: -table.total(prompt, text) / len(text) ** power)
     settings = Settings(max_tokens=length, length_penalty=power, beams=5, candidates=0)
     *_, all_of_them = STRATEGIES["exhaustive"](table, prompt, settings)
@@ -95,7 +95,7 @@ def test_exhaustive_search_and_enough_beams_find_the_best_text(number: int) -> N
 def diverse(
     table: Table, prompt: list[int], length: int, groups: int, width: int, cost: float
 ) -> list[list[tuple[list[int], float]]]:
-    """Vijayakumar et al. (2016), without end pieces: at each step group g maximises Θ − cost · how often earlier groups said the piece."""
+    """Vijayakumar et al. (2016), without end pieces: at each step group g maximises Θ − cost · how often earlier groups said the token."""
     beams: list[list[tuple[list[int], float]]] = [[([], 0.0)] for _ in range(groups)]
     for _ in range(length):
         said = np.zeros(table.size)
@@ -112,9 +112,9 @@ def diverse(
 
 @pytest.mark.parametrize("number", sample(60, 12))
 def test_diverse_beam_search_is_the_paper_s(number: int) -> None:
-    chance = np.random.default_rng(number)
-    groups, width, cost = int(chance.integers(1, 4)), int(chance.integers(1, 4)), float(chance.choice([0.0, 0.4, 3.0]))
-    table, length = Table(number, int(chance.integers(7, 20)), None), int(chance.integers(1, 6))
+    rng = np.random.default_rng(number)
+    groups, width, cost = int(rng.integers(1, 4)), int(rng.integers(1, 4)), float(rng.choice([0.0, 0.4, 3.0]))
+    table, length = Table(number, int(rng.integers(7, 20)), None), int(rng.integers(1, 6))
     settings = Settings(max_tokens=length, beams=groups * width, groups=groups, diversity=cost, length_penalty=0.0)
     *_, final = STRATEGIES["diverse-beam"](table, [1, 2], settings)
     wanted = [text for group in diverse(table, [1, 2], length, groups, width, cost) for text in group]
@@ -139,8 +139,8 @@ def contrast(table: Table, prompt: list[int], length: int, k: int, alpha: float)
 
 @pytest.mark.parametrize("number", sample(60, 12))
 def test_contrastive_search_is_the_paper_s(number: int) -> None:
-    chance = np.random.default_rng(number)
-    table, k, alpha = Table(number, 20, None), int(chance.integers(2, 8)), float(chance.uniform(0, 1))
+    rng = np.random.default_rng(number)
+    table, k, alpha = Table(number, 20, None), int(rng.integers(2, 8)), float(rng.uniform(0, 1))
     *_, final = STRATEGIES["contrastive"](table, [1, 2, 3], Settings(max_tokens=7, top_k=k, alpha=alpha))
     assert final.ids.tolist() == contrast(table, [1, 2, 3], 7, k, alpha)
     *_, plain = STRATEGIES["contrastive"](table, [1, 2, 3], Settings(max_tokens=7, alpha=0.0))
@@ -229,7 +229,7 @@ def test_a_step_records_where_it_looked_in_the_source(name: str) -> None:
             assert step.cross[layer].sum(-1) == pytest.approx(1, abs=1e-5)
 
 
-def check_record(step: DecodingStep, model: OwnModel, text: list[int]) -> None:
+def check_record(step: DecodingStep, model: TransformerModel, text: list[int]) -> None:
     """The numbers of a step against the model's own scores for the text so far."""
     logp = torch.log_softmax(torch.tensor(model.logits([*text, *step.ids.tolist()[:-1]])[-1]).double(), -1).numpy()
     assert step.entropy[0] == pytest.approx(float(-(np.exp(logp) * logp).sum()), abs=1e-4)
@@ -307,9 +307,9 @@ def test_the_context_ends_and_says_so() -> None:
         ({"text": [9] * 48}, "no room to go on"),
         ({"text": [9] * 49}, "reads at most 48"),
         ({"text": ""}, "empty"),
-        ({"text": []}, "no piece"),
-        ({"text": [VOCAB]}, f"no piece {VOCAB}"),
-        ({"force": {0: VOCAB + 1}}, f"no piece {VOCAB + 1}"),
+        ({"text": []}, "no token"),
+        ({"text": [VOCAB]}, f"no token {VOCAB}"),
+        ({"force": {0: VOCAB + 1}}, f"no token {VOCAB + 1}"),
         ({"force": {0: ""}}, "given by its id or its text"),
         ({"force": "cat"}, "must be a mapping"),
         ({"strategy": "bean"}, "Did you mean 'beam'"),
@@ -328,7 +328,7 @@ def test_bad_input_gets_a_clear_answer(given: dict[str, Any], message: str) -> N
         list(ex.decode(model, given.pop("text"), given.pop("strategy", "greedy"), **given))
 
 
-def test_what_cannot_generate_says_so(bert: OwnModel) -> None:
+def test_what_cannot_generate_says_so(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="encoder: it reads a whole text at once"):
         ex.decode(bert, "The dog")
     with pytest.raises(ex.ExplorerError, match="cannot generate"):
@@ -339,6 +339,9 @@ def test_what_cannot_generate_says_so(bert: OwnModel) -> None:
         list(ex.decode(bert, "The dog.", "fill"))
     with pytest.raises(ex.ExplorerError, match="order of filling"):
         list(ex.decode(bert, "The ___.", "fill", order="right"))
+    for rounds in (0, 1.5, True):
+        with pytest.raises(ex.ExplorerError, match=f"rounds={rounds} must be a whole number of at least 1"):
+            list(ex.decode(bert, "The ___.", "fill", order="mask-predict", rounds=rounds))
 
 
 @functools.cache
@@ -353,11 +356,11 @@ def masked(number: int) -> BertForMaskedLM:
 
 
 @pytest.mark.parametrize("number", sample(30, 6))
-def test_blanks_are_filled_as_the_formulas_say(number: int, bert: OwnModel) -> None:
-    chance, module = np.random.default_rng(number), masked(number % 2)
+def test_blanks_are_filled_as_the_formulas_say(number: int, bert: TransformerModel) -> None:
+    rng, module = np.random.default_rng(number), masked(number % 2)
     v, never = bert.tokenizer.vocabulary, list(bert.tokenizer.vocabulary.special)
-    ids = chance.integers(5, 120, size=14)
-    places = np.sort(chance.choice(14, size=int(chance.integers(1, 7)), replace=False))
+    ids = rng.integers(5, 120, size=14)
+    places = np.sort(rng.choice(14, size=int(rng.integers(1, 7)), replace=False))
     ids[places] = v.mask
 
     def logp(now: np.ndarray) -> np.ndarray:
@@ -386,7 +389,7 @@ def test_blanks_are_filled_as_the_formulas_say(number: int, bert: OwnModel) -> N
     assert final.tokens.ids.tolist() == now.tolist()
 
 
-def test_our_masked_model_fills_its_blanks(bert: OwnModel) -> None:
+def test_our_masked_model_fills_its_blanks(bert: TransformerModel) -> None:
     steps = list(ex.decode(bert, "The animal was too ___ to cross the ___.", "fill", order="confident"))
     assert len(steps) == 2 and not steps[-1].blank.any() and "[MASK]" not in steps[-1].text
     first = torch.softmax(torch.tensor(bert.logits("The animal was too [MASK] to cross the [MASK].")).double(), -1).numpy()
@@ -399,7 +402,7 @@ def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
     stories = [
         "Anna had a white animal. The animal was hungry, so Anna gave it some milk. Then the animal slept all day at home."
     ] * 2
-    record = contest(gpt(), stories, pieces=10, beams=(3,))
+    record = contest(gpt(), stories, tokens=10, beams=(3,))
     assert record.totals.shape == (3, 2) and record.labels == ("as it was written", "greedy", "beam 3")
     greedy = written(gpt(), gpt().tokens(stories[0]).ids[:8].tolist(), "greedy", "greedy", max_tokens=10)
     assert record.totals[1, 0] == pytest.approx(greedy.total, abs=1e-4)
@@ -408,9 +411,9 @@ def test_beginnings_where_greedy_walks_into_a_trap_are_found() -> None:
 
 def test_the_deepest_trap_is_shown_piece_by_piece() -> None:
     told = [" ".join(story) for story in stories(6, 5, "validation")]
-    record = contest(gpt(), told, pieces=12, beams=(5,))
+    record = contest(gpt(), told, tokens=12, beams=(5,))
     deepest = trapped(record)[0]
-    shown = trap(gpt(), record, pieces=12)
+    shown = trap(gpt(), record, tokens=12)
     assert [row.label for row in shown] == ["greedy", "beam 5"]
     for row, total in zip(shown, record.totals[1:, deepest], strict=True):
         assert row.total == pytest.approx(total, abs=1e-4)
@@ -430,9 +433,31 @@ def test_the_distribution_is_the_model_s() -> None:
 
 
 def test_an_n_gram_model_writes_too() -> None:
-    from explorer.text.ngram import train
+    from explorer.models.ngram import train
 
     rows = [[0, 5, 6, 7, 5, 6, 8, 0], [0, 5, 6, 7, 9, 0]]
     model = train(rows, TOKENIZER, order=2, begin=0)
     *_, final = ex.decode(model, [0, 5], max_tokens=3)
     assert final.ids[0] == 6
+
+
+class Noticed(Settings):
+    """Settings that remember which of them were read."""
+
+    read: ClassVar[set[str]] = set()
+
+    def __getattribute__(self, name: str) -> object:
+        if name in OWN_SETTINGS:
+            Noticed.read.add(name)
+        return super().__getattribute__(name)
+
+
+OWN_SETTINGS = {name for entry in STRATEGIES.values() for name in entry.reads}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_strategy_reads_the_settings_that_its_entry_names(name: str) -> None:
+    settings = Noticed(max_tokens=6, top_k=2, beams=2, among=(0, 1, 2), extra=STRATEGIES[name].options)
+    Noticed.read.clear()
+    list(STRATEGIES[name](Table(5, 6), [1, 2], settings))
+    assert Noticed.read == set(STRATEGIES[name].reads)

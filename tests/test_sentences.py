@@ -9,17 +9,18 @@ import pytest
 import torch
 
 import explorer as ex
-from explorer import library
+from explorer.app.lessons.vectors import sentences_questions as lesson
+from explorer.app.recorded import there
 from explorer.errors import ChoiceError, TextError
-from explorer.experiments import sentences as experiment
-from explorer.lessons import sentences as lesson
-from explorer.model import OwnModel
-from explorer.model.others import ElmoModel, StaticModel
-from explorer.pages.parts.recorded import there
+from explorer.models import results
+from explorer.models.elmo import ElmoModel
+from explorer.models.transformer import TransformerModel
+from explorer.models.vectors import StaticModel
 from explorer.records import Likeness, Ranked, cosine
-from explorer.tasks import sentences, siamese
-from explorer.tasks.metrics import interval
+from explorer.studies import sentences as experiment
 from explorer.text.classroom import toys
+from explorer.training.finetune import sentences, siamese
+from explorer.training.finetune.metrics import interval
 
 TEXTS = ("The dog was tired because it ran all day.", "A cat.", "Anna gave the red key to Tom in the garden.")
 
@@ -31,15 +32,15 @@ def glove() -> StaticModel:
     return made
 
 
-def state(model: OwnModel, text: str) -> np.ndarray:
+def state(model: TransformerModel, text: str) -> np.ndarray:
     return ex.trace(model, text).hidden["encoder"][-1].astype(np.float64)
 
 
 # ways
 
 
-def test_every_way_is_its_formula_on_the_states_of_a_single_text(bert: OwnModel, glove: StaticModel) -> None:
-    means, firsts = sentences.mean_of_pieces(bert, TEXTS), sentences.first_piece(bert, TEXTS)
+def test_every_way_is_its_formula_on_the_states_of_a_single_text(bert: TransformerModel, glove: StaticModel) -> None:
+    means, firsts = sentences.mean_state(bert, TEXTS), sentences.cls_state(bert, TEXTS)
     for n, text in enumerate(TEXTS):
         np.testing.assert_allclose(means[n], state(bert, text).mean(0), atol=2e-5)
         np.testing.assert_allclose(firsts[n], state(bert, text)[0], atol=2e-5)
@@ -73,8 +74,8 @@ def test_cosines_and_shared_words_are_counted_by_hand() -> None:
     np.testing.assert_allclose(said, [2 / 5, 0])
 
 
-def test_likeness_knows_nothing_of_order_where_words_are_averaged(bert: OwnModel, glove: StaticModel) -> None:
-    made = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of pieces", bert)])
+def test_likeness_knows_nothing_of_order_where_words_are_averaged(bert: TransformerModel, glove: StaticModel) -> None:
+    made = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of tokens", bert)])
     np.testing.assert_allclose(made.cosines, made.cosines.transpose(0, 2, 1), atol=1e-12)
     np.testing.assert_allclose(made.cosines[:, range(5), range(5)], 1)
     assert made.cosines[0, 0, 2] == pytest.approx(1, abs=1e-12) and made.cosines[1, 0, 2] < 0.99999
@@ -87,7 +88,7 @@ def test_likeness_knows_nothing_of_order_where_words_are_averaged(bert: OwnModel
     np.testing.assert_allclose(np.array(drawn.data[0].z), made.cosines[1])
 
 
-def test_what_cannot_be_compared_is_said(bert: OwnModel, gpt2: OwnModel, glove: StaticModel) -> None:
+def test_what_cannot_be_compared_is_said(bert: TransformerModel, gpt2: TransformerModel, glove: StaticModel) -> None:
     with pytest.raises(TextError, match="1 sentences"):
         sentences.likeness(["one", "  "], [("[CLS]", bert)])
     with pytest.raises(TextError, match="13 sentences"):
@@ -101,17 +102,17 @@ def test_what_cannot_be_compared_is_said(bert: OwnModel, gpt2: OwnModel, glove: 
             sentences.likeness(TEXTS, [(way, model)])
     odd = sentences.likeness(["<script>", "😀 مرحبا", "zzyzx"], [("mean of words", glove), ("[CLS]", bert)])
     assert np.isnan(odd.cosines[0, 2]).all() and odd.unseen[1].max() > 0
-    assert "never met" in ex.views["sentence-likeness"](odd).layout.title.text
+    assert "never seen" in ex.views["sentence-likeness"](odd).layout.title.text
 
 
 # Sentence-BERT
 
 
-def small(bert: OwnModel, pairs: siamese.Pairs, **options: int) -> siamese.Siamese:
+def small(bert: TransformerModel, pairs: siamese.Pairs, **options: int) -> siamese.Siamese:
     return siamese.Siamese(bert, pairs, **{"seed": 0, "steps": 6, "batch": 8, **options})
 
 
-def test_the_loss_of_grades_is_the_squared_gap_of_the_cosine(bert: OwnModel) -> None:
+def test_the_loss_of_grades_is_the_squared_gap_of_the_cosine(bert: TransformerModel) -> None:
     pairs = siamese.graded(12, 3)
     run = small(bert, pairs)
     rows = [0, 3, 7, 11]
@@ -124,7 +125,7 @@ def test_the_loss_of_grades_is_the_squared_gap_of_the_cosine(bert: OwnModel) -> 
     )
 
 
-def test_the_loss_of_classes_is_the_softmax_of_both_and_their_difference(bert: OwnModel) -> None:
+def test_the_loss_of_classes_is_the_softmax_of_both_and_their_difference(bert: TransformerModel) -> None:
     pairs = siamese.inferred(12, 3)
     run = small(bert, pairs)
     assert run.head is not None and pairs.classes == ("entailment", "contradiction", "neutral")
@@ -136,7 +137,7 @@ def test_the_loss_of_classes_is_the_softmax_of_both_and_their_difference(bert: O
     assert run.loss(rows).item() == pytest.approx(-logp[range(3), pairs.gold[rows]].mean(), abs=1e-4)
 
 
-def test_training_lowers_the_loss_and_leaves_the_first_model_alone(bert: OwnModel) -> None:
+def test_training_lowers_the_loss_and_leaves_the_first_model_alone(bert: TransformerModel) -> None:
     before = {name: value.clone() for name, value in bert.module.state_dict().items()}
     pairs = siamese.graded(32, 3)
     run, again = (small(bert, pairs, steps=12, batch=16) for _ in range(2))
@@ -144,10 +145,10 @@ def test_training_lowers_the_loss_and_leaves_the_first_model_alone(bert: OwnMode
     assert np.mean(losses[-3:]) < 0.6 * losses[0] and losses[:2] == [loss for _, loss in zip(range(2), again, strict=False)]
     assert all(bool((value == before[name]).all()) for name, value in bert.module.state_dict().items())
     assert not run.model.module.training and run.model.name == "sentence-bert"
-    assert sum(siamese.share(step, 25) for step in range(1, 26)) < 25 and siamese.share(2, 25) == 1
+    assert sum(siamese.siamese_rate_share(step, 25) for step in range(1, 26)) < 25 and siamese.siamese_rate_share(2, 25) == 1
 
 
-def test_what_cannot_be_learned_is_said(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_what_cannot_be_learned_is_said(bert: TransformerModel, gpt2: TransformerModel) -> None:
     with pytest.raises(ChoiceError, match="encoder"):
         siamese.Siamese(gpt2, siamese.graded(40, 3))
     with pytest.raises(ChoiceError, match="takes 16 pairs"):
@@ -156,7 +157,9 @@ def test_what_cannot_be_learned_is_said(bert: OwnModel, gpt2: OwnModel) -> None:
 
 # the experiment
 
-SMALL = experiment.Size(seeds=(0, 1), told=60, asked=24, steps=2, frozen=(("glove", "mean of words"), ("bert", "[CLS]")))
+SMALL = experiment.SentencesSize(
+    seeds=(0, 1), told=60, asked=24, steps=2, frozen=(("glove", "mean of words"), ("bert", "[CLS]"))
+)
 
 
 def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
@@ -177,7 +180,7 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
     made, model = experiment.measure(SMALL)
     assert made.ways == (experiment.COUNTED, "glove, mean of words", "bert, [CLS]", *experiment.TAUGHT)
     assert made.scores.shape == (2, 5, 2) and made.cosines.shape == (5, 24) and set(made.grades) == set(range(6))
-    from explorer.tasks.metrics import spearman
+    from explorer.training.finetune.metrics import spearman
 
     pairs = siamese.graded(24, 100, "validation")
     glove = ex.load("glove", device="cpu")
@@ -191,21 +194,21 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
     assert "Caution" in said_card and all(way in said_card for way in made.ways)
     with torch.no_grad():
         np.testing.assert_allclose(
-            experiment.compared(model, "mean of pieces", pairs),
+            experiment.compared(model, "mean of tokens", pairs),
             made.cosines[-1],
             atol=1e-6,
             err_msg="the model of the first seed",
         )
 
 
-measured = pytest.mark.skipif(not there("sentences"), reason="not measured yet: python -m explorer.experiments.sentences")
+measured = pytest.mark.skipif(not there("sentences"), reason="not measured yet: python -m explorer.studies.sentences")
 
 
 @measured
 def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> None:
     """With 95 % confidence, seed by seed, on both kinds of new sentences."""
-    record = library.recorded("sentences", Ranked)
-    for way in ("bert, mean of pieces", "bert, [CLS]", "glove, mean of words", "word2vec, mean of words"):
+    record = results.recorded("sentences", Ranked)
+    for way in ("bert, mean of tokens", "bert, [CLS]", "glove, mean of words", "word2vec, mean of words"):
         assert (record.gains[:, record.ways.index(way), 1] > 0).all(), way
     np.testing.assert_allclose(record.intervals, experiment.spread(record.scores))
     assert lesson.best_question(record).answer == record.ways[int(record.intervals[0, :, 0].argmax())]
@@ -215,14 +218,14 @@ def test_the_recorded_sentence_bert_ranks_above_mean_bert_and_mean_glove() -> No
 @measured
 def test_the_kept_sentence_bert_is_the_one_that_was_recorded() -> None:
     """Stored in 16 bits, it gives the pairs of the first seed nearly the cosines of the record."""
-    record = library.recorded("sentences", Ranked)
+    record = results.recorded("sentences", Ranked)
     pairs = next(iter(experiment.questions(0, experiment.FULL).values()))
-    said = experiment.compared(sentences.sentence_bert(), "mean of pieces", pairs)
+    said = experiment.compared(sentences.sentence_bert(), "mean of tokens", pairs)
     np.testing.assert_allclose(said, record.cosines[record.ways.index(record.best)], atol=0.02)
 
 
-def test_exercises_follow_from_the_records(bert: OwnModel, glove: StaticModel) -> None:
-    made = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of pieces", bert)])
+def test_exercises_follow_from_the_records(bert: TransformerModel, glove: StaticModel) -> None:
+    made = sentences.likeness(lesson.TEXTS, [("mean of words", glove), ("mean of tokens", bert)])
     record = Ranked(
         ("k",), ("a", "b"), "b", np.array([[[0.2, 0.4], [0.6, 0.8]]]), np.array([[[0.3, 0, 1], [0.7, 0, 1]]]), np.zeros((1, 2, 3)),
         np.array([0.0, 5.0]), np.ones((2, 2)),

@@ -14,8 +14,7 @@ import pytest
 
 import explorer as ex
 from explorer.records import Trace
-from explorer.shells import export
-from explorer.views import VIEWS
+from explorer.views import VIEWS, export
 
 
 def test_the_numbers_are_those_of_the_record(trace: Trace, tmp_path: Path) -> None:

@@ -14,21 +14,22 @@ from conftest import SENTENCE
 from transformers import BertForMaskedLM
 
 import explorer as ex
+from explorer.analysis.evaluation import masked
+from explorer.analysis.evaluation import spanbert as evaluation
+from explorer.analysis.evaluation.batches import rows_from
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.analysis.predictions import guess_spans
+from explorer.corruption.collate import Batch, BatchContext
 from explorer.corruption.masking import spanbert
-from explorer.guessing import guess_spans
-from explorer.measuring import masked, spanned
-from explorer.measuring.feeding import rows_from
-from explorer.measuring.held import Desk, Held
-from explorer.measuring.measure import measure
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.nn.heads import FURTHEST, borders
-from explorer.objectives import OBJECTIVES
 from explorer.records import SpanGuess, TrainingStep, softmax
-from explorer.text.seedling import stories
-from explorer.training.batches import BATCHES, Batch, Kitchen
+from explorer.text.examples import prepared
+from explorer.text.toy import stories
+from explorer.training.checking import measure
+from explorer.training.objectives import OBJECTIVES
 from explorer.training.processes import Processes
 from explorer.training.run import Run, tensors
-from explorer.training.stories import prepared
 from explorer.views import VIEWS
 
 SMALL = {"dim": 32, "heads": 2, "hidden": 64}
@@ -37,21 +38,21 @@ FRESH = list(stories(10, 9))
 
 
 @pytest.fixture(scope="module")
-def model(bert: OwnModel) -> OwnModel:
+def model(bert: TransformerModel) -> TransformerModel:
     """An untrained SpanBERT with every weight random, biases and norms too, so that a forgotten one shows."""
     made = ex.build("spanbert", tokenizer=bert.tokenizer, seed=1, device="cpu", **SMALL)
-    chance = torch.Generator().manual_seed(5)
+    rng = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for weight in made.module.parameters():
-            weight.add_(0.2 * torch.randn(weight.shape, generator=chance))
+            weight.add_(0.2 * torch.randn(weight.shape, generator=rng))
     return made
 
 
 @pytest.fixture(scope="module")
-def batch(model: OwnModel) -> Batch:
+def batch(model: TransformerModel) -> Batch:
     held = prepared(TEXTS, model.tokenizer)
-    kitchen = Kitchen(held, model.tokenizer.vocabulary, model.longest, "spanbert", np.random.default_rng(0), 0.3)
-    return BATCHES["mlm+sbo"](held[:12], kitchen)
+    kitchen = BatchContext(held, model.tokenizer.vocabulary, model.longest, "spanbert", np.random.default_rng(0), 0.3)
+    return OBJECTIVES["mlm+sbo"].collate(held[:12], kitchen)
 
 
 def around(covered: np.ndarray, place: int) -> tuple[int, int]:
@@ -64,8 +65,8 @@ def around(covered: np.ndarray, place: int) -> tuple[int, int]:
     return left, right
 
 
-def by_formula(model: OwnModel, hidden: np.ndarray, covered: np.ndarray, place: int) -> np.ndarray:
-    """The scores of one hidden piece as the paper has them: h = LN(GELU(W₁ [x; x; p])), y = LN(GELU(W₂ h)), y Eᵀ + b."""
+def by_formula(model: TransformerModel, hidden: np.ndarray, covered: np.ndarray, place: int) -> np.ndarray:
+    """The scores of one hidden token as the paper has them: h = LN(GELU(W₁ [x; x; p])), y = LN(GELU(W₂ h)), y Eᵀ + b."""
     w = {name: value.double().numpy() for name, value in model.module.state_dict().items()}
     left, right = around(covered, place)
     x = np.concatenate((hidden[left], hidden[right], w["span_boundary.places.weight"][min(place - left - 1, FURTHEST - 1)]))
@@ -78,8 +79,8 @@ def by_formula(model: OwnModel, hidden: np.ndarray, covered: np.ndarray, place: 
 
 
 def test_boundaries_are_the_nearest_pieces_that_are_not_hidden() -> None:
-    chance = np.random.default_rng(0)
-    covered = chance.random((40, 30)) < chance.random((40, 1))
+    rng = np.random.default_rng(0)
+    covered = rng.random((40, 30)) < rng.random((40, 1))
     covered[:, [0, -1]] = False
     left, right, place = (part.numpy() for part in borders(torch.as_tensor(covered)))
     assert covered.sum() > 300 and place[covered].max() > FURTHEST
@@ -88,28 +89,32 @@ def test_boundaries_are_the_nearest_pieces_that_are_not_hidden() -> None:
         assert place[row, at] == at - left[row, at] - 1
 
 
-def test_spans_lie_between_pieces_that_the_model_reads(model: OwnModel, batch: Batch) -> None:
+def test_spans_lie_between_pieces_that_the_model_reads(model: TransformerModel, batch: Batch) -> None:
     """[CLS] and [SEP] included; what is read there is what stood there."""
-    wide = batch.widened(model.longest, 0)
-    left, right, _ = (part.numpy()[wide.scored] for part in borders(torch.as_tensor(wide.scored)))
-    row = np.nonzero(wide.scored)[0]
+    wide = batch.pad_to_multiple(model.longest, 0)
+    left, right, _ = (part.numpy()[wide.loss_mask] for part in borders(torch.as_tensor(wide.loss_mask)))
+    row = np.nonzero(wide.loss_mask)[0]
     for side in (left, right):
-        assert wide.real[row, side].all() and (wide.source[row, side] == wide.answers[row, side]).all()
-    assert (wide.segments == 0).all() and len(row) == sum(round(0.3 * n) for n in wide.real.sum(axis=1) - 2)
+        assert wide.attention_mask[row, side].all() and (wide.source[row, side] == wide.labels[row, side]).all()
+    assert (wide.segments == 0).all() and len(row) == sum(round(0.3 * n) for n in wide.attention_mask.sum(axis=1) - 2)
 
 
-def test_both_losses_are_the_paper_s_on_the_states_of_hugging_face(model: OwnModel, batch: Batch, tmp_path: Path) -> None:
-    """Their encoder and their masked head; the boundary head piece by piece in NumPy, in double precision."""
+def test_both_losses_are_the_paper_s_on_the_states_of_hugging_face(
+    model: TransformerModel, batch: Batch, tmp_path: Path
+) -> None:
+    """Their encoder and their masked head; the boundary head token by token in NumPy, in double precision."""
     twin = BertForMaskedLM.from_pretrained(ex.export(model, tmp_path / "twin")).eval()
     with torch.no_grad():
-        out = twin(torch.as_tensor(batch.source), attention_mask=torch.as_tensor(batch.real), output_hidden_states=True)
-        found = OBJECTIVES["mlm+sbo"](model.module, tensors(batch, model.device), 0.0)
+        out = twin(
+            torch.as_tensor(batch.source), attention_mask=torch.as_tensor(batch.attention_mask), output_hidden_states=True
+        )
+        found = OBJECTIVES["mlm+sbo"].loss(model.module, tensors(batch, model.device), 0.0)
     price: dict[str, list[float]] = {"mlm": [], "sbo": []}
-    for row, place in zip(*np.nonzero(batch.scored), strict=True):
+    for row, place in zip(*np.nonzero(batch.loss_mask), strict=True):
         states = out.hidden_states[-1][row].double().numpy()
-        said = {"mlm": out.logits[row, place].double().numpy(), "sbo": by_formula(model, states, batch.scored[row], place)}
+        said = {"mlm": out.logits[row, place].double().numpy(), "sbo": by_formula(model, states, batch.loss_mask[row], place)}
         for name, scores in said.items():
-            price[name].append(float(np.log(np.exp(scores).sum()) - scores[batch.answers[row, place]]))
+            price[name].append(float(np.log(np.exp(scores).sum()) - scores[batch.labels[row, place]]))
     assert {name: float(loss) for name, loss in found.items()} == pytest.approx(
         {name: np.mean(held) for name, held in price.items()}, abs=1e-4
     )
@@ -133,7 +138,7 @@ def test_parts_and_processes_give_the_whole_batch() -> None:
     run = ex.fit("spanbert", corpus=TEXTS, pieces=300, steps=5, batch=10, device="cpu", precision="float32", **SMALL)
     run.model.module.double()
     batch = run.batch(1)
-    batch.scored[:2] = False  # a part may have nothing to be told
+    batch.loss_mask[:2] = False  # a part may have nothing to be told
     losses, whole = gradients(run, batch, [Processes()], 1)
     assert set(losses) == {"mlm", "sbo"} and all(float(grad.abs().max()) > 0 for grad in whole)
     for count, accumulate in ((1, 5), (2, 1), (3, 2)):
@@ -144,7 +149,7 @@ def test_parts_and_processes_give_the_whole_batch() -> None:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[TrainingStep], OwnModel]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[TrainingStep], TransformerModel]:
     """The steps of a short run that was stopped and taken up again, and what lies in its folder at the end."""
     folder, steps = tmp_path_factory.mktemp("runs") / "run", []
     settings = {"corpus": TEXTS, "pieces": 300, "steps": 100, "batch": 16, "device": "cpu", "folder": folder, "checks": 1}
@@ -157,7 +162,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[TrainingStep
     return steps, ex.load(folder, device="cpu")
 
 
-def test_it_learns_both_ways_and_goes_on_from_its_folder(trained: tuple[list[TrainingStep], OwnModel]) -> None:
+def test_it_learns_both_ways_and_goes_on_from_its_folder(trained: tuple[list[TrainingStep], TransformerModel]) -> None:
     steps, opened = trained
     assert [step.step for step in steps] == list(range(1, 101))
     for name in ("mlm", "sbo"):
@@ -167,8 +172,8 @@ def test_it_learns_both_ways_and_goes_on_from_its_folder(trained: tuple[list[Tra
     assert ex.trace(opened, SENTENCE).residual <= 1e-5
 
 
-def test_what_does_not_go_together_is_refused(bert: OwnModel, gpt2: OwnModel, model: OwnModel) -> None:
-    with pytest.raises(ex.ExplorerError, match="head for span boundaries. Train spanbert"):
+def test_what_does_not_go_together_is_refused(bert: TransformerModel, gpt2: TransformerModel, model: TransformerModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="output layer for span boundaries. Train spanbert"):
         list(ex.fit("bert", objective="mlm+sbo", corpus=TEXTS, pieces=300, steps=2, batch=4, device="cpu", **SMALL))
     with pytest.raises(ex.ExplorerError, match="cls, sep"):
         plain = ex.tokenizer("words", ["a dog"], size=20, specials=("[PAD]", "[UNK]", "[MASK]"))
@@ -176,28 +181,28 @@ def test_what_does_not_go_together_is_refused(bert: OwnModel, gpt2: OwnModel, mo
     with pytest.raises(ex.ExplorerError, match="reads? a pair|cannot read a pair"):
         model.logits(("A dog.", "A cat."))
     made = ex.corrupt(SENTENCE, "spanbert", tokenizer=bert.tokenizer)
-    with pytest.raises(ex.ExplorerError, match="no head for span boundaries"):
+    with pytest.raises(ex.ExplorerError, match="no output layer for span boundaries"):
         guess_spans(bert, made)
-    with pytest.raises(ex.ExplorerError, match="a piece on both sides"):
+    with pytest.raises(ex.ExplorerError, match="a token on both sides"):
         bare = bert.tokenizer.encode("dog", special=False)
         guess_spans(model, ex.corrupt(bare, "spanbert", tokenizer=bert.tokenizer))
 
 
-def test_the_head_stays_at_home_when_a_model_travels(model: OwnModel, tmp_path: Path) -> None:
+def test_the_head_stays_at_home_when_a_model_travels(model: TransformerModel, tmp_path: Path) -> None:
     folder = ex.export(model, tmp_path / "twin")
     back = ex.load(folder, device="cpu")
     np.testing.assert_array_equal(back.logits(SENTENCE), model.logits(SENTENCE))
     assert back.module.span_boundary is None and not any("span" in name for name in back.module.state_dict())
 
 
-def test_figures_are_counted_piece_by_piece(trained: tuple[list[TrainingStep], OwnModel]) -> None:
+def test_figures_are_counted_piece_by_piece(trained: tuple[list[TrainingStep], TransformerModel]) -> None:
     """Every text alone, through the model's own scores and the paper's formula; the rule by a counter."""
     model = trained[1]
     known = prepared(TEXTS, model.tokenizer)
-    desk = Desk(Held(FRESH, train=known), model.tokenizer, "mlm+sbo", "spanbert", model.longest, 0)
+    desk = EvalContext(EvalData(FRESH, train=known), model.tokenizer, "spanbert", model.longest)
     tokens = masked.as_read(desk, 8)
     rows = rows_from(tokens, 0)
-    made = spanbert(rows, model.tokenizer.vocabulary, desk.chance(9))
+    made = spanbert(rows, model.tokenizer.vocabulary, desk.rng(9))
     usual = by_place(desk, known)
     told, spans = defaultdict(list), defaultdict(list)
     for n, text in enumerate(tokens):
@@ -215,15 +220,15 @@ def test_figures_are_counted_piece_by_piece(trained: tuple[list[TrainingStep], O
             told["sbo, place in the span only"].append(usual[min(place - left - 1, FURTHEST - 1)] == answer)
             spans[n, left, bool(hidden.all())].append(told["mlm accuracy, in spans"][-1])
     told["masked spans exactly right"] = [all(right) for (_, _, whole), right in spans.items() if whole]
-    found = measure(model, "mlm+sbo", Held(FRESH, train=known), strategy="spanbert").metrics
+    found = measure(model, "mlm+sbo", EvalData(FRESH, train=known), strategy="spanbert").metrics
     assert {name: found[name] for name in told} == pytest.approx({name: np.mean(held) for name, held in told.items()})
     assert all(0 < np.mean(held) < 1 for held in told.values()), "figures that nobody could mistake for each other"
 
 
-def by_place(desk: Desk, known: list) -> list[int]:
-    """The most frequent piece at each place of a span, counted one by one."""
+def by_place(desk: EvalContext, known: list) -> list[int]:
+    """The most frequent token at each place of a span, counted one by one."""
     rows = rows_from(known, 0)
-    scored = spanbert(rows, desk.tokenizer.vocabulary, desk.chance(10)).scored
+    scored = spanbert(rows, desk.tokenizer.vocabulary, desk.rng(10)).scored
     found: list[Counter[int]] = [Counter() for _ in range(FURTHEST)]
     for row, place in zip(*np.nonzero(scored), strict=True):
         first = place
@@ -234,18 +239,18 @@ def by_place(desk: Desk, known: list) -> list[int]:
     return [min((counts or every).items(), key=lambda one: (-one[1], one[0]))[0] for counts in found]
 
 
-def test_a_perfect_head_finds_every_span(model: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_perfect_head_finds_every_span(model: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """A head that is told the answers has 1 in every figure but that of the rule."""
     answers = []
 
-    def told(model: OwnModel, sheet: object, right: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def told(model: TransformerModel, sheet: object, right: np.ndarray, scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         answers.append(right[scored])
         return np.zeros(int(scored.sum())), np.ones(int(scored.sum()), bool)
 
-    monkeypatch.setattr(spanned, "judged", told)
-    monkeypatch.setattr(spanned, "bounded", lambda *_: answers[-1])
-    desk = Desk(Held(FRESH, train=prepared(TEXTS, model.tokenizer)), model.tokenizer, "mlm+sbo", "spanbert", model.longest, 0)
-    ask = spanned.spans(desk)
+    monkeypatch.setattr(evaluation, "judged", told)
+    monkeypatch.setattr(evaluation, "bounded", lambda *_: answers[-1])
+    desk = EvalContext(EvalData(FRESH, train=prepared(TEXTS, model.tokenizer)), model.tokenizer, "spanbert", model.longest)
+    ask = evaluation.spans(desk)
     assert ask is not None
     found = ask(model).metrics
     assert found.pop("sbo, place in the span only") < 0.5 and set(found.values()) == {1.0} and len(found) == 4
@@ -255,12 +260,12 @@ def test_a_perfect_head_finds_every_span(model: OwnModel, monkeypatch: pytest.Mo
 
 
 @pytest.fixture(scope="module")
-def guessed(model: OwnModel) -> SpanGuess:
+def guessed(model: TransformerModel) -> SpanGuess:
     text = " ".join(FRESH[0])
     return guess_spans(model, ex.corrupt(text, "spanbert", tokenizer=model.tokenizer, seed=2, rate=0.4))
 
 
-def test_a_guess_holds_what_both_heads_say(model: OwnModel, guessed: SpanGuess) -> None:
+def test_a_guess_holds_what_both_heads_say(model: TransformerModel, guessed: SpanGuess) -> None:
     scored, source = guessed.corruption.scored, guessed.corruption.source
     with torch.no_grad():
         states = model.module(torch.tensor([source.ids.tolist()]))[0].double().numpy()
@@ -293,7 +298,7 @@ def test_the_picture_shows_the_boundaries_and_both_guesses(guessed: SpanGuess) -
         by_name = {trace.name: trace for trace in figure.data}
         assert list(by_name["boundary"].y) == [0, len(ticks) - 1]
         inside = np.flatnonzero(guessed.left == left)
-        for number, name in enumerate(("masked head", "boundary head")):
+        for number, name in enumerate(("MLM output layer", "SBO output layer")):
             np.testing.assert_allclose(np.asarray(by_name[name].x), np.maximum(guessed.shares[number, inside, 0], 0.004))
             assert np.round(np.asarray(by_name[name].y)).tolist() == list(range(1, right - left))
             for n, said in zip(inside, by_name[name].text, strict=True):

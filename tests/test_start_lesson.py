@@ -10,31 +10,32 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer import meeting
+from explorer.analysis import architectures
+from explorer.analysis.elmo import both_sides
+from explorer.analysis.predictions import guess
+from explorer.analysis.word_vectors import two_uses
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.start import parts as hall
+from explorer.app.lessons.start import questions as lesson
 from explorer.corruption.choosing import hide
-from explorer.directions import both_sides
 from explorer.errors import ChoiceError, TextError
-from explorer.guessing import guess
-from explorer.lessons import start as lesson
-from explorer.model import OwnModel
-from explorer.neighbours import two_uses
-from explorer.pages.parts import start as hall
+from explorer.microworld import stories
+from explorer.models.transformer import TransformerModel
 from explorer.records import softmax
-from explorer.text.microworld import stories
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "explorer" / "pages" / "start.py"
-SPAN = meeting.uses(lesson.WORD, lesson.TEXT)
+PAGE = LESSONS["start"].page
+SPAN = architectures.span_of(lesson.WORD, lesson.TEXT)
 assert SPAN is not None
 
 
 @pytest.fixture(scope="module")
-def bart() -> OwnModel:
+def bart() -> TransformerModel:
     return ex.load("bart", device="cpu")
 
 
 @pytest.fixture(scope="module")
-def elmo() -> OwnModel:
+def elmo() -> TransformerModel:
     words = [" ".join(story) for story in stories(200, 1)]
     return ex.build("elmo", tokenizer=ex.tokenizer("characters", words, size=2000), device="cpu")
 
@@ -43,22 +44,22 @@ def open_page() -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
 
 
-def test_the_masks_are_what_gradients_prove(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_the_masks_are_what_gradients_prove(bert: TransformerModel, gpt2: TransformerModel) -> None:
     for model in (bert, gpt2):
         found = ex.visibility(model, lesson.TEXT)
-        np.testing.assert_array_equal(meeting.sight(model, lesson.TEXT, SPAN).seen == 1, found.moved > 0)
+        np.testing.assert_array_equal(architectures.visibility_map(model, lesson.TEXT, SPAN).seen == 1, found.moved > 0)
 
 
-def test_an_encoder_decoder_reads_all_and_writes_from_left_to_right(bart: OwnModel) -> None:
-    made = meeting.sight(bart, lesson.TEXT, SPAN)
+def test_an_encoder_decoder_reads_all_and_writes_from_left_to_right(bart: TransformerModel) -> None:
+    made = architectures.visibility_map(bart, lesson.TEXT, SPAN)
     assert made.target is not None
     n, m = len(made.tokens), len(made.target)
     whole, nothing = np.ones((n, n)), np.zeros((n, m))
     np.testing.assert_array_equal(made.seen, np.block([[whole, nothing], [np.ones((m, n)), np.tril(np.ones((m, m)))]]))
 
 
-def test_elmo_s_halves_see_one_side_each(elmo: OwnModel) -> None:
-    made = meeting.sight(elmo, lesson.TEXT, SPAN)
+def test_elmo_s_halves_see_one_side_each(elmo: TransformerModel) -> None:
+    made = architectures.visibility_map(elmo, lesson.TEXT, SPAN)
     changed = lesson.TEXT.replace("bat", "dog")
     place = made.tokens.texts.index("bat")
     one, other = (ex.trace(elmo, text).hidden for text in (lesson.TEXT, changed))
@@ -67,34 +68,38 @@ def test_elmo_s_halves_see_one_side_each(elmo: OwnModel) -> None:
         np.testing.assert_array_equal(moved, made.seen[:, place] & bit > 0)
 
 
-def test_answers_are_the_models_own(bert: OwnModel, gpt2: OwnModel, bart: OwnModel, elmo: OwnModel) -> None:
-    asked = meeting.answer(bert, lesson.TEXT, SPAN)
+def test_answers_are_the_models_own(
+    bert: TransformerModel, gpt2: TransformerModel, bart: TransformerModel, elmo: TransformerModel
+) -> None:
+    asked = architectures.word_prediction(bert, lesson.TEXT, SPAN)
     told = guess(bert, hide(lesson.TEXT, [lesson.WORD], tokenizer=bert.tokenizer))
     place = asked.word, list(bert.tokens(lesson.TEXT).texts).index(lesson.WORD)
     assert asked.truth[0] == pytest.approx(told.truth[place[1]]) and "[MASK]" in asked.reads[0]
     ids = gpt2.tokens(lesson.TEXT).ids.tolist()
-    at = meeting.pieces_at(gpt2.tokens(lesson.TEXT), SPAN)[0]
+    at = architectures.pieces_at(gpt2.tokens(lesson.TEXT), SPAN)[0]
     end = gpt2.tokenizer.vocabulary.end
     whole = softmax(gpt2.logits([end, *ids]))[at]
-    assert meeting.answer(gpt2, lesson.TEXT, SPAN).truth[0] == pytest.approx(whole[ids[at]], rel=1e-4)
+    assert architectures.word_prediction(gpt2, lesson.TEXT, SPAN).truth[0] == pytest.approx(whole[ids[at]], rel=1e-4)
     both, here = both_sides(elmo, lesson.TEXT), list(elmo.tokens(lesson.TEXT).texts).index(lesson.WORD)
-    np.testing.assert_allclose(meeting.answer(elmo, lesson.TEXT, SPAN).truth, both.truth[:, here], rtol=1e-5)
+    np.testing.assert_allclose(architectures.word_prediction(elmo, lesson.TEXT, SPAN).truth, both.truth[:, here], rtol=1e-5)
     tokens = bart.tokens(lesson.TEXT)
-    at = meeting.pieces_at(tokens, SPAN)[0]
+    at = architectures.pieces_at(tokens, SPAN)[0]
     masked = [*tokens.ids[:at].tolist(), bart.tokenizer.vocabulary.mask, *tokens.ids[at + 1 :].tolist()]
     row = softmax(bart.logits(masked, target=tokens.ids[: at + 1].tolist()))[at]
-    assert meeting.answer(bart, lesson.TEXT, SPAN).truth[0] == pytest.approx(row[tokens.ids[at]], rel=1e-4)
+    assert architectures.word_prediction(bart, lesson.TEXT, SPAN).truth[0] == pytest.approx(row[tokens.ids[at]], rel=1e-4)
 
 
-def test_what_a_model_is_given_is_shown_in_words(bert: OwnModel, bart: OwnModel) -> None:
-    told = meeting.answer(bart, "Anna went home.", (5, 9)).reads[0]
-    assert told == f"Anna <mask> home. → Anna {meeting.BLANK}"
-    assert meeting.answer(bert, "Anna went home.", (5, 9)).reads == ("anna [MASK] home .",)
+def test_what_a_model_is_given_is_shown_in_words(bert: TransformerModel, bart: TransformerModel) -> None:
+    told = architectures.word_prediction(bart, "Anna went home.", (5, 9)).reads[0]
+    assert told == f"Anna <mask> home. → Anna {architectures.BLANK}"
+    assert architectures.word_prediction(bert, "Anna went home.", (5, 9)).reads == ("anna [MASK] home .",)
 
 
-def test_vectors_move_as_far_as_lesson_two_says_and_gpt_s_do_not(bert: OwnModel, gpt2: OwnModel, elmo: OwnModel) -> None:
+def test_vectors_move_as_far_as_lesson_two_says_and_gpt_s_do_not(
+    bert: TransformerModel, gpt2: TransformerModel, elmo: TransformerModel
+) -> None:
     others = (lesson.OTHER, "No such word here.")
-    found = [meeting.moved(model, lesson.TEXT, SPAN, others) for model in (bert, gpt2, elmo)]
+    found = [architectures.context_shift(model, lesson.TEXT, SPAN, others) for model in (bert, gpt2, elmo)]
     np.testing.assert_allclose(found[0].likeness[0], two_uses(bert, lesson.WORD, (lesson.TEXT, lesson.OTHER)), atol=1e-6)
     assert found[0].others == (lesson.OTHER,) and found[0].changed[0, -1] > 0.9
     assert not found[1].changed.any() and found[1].likeness == pytest.approx(1)
@@ -103,18 +108,18 @@ def test_vectors_move_as_far_as_lesson_two_says_and_gpt_s_do_not(bert: OwnModel,
     assert asked.answer == "in all but gpt2" and asked.answer in asked.options
 
 
-def test_odd_words_and_models_are_refused_kindly(bert: OwnModel) -> None:
+def test_odd_words_and_models_are_refused_kindly(bert: TransformerModel) -> None:
     with pytest.raises(TextError, match="no word"):
-        meeting.words_of("😀 …")
+        architectures.word_offsets("😀 …")
     with pytest.raises(TextError, match="100,000 letters"):
-        meeting.words_of("a" * 100_000)
+        architectures.word_offsets("a" * 100_000)
     with pytest.raises(TextError, match="at most 40"):
-        meeting.sight(bert, "a dog " * 30, (0, 1))
+        architectures.visibility_map(bert, "a dog " * 30, (0, 1))
     with pytest.raises(TextError, match="None of the other sentences"):
-        meeting.moved(bert, lesson.TEXT, SPAN, ["Nothing."])
-    with pytest.raises(ChoiceError, match="Nobody can ask"):
-        meeting.answer(ex.load("word2vec", device="cpu"), lesson.TEXT, SPAN)
-    assert meeting.uses("ANNA", lesson.TEXT) == (0, 4) and meeting.uses("nna", lesson.TEXT) is None
+        architectures.context_shift(bert, lesson.TEXT, SPAN, ["Nothing."])
+    with pytest.raises(ChoiceError, match="cannot predict a word"):
+        architectures.word_prediction(ex.load("word2vec", device="cpu"), lesson.TEXT, SPAN)
+    assert architectures.span_of("ANNA", lesson.TEXT) == (0, 4) and architectures.span_of("nna", lesson.TEXT) is None
 
 
 def test_every_model_knows_every_piece_of_the_sentences() -> None:
@@ -138,16 +143,11 @@ def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
 
 
 def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    caches = (hall.sight, hall.answer, hall.moved, hall.lab.elmo)
-    monkeypatch.setattr(hall.lab, "trained", lambda: False)
-    for cache in caches:
-        cache.clear()
+    monkeypatch.setattr(hall.lab, "trained", lambda: False)  # then other calls are made, which are kept by what they say
     at = open_page()
     first = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
     assert not at.exception and lesson.UNTRAINED in [box.value for box in at.info] and "random" in first
     assert len(at.get("plotly_chart")) == 7, "its guesses and vectors would be noise"
-    for cache in caches:
-        cache.clear()
 
 
 @pytest.mark.parametrize(
@@ -164,21 +164,24 @@ def test_odd_input_is_shown_and_marked(text: str) -> None:
     at = open_page().text_input(key="text").set_value(text).run()
     assert not at.exception and not at.warning
     specs = [chart.proto.spec for chart in at.get("plotly_chart")]
-    assert any("never met in training" in spec for spec in specs) and not any("<script" in spec for spec in specs)
+    assert any("never seen in training" in spec for spec in specs) and not any("<script" in spec for spec in specs)
 
 
 def test_every_lesson_with_a_page_stands_under_its_lectures() -> None:
-    source = (ROOT / "app.py").read_text("utf-8")
-    pages = {path.stem for path in PAGE.parent.glob("*.py")} - {"__init__", "start"}
-    assert pages <= set(lesson.LESSONS) and all(f'"{page}":' in source for page in pages)
+    folders = {path.parent.name for path in PAGE.parent.parent.glob("*/page.py")}
+    assert folders == set(LESSONS) and all(held.about.endswith(".") for held in LESSONS.values())
     assert lesson.lessons_of("L4", ("corruption", "tokens", "yours")) == ["corruption", "yours"]
-    assert all(set(lectures.split()) <= set(lesson.LECTURES) for lectures, _ in lesson.LESSONS.values())
+    assert all(set(held.lectures.split()) <= set(lesson.LECTURES) for held in LESSONS.values())
+    under = {page for lecture in lesson.LECTURES for page in lesson.lessons_of(lecture, tuple(LESSONS))}
+    assert under == folders - {"start"}
 
 
-def test_the_exercises_have_the_answers_that_can_be_counted(bert: OwnModel, gpt2: OwnModel, bart: OwnModel) -> None:
+def test_the_exercises_have_the_answers_that_can_be_counted(
+    bert: TransformerModel, gpt2: TransformerModel, bart: TransformerModel
+) -> None:
     models = (bert, gpt2, bart)
-    sights = [meeting.sight(model, lesson.TEXT, SPAN) for model in models]
-    asked = lesson.exercises(sights, [meeting.answer(model, lesson.TEXT, SPAN) for model in models])
+    sights = [architectures.visibility_map(model, lesson.TEXT, SPAN) for model in models]
+    asked = lesson.exercises(sights, [architectures.word_prediction(model, lesson.TEXT, SPAN) for model in models])
     n, place = len(sights[1].tokens), sights[1].place[0]
     assert [one.answer for one in asked[:4]] == [
         n * (n + 1) / 2, len(sights[0].tokens), n - place, len(bart.tokens(lesson.TEXT)),

@@ -9,19 +9,19 @@ import pytest
 import torch
 
 import explorer as ex
+from explorer.analysis.evaluation.analogies import answered, known
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.analysis.word_vectors import analogy, neighbours
 from explorer.errors import ChoiceError
-from explorer.measuring.analogies import answered, known
-from explorer.measuring.held import Desk, Held
-from explorer.model.others import StaticModel
-from explorer.neighbours import analogy, neighbours
-from explorer.nn.products import products
-from explorer.objectives import OBJECTIVES
-from explorer.text.microworld.relations import relations
-from explorer.text.seedling import stories
+from explorer.microworld.relations import relations
+from explorer.models.vectors import StaticModel
+from explorer.nn.sparse import products
+from explorer.text.cooccurrence import STRANGERS, WINDOW, CountedExamples, cells, negatives, pairs_of
+from explorer.text.examples import Example
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.devices import tensors
-from explorer.training.nearness import STRANGERS, WINDOW, Told, cells, pairs_of, strangers
-from explorer.training.stories import Story
+from explorer.text.toy import stories
+from explorer.training.device import tensors
+from explorer.training.objectives import OBJECTIVES
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +41,19 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 def filled(module: torch.nn.Module) -> dict[str, np.ndarray]:
     """Weights that are all different, so that a formula cannot hold by chance."""
-    chance = torch.Generator().manual_seed(3)
+    rng = torch.Generator().manual_seed(3)
     with torch.no_grad():
         for weight in module.parameters():
-            weight.normal_(0, 0.3, generator=chance)
+            weight.normal_(0, 0.3, generator=rng)
     return {name: value.double().numpy() for name, value in module.state_dict().items()}
 
 
 def test_skip_gram_is_the_paper_s_loss(pieces: Tokenizer) -> None:
     made = run("word2vec", pieces)
     weights, batch = filled(made.model.module), made.batch(1)
-    losses = OBJECTIVES["skip-gram"](made.model.module, tensors(batch, torch.device("cpu")), 0.0)
+    losses = OBJECTIVES["skip-gram"].loss(made.model.module, tensors(batch, torch.device("cpu")), 0.0)
     near, others = [], []
-    for (middle,), (word,), drawn in zip(batch.source, batch.answers, batch.labels["strangers"], strict=True):
+    for (middle,), (word,), drawn in zip(batch.source, batch.labels, batch.extras["negatives"], strict=True):
         v = weights["words.weight"][middle]
         near.append(-np.log(sigmoid(weights["near.weight"][word] @ v)))
         others.append(-np.log(sigmoid(-weights["near.weight"][drawn] @ v)).sum())
@@ -65,10 +65,10 @@ def test_glove_is_the_paper_s_loss(pieces: Tokenizer) -> None:
     made = run("glove", pieces)
     w, batch = filled(made.model.module), made.batch(1)
     total = []
-    for (i,), (j,), (x,) in zip(batch.source, batch.answers, batch.labels["counts"], strict=True):
+    for (i,), (j,), (x,) in zip(batch.source, batch.labels, batch.extras["counts"], strict=True):
         fit = w["words.weight"][i] @ w["near.weight"][j] + w["word_bias.weight"][i, 0] + w["near_bias.weight"][j, 0] - np.log(x)
         total.append(min(1.0, (x / 100) ** 0.75) * fit**2)
-    loss = OBJECTIVES["co-occurrence"](made.model.module, tensors(batch, torch.device("cpu")), 0.0)["fit"]
+    loss = OBJECTIVES["co-occurrence"].loss(made.model.module, tensors(batch, torch.device("cpu")), 0.0)["fit"]
     assert loss.item() == pytest.approx(np.mean(total), rel=1e-4)
     np.testing.assert_allclose(made.model.vectors, w["words.weight"] + w["near.weight"], atol=1e-6)
 
@@ -82,18 +82,18 @@ def test_cells_are_counted_as_by_hand() -> None:
                 if i != j:
                     key = int(row[i]), int(row[j])
                     wanted[key] = wanted.get(key, 0) + 1 / abs(i - j)
-    found = {(cell.middle, cell.near): cell.often for cell in cells([Story(row, row, row) for row in rows], 9)}
+    found = {(cell.middle, cell.near): cell.often for cell in cells([Example(row, row, row) for row in rows], 9)}
     assert found.keys() == wanted.keys()
     assert all(found[key] == pytest.approx(wanted[key]) for key in wanted)
 
 
 def test_pairs_stand_near_each_other_and_near_ones_more_often() -> None:
     """With every word once and none left out, a distance of d is in the window with probability (6 − d) / 5."""
-    story = Story(np.arange(400), np.arange(400), np.arange(400))
-    told = Told([story], 400)
-    chance, count = np.random.default_rng(0), np.zeros(WINDOW + 1)
+    story = Example(np.arange(400), np.arange(400), np.arange(400))
+    told = CountedExamples([story], 400)
+    rng, count = np.random.default_rng(0), np.zeros(WINDOW + 1)
     for _ in range(20):
-        middle, near = pairs_of([story], told, chance)
+        middle, near = pairs_of([story], told, rng)
         distance = np.abs(middle - near)
         assert distance.min() == 1 and distance.max() <= WINDOW
         count += np.bincount(distance, minlength=WINDOW + 1)
@@ -102,40 +102,40 @@ def test_pairs_stand_near_each_other_and_near_ones_more_often() -> None:
 
 
 def test_pairs_never_reach_from_one_story_into_the_next() -> None:
-    short = [Story(ids, ids, ids) for ids in np.split(np.arange(16), [1, 3, 7])]
+    short = [Example(ids, ids, ids) for ids in np.split(np.arange(16), [1, 3, 7])]
     owner = np.repeat(np.arange(4), [1, 2, 4, 9])
     found: set[int] = set()
     for seed in range(100):
-        middle, near = pairs_of(short, Told(short, 16), np.random.default_rng(seed))
+        middle, near = pairs_of(short, CountedExamples(short, 16), np.random.default_rng(seed))
         assert (owner[middle] == owner[near]).all()
         found |= set(owner[middle].tolist())
     assert found == {1, 2, 3}
     lonely = short[:1]
-    assert [len(part) for part in pairs_of(lonely, Told(lonely, 16), np.random.default_rng(0))] == [0, 0]
+    assert [len(part) for part in pairs_of(lonely, CountedExamples(lonely, 16), np.random.default_rng(0))] == [0, 0]
 
 
 def test_a_stranger_is_the_word_in_whose_part_of_the_line_its_lot_falls() -> None:
     """Against a binary search of every lot; some words never occur, one is nearly everything, and many are very rare."""
     ids = np.repeat(np.arange(3000), np.where(np.arange(3000) == 70, 3_000_000, np.arange(3000) % 3))
-    told = Told([Story(ids, ids, ids)], 3005)
+    told = CountedExamples([Example(ids, ids, ids)], 3005)
     lots = np.random.default_rng(4).random((9_000, STRANGERS))
-    wanted = np.searchsorted(told.noise, lots, side="right")
-    np.testing.assert_array_equal(strangers(told, 9_000, np.random.default_rng(4)), wanted)
+    wanted = np.searchsorted(told.noise_cdf, lots, side="right")
+    np.testing.assert_array_equal(negatives(told, 9_000, np.random.default_rng(4)), wanted)
     assert told.counts[wanted].min() > 0 and len(np.unique(wanted)) > 100
 
 
 @pytest.mark.parametrize("vocabulary", [7, 50, 70_000])  # too few cells, enough, and more than sixteen bits can number
 def test_products_and_their_gradients_are_those_of_copied_rows(vocabulary: int) -> None:
-    chance = torch.Generator().manual_seed(0)
-    tables = [torch.randn(many, 5, generator=chance, dtype=torch.float64) for many in (vocabulary, vocabulary + 3)]
-    rows = torch.randint(vocabulary, (400,), generator=chance)
-    columns = torch.randint(vocabulary + 3, (400, 6), generator=chance)
+    rng = torch.Generator().manual_seed(0)
+    tables = [torch.randn(many, 5, generator=rng, dtype=torch.float64) for many in (vocabulary, vocabulary + 3)]
+    rows = torch.randint(vocabulary, (400,), generator=rng)
+    columns = torch.randint(vocabulary + 3, (400, 6), generator=rng)
     rows[:50], columns[:50, :3] = rows[0], columns[0, 0]  # the same pair often
     found, asked = (list(table.clone().requires_grad_() for table in tables) for _ in range(2))
     ours = products(*found, rows, columns)
     copied = (asked[0][rows][:, None] * asked[1][columns]).sum(-1)
     torch.testing.assert_close(ours, copied)
-    weights = torch.randn(400, 6, generator=chance, dtype=torch.float64)
+    weights = torch.randn(400, 6, generator=rng, dtype=torch.float64)
     for total in (ours, copied):
         (total * weights).sum().backward()
     for one, other in zip(found, asked, strict=True):
@@ -151,13 +151,13 @@ def test_no_pair_at_all_is_no_error() -> None:
 
 def test_strangers_and_thinning_follow_the_published_laws() -> None:
     ids = np.repeat([0, 1, 2], [100_000, 900, 100])
-    told = Told([Story(ids, ids, ids)], 4)
-    drawn = strangers(told, 20_000, np.random.default_rng(0))
+    told = CountedExamples([Example(ids, ids, ids)], 4)
+    drawn = negatives(told, 20_000, np.random.default_rng(0))
     law = np.array([100_000, 900, 100, 0]) ** 0.75
     np.testing.assert_allclose(np.bincount(drawn.ravel(), minlength=4) / drawn.size, law / law.sum(), atol=0.01)
     assert drawn.shape == (20_000, STRANGERS)
     share = 1e-3 / (100_000 / 101_000)
-    assert told.kept[0] == pytest.approx(np.sqrt(share) + share) and told.kept[2] == 1
+    assert told.keep_probability[0] == pytest.approx(np.sqrt(share) + share) and told.keep_probability[2] == 1
 
 
 @pytest.mark.parametrize("what", ["word2vec", "glove"])
@@ -226,9 +226,9 @@ def test_neighbours_and_analogies_are_cosines(pieces: Tokenizer) -> None:
 
 def test_analogies_are_answered_one_by_one_alike(pieces: Tokenizer) -> None:
     model = planted(pieces)
-    from explorer.neighbours import unit
+    from explorer.analysis.word_vectors import unit
 
-    asked = known(Desk(Held([]), pieces, "skip-gram", "", 512, 0))
+    asked = known(EvalContext(EvalData([]), pieces, "", 512))
     some = next(iter(asked.values()))[:20]
     for forbid in (True, False):
         wanted = []

@@ -1,4 +1,4 @@
-"""A decoder laid out for one more piece, against the same decoder as it is written."""
+"""A decoder laid out for one more token, against the same decoder as it is written."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from conftest import sample
 from test_twins import shaken
 
 import explorer as ex
-from explorer import tap
-from explorer.generating.own import OwnStepper
-from explorer.model import OwnModel
-from explorer.nn.alone import WIDEST, Alone, Roomy
-from explorer.nn.cache import Cache
-from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
-from explorer.nn.positions import POSITIONS
-from explorer.nn.step import Step
+from explorer.decoding.native import NativeStepper
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
+from explorer.nn.cache import KeyValueCache
+from explorer.nn.incremental import IncrementalDecoder
+from explorer.nn.layers import ACTIVATIONS, NORM_PLACES, NORMS
+from explorer.nn.numpy_decoder import WIDEST, NumpyDecoder, PreallocatedCache
+from explorer.nn.positions import POSITIONS, Position
 
 SHAPE: dict[str, Any] = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 40, "device": "cpu"}
-ADDED = ("none", "learned", "sinusoidal", "sinusoidal-halves")  # what these say of a place stands in the embeddings alone
-SCHEMES = [scheme for scheme in POSITIONS if scheme != "disentangled"]
+ADDED = ("none", "learned", "sinusoidal", "sinusoidal-halves")  # these fill none but the slot of the embeddings
+SCHEMES = [name for name, scheme in POSITIONS.items() if scheme.score is Position.score]
 
 
-def compared(model: OwnModel, beams: int = 3, before: int = 5, more: int = 6) -> None:
-    """Read `before` pieces, then one after the other, both ways; each keeps a cache of its own."""
-    chance, module = torch.Generator().manual_seed(1), model.module
-    ids = torch.randint(0, model.config.vocab, (beams, before + more), generator=chance)
-    memory = torch.randn(beams, 7, model.config.dim, generator=chance) if model.family == "encoder-decoder" else None
-    slow, fast = Cache(), Cache()
+def compared(model: TransformerModel, beams: int = 3, before: int = 5, more: int = 6) -> None:
+    """Read `before` tokens, then one after the other, both ways; each keeps a cache of its own."""
+    rng, module = torch.Generator().manual_seed(1), model.module
+    ids = torch.randint(0, model.config.vocab, (beams, before + more), generator=rng)
+    memory = torch.randn(beams, 7, model.config.dim, generator=rng) if model.family == "encoder-decoder" else None
+    slow, fast = KeyValueCache(), KeyValueCache()
     with torch.inference_mode():
-        step = Step(module)
+        step = IncrementalDecoder(module)
         for cache in (slow, fast):
             _read(module, memory, ids[:, :before], cache)
         for place in range(before, before + more):
@@ -42,14 +42,14 @@ def compared(model: OwnModel, beams: int = 3, before: int = 5, more: int = 6) ->
     assert fast.length == slow.length == before + more
 
 
-def _read(module: Any, memory: torch.Tensor | None, ids: torch.Tensor, cache: Cache) -> torch.Tensor:
+def _read(module: Any, memory: torch.Tensor | None, ids: torch.Tensor, cache: KeyValueCache) -> torch.Tensor:
     return module(ids, cache=cache) if memory is None else module.decode(memory, ids, cache=cache)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", NORM_PLACES)
 @pytest.mark.parametrize("norm", NORMS)
-def test_every_shape_gives_the_same_states(scheme: str, place: str, norm: str, gpt2: OwnModel) -> None:
+def test_every_shape_gives_the_same_states(scheme: str, place: str, norm: str, gpt2: TransformerModel) -> None:
     how = {
         "positions": scheme,
         "norm_place": place,
@@ -74,82 +74,82 @@ def test_every_shape_gives_the_same_states(scheme: str, place: str, norm: str, g
         ("pegasus", {}),
     ],
 )
-def test_every_system_that_writes_gives_the_same_states(name: str, more: dict[str, int], gpt2: OwnModel) -> None:
+def test_every_system_that_writes_gives_the_same_states(name: str, more: dict[str, int], gpt2: TransformerModel) -> None:
     model = ex.build(name, tokenizer=gpt2.tokenizer, seed=3, **SHAPE, **more)
     shaken(model.module, 3)
     compared(model)
 
 
-def test_it_is_taken_only_where_nobody_listens(gpt2: OwnModel) -> None:
-    assert OwnStepper(gpt2).step is not None
+def test_it_is_taken_only_where_nobody_listens(gpt2: TransformerModel) -> None:
+    assert NativeStepper(gpt2).incremental is not None
     source = gpt2.tokens("The dog ran.")
-    assert OwnStepper(gpt2, source, cross=True).step is None, "cross-attention is heard from the modules"
-    assert not Step.fits(ex.build("bert", tokenizer=gpt2.tokenizer, **SHAPE).module)
+    assert NativeStepper(gpt2, source, cross=True).incremental is None, "cross-attention is heard from the modules"
+    assert not IncrementalDecoder.fits(ex.build("bert", tokenizer=gpt2.tokenizer, **SHAPE).module)
     gpt2.module.train()
     try:
-        assert not Step.fits(gpt2.module)
+        assert not IncrementalDecoder.fits(gpt2.module)
     finally:
         gpt2.module.eval()
 
 
 def drawn(number: int) -> dict[str, Any]:
-    """A shape of a small decoder, at random: everything that `Alone` says it can lay out."""
-    chance = np.random.default_rng(number)
-    heads, width = int(chance.integers(1, 5)), 2 * int(chance.integers(1, 9))
+    """A shape of a small decoder, at random: everything that `NumpyDecoder` says it can lay out."""
+    rng = np.random.default_rng(number)
+    heads, width = int(rng.integers(1, 5)), 2 * int(rng.integers(1, 9))
     return {
-        "dim": heads * width, "heads": heads, "layers": int(chance.integers(1, 4)), "hidden": int(chance.integers(3, 90)),
-        "length": 24, "positions": str(chance.choice(ADDED)), "norm": str(chance.choice([*NORMS])),
-        "norm_place": str(chance.choice(PLACES)), "activation": str(chance.choice([*ACTIVATIONS])),
-        "bias": bool(chance.integers(2)), "final_norm": bool(chance.integers(2)), "embedding_norm": bool(chance.integers(2)),
-        "scaled": bool(chance.integers(2)), "embedding_scale": bool(chance.integers(2)), "tied": bool(chance.integers(2)),
-        "scaled_head": bool(chance.integers(2)), "head_bias": bool(chance.integers(2)), "norm_epsilon": 1e-5,
+        "dim": heads * width, "heads": heads, "layers": int(rng.integers(1, 4)), "hidden": int(rng.integers(3, 90)),
+        "length": 24, "positions": str(rng.choice(ADDED)), "norm": str(rng.choice([*NORMS])),
+        "norm_place": str(rng.choice(NORM_PLACES)), "activation": str(rng.choice([*ACTIVATIONS])),
+        "bias": bool(rng.integers(2)), "final_norm": bool(rng.integers(2)), "embedding_norm": bool(rng.integers(2)),
+        "scaled": bool(rng.integers(2)), "embedding_scale": bool(rng.integers(2)), "tied": bool(rng.integers(2)),
+        "scaled_head": bool(rng.integers(2)), "head_bias": bool(rng.integers(2)), "norm_epsilon": 1e-5,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("number", sample(200, 40))
-def test_one_text_alone_gives_the_scores_of_the_whole_forward(number: int, gpt2: OwnModel) -> None:
+def test_one_text_alone_gives_the_scores_of_the_whole_forward(number: int, gpt2: TransformerModel) -> None:
     model = ex.build("gpt2", tokenizer=gpt2.tokenizer, device="cpu", seed=number, **drawn(number))
     shaken(model.module, number)
-    assert Alone.fits(model.module)
+    assert NumpyDecoder.fits(model.module)
     ids = np.random.default_rng(number).integers(0, model.config.vocab, 24).tolist()
-    cache, alone = Cache(), Alone(model.module)
+    cache, decoder = KeyValueCache(), NumpyDecoder(model.module)
     with torch.inference_mode():
         model.module(torch.tensor([ids[:4]]), cache=cache)
-    roomy = Roomy(cache, alone.room)
-    found = np.concatenate([alone(piece, roomy) for piece in ids[4:]])
+    preallocated = PreallocatedCache(cache, decoder.capacity)
+    found = np.concatenate([decoder(token, preallocated) for token in ids[4:]])
     expected = torch.tensor(model.logits(ids)[4:]).log_softmax(-1)  # one forward over the whole text, without a cache
     near = 1e-5 if model.config.dim >= 4 else 1e-3  # a norm of two numbers that are almost alike makes any rounding large
     torch.testing.assert_close(torch.tensor(found).log_softmax(-1), expected, atol=near, rtol=1e-5)
-    assert roomy.length == 24
+    assert preallocated.length == 24
 
 
-def test_what_alone_cannot_lay_out_goes_the_other_way(gpt2: OwnModel) -> None:
+def test_what_the_numpy_decoder_cannot_lay_out_goes_the_other_way(gpt2: TransformerModel) -> None:
     def fits(preset: str = "gpt2", **more: Any) -> bool:
-        return Alone.fits(ex.build(preset, tokenizer=gpt2.tokenizer, **{**SHAPE, **more}).module)
+        return NumpyDecoder.fits(ex.build(preset, tokenizer=gpt2.tokenizer, **{**SHAPE, **more}).module)
 
     assert all(fits(positions=scheme) for scheme in ADDED)
     assert not any(fits(positions=scheme) for scheme in ("t5", "rope", "alibi", "disentangled"))
     assert not fits("olmo2") and not fits(kv_heads=2) and not fits("bert") and not fits("bart")
     assert not fits(head_transform=True) and not fits(dim=2 * WIDEST) and fits(dim=WIDEST)
     module = ex.build("gpt2", tokenizer=gpt2.tokenizer, **SHAPE).module
-    assert not Alone.fits(module.train()) and not Alone.fits(module.eval().double())
+    assert not NumpyDecoder.fits(module.train()) and not NumpyDecoder.fits(module.eval().double())
 
 
-def test_a_text_may_part_join_and_be_listened_to_on_its_way(gpt2: OwnModel) -> None:
-    """One text alone, then three, then one of these, then one that is watched, then alone again: each as without `Alone`."""
+def test_a_text_may_part_join_and_be_listened_to_on_its_way(gpt2: TransformerModel) -> None:
+    """One text alone, then three, then one of these, then one that is watched, then alone again: each as without `NumpyDecoder`."""
     turns = [([5], [0]), ([6], [0]), ([7, 8, 9], [0, 0, 0]), ([3], [2]), ([4], [0]), ([2], [0])]
 
-    def written(stepper: OwnStepper) -> list[np.ndarray]:
+    def written(stepper: NativeStepper) -> list[np.ndarray]:
         state, found, ways = stepper.start([1, 2, 3]), [], []
         for n, (ids, parents) in enumerate(turns):
             with tap.listening(lambda *_: None) if n == 4 else nullcontext():
                 logp, state = stepper.next(state, ids, parents)
             found.append(logp)
-            ways.append(isinstance(state.cache, Roomy))
-        assert ways == ([False, True, False, False, False, True] if stepper.alone else [False] * 6)
+            ways.append(isinstance(state.cache, PreallocatedCache))
+        assert ways == ([False, True, False, False, False, True] if stepper.numpy else [False] * 6)
         return found
 
-    plain = OwnStepper(gpt2)
-    plain.alone = None
-    for one, other in zip(written(OwnStepper(gpt2)), written(plain), strict=True):
+    plain = NativeStepper(gpt2)
+    plain.numpy = None
+    for one, other in zip(written(NativeStepper(gpt2)), written(plain), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)

@@ -6,18 +6,18 @@ import pytest
 import torch
 from torch.nn import functional
 
-from explorer.nn.surprise import NOT_SCORED, surprise
+from explorer.nn.cross_entropy import NOT_SCORED, cross_entropy
 
 
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("scale", [0.0, 1.0, 100.0])  # at 100 the right piece's p vanishes, and its −log must not
+@pytest.mark.parametrize("scale", [0.0, 1.0, 100.0])  # at 100 the right token's p vanishes, and its −log must not
 def test_it_is_the_library_s(kind: torch.dtype, smoothing: float, scale: float) -> None:
-    chance = torch.Generator().manual_seed(int(scale) + 1)
-    scores = (scale * torch.randn(70, 300, generator=chance)).to(kind).requires_grad_()
-    answers = torch.randint(0, 300, (70,), generator=chance)
+    rng = torch.Generator().manual_seed(int(scale) + 1)
+    scores = (scale * torch.randn(70, 300, generator=rng)).to(kind).requires_grad_()
+    answers = torch.randint(0, 300, (70,), generator=rng)
     answers[::7] = NOT_SCORED
-    ours = surprise(scores, answers, smoothing)
+    ours = cross_entropy(scores, answers, smoothing)
     (slope,) = torch.autograd.grad(3 * ours, scores)
     precise = scores.detach().double().requires_grad_()
     theirs = functional.cross_entropy(precise, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
@@ -29,12 +29,12 @@ def test_it_is_the_library_s(kind: torch.dtype, smoothing: float, scale: float) 
 def test_nothing_to_answer_is_nobody_s_number() -> None:
     nothing = torch.full((3,), NOT_SCORED)
     scores = torch.zeros(3, 5)
-    assert surprise(scores, nothing).isnan() and functional.cross_entropy(scores, nothing, ignore_index=NOT_SCORED).isnan()
+    assert cross_entropy(scores, nothing).isnan() and functional.cross_entropy(scores, nothing, ignore_index=NOT_SCORED).isnan()
 
 
 def test_the_scores_stay_and_a_second_pass_back_fails() -> None:
     scores = torch.randn(4, 9, requires_grad=True)
-    before, loss = scores.detach().clone(), surprise(scores, torch.tensor([1, 2, 3, 4]))
+    before, loss = scores.detach().clone(), cross_entropy(scores, torch.tensor([1, 2, 3, 4]))
     loss.backward(retain_graph=True)
     assert torch.equal(scores.detach(), before)
     with pytest.raises(AttributeError):

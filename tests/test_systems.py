@@ -12,13 +12,15 @@ from test_attention import random_model, watched
 from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
-from explorer.model import OwnModel
-from explorer.nn.cache import Cache
-from explorer.text.microworld import stories
+from explorer.corruption.collate import Batch, BatchContext, collate_each
+from explorer.microworld import stories
+from explorer.models.transformer import TransformerModel
+from explorer.nn.cache import KeyValueCache
+from explorer.text.examples import Example, example_rng, packed, prepared
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.batches import BATCHES, Batch, Kitchen, one_by_one
-from explorer.training.run import Plan, Run
-from explorer.training.stories import Story, own_lots, packed, prepared
+from explorer.training.objectives import OBJECTIVES
+from explorer.training.plan import Plan
+from explorer.training.run import Run
 from explorer.views import VIEWS
 from explorer.views.steps import steps_of
 
@@ -89,8 +91,8 @@ def test_rows_are_filled_with_whole_sentences_in_their_order(roberta: Tokenizer)
 
 
 def test_only_a_sentence_longer_than_a_row_is_cut() -> None:
-    long = Story(np.arange(10, 35), np.arange(25), np.repeat([0, 1], [22, 3]))
-    short = Story(np.arange(40, 45), np.arange(5), np.zeros(5, int))
+    long = Example(np.arange(10, 35), np.arange(25), np.repeat([0, 1], [22, 3]))
+    short = Example(np.arange(40, 45), np.arange(5), np.zeros(5, int))
     rows = [row.ids.tolist() for row in packed([long, short], 2, 10)]
     assert rows == [[*range(10, 20)], [*range(20, 30)], [*range(30, 35)], [*range(40, 45)]]
 
@@ -98,10 +100,10 @@ def test_only_a_sentence_longer_than_a_row_is_cut() -> None:
 def test_the_preset_packs_and_bert_does_not(roberta: Tokenizer) -> None:
     run = fitted("roberta", tokenizer=roberta)
     batch, vocabulary = run.batch(1), roberta.vocabulary
-    read = [row[real] for row, real in zip(batch.answers, batch.real, strict=True)]
+    read = [row[real] for row, real in zip(batch.labels, batch.attention_mask, strict=True)]
     assert all(row[0] == vocabulary.cls and row[-1] == vocabulary.sep for row in read)
     assert sum(int((row[1:-1] == vocabulary.sep).sum()) for row in read) >= 4, "stories stand side by side"
-    assert not batch.scored[np.isin(batch.answers, vocabulary.special)].any() and not batch.segments.any()
+    assert not batch.loss_mask[np.isin(batch.labels, vocabulary.special)].any() and not batch.segments.any()
     assert run.plan.packed and not fitted("roberta", tokenizer=roberta, packed=False).plan.packed
     alone = fitted("roberta", tokenizer=roberta, objective="mlm+nsp", next_sentence=True, segments=2)
     assert not alone.plan.packed, "with next sentence the rows are pairs"
@@ -118,7 +120,7 @@ def hidden_by_story(run: Run, steps: range) -> dict[tuple[int, ...], set[tuple[i
     found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     for step in steps:
         batch = run.batch(step)
-        for source, answers, real in zip(batch.source, batch.answers, batch.real, strict=True):
+        for source, answers, real in zip(batch.source, batch.labels, batch.attention_mask, strict=True):
             found.setdefault(tuple(answers[real].tolist()), set()).add(tuple(source[real].tolist()))
     return found
 
@@ -137,19 +139,19 @@ def test_a_static_mask_is_the_same_in_every_round_and_a_dynamic_one_is_not(rober
 
 def test_a_story_drawn_alone_is_what_the_strategy_makes_of_it(roberta: Tokenizer) -> None:
     made = prepared(TEXTS[:6], roberta)
-    held = Kitchen(made, roberta.vocabulary, 96, "mlm", np.random.default_rng(0))
-    whole = one_by_one(BATCHES["mlm"], [(story, own_lots(5, n)) for n, story in enumerate(made)], held)
+    held = BatchContext(made, roberta.vocabulary, 96, "mlm", np.random.default_rng(0))
+    whole = collate_each(OBJECTIVES["mlm"].collate, [(story, example_rng(5, n)) for n, story in enumerate(made)], held)
     for n, story in enumerate(made):
-        alone: Batch = BATCHES["mlm"]([story], Kitchen(made, roberta.vocabulary, 96, "mlm", own_lots(5, n)))
+        alone: Batch = OBJECTIVES["mlm"].collate([story], BatchContext(made, roberta.vocabulary, 96, "mlm", example_rng(5, n)))
         wide = alone.source.shape[1]
         for name in alone.widths:
             assert np.array_equal(getattr(whole, name)[n, :wide], getattr(alone, name)[0])
-        assert not whole.real[n, wide:].any() and (whole.source[n, wide:] == roberta.vocabulary.pad).all()
+        assert not whole.attention_mask[n, wide:].any() and (whole.source[n, wide:] == roberta.vocabulary.pad).all()
 
 
-def test_another_padding_is_not_exported_as_roberta(bert: OwnModel, tmp_path: Path) -> None:
+def test_another_padding_is_not_exported_as_roberta(bert: TransformerModel, tmp_path: Path) -> None:
     model = ex.build("roberta", tokenizer=bert.tokenizer, device="cpu")
-    with pytest.raises(ex.ExplorerError, match="counts its places from the id of padding"):
+    with pytest.raises(ex.ExplorerError, match="counts its positions from the id of padding"):
         ex.export(model, tmp_path)
 
 
@@ -168,12 +170,12 @@ def test_qk_norm_is_the_same_on_every_path(family: str, positions: str, norm: st
         fast = module(ids)
         assert float((fast - watched(module, ids)).abs().max()) <= 1e-5 * max(1.0, float(fast.abs().max()))
         if family == "decoder":
-            cache = Cache()
+            cache = KeyValueCache()
             steps = torch.cat([module(ids[:, n : n + 1], cache=cache) for n in range(14)], dim=1)
             assert float((fast - steps).abs().max()) <= 1e-5 * max(1.0, float(fast.abs().max()))
 
 
-def test_qk_norm_is_its_formula_and_is_seen(bert: OwnModel) -> None:
+def test_qk_norm_is_its_formula_and_is_seen(bert: TransformerModel) -> None:
     model = ex.build(
         "olmo2", tokenizer=bert.tokenizer, seed=2, device="cpu", dim=32, heads=4, kv_heads=2, hidden=40, norm_epsilon=1e-6
     )
@@ -204,7 +206,7 @@ def rope(x: np.ndarray, base: float) -> np.ndarray:
     return np.concatenate([z.real, z.imag], axis=1)
 
 
-def test_the_walk_shows_grouped_heads_rms_norm_and_what_happens_before_they_meet(bert: OwnModel) -> None:
+def test_the_walk_shows_grouped_heads_rms_norm_and_what_happens_before_they_meet(bert: TransformerModel) -> None:
     model = ex.build("llama", tokenizer=bert.tokenizer, seed=0, device="cpu", kv_heads=2)
     record = ex.trace(model, TEXT, blocks=True)
     assert record.residual <= 1e-5
@@ -223,7 +225,7 @@ def test_the_walk_shows_grouped_heads_rms_norm_and_what_happens_before_they_meet
     assert not {"q′", "k′"} & {step.name for step in steps_of(ex.trace(plain, TEXT, blocks=True))}
 
 
-def test_a_model_with_qk_norm_has_no_other_class(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_model_with_qk_norm_has_no_other_class(bert: TransformerModel, tmp_path: Path) -> None:
     for system in ("bert", "gpt2", "llama", "olmo", "transformer"):
         with pytest.raises(ex.ExplorerError, match="no Hugging Face class"):
             ex.export(ex.build(system, tokenizer=bert.tokenizer, device="cpu", qk_norm=True), tmp_path)
@@ -239,7 +241,7 @@ def test_pegasus_reads_masks_for_sentences_and_writes_them(roberta: Tokenizer) -
     vocabulary, batch = run.model.tokenizer.vocabulary, run.batch(1)
     assert run.model.config.start == vocabulary.pad and vocabulary.mask is not None
     told = [run.model.tokenizer.encode(" ".join(text), special=False).ids.tolist() for text in TEXTS]
-    for source, real, answers, scored in zip(batch.source, batch.real, batch.answers, batch.scored, strict=True):
+    for source, real, answers, scored in zip(batch.source, batch.attention_mask, batch.labels, batch.loss_mask, strict=True):
         written = answers[scored].tolist()
         assert written.pop() == vocabulary.end and source[real][-1] == vocabulary.end
         gone = sentences(written, run.model.tokenizer)
@@ -249,7 +251,7 @@ def test_pegasus_reads_masks_for_sentences_and_writes_them(roberta: Tokenizer) -
 
 
 def sentences(ids: list[int], tokenizer: Tokenizer) -> Iterator[list[int]]:
-    """The pieces cut behind those that end a sentence."""
+    """The tokens cut behind those that end a sentence."""
     ends = {n for n in range(tokenizer.vocabulary.size) if tokenizer.text_of(n).strip("▁") in (".", "?", "!", '."')}
     begin = 0
     for place, piece in enumerate(ids, 1):

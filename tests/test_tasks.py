@@ -11,18 +11,19 @@ from conftest import quickest
 from torch import nn
 
 import explorer as ex
-from explorer import directions, library
+from explorer.analysis import elmo as directions
+from explorer.app.lessons.elmo import questions as lesson
 from explorer.errors import ChoiceError, TextError
-from explorer.experiments import mixes as experiment
-from explorer.lessons import elmo as lesson
-from explorer.model.others import ElmoModel
+from explorer.microworld import labelled
+from explorer.models import store
+from explorer.models.elmo import ElmoModel
 from explorer.records import Bench, Mixes
-from explorer.tasks import TASKS, Example, Place, Questions, Task
-from explorer.tasks.features import features
-from explorer.tasks.metrics import interval, span_f1, spans, spearman
-from explorer.tasks.mixing import Frozen, Learning
+from explorer.studies import mixes as experiment
 from explorer.text.classroom import toys
-from explorer.text.microworld import labelled
+from explorer.training.finetune import TASKS, LabelledExample, Questions, Task, TokenPosition
+from explorer.training.finetune.features import features
+from explorer.training.finetune.metrics import interval, span_f1, spearman, tag_spans
+from explorer.training.finetune.mixing import Frozen, Learning
 
 TEXT = "The dog was tired because it ran all day."
 
@@ -61,7 +62,7 @@ def test_labels_are_those_of_the_stories() -> None:
     named = [
         mention for mention in story.mentions if mention.form == "name" and mention.kind in ("person", "place", "organisation")
     ]
-    assert {(a, b - 1) for a, b, _ in spans(asked["entities"].labels)} == {(m.first, m.last) for m in named}
+    assert {(a, b - 1) for a, b, _ in tag_spans(asked["entities"].labels)} == {(m.first, m.last) for m in named}
     verb, mention = asked["roles"].examples[0].places
     role = story.roles[0]
     assert story.text[verb.start : verb.end] == words[role.verb]
@@ -72,7 +73,11 @@ def test_labels_are_those_of_the_stories() -> None:
 def test_features_are_the_normed_layers_at_the_places(elmo: ElmoModel) -> None:
     texts = (TEXT, "A cat.")
     questions = Questions(
-        texts, (Example((Place(0, 4, 7), Place(1, 0, 6)), "x"), Example((Place(1, 2, 5), Place(0, 0, 3)), "y"))
+        texts,
+        (
+            LabelledExample((TokenPosition(0, 4, 7), TokenPosition(1, 0, 6)), "x"),
+            LabelledExample((TokenPosition(1, 2, 5), TokenPosition(0, 0, 3)), "y"),
+        ),
     )
     made = features(elmo, questions)
     tokens, states = elmo.tokenizer.encode(TEXT), elmo.layers([TEXT])[0].astype(np.float64)
@@ -82,7 +87,7 @@ def test_features_are_the_normed_layers_at_the_places(elmo: ElmoModel) -> None:
     cat = nn.functional.layer_norm(torch.tensor(elmo.layers(["A cat."])[0][:, 1:4]), (16,)).mean(1)  # without begin and end
     np.testing.assert_allclose(made[0, 1], cat.numpy(), atol=1e-4)
     with pytest.raises(ChoiceError, match="no word from letter"):
-        features(elmo, Questions((TEXT,), (Example((Place(0, 3, 4),), "x"),)))
+        features(elmo, Questions((TEXT,), (LabelledExample((TokenPosition(0, 3, 4),), "x"),)))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,7 @@ def test_features_are_the_normed_layers_at_the_places(elmo: ElmoModel) -> None:
     ],
 )
 def test_spans_are_read_as_conlleval_reads_them(tags: str, wanted: set) -> None:
-    assert spans(tags.split()) == wanted
+    assert tag_spans(tags.split()) == wanted
 
 
 def test_metrics_are_their_definitions() -> None:
@@ -110,9 +115,9 @@ def test_metrics_are_their_definitions() -> None:
 
 def planted(task: Task, signal: int, seed: int = 0) -> Frozen:
     """Three layers of noise, of which one holds the answer."""
-    chance = np.random.default_rng(seed)
-    labels = chance.integers(0, 2, 600)
-    layers = chance.normal(size=(600, 1, 3, 6)).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, 600)
+    layers = rng.normal(size=(600, 1, 3, 6)).astype(np.float32)
     layers[:, 0, signal, 0] += 4 * labels - 2
     names = tuple("ab"[label] for label in labels)
     return Frozen(task, layers[:400], names[:400], layers[400:], names[400:])
@@ -140,9 +145,9 @@ def test_a_mix_finds_the_layer_that_knows_and_tasks_share_nothing() -> None:
 
 def echoing(seed: int, texts: int = 120, words: int = 6) -> Frozen:
     """The answer about a word is what the word *before* it shows: who sees each word by itself cannot know."""
-    chance = np.random.default_rng(seed)
-    shown = chance.integers(0, 2, (texts, words))
-    layers = chance.normal(0, 0.1, size=(texts * words, 1, 1, 4)).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    shown = rng.integers(0, 2, (texts, words))
+    layers = rng.normal(0, 0.1, size=(texts * words, 1, 1, 4)).astype(np.float32)
     layers[:, 0, 0, 0] += 2 * shown.flatten() - 1
     labels = np.hstack((np.zeros((texts, 1), int), shown[:, :-1])).flatten()
     names = tuple("ab"[label] for label in labels)
@@ -159,7 +164,7 @@ def test_a_gru_reads_the_words_of_a_text_and_a_linear_head_does_not() -> None:
             pass
         scores[head] = learning.scores()["echo"]
     assert scores["gru"] > 0.95 and scores["linear"] < 0.75
-    assert Questions((TEXT,), (Example((Place(0, 4, 7),), "x"),)).about == (0,)
+    assert Questions((TEXT,), (LabelledExample((TokenPosition(0, 4, 7),), "x"),)).about == (0,)
 
 
 def test_a_gru_is_pytorch_s_own_on_every_text_alone() -> None:
@@ -208,7 +213,7 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
         "snapshots": 1,
         "pieces": 400,
     }
-    size = experiment.Size((0, 1), (0, 1), 8, 6, 5, ("part of speech", "roles", "entailment", "word sense"), options)
+    size = experiment.MixesSize((0, 1), (0, 1), 8, 6, 5, ("part of speech", "roles", "entailment", "word sense"), options)
     measured, benches = experiment.measure(size, processes=0, workshop=tmp_path)
     assert measured.shares.shape == (4, 4, 3, 3) and measured.scores.shape == (4, 4, 4) and measured.steps.tolist() == [1, 2, 5]
     np.testing.assert_allclose(measured.shares.sum(-1), 1, atol=1e-5)
@@ -224,7 +229,7 @@ def test_the_experiment_measures_and_its_record_opens_again(tmp_path: Path) -> N
 
 
 def toy_stories() -> list:
-    from explorer.text.seedling import stories
+    from explorer.text.toy import stories
 
     return list(stories(40, 1))
 
@@ -252,7 +257,7 @@ def test_both_sides_are_the_model_s_own_probabilities(elmo: ElmoModel) -> None:
 
 
 def test_filters_are_the_convolutions_of_pytorch(elmo: ElmoModel) -> None:
-    record = directions.filters(elmo, "dogs")
+    record = directions.letter_filters(elmo, "dogs")
     assert record.letters == ("⟨", "d", "o", "g", "s", "⟩") and len(record.widths) == sum(
         many for _, many in elmo.config.filters
     )
@@ -262,7 +267,7 @@ def test_filters_are_the_convolutions_of_pytorch(elmo: ElmoModel) -> None:
     answers = [nn.functional.max_pool1d(one(x), one(x).shape[-1])[0, :, 0] for one in elmo.module.characters.filters]
     np.testing.assert_allclose(record.strongest, torch.cat(answers).detach().numpy(), atol=1e-6)
     with pytest.raises(TextError, match="not one word"):
-        directions.filters(elmo, "two words")
+        directions.letter_filters(elmo, "two words")
 
 
 def test_a_word_has_one_vector_of_letters_and_many_above(elmo: ElmoModel) -> None:
@@ -273,7 +278,7 @@ def test_a_word_has_one_vector_of_letters_and_many_above(elmo: ElmoModel) -> Non
     assert record.likeness(2)[0, 1] < 0.9999
     x = record.vectors[2].astype(np.float64) - record.vectors[2].mean(0)
     np.testing.assert_allclose((record.points(2) ** 2).sum(), (np.linalg.svd(x)[1][:2] ** 2).sum(), rtol=1e-6)
-    with pytest.raises(ChoiceError, match="asked of an ELMo"):
+    with pytest.raises(ChoiceError, match="needs an ELMo"):
         directions.contexts("elmo", "dog", uses)
 
 
@@ -286,15 +291,15 @@ def test_the_lesson_asks_what_its_records_say(elmo: ElmoModel) -> None:
     items = lesson.exercises(before, place, [many for _, many in elmo.config.filters])
     h = elmo.layers([lesson.TEXT])[0][:, place, 0]
     assert items[0].answer == pytest.approx(1.5 * (0.2 * h[0] + 0.5 * h[1] + 0.3 * h[2]), abs=1e-5)
-    assert library.models is ex.models
+    assert store.models() == ex.models()
 
 
 def test_the_pictures_show_the_numbers_of_their_records() -> None:
-    chance = np.random.default_rng(0)
-    shares, scores = chance.dirichlet(np.ones(3), (2, 4, 3)), chance.random((2, 4, 3))
+    rng = np.random.default_rng(0)
+    shares, scores = rng.dirichlet(np.ones(3), (2, 4, 3)), rng.random((2, 4, 3))
     record = Mixes(
         ("a", "b"), ("accuracy",) * 2, ((0, 0), (0, 1), (1, 0), (1, 1)), np.array([1, 5, 9]), shares, np.ones((2, 4, 3)),
-        ("mix", "layer 0", "layer 1", "layer 2"), chance.random((2, 4, 4)), scores, scores - 0.5, np.array([0.1, 0.2]),
+        ("mix", "layer 0", "layer 1", "layer 2"), rng.random((2, 4, 4)), scores, scores - 0.5, np.array([0.1, 0.2]),
     )  # fmt: skip
     order = np.argsort([(shares[n, :, -1] @ [0, 1, 2]).mean() for n in range(2)])
     for step in (1, 9):
@@ -316,9 +321,9 @@ def test_the_pictures_show_the_numbers_of_their_records() -> None:
 
 def test_a_slider_of_the_bench_answers_at_once() -> None:
     """As many examples, layers and numbers as the recorded benches have: one move costs far less than 0.3 s of a processor."""
-    chance = np.random.default_rng(0)
-    layers = chance.normal(size=(experiment.KEPT, 3, 192)).astype(np.float16)
-    gold = chance.integers(0, 40, experiment.KEPT)
+    rng = np.random.default_rng(0)
+    layers = rng.normal(size=(experiment.KEPT, 3, 192)).astype(np.float16)
+    gold = rng.integers(0, 40, experiment.KEPT)
     bench = Bench("x", tuple(map(str, range(40))), layers, gold, layers, gold, np.full((9, 3), 1 / 3))
     ex.views["mix-bench"](bench, s0=1, s1=2, s2=3, example=0)
     assert quickest(lambda: ex.views["mix-bench"](bench, s0=3, s1=2, s2=1, example=9)) < 0.3

@@ -1,4 +1,4 @@
-"""Pieces, words and what was never met; the small corpus."""
+"""Tokens, words and what was never met; the small corpus."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.microworld import stories as microworld
+from explorer.models.transformer import TransformerModel
 from explorer.text import tokenizers
-from explorer.text.microworld import stories as microworld
-from explorer.text.seedling import HELD_OUT, SCRIPTS, stories
 from explorer.text.tokenizers import Seen
+from explorer.text.toy import HELD_OUT, SCRIPTS, stories
 
 SCRIPT_TEXT = "Hello wörld! Привет, мир. 你好 世界。 مرحبا بالعالم 😀👩‍👩‍👧 नमस्ते"
 
 
 @pytest.fixture(scope="module")
-def both(bert: OwnModel, gpt2: OwnModel) -> list[tokenizers.Tokenizer]:
+def both(bert: TransformerModel, gpt2: TransformerModel) -> list[tokenizers.Tokenizer]:
     return [bert.tokenizer, gpt2.tokenizer]
 
 
@@ -47,7 +47,7 @@ def test_offsets_point_at_the_text(both: list[tokenizers.Tokenizer]) -> None:
         assert "".join(spans).replace(" ", "") == text.replace(" ", "")
 
 
-def test_special_pieces_are_added_only_when_asked_for(bert: OwnModel) -> None:
+def test_special_pieces_are_added_only_when_asked_for(bert: TransformerModel) -> None:
     assert bert.tokenizer.encode("dog").texts == ("[CLS]", "dog", "[SEP]")
     assert bert.tokenizer.encode("dog", special=False).texts == ("dog",)
     assert bert.tokenizer.encode("dog", "cat").segments == (0, 0, 0, 1, 1)
@@ -55,12 +55,12 @@ def test_special_pieces_are_added_only_when_asked_for(bert: OwnModel) -> None:
     assert masked.ids[2] == bert.tokenizer.vocabulary.mask and masked.special[2]
 
 
-def test_decoding_gives_the_text_back(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_decoding_gives_the_text_back(bert: TransformerModel, gpt2: TransformerModel) -> None:
     assert gpt2.tokenizer.decode(gpt2.tokenizer.encode(SCRIPT_TEXT).ids) == SCRIPT_TEXT
     ids = bert.tokenizer.encode("The dog ran.").ids
     assert bert.tokenizer.decode(ids) == "the dog ran."
     assert bert.tokenizer.decode(ids, special=True).startswith("[CLS]")
-    with pytest.raises(ex.ExplorerError, match="no piece 99999"):
+    with pytest.raises(ex.ExplorerError, match="no token 99999"):
         bert.tokenizer.decode([99999])
 
 
@@ -71,18 +71,18 @@ def test_any_text_is_encoded_as_the_library_encodes_it(text: str) -> None:
         tokenizer = tokenizers.read(ex.models()[name].folder / "tokenizer.json")
         tokens = tokenizer.encode(text)
         assert tokens.ids.tolist() == tokenizer.core.encode(text).ids
-        assert all(tokens.texts), "every piece can be read"
+        assert all(tokens.texts), "every token can be read"
         if name == "gpt2" and "<|endoftext|>" not in text:
             assert tokenizer.decode(tokens.ids) == text
 
 
-def test_pieces_are_readable_in_every_script(gpt2: OwnModel) -> None:
+def test_pieces_are_readable_in_every_script(gpt2: TransformerModel) -> None:
     texts = gpt2.tokenizer.encode("The dog é\n\x00").texts
     assert texts[:2] == ("The", "·dog") and any(t.startswith("é‹") for t in texts) and "␀" in "".join(texts)
     assert not any("Ġ" in t or "Ã" in t for t in gpt2.tokenizer.encode(SCRIPT_TEXT).texts)
 
 
-def test_what_was_never_met_is_marked(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_what_was_never_met_is_marked(bert: TransformerModel, gpt2: TransformerModel) -> None:
     for model in (bert, gpt2):
         tokens = model.tokenizer.encode("The dog saw a walrus.")
         marked = [t.strip("·#") for t, strange in zip(tokens.texts, tokens.unseen or (), strict=True) if strange]
@@ -94,12 +94,12 @@ def test_what_was_never_met_is_marked(bert: OwnModel, gpt2: OwnModel) -> None:
     assert nobody_knows.unseen is None and np.isnan(nobody_knows.unseen_share)
 
 
-def test_the_shipped_tokenizers_met_exactly_their_corpus(shipped: OwnModel) -> None:
+def test_the_shipped_tokenizers_met_exactly_their_corpus(shipped: TransformerModel) -> None:
     for story in microworld(200, 1):  # the first of the training stories
         assert not any(shipped.tokenizer.encode(" ".join(story)).unseen or (True,)), story
 
 
-def test_sentences_are_counted_at_full_stops(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_sentences_are_counted_at_full_stops(bert: TransformerModel, gpt2: TransformerModel) -> None:
     def sentences(text: str, pair: str | None = None, tokenizer: tokenizers.Tokenizer = bert.tokenizer) -> str:
         return " ".join("-" if n < 0 else str(n) for n in tokenizer.encode(text, pair).sentences)
 
@@ -141,7 +141,7 @@ def test_what_was_seen_is_written_and_read_back(tmp_path: Path) -> None:
 
 
 def test_stories_come_from_their_seed_alone() -> None:
-    code = "from explorer.text.seedling import stories; import zlib; print(zlib.crc32(repr(list(stories(50, 7))).encode()))"
+    code = "from explorer.text.toy import stories; import zlib; print(zlib.crc32(repr(list(stories(50, 7))).encode()))"
     runs = {
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": s}

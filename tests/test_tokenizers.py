@@ -18,12 +18,13 @@ from tokenizers import models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
+from explorer import microworld
+from explorer.microworld.translation import pairs
 from explorer.records import Merge
-from explorer.text import learning, microworld, tokenizers
+from explorer.text import learning, tokenizers
 from explorer.text.kinds import CUTS, SPECIALS, words_of
 from explorer.text.matching import matches, replay
-from explorer.text.microworld.french import pairs
-from explorer.text.seedling import stories
+from explorer.text.toy import stories
 
 FIVE = [
     "The animal didn't cross the street because it was too tired. The street was too wide.",
@@ -64,7 +65,7 @@ def ours(kind: str, texts: list[str], size: int, **options: Any) -> dict[str, An
 
 
 def least(kind: str, texts: list[str]) -> int:
-    """The smallest vocabulary for these texts: special pieces and letters."""
+    """The smallest vocabulary for these texts: special tokens and letters."""
     letters = {c for text in texts for word in words_of(CUTS[kind](), text) for c in word}
     return {"byte-bpe": 257, "bpe": len(letters) + 2}.get(
         kind, 2 * len(letters | set("abcdefghijklmnopqrstuvwxyz0123456789")) + 5
@@ -363,11 +364,11 @@ def test_learning_unigram_is_the_same_every_time(toys: list[str]) -> None:
         (lambda: ex.learn("words", ["a b"], size=300), "not learned by merges"),
         (lambda: ex.learn("wordpieces", ["a b"], size=300), "Did you mean 'wordpiece'"),
         (lambda: ex.learn("bpe", [" "], size=300), "no text"),
-        (lambda: ex.learn("bpe", ["ab"], size=3), "letters and special pieces alone need 5"),
+        (lambda: ex.learn("bpe", ["ab"], size=3), "letters and special tokens alone need 5"),
         (lambda: ex.learn("bpe", ["ab"], size=30, by="luck"), "no way to choose"),
         (lambda: ex.tokenizer("words", ["a b"], size=4), "too small"),
         (lambda: ex.tokenizer("unigram", ["a b"], size=104), "too small"),
-        (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials=["<s>", "</s>"]), "no piece for what is unknown"),
+        (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials=["<s>", "</s>"]), "no token for what is unknown"),
         (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials=["<unk>", "<unk>"]), "twice"),
         (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials="<unk>"), "list of names"),
         (lambda: ex.tokenizer("bpe", ["a b"], size=90, sentinels=-1), "whole number"),

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_pages import ROOT, app
+from test_pages import app
 
 import explorer as ex
-from explorer.lessons import tokens as lesson
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.tokens import questions as lesson
 from explorer.records import WAYS
-from explorer.shells import export
 from explorer.text import classroom
 from explorer.text.kinds import words_of
 from explorer.text.labels import LABELS, OTHER, labelled, word_labels
 from explorer.text.matching import matches, replay
-from explorer.text.seedling import stories
 from explorer.text.sidebyside import LANGUAGES, OTHERS, fertility, segments, sentence, side_by_side
-from explorer.views import VIEWS
+from explorer.text.toy import stories
+from explorer.views import VIEWS, export
 
 TEXT = "The zebra didn't cross: naïve café 😀 <b>!"
 
@@ -50,7 +50,7 @@ def test_a_merge_is_drawn_as_it_is_recorded(ways: Any) -> None:
         figure = VIEWS["merges"](steps, step=step)
         merge = steps[step - 1]
         assert rows(figure) == {word.strip("·"): list(after) for word, after in zip(merge.words, merge.after, strict=True)}
-        assert merge.piece in figure.layout.title.text and f"{merge.size:,} pieces" in figure.layout.title.text
+        assert merge.piece in figure.layout.title.text and f"{merge.size:,} tokens" in figure.layout.title.text
         orange = [t for t, c in zip(written(figure), figure.data[0].customdata, strict=True) if c < 0]
         assert set(orange) <= {merge.piece}
     by_count, by_score = ways
@@ -91,7 +91,7 @@ def test_side_by_side_shows_every_piece() -> None:
     shown = rows(VIEWS["pieces"](record))
     for (name, tokenizer), (heading, texts) in zip(shelf.items(), shown.items(), strict=True):
         tokens = tokenizer.encode(TEXT, special=False)
-        assert heading == f"{name}: {len(tokens)} pieces" and texts == [
+        assert heading == f"{name}: {len(tokens)} tokens" and texts == [
             t[:15] + "…" if len(t) > 16 else t for t in tokens.texts
         ]
 
@@ -131,7 +131,7 @@ def test_what_a_language_costs_is_counted_right() -> None:
         for j, language in enumerate(LANGUAGES):
             ids = tokenizer.core.encode(sentence(language), add_special_tokens=False).ids
             assert record.pieces[i, j] == len(ids) and record.unknown[i, j] == ids.count(tokenizer.vocabulary.unknown)
-    shown = np.asarray(VIEWS["fertility"](record, count="pieces per word").data[0].z)
+    shown = np.asarray(VIEWS["fertility"](record, count="tokens per word").data[0].z)
     np.testing.assert_allclose(shown, record.pieces / [len(words) for _, words in LANGUAGES.values()], rtol=1e-6)
     for language, (_, words) in LANGUAGES.items():
         assert "".join(words) == sentence(language).replace(" ", "")
@@ -154,16 +154,16 @@ def test_labels_of_words_are_put_together_by_their_formulas() -> None:
     for number, word in enumerate(record.words):
         mine = record.shares[[w == number for w in record.tokens.words]]
         wanted = {
-            "first piece": mine[0],
-            "mean of all pieces": mine.mean(0),
-            "product of all pieces": mine.prod(0) / mine.prod(0).sum(),
+            "first token": mine[0],
+            "mean of all tokens": mine.mean(0),
+            "product of all tokens": mine.prod(0) / mine.prod(0).sum(),
         }
         for way, shares in wanted.items():
             np.testing.assert_allclose(record.together(way)[number], shares, err_msg=word)
     first, *others = (record.right[way] for way in WAYS)
     assert all(first < other for other in others) and record.tried > 100
-    shown = VIEWS["word-labels"](record, way="mean of all pieces").data
-    np.testing.assert_allclose(np.asarray(shown[1].z), record.together("mean of all pieces"), rtol=1e-6)
+    shown = VIEWS["word-labels"](record, way="mean of all tokens").data
+    np.testing.assert_allclose(np.asarray(shown[1].z), record.together("mean of all tokens"), rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "bpe", "byte-bpe", "unigram"])
@@ -197,7 +197,7 @@ def test_the_answers_are_right(ways: Any) -> None:
 
 
 def page() -> AppTest:
-    return app().switch_page(str(ROOT / "explorer" / "pages" / "tokens.py")).run()
+    return app().switch_page(str(LESSONS["tokens"].page)).run()
 
 
 @pytest.mark.parametrize("text", ["", "   ", "<script>alert(1)</script>", "$x$ `code` :red[x]", "x" * 300, "\x00", "😀"])

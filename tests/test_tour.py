@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from explorer.lessons import tour as lesson
-from explorer.pages.parts import tour
+from explorer.app import tour
+from explorer.app import tour_steps as lesson
+from explorer.app.lessons import LESSONS, Lesson
 
 ROOT = Path(__file__).parent.parent
 STEPS = tour.steps()
@@ -31,11 +32,12 @@ def walk() -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
 
 
+@pytest.mark.xdist_group("tour")  # one after the other, as a visitor goes
 @pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=lambda n: f"{n}-{STEPS[n - 1].page}")
 def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     step = STEPS[number - 1]
     walk.query_params["step"] = str(number)
-    at = walk.switch_page(f"explorer/pages/{step.page}.py").run()
+    at = walk.switch_page(f"explorer/app/lessons/{step.page}/page.py").run()
     assert not at.exception and not at.warning
     said = shown(at)
     assert f"**{number} of {len(STEPS)}**" in said and step.do in said and step.see in said
@@ -52,7 +54,7 @@ def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
 
 def test_the_visitor_may_change_what_a_step_has_set_and_may_leave(walk: AppTest) -> None:
     walk.query_params["step"] = "1"
-    at = walk.switch_page("explorer/pages/start.py").run()
+    at = walk.switch_page("explorer/app/lessons/start/page.py").run()
     at = at.text_input(key="text").set_value("The dog was tired.").run()
     assert at.text_input(key="text").value == "The dog was tired." and not at.exception
     at = at.button(key="tour.leave").click().run()
@@ -68,5 +70,10 @@ def test_there_are_about_twenty_steps_and_none_without_its_page() -> None:
     assert 18 <= len(STEPS) <= 22
     assert {step.page for step in lesson.steps_on(("tokens",))} == {"tokens"}
     assert {step.page for step in lesson.STEPS} >= {"start", "families", "yours"}
-    every = {path.stem for path in (ROOT / "explorer" / "pages").glob("*.py")} - {"__init__"}
-    assert every <= {step.page for step in lesson.STEPS}, "every page is visited"
+    assert [step.page for step in lesson.steps_on(LESSONS)] == [step.page for step in STEPS], "every page is visited"
+
+
+def test_a_lesson_without_a_step_gets_one_from_its_line_in_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LESSONS, "toy", Lesson("toy", "A toy", "L0", "Count the tokens of a text."))
+    *written, last = lesson.steps_on(LESSONS)
+    assert written == list(STEPS) and (last.page, last.says, last.mark) == ("toy", "Count the tokens of a text.", "A toy")

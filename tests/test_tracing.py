@@ -13,12 +13,12 @@ from conftest import SENTENCE, sample
 from test_attention import random_model, seq2seq
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.nn.transformer import initialise
 from explorer.records import Trace
 
 
-def state_of(model: OwnModel) -> tuple[object, ...]:
+def state_of(model: TransformerModel) -> tuple[object, ...]:
     hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.module.modules()]
     weights = {name: value.clone() for name, value in model.module.state_dict().items()}
     grads = [p.requires_grad for p in model.module.parameters()], [p.grad for p in model.module.parameters()]
@@ -26,9 +26,9 @@ def state_of(model: OwnModel) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("number", sample(40, 10))
-def test_the_stages_re_derive_the_weights(number: int, bert: OwnModel) -> None:
+def test_the_stages_re_derive_the_weights(number: int, bert: TransformerModel) -> None:
     module = initialise(random_model(number, vocab=bert.config.vocab), number, deviation=0.2)
-    model = OwnModel("random", module, bert.tokenizer, "bert")
+    model = TransformerModel("random", module, bert.tokenizer, "bert")
     record = ex.trace(model, np.random.default_rng(number).integers(0, bert.config.vocab, size=20).tolist())
     assert len(record.attention) == module.config.layers
     largest = max(float(np.abs(a.stage("biased", h)).max()) for a in record.attention for h in range(a.heads))
@@ -38,9 +38,9 @@ def test_the_stages_re_derive_the_weights(number: int, bert: OwnModel) -> None:
 
 
 @pytest.mark.parametrize("number", sample(20, 6))
-def test_an_encoder_decoder_is_traced_in_three_streams(number: int, gpt2: OwnModel) -> None:
+def test_an_encoder_decoder_is_traced_in_three_streams(number: int, gpt2: TransformerModel) -> None:
     module = initialise(seq2seq(number, vocab=gpt2.config.vocab), number, deviation=0.2)
-    model = OwnModel("random", module, gpt2.tokenizer, "bart")
+    model = TransformerModel("random", module, gpt2.tokenizer, "bart")
     source, target = "The dog was tired.", [7, 8, 9, 10, 11]
     record = ex.trace(model, source, target=target)
     config = module.config
@@ -53,7 +53,7 @@ def test_an_encoder_decoder_is_traced_in_three_streams(number: int, gpt2: OwnMod
     largest = max(float(np.abs(a.stage("biased", h)).max()) for a in record.attention for h in range(a.heads))
     assert record.residual <= 1e-6 * max(1, largest / 8)
     np.testing.assert_allclose(record.outputs["lm"], model.logits(source, target), rtol=1e-4, atol=1e-4)
-    assert model.logits(source).shape == (1, config.vocab), "without a target: the row after the start piece"
+    assert model.logits(source).shape == (1, config.vocab), "without a target: the row after the start token"
     np.testing.assert_allclose(model.logits(source)[0], model.logits(source, target)[0], rtol=1e-4, atol=1e-4)
     blind = np.ones((5, len(record.source)), bool)
     blind[:, 1:] = False
@@ -63,7 +63,7 @@ def test_an_encoder_decoder_is_traced_in_three_streams(number: int, gpt2: OwnMod
         ex.trace(model, source, target=target, edits=[ex.SetMask("cross", np.ones((2, 2)))])
 
 
-def test_the_stages_of_the_shipped_models_re_derive_the_weights(shipped: OwnModel) -> None:
+def test_the_stages_of_the_shipped_models_re_derive_the_weights(shipped: TransformerModel) -> None:
     record = ex.trace(shipped, SENTENCE)
     assert record.residual <= 1e-6
     assert all(a.allowed.all() == (shipped.family == "encoder") for a in record.attention)
@@ -72,7 +72,7 @@ def test_the_stages_of_the_shipped_models_re_derive_the_weights(shipped: OwnMode
         assert not attention.weights[:, ~attention.allowed].any(), "a forbidden place gets exactly nothing"
 
 
-def test_a_trace_leaves_the_model_exactly_as_it_was(shipped: OwnModel) -> None:
+def test_a_trace_leaves_the_model_exactly_as_it_was(shipped: TransformerModel) -> None:
     before, answer = state_of(shipped), shipped.logits(SENTENCE)
     ex.trace(shipped, SENTENCE, edits=[ex.SilenceHead(shipped.family)], blocks=True)
     after = state_of(shipped)
@@ -81,7 +81,7 @@ def test_a_trace_leaves_the_model_exactly_as_it_was(shipped: OwnModel) -> None:
     assert np.array_equal(answer, shipped.logits(SENTENCE))
 
 
-def test_a_trace_is_what_the_model_says(shipped: OwnModel, trace: Trace) -> None:
+def test_a_trace_is_what_the_model_says(shipped: TransformerModel, trace: Trace) -> None:
     record = ex.trace(shipped, SENTENCE)
     largest = np.abs(record.outputs["lm"]).max()
     np.testing.assert_allclose(record.outputs["lm"], shipped.logits(SENTENCE), atol=1e-5 * max(1, largest / 4))
@@ -92,7 +92,7 @@ def test_a_trace_is_what_the_model_says(shipped: OwnModel, trace: Trace) -> None
     assert record.top.texts[0][0] == shipped.tokenizer.text_of(record.top.ids[0, 0])
 
 
-def test_hidden_states_and_embeddings_add_up(trace: Trace, bert: OwnModel) -> None:
+def test_hidden_states_and_embeddings_add_up(trace: Trace, bert: TransformerModel) -> None:
     parts = [trace.embeddings[name] for name in ("token", "position", "segment")]
     np.testing.assert_allclose(sum(parts), trace.embeddings["sum"], atol=1e-6)
     assert trace.hidden["encoder"].shape == (3, len(trace.source), bert.config.dim)
@@ -101,7 +101,7 @@ def test_hidden_states_and_embeddings_add_up(trace: Trace, bert: OwnModel) -> No
     np.testing.assert_allclose(trace.hidden["encoder"][-1], last[0].numpy(), atol=1e-5)
 
 
-def test_blocks_are_the_layer_norm_formula(trace: Trace, gpt2: OwnModel) -> None:
+def test_blocks_are_the_layer_norm_formula(trace: Trace, gpt2: TransformerModel) -> None:
     for record in (trace, ex.trace(gpt2, SENTENCE, blocks=True)):
         assert [(b.layer, b.part) for b in record.blocks] == [(n, p) for n in (0, 1) for p in ("attention", "feed-forward")]
         for block in record.blocks:
@@ -112,13 +112,13 @@ def test_blocks_are_the_layer_norm_formula(trace: Trace, gpt2: OwnModel) -> None
     assert context.shape == trace.attention[0].output.shape
 
 
-def test_the_output_is_the_heads_side_by_side_times_w_o(trace: Trace, bert: OwnModel) -> None:
+def test_the_output_is_the_heads_side_by_side_times_w_o(trace: Trace, bert: TransformerModel) -> None:
     weight, bias = (p.detach().numpy() for p in bert.module.layers[1].attention.output.parameters())
     context = np.concatenate([trace.attention[1].stage("context", head) for head in range(4)], axis=1)
     np.testing.assert_allclose(context @ weight.T + bias, trace.attention[1].output, atol=1e-5)
 
 
-def test_a_silenced_head_is_a_head_whose_share_of_w_o_is_zero(bert: OwnModel) -> None:
+def test_a_silenced_head_is_a_head_whose_share_of_w_o_is_zero(bert: TransformerModel) -> None:
     edited = ex.trace(bert, SENTENCE, edits=[ex.SilenceHead("encoder", layer=1, head=2)])
     twin = ex.load("bert", device="cpu")
     width = bert.config.dim // 4
@@ -130,14 +130,14 @@ def test_a_silenced_head_is_a_head_whose_share_of_w_o_is_zero(bert: OwnModel) ->
     assert "head 2 of layer 1" in edited.edits[0].label
 
 
-def test_silencing_every_head_leaves_only_the_bias(bert: OwnModel) -> None:
+def test_silencing_every_head_leaves_only_the_bias(bert: TransformerModel) -> None:
     edited = ex.trace(bert, SENTENCE, edits=[ex.SilenceHead("encoder")])
     for layer, attention in enumerate(edited.attention):
         bias = bert.module.layers[layer].attention.output.bias.detach().numpy()
         np.testing.assert_allclose(attention.output, np.broadcast_to(bias, attention.output.shape), atol=1e-6)
 
 
-def test_without_the_scale_the_softmax_sees_raw_scores(shipped: OwnModel) -> None:
+def test_without_the_scale_the_softmax_sees_raw_scores(shipped: TransformerModel) -> None:
     plain, edited = ex.trace(shipped, SENTENCE), ex.trace(shipped, SENTENCE, edits=[ex.NoScale(shipped.family)])
     first = edited.attention[0]
     assert first.scale == 1.0 and edited.residual <= 1e-5
@@ -145,7 +145,7 @@ def test_without_the_scale_the_softmax_sees_raw_scores(shipped: OwnModel) -> Non
     assert np.abs(edited.outputs["lm"] - plain.outputs["lm"]).max() > 1e-3
 
 
-def test_a_mask_set_by_hand_is_the_mask(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_a_mask_set_by_hand_is_the_mask(bert: TransformerModel, gpt2: TransformerModel) -> None:
     n = len(bert.tokenizer.encode(SENTENCE))
     causal = np.tril(np.ones((n, n), bool))
     edited = ex.trace(bert, SENTENCE, edits=[ex.SetMask("encoder", causal)])
@@ -156,7 +156,7 @@ def test_a_mask_set_by_hand_is_the_mask(bert: OwnModel, gpt2: OwnModel) -> None:
     assert np.array_equal(own.outputs["lm"], same.outputs["lm"])
 
 
-def test_a_silenced_sub_layer_adds_nothing(gpt2: OwnModel) -> None:
+def test_a_silenced_sub_layer_adds_nothing(gpt2: TransformerModel) -> None:
     edited = ex.trace(gpt2, SENTENCE, edits=[ex.SilenceLayer("decoder", layer=1, part="feed-forward")], blocks=True)
     twin = ex.load("gpt2", device="cpu")
     with torch.no_grad():
@@ -168,7 +168,7 @@ def test_a_silenced_sub_layer_adds_nothing(gpt2: OwnModel) -> None:
     np.testing.assert_allclose(none.hidden["decoder"][-1], none.hidden["decoder"][0], atol=1e-6)
 
 
-def test_a_row_written_by_hand_and_even_rows_are_what_the_model_uses(shipped: OwnModel) -> None:
+def test_a_row_written_by_hand_and_even_rows_are_what_the_model_uses(shipped: TransformerModel) -> None:
     stream, n = shipped.family, len(shipped.tokenizer.encode(SENTENCE))
     row = np.eye(n)[0]
     edited = ex.trace(shipped, SENTENCE, edits=[ex.ReplaceRow(stream, 0, 2, 3, row)])
@@ -183,9 +183,11 @@ def test_a_row_written_by_hand_and_even_rows_are_what_the_model_uses(shipped: Ow
 
 
 @pytest.mark.parametrize("scheme", ["learned", "sinusoidal", "rope", "alibi", "t5", "disentangled"])
-def test_without_positions_an_encoder_is_order_blind_and_moved_places_are_moved_words(scheme: str, bert: OwnModel) -> None:
+def test_without_positions_an_encoder_is_order_blind_and_moved_places_are_moved_words(
+    scheme: str, bert: TransformerModel
+) -> None:
     fields = {"family": "encoder", "vocab": bert.config.vocab, "positions": scheme, "segments": 0, "heads": 2, "dim": 16}
-    model = OwnModel("random", initialise(random_model(3, **fields), 3, 0.3), bert.tokenizer, "bert")
+    model = TransformerModel("random", initialise(random_model(3, **fields), 3, 0.3), bert.tokenizer, "bert")
     ids = np.array([7, 9, 11, 13, 15, 17])
     order = np.array([3, 0, 5, 1, 4, 2])
     nowhere = [ex.NoPositions("encoder")]
@@ -197,7 +199,7 @@ def test_without_positions_an_encoder_is_order_blind_and_moved_places_are_moved_
     np.testing.assert_allclose(told, plain[order], rtol=1e-4, atol=1e-4)
 
 
-def test_a_patched_state_is_the_other_text_s(gpt2: OwnModel) -> None:
+def test_a_patched_state_is_the_other_text_s(gpt2: TransformerModel) -> None:
     one, other = ex.trace(gpt2, "The dog was tired."), ex.trace(gpt2, "The cow was hungry.")
     assert len(one.source) == len(other.source)
     last = len(one.source) - 1
@@ -207,11 +209,11 @@ def test_a_patched_state_is_the_other_text_s(gpt2: OwnModel) -> None:
     np.testing.assert_array_equal(edited.hidden["decoder"][2][last], other.hidden["decoder"][2][last])
 
 
-def test_no_edits_change_nothing(shipped: OwnModel) -> None:
+def test_no_edits_change_nothing(shipped: TransformerModel) -> None:
     assert np.array_equal(ex.trace(shipped, SENTENCE).outputs["lm"], ex.trace(shipped, SENTENCE, edits=[]).outputs["lm"])
 
 
-def test_edits_may_be_one_edit_a_list_or_a_generator(bert: OwnModel) -> None:
+def test_edits_may_be_one_edit_a_list_or_a_generator(bert: TransformerModel) -> None:
     listed = ex.trace(bert, SENTENCE, edits=[ex.SilenceHead("encoder", layer=1, head=h) for h in range(4)])
     made = ex.trace(bert, SENTENCE, edits=(ex.SilenceHead("encoder", layer=1, head=h) for h in range(4)))
     alone = ex.trace(bert, SENTENCE, edits=ex.SilenceHead("encoder", layer=1))
@@ -220,7 +222,7 @@ def test_edits_may_be_one_edit_a_list_or_a_generator(bert: OwnModel) -> None:
     assert len(made.edits) == 4 and len(alone.edits) == 1
 
 
-def test_a_model_that_computes_nan_is_not_certified(bert: OwnModel) -> None:
+def test_a_model_that_computes_nan_is_not_certified(bert: TransformerModel) -> None:
     broken = ex.load("bert", device="cpu")
     with torch.no_grad():
         broken.module.layers[0].attention.query.weight[20:32] = torch.nan
@@ -259,24 +261,24 @@ def test_a_model_that_computes_nan_is_not_certified(bert: OwnModel) -> None:
         (lambda m: ex.build("bert", tokenizer=m.tokenizer, segments=1).outputs(("a", "b")), "cannot read a pair"),
     ],
 )  # fmt: skip
-def test_natural_mistakes_are_met_with_a_word(bert: OwnModel, call: object, message: str) -> None:
+def test_natural_mistakes_are_met_with_a_word(bert: TransformerModel, call: object, message: str) -> None:
     with pytest.raises(ex.ExplorerError, match=message):
         call(bert)  # type: ignore[operator]
 
 
-def test_half_precision_is_a_choice(bert: OwnModel) -> None:
+def test_half_precision_is_a_choice(bert: TransformerModel) -> None:
     rough = ex.load("bert", device="cpu", precision="bfloat16")
     gap = np.abs(rough.logits(SENTENCE) - bert.logits(SENTENCE)).max()
     assert rough.module.layers[0].attention.query.weight.dtype == torch.bfloat16 and 0 < gap < 3
 
 
-def test_layers_choose_what_is_kept_and_none_of_them_is_none(bert: OwnModel) -> None:
+def test_layers_choose_what_is_kept_and_none_of_them_is_none(bert: TransformerModel) -> None:
     assert [a.layer for a in ex.trace(bert, SENTENCE, layers=[1]).attention] == [1]
     assert ex.trace(bert, SENTENCE, layers=[]).attention == ()
     assert len(ex.trace(bert, SENTENCE, layers=[]).hidden["encoder"]) == 3
 
 
-def test_a_batch_equals_single_texts(shipped: OwnModel) -> None:
+def test_a_batch_equals_single_texts(shipped: TransformerModel) -> None:
     texts = [SENTENCE, "It was.", "The dog was tired and the old cat was not."]
     for text, found in zip(texts, shipped.outputs_many(texts), strict=True):
         for name, scores in shipped.outputs(text).items():
@@ -284,13 +286,13 @@ def test_a_batch_equals_single_texts(shipped: OwnModel) -> None:
     assert shipped.outputs_many([]) == []
 
 
-def test_text_tokens_and_ids_say_the_same(shipped: OwnModel) -> None:
+def test_text_tokens_and_ids_say_the_same(shipped: TransformerModel) -> None:
     tokens = shipped.tokenizer.encode(SENTENCE)
     assert np.array_equal(shipped.logits(SENTENCE), shipped.logits(tokens))
     assert np.array_equal(shipped.logits(SENTENCE), shipped.logits(tokens.ids.tolist()))
 
 
-def test_thirty_students_share_one_model(bert: OwnModel) -> None:
+def test_thirty_students_share_one_model(bert: TransformerModel) -> None:
     texts = [f"The {animal} was tired." for animal in ("dog", "cat", "horse", "cow", "bear", "duck")] * 5
     alone = {text: ex.trace(bert, text) for text in set(texts)}
     found: dict[int, Trace] = {}
@@ -312,7 +314,7 @@ def test_thirty_students_share_one_model(bert: OwnModel) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   \n\t ", ("", "b"), ("a", " ")])
-def test_an_empty_text_is_refused(shipped: OwnModel, text: object) -> None:
+def test_an_empty_text_is_refused(shipped: TransformerModel, text: object) -> None:
     with pytest.raises(ex.ExplorerError, match="empty"):
         ex.trace(shipped, text)  # type: ignore[arg-type]
 
@@ -325,25 +327,25 @@ def test_an_empty_text_is_refused(shipped: OwnModel, text: object) -> None:
         ({"a": 1}, "dict"),
         (["a", "b"], "whole numbers"),
         ([1.5], "whole numbers"),
-        ([], "no piece"),
-        ([10**6], "no piece 1000000"),
-        ([-1], "no piece -1"),
+        ([], "no token"),
+        ([10**6], "no token 1000000"),
+        ([-1], "no token -1"),
         ("half \ud800 character", "half a character"),
         ("word " * 20_000, "reads at most 128"),
     ],
 )
-def test_what_is_no_text_is_refused(shipped: OwnModel, text: object, message: str) -> None:
+def test_what_is_no_text_is_refused(shipped: TransformerModel, text: object, message: str) -> None:
     with pytest.raises(ex.ExplorerError, match=message):
         ex.trace(shipped, text)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "😀", "مرحبا بالعالم", "dog\x00", "a", "‮abc", "é" * 30])
-def test_odd_texts_are_traced(shipped: OwnModel, text: str) -> None:
+def test_odd_texts_are_traced(shipped: TransformerModel, text: str) -> None:
     record = ex.trace(shipped, text)
     assert record.residual <= 1e-6 and record.source.unseen is not None
 
 
-def test_a_model_in_training_mode_is_refused(bert: OwnModel) -> None:
+def test_a_model_in_training_mode_is_refused(bert: TransformerModel) -> None:
     model = ex.build("bert", tokenizer=bert.tokenizer)
     model.module.train()
     with pytest.raises(ex.ExplorerError, match=r"training mode.*model\.module\.eval\(\)"):
@@ -363,19 +365,19 @@ def test_a_model_in_training_mode_is_refused(bert: OwnModel) -> None:
         (lambda: "SilenceHead", "must be one of the Edit records"),
         (lambda: ex.SilenceLayer("encoder", part="wing"), "no part of a layer 'wing'"),
         (lambda: ex.ReplaceRow("encoder", 0, 0, 99, np.eye(16)[0]), "no row 99"),
-        (lambda: ex.ReplaceRow("encoder", 0, 0, 1, [1.0]), "1 shares, but there are 16 keys"),
+        (lambda: ex.ReplaceRow("encoder", 0, 0, 1, [1.0]), "1 weights, but there are 16 keys"),
         (lambda: ex.ReplaceRow("encoder", 0, 0, 1, [0.5] * 16), "sum to 1"),
-        (lambda: ex.MovePositions("encoder", [0, 1]), "each place from 0 to 15 once"),
+        (lambda: ex.MovePositions("encoder", [0, 1]), "each position from 0 to 15 once"),
         (lambda: ex.PatchHidden("encoder", 0, 99, None), "no position 99"),
         (lambda: ex.PatchHidden("encoder", 0, 0, None), "takes a trace"),
     ],
 )
-def test_edits_that_name_what_is_not_there_are_refused(bert: OwnModel, edit: object, message: str) -> None:
+def test_edits_that_name_what_is_not_there_are_refused(bert: TransformerModel, edit: object, message: str) -> None:
     with pytest.raises(ex.ExplorerError, match=message):
         ex.trace(bert, SENTENCE, edits=[edit()])  # type: ignore[operator]
 
 
-def test_layers_and_targets_that_are_not_there_are_refused(bert: OwnModel) -> None:
+def test_layers_and_targets_that_are_not_there_are_refused(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="0 to 1"):
         ex.trace(bert, SENTENCE, layers=[2])
     with pytest.raises(ex.ExplorerError, match="takes no target"):

@@ -17,31 +17,31 @@ import torch
 from conftest import sample
 
 import explorer as ex
-from explorer.model import OwnModel
-from explorer.objectives import OBJECTIVES
+from explorer.corruption.collate import BatchContext, add_special, collate_causal, collate_mlm_nsp
+from explorer.microworld.translation import pairs
+from explorer.models.transformer import TransformerModel
 from explorer.records import Vocabulary
-from explorer.text.microworld.french import pairs
-from explorer.text.seedling import stories
-from explorer.training import point
-from explorer.training.batches import BATCHES, Kitchen, causal, framed, masked_and_next
-from explorer.training.devices import tensors
+from explorer.text.examples import Translation, examples_of_step, prepared
+from explorer.text.toy import stories
+from explorer.training import resume
+from explorer.training.device import tensors
+from explorer.training.objectives import OBJECTIVES
 from explorer.training.run import Run
-from explorer.training.schedules import SCHEDULES, share
+from explorer.training.schedules import SCHEDULES, lr_share
 from explorer.training.steps import steps_of
-from explorer.training.stories import Translation, chosen, prepared
 
 SMALL = {"dim": 32, "heads": 2, "hidden": 64}
 TEXTS = list(stories(300, 4))
 
 
-def kitchen(model: OwnModel, texts: list[list[str]], strategy: str = "mlm") -> Kitchen:
+def kitchen(model: TransformerModel, texts: list[list[str]], strategy: str = "mlm") -> BatchContext:
     held = prepared(texts, model.tokenizer)
-    return Kitchen(held, model.tokenizer.vocabulary, model.longest, strategy, np.random.default_rng(0))
+    return BatchContext(held, model.tokenizer.vocabulary, model.longest, strategy, np.random.default_rng(0))
 
 
-def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: OwnModel) -> None:
+def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: TransformerModel) -> None:
     held = kitchen(gpt2, TEXTS[:3])
-    loss = OBJECTIVES["causal"](gpt2.module, tensors(causal(held.every, held), gpt2.device), 0.0)["lm"]
+    loss = OBJECTIVES["causal"].loss(gpt2.module, tensors(collate_causal(held.every, held), gpt2.device), 0.0)["lm"]
     surprise = []
     for story in TEXTS[:3]:
         ids = [0, *gpt2.tokenizer.encode(" ".join(story)).ids.tolist(), 0]
@@ -51,7 +51,7 @@ def test_the_causal_loss_is_the_mean_surprise_of_the_next_piece(gpt2: OwnModel) 
     assert float(loss.detach()) == pytest.approx(np.mean(surprise), abs=1e-4)
 
 
-def test_stories_in_pieces_are_what_the_tokenizer_makes_of_the_whole(shipped: OwnModel) -> None:
+def test_stories_in_pieces_are_what_the_tokenizer_makes_of_the_whole(shipped: TransformerModel) -> None:
     for text, story in zip(TEXTS[:50], prepared(TEXTS[:50], shipped.tokenizer), strict=True):
         whole = shipped.tokenizer.encode(" ".join(text), special=False)
         assert story.ids.tolist() == whole.ids.tolist()
@@ -72,10 +72,10 @@ def test_stories_are_the_same_pieces_under_every_tokenizer(kind: str) -> None:
 def test_the_transformer_reads_english_and_is_taught_french() -> None:
     told = [Translation(pair.english, pair.french) for pair in pairs(400, 3)]
     run = ex.fit("transformer", corpus=told, pieces=300, steps=120, batch=16, device="cpu", seed=1, **SMALL)
-    pieces, batch, numbers = run.model.tokenizer, run.batch(1), chosen(1, 392, 16, 1)
+    pieces, batch, numbers = run.model.tokenizer, run.batch(1), examples_of_step(1, 392, 16, 1)
     for row, number in enumerate(numbers):
-        source = batch.source[row][batch.real[row]].tolist()
-        target = batch.answers[row][batch.scored[row]].tolist()
+        source = batch.source[row][batch.attention_mask[row]].tolist()
+        target = batch.labels[row][batch.loss_mask[row]].tolist()
         assert pieces.decode(source) == told[number].source and source[-1] == pieces.vocabulary.end
         assert pieces.decode(target) == told[number].target and target[-1] == pieces.vocabulary.end
     assert run.plan.schedule == "noam" and run.plan.smoothing == 0.1 and run.model.config.start == pieces.vocabulary.pad
@@ -96,13 +96,13 @@ def test_bart_and_t5_learn_with_their_own_tokenizers() -> None:
         assert np.mean(losses[-5:]) < 0.9 * losses[0]
 
 
-def test_pairs_follow_or_come_from_another_story(bert: OwnModel) -> None:
+def test_pairs_follow_or_come_from_another_story(bert: TransformerModel) -> None:
     held = kitchen(bert, TEXTS)
-    batch = masked_and_next(held.every, held)
-    label = batch.labels["nsp"]
+    batch = collate_mlm_nsp(held.every, held)
+    label = batch.extras["nsp"]
     assert 0.4 < label.mean() < 0.6
     for n, story in enumerate(held.every):
-        ids, segments = batch.answers[n][batch.real[n]], batch.segments[n][batch.real[n]]
+        ids, segments = batch.labels[n][batch.attention_mask[n]], batch.segments[n][batch.attention_mask[n]]
         assert ids[0] == 2 and ids[-1] == 3 and (ids == 3).sum() == 2
         first = int(np.argmax(ids == 3))
         assert (segments == (np.arange(len(ids)) > first)).all(), "segment B begins after the first [SEP]"
@@ -111,54 +111,56 @@ def test_pairs_follow_or_come_from_another_story(bert: OwnModel) -> None:
         assert inner[: first - 1].tolist() == story.ids[: first - 1].tolist()
 
 
-def test_long_stories_are_cut_to_what_the_model_reads(bert: OwnModel) -> None:
+def test_long_stories_are_cut_to_what_the_model_reads(bert: TransformerModel) -> None:
     held = kitchen(bert, [[sentence for text in TEXTS[n : n + 9] for sentence in text] for n in (0, 20, 40)])
-    for name, make in BATCHES.items():
+    for name, entry in OBJECTIVES.items():
         strategy = {"denoising": "bart", "causal": "causal", "gap-sentence": "pegasus"}.get(name, "mlm")
         if name not in ("span-to-text", "translation", "bilm", "skip-gram", "co-occurrence"):
-            batch = make(held.every, Kitchen(held.every, held.vocabulary, 64, strategy, np.random.default_rng(0)))
-            assert batch.source.shape[1] <= 64 and batch.answers.shape[1] <= 64
+            batch = entry.collate(held.every, BatchContext(held.every, held.vocabulary, 64, strategy, np.random.default_rng(0)))
+            assert batch.source.shape[1] <= 64 and batch.labels.shape[1] <= 64
 
 
-def test_an_encoder_decoder_is_taught_with_the_right_pieces_shifted(bert: OwnModel) -> None:
+def test_an_encoder_decoder_is_taught_with_the_right_pieces_shifted(bert: TransformerModel) -> None:
     model = ex.build("bart", tokenizer=bert.tokenizer, seed=0, device="cpu", **SMALL)
     held = kitchen(model, TEXTS[:2], "bart")
-    batch = tensors(BATCHES["denoising"](held.every, held), model.device)
-    loss = float(OBJECTIVES["denoising"](model.module, batch, 0.0)["lm"].detach())
+    batch = tensors(OBJECTIVES["denoising"].collate(held.every, held), model.device)
+    loss = float(OBJECTIVES["denoising"].loss(model.module, batch, 0.0)["lm"].detach())
     each = []
     for row in range(2):
-        source, target = (batch[n][row][batch[m][row]].tolist() for n, m in (("source", "real"), ("answers", "scored")))
+        source, target = (
+            batch[n][row][batch[m][row]].tolist() for n, m in (("source", "attention_mask"), ("labels", "loss_mask"))
+        )
         scores = model.outputs(source, target)["lm"].astype(np.float64)
         each += [-(scores[i] - np.log(np.exp(scores[i]).sum()))[piece] for i, piece in enumerate(target)]
     assert loss == pytest.approx(np.mean(each), abs=1e-4)
 
 
 def test_every_story_comes_once_in_a_round_and_a_step_is_always_the_same() -> None:
-    first = np.concatenate([chosen(step, 100, 10, 3) for step in range(1, 11)])
+    first = np.concatenate([examples_of_step(step, 100, 10, 3) for step in range(1, 11)])
     assert sorted(first.tolist()) == list(range(100))
-    second = np.concatenate([chosen(step, 100, 10, 3) for step in range(11, 21)])
+    second = np.concatenate([examples_of_step(step, 100, 10, 3) for step in range(11, 21)])
     assert sorted(second.tolist()) == list(range(100)) and not np.array_equal(first, second)
-    np.testing.assert_array_equal(chosen(7, 100, 10, 3), first[60:70])
+    np.testing.assert_array_equal(examples_of_step(7, 100, 10, 3), first[60:70])
     with pytest.raises(ex.ExplorerError, match="batch"):
-        chosen(1, 5, 10, 0)
+        examples_of_step(1, 5, 10, 0)
 
 
 def test_the_schedules_are_their_formulas() -> None:
     steps, warm = 1000, 100
-    assert share("cosine", 550, steps, 0.1) == pytest.approx(0.5 * (1 + math.cos(math.pi * 0.5)))
-    assert share("linear", 550, steps, 0.1) == pytest.approx(0.5)
+    assert lr_share("cosine", 550, steps, 0.1) == pytest.approx(0.5 * (1 + math.cos(math.pi * 0.5)))
+    assert lr_share("linear", 550, steps, 0.1) == pytest.approx(0.5)
     for step in (1, 50, 100, 400):  # "Attention is all you need", equation 3, in shares of its peak
         peak = warm**-0.5
-        assert share("noam", step, steps, 0.1) == pytest.approx(min(step**-0.5, step * warm**-1.5) / peak)
+        assert lr_share("noam", step, steps, 0.1) == pytest.approx(min(step**-0.5, step * warm**-1.5) / peak)
     for name in SCHEDULES:
-        rates = [share(name, step, steps, 0.1) for step in range(1, steps + 1)]
+        rates = [lr_share(name, step, steps, 0.1) for step in range(1, steps + 1)]
         assert max(rates) == pytest.approx(1.0) and rates[:100] == sorted(rates[:100]) and min(rates) >= 0
     with pytest.raises(ex.ExplorerError, match="schedule"):
-        share("cosin", 1, 10, 0.1)
+        lr_share("cosin", 1, 10, 0.1)
 
 
 @pytest.mark.parametrize("preset", ["bert", "gpt2", "bart"])
-def test_training_learns_and_repeats_itself(preset: str, bert: OwnModel, gpt2: OwnModel) -> None:
+def test_training_learns_and_repeats_itself(preset: str, bert: TransformerModel, gpt2: TransformerModel) -> None:
     tokenizer = (gpt2 if preset == "gpt2" else bert).tokenizer
     runs = []
     for _ in range(2):
@@ -169,7 +171,7 @@ def test_training_learns_and_repeats_itself(preset: str, bert: OwnModel, gpt2: O
     assert np.mean(runs[0][-5:]) < 0.9 * np.mean(runs[0][:3])
 
 
-def test_the_reader_may_stop_at_any_step(gpt2: OwnModel) -> None:
+def test_the_reader_may_stop_at_any_step(gpt2: TransformerModel) -> None:
     run = ex.fit("gpt2", corpus=TEXTS, tokenizer=gpt2.tokenizer, steps=1000, batch=8, **SMALL)
     for step in run:
         assert run.model.module.training
@@ -184,11 +186,11 @@ def begun(folder: Path | None, tokenizer: object, **changes: object) -> Run:
     return ex.fit("bert", corpus=TEXTS, tokenizer=tokenizer, folder=folder, **settings)  # type: ignore[arg-type]
 
 
-def weights(model: OwnModel) -> dict[str, torch.Tensor]:
+def weights(model: TransformerModel) -> dict[str, torch.Tensor]:
     return {name: value.clone() for name, value in model.module.state_dict().items()}
 
 
-def test_a_stopped_run_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path) -> None:
     straight = begun(None, bert.tokenizer)
     losses = [dict(step.losses) for step in straight]
     first = begun(tmp_path / "run", bert.tokenizer)
@@ -226,11 +228,11 @@ for step in begun(__import__("pathlib").Path(sys.argv[1]), ex.load("bert", devic
 
 
 @pytest.mark.parametrize("moment", sample(20, 1))
-def test_a_killed_run_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path, moment: int) -> None:
+def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path: Path, moment: int) -> None:
     straight = begun(None, bert.tokenizer)
     assert len(list(straight)) == 12
     command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(tmp_path / "run")]
-    chance = np.random.default_rng(moment)
+    rng = np.random.default_rng(moment)
     for _ in range(40):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
@@ -239,7 +241,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path, m
             assert process.wait() == 0, "it ended by a mistake of its own"
             process.stdout.close()
             break
-        time.sleep(float(chance.uniform(0, 0.12)))
+        time.sleep(float(rng.uniform(0, 0.12)))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
@@ -253,20 +255,20 @@ def test_a_killed_run_goes_on_to_the_same_bits(bert: OwnModel, tmp_path: Path, m
     assert [step.step for step in steps_of(tmp_path / "run")] == list(range(1, 13))
 
 
-def test_damage_and_mistakes_are_met_with_a_word(bert: OwnModel, tmp_path: Path) -> None:
+def test_damage_and_mistakes_are_met_with_a_word(bert: TransformerModel, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run = begun(folder, bert.tokenizer)
     next(iter(run))
     run.stop()
-    point.write(folder, 1, run.model.module, run.optimiser)
+    resume.write(folder, 1, run.model.module, run.optimiser)
     with pytest.raises(ex.ExplorerError, match="seed=5 there, 6 here"):
         begun(folder, bert.tokenizer, seed=6)
-    content = bytearray((folder / point.POINT).read_bytes())
+    content = bytearray((folder / resume.POINT).read_bytes())
     content[len(content) // 2] ^= 1
-    (folder / point.POINT).write_bytes(bytes(content))
+    (folder / resume.POINT).write_bytes(bytes(content))
     with pytest.raises(ex.ExplorerError, match="damaged"):
         begun(folder, bert.tokenizer)
-    (folder / point.POINT).write_bytes(bytes(content[: len(content) // 2]))
+    (folder / resume.POINT).write_bytes(bytes(content[: len(content) // 2]))
     with pytest.raises(ex.ExplorerError, match="damaged"):
         begun(folder, bert.tokenizer)
     (tmp_path / "other").mkdir()
@@ -289,13 +291,13 @@ def test_damage_and_mistakes_are_met_with_a_word(bert: OwnModel, tmp_path: Path)
         ({"rate": 1e9, "optimiser": "adamw"}, "not a number"),
     ],
 )
-def test_wrong_settings_are_refused(bert: OwnModel, wrong: dict[str, object], message: str) -> None:
+def test_wrong_settings_are_refused(bert: TransformerModel, wrong: dict[str, object], message: str) -> None:
     settings = {"corpus": TEXTS, "tokenizer": bert.tokenizer, "steps": 30, "batch": 8, "device": "cpu", **SMALL, **wrong}
     with pytest.raises(ex.ExplorerError, match=message):
         list(ex.fit("bert", **settings))  # type: ignore[arg-type]
 
 
-def test_a_loss_that_is_no_number_leaves_the_last_good_point(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_loss_that_is_no_number_leaves_the_last_good_point(bert: TransformerModel, tmp_path: Path) -> None:
     run = begun(tmp_path / "run", bert.tokenizer, rate=1e9, optimiser="adamw")
     with pytest.raises(ex.ExplorerError, match="not a number"):
         list(run)
@@ -304,48 +306,50 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_point(bert: OwnModel, tmp
     assert all(torch.isfinite(value).all() for value in weights(kept.model).values())
 
 
-def test_a_finished_run_is_written_once(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_run_is_written_once(bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
-    real = point.write
+    real = resume.write
 
     def counted(folder: Path, step: int, *rest: object) -> None:
         written.append(step)
         real(folder, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(point, "write", counted)
+    monkeypatch.setattr(resume, "write", counted)
     list(begun(tmp_path / "run", bert.tokenizer))
     assert written == [12]
 
 
-def test_a_full_disk_leaves_the_point_before_intact(bert: OwnModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_point_before_intact(
+    bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = begun(tmp_path / "run", bert.tokenizer)
     steps = iter(run)
     next(steps)
-    point.write(tmp_path / "run", 1, run.model.module, run.optimiser)
-    before = (tmp_path / "run" / point.POINT).read_bytes()
+    resume.write(tmp_path / "run", 1, run.model.module, run.optimiser)
+    before = (tmp_path / "run" / resume.POINT).read_bytes()
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ex.ExplorerError, match="No space left"):
-        point.write(tmp_path / "run", 2, run.model.module, run.optimiser)
+        resume.write(tmp_path / "run", 2, run.model.module, run.optimiser)
     monkeypatch.undo()
-    assert (tmp_path / "run" / point.POINT).read_bytes() == before
+    assert (tmp_path / "run" / resume.POINT).read_bytes() == before
     assert not list((tmp_path / "run").glob("*.new"))
     steps.close()
 
 
-def test_rows_are_framed_by_their_ends(bert: OwnModel) -> None:
+def test_rows_are_framed_by_their_ends(bert: TransformerModel) -> None:
     held = prepared(TEXTS[:4], bert.tokenizer)
-    rows = framed(held, Vocabulary(50, pad=0), 40, ends=(2, None))
+    rows = add_special(held, Vocabulary(50, pad=0), 40, ends=(2, None))
     for n, story in enumerate(held):
-        ids = rows.ids[n][rows.real[n]].tolist()
-        assert ids == [2, *story.ids[:39].tolist()] and (rows.ids[n][~rows.real[n]] == 0).all()
+        ids = rows.ids[n][rows.attention_mask[n]].tolist()
+        assert ids == [2, *story.ids[:39].tolist()] and (rows.ids[n][~rows.attention_mask[n]] == 0).all()
         assert (rows.words[n] >= 0).sum() == len(ids) - 1
 
 
-def test_a_run_s_plan_is_on_the_disk(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_run_s_plan_is_on_the_disk(bert: TransformerModel, tmp_path: Path) -> None:
     begun(tmp_path / "run", bert.tokenizer)
     held = json.loads((tmp_path / "run" / "run.json").read_text())
     assert held["plan"]["seed"] == 5 and held["preset"]["name"] == "bert" and held["architecture"]["dim"] == 32

@@ -19,20 +19,22 @@ from streamlit.testing.v1 import AppTest
 from torch.nn import functional
 
 import explorer as ex
-from explorer import library
-from explorer.abilities import abilities
+from explorer.analysis.capabilities import abilities
+from explorer.app import recorded
+from explorer.app.exercises import plain
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.training import live
+from explorer.app.lessons.training import questions as lesson
 from explorer.errors import ChoiceError
-from explorer.lessons import training as lesson
-from explorer.model import OwnModel
-from explorer.pages.parts import live, recorded
+from explorer.models import store
+from explorer.models.transformer import TransformerModel
 from explorer.records import Along, Curve, Curves, Schedules, TrainingStep
-from explorer.shells.lesson import plain
-from explorer.text.seedling import stories
-from explorer.training.elsewhere import BEGAN, QUEUE, Order, Workshop, waiting
-from explorer.training.line import along, fresh, mean_rate, nearest, questions
-from explorer.training.run import Plan
+from explorer.text.toy import stories
+from explorer.training.corpora import CORPORA
+from explorer.training.interpolation import along, fresh, mean_rate, nearest_on_line, questions
+from explorer.training.jobs import BEGAN, QUEUE, JobQueue, JobSpec, waiting
+from explorer.training.plan import Plan
 from explorer.training.schedules import SCHEDULES, schedules
-from explorer.training.splitting import CORPORA
 from explorer.training.steps import steps_of
 from explorer.views import VIEWS
 from explorer.views.training import around
@@ -53,7 +55,7 @@ def told(folder: Path) -> None:
                 "perplexity": math.exp(6 - 3 * share),
             }
             line["samples"] = [f"the [MASK] slept: <b>{line['step']}</b> | $x$", "a second line"]
-            line["probes"] = {"previous piece": (np.arange(8).reshape(2, 4) / 8 * share).tolist()}
+            line["probes"] = {"previous token": (np.arange(8).reshape(2, 4) / 8 * share).tolist()}
             line["probes"]["right minus wrong"] = (np.arange(8).reshape(2, 4) / 8 * share - 0.3).tolist()
     (folder / "steps.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
@@ -118,8 +120,8 @@ def test_the_picture_of_a_training_holds_its_losses_their_sum_and_what_was_measu
 
 
 def test_the_thick_line_is_a_mean_that_sees_no_future() -> None:
-    chance = np.random.default_rng(0)
-    at, values = np.cumsum(chance.integers(1, 4, 300)), chance.normal(size=300)
+    rng = np.random.default_rng(0)
+    at, values = np.cumsum(rng.integers(1, 4, 300)), rng.normal(size=300)
     wanted = [values[(at >= 0.9 * now) & (at <= now)].mean() for now in at]
     np.testing.assert_allclose(around(at, values), wanted)
 
@@ -134,7 +136,7 @@ def test_a_long_training_is_drawn_with_few_points_that_are_its_own() -> None:
 
 def test_a_cell_of_the_probes_is_what_was_measured(home: Path) -> None:
     steps = tuple(steps_of(home / "models" / "short-bert"))
-    for probe in ("previous piece", "right minus wrong"):
+    for probe in ("previous token", "right minus wrong"):
         held = [step for step in steps if probe in step.probes]
         heat = VIEWS["probes"](steps, probe=probe).data[0]
         for column, step in enumerate(held):
@@ -179,8 +181,8 @@ def test_the_ends_of_the_line_are_the_two_models(home: Path) -> None:
     assert record.loss[0] == pytest.approx(math.log(model.tokenizer.vocabulary.size), abs=0.1)
 
 
-def by_hand(model: OwnModel, texts: list[list[str]]) -> float:
-    """The mean −log P of every piece and of the end, story by story."""
+def by_hand(model: TransformerModel, texts: list[list[str]]) -> float:
+    """The mean −log P of every token and of the end, story by story."""
     end, total, count = model.tokenizer.vocabulary.end, 0.0, 0
     for text in texts:
         ids = [
@@ -194,11 +196,11 @@ def by_hand(model: OwnModel, texts: list[list[str]]) -> float:
 
 def test_the_nearest_place_on_a_line_is_the_foot_of_the_perpendicular() -> None:
     begin, end = {"a": torch.zeros(2)}, {"a": torch.tensor([4.0, 0.0])}
-    assert nearest(begin, end, {"a": torch.tensor([1.0, 2.0])}) == pytest.approx((0.25, 0.5))
-    assert nearest(begin, end, end) == pytest.approx((1.0, 0.0))
-    chance = torch.Generator().manual_seed(0)
-    one, two, three = ({"a": torch.randn(7, generator=chance)} for _ in range(3))
-    place, apart = nearest(one, two, three)
+    assert nearest_on_line(begin, end, {"a": torch.tensor([1.0, 2.0])}) == pytest.approx((0.25, 0.5))
+    assert nearest_on_line(begin, end, end) == pytest.approx((1.0, 0.0))
+    rng = torch.Generator().manual_seed(0)
+    one, two, three = ({"a": torch.randn(7, generator=rng)} for _ in range(3))
+    place, apart = nearest_on_line(one, two, three)
     tried = [float((one["a"].lerp(two["a"], float(t)) - three["a"]).norm()) for t in np.linspace(place - 1, place + 1, 201)]
     assert int(np.argmin(tried)) == 100
     assert apart == pytest.approx(min(tried) / float((two["a"] - one["a"]).norm()), rel=1e-5)
@@ -225,7 +227,7 @@ def test_snapshots_stand_where_the_training_came_by(home: Path) -> None:
 # abilities
 
 
-def test_what_models_can_do_is_what_their_scores_say(bert: OwnModel, gpt2: OwnModel) -> None:
+def test_what_models_can_do_is_what_their_scores_say(bert: TransformerModel, gpt2: TransformerModel) -> None:
     filled, goes_on, anew, classed = abilities(bert)
     assert filled.able and classed.able and not goes_on.able and not anew.able
     ids = bert.tokens(filled.reads.replace("[CLS] ", "").replace(" [SEP]", "")).ids
@@ -246,7 +248,7 @@ def test_what_models_can_do_is_what_their_scores_say(bert: OwnModel, gpt2: OwnMo
 
 
 @pytest.mark.parametrize("system", ["transformer", "t5", "bart"])
-def test_an_encoder_decoder_writes_anew(system: str, bert: OwnModel) -> None:
+def test_an_encoder_decoder_writes_anew(system: str, bert: TransformerModel) -> None:
     from explorer.text.sentinels import with_sentinels
 
     pieces = with_sentinels(bert.tokenizer)
@@ -305,7 +307,7 @@ def test_a_budget_counts_the_share_that_the_run_hid(home: Path) -> None:
     assert mean_rate({"mask_rate": 0.4}) == 0.4 and mean_rate({"mask_rate": None}) is None and mean_rate({}) is None
     for rate, wanted in ((None, 0.15), (mean_rate(plan), 0.325)):
         ready, task, answers = questions(model, fresh("toy"), plan, mask_rate=rate)
-        free = ready["real"].sum(dim=1) - 3  # [CLS] and twice [SEP]
+        free = ready["attention_mask"].sum(dim=1) - 3  # [CLS] and twice [SEP]
         assert task == "mlm+nsp" and answers == sum(max(1, round(wanted * n)) for n in free.tolist())
     _, task, some = questions(model, fresh("toy"), {"objective": "mlm", "strategy": "spanbert"})
     assert task == "mlm" and some > 0
@@ -327,13 +329,13 @@ def wait_until(what: Any, seconds: float = 120) -> None:
         time.sleep(0.1)
 
 
-def order(steps: int = 30, **plan: Any) -> Order:
+def order(steps: int = 30, **plan: Any) -> JobSpec:
     text = "\n".join(" ".join(story) for story in stories(40, 5))
-    return Order("gpt2", "own", steps, plan={"batch": 4, "snapshots": 3, **plan}, text=text)
+    return JobSpec("gpt2", "own", steps, plan={"batch": 4, "snapshots": 3, **plan}, text=text)
 
 
 def test_trainings_wait_for_each_other_and_go_on_where_they_were_stopped(tmp_path: Path) -> None:
-    bench = Workshop(tmp_path)
+    bench = JobQueue(tmp_path)
     first, second = bench.begin(order(4000)), bench.begin(order(12))
     wait_until(lambda: bench.state(first).step >= 3)
     ahead = bench.state(second)
@@ -354,7 +356,7 @@ def test_trainings_wait_for_each_other_and_go_on_where_they_were_stopped(tmp_pat
 
 
 def test_a_training_that_is_killed_frees_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.training.elsewhere.OPENING", 0.0)
+    monkeypatch.setattr("explorer.training.jobs.OPENING", 0.0)
     (tmp_path / QUEUE).mkdir()
     ticket = tmp_path / QUEUE / "00000000000000000001-abcdefabcdef"
     ticket.touch()
@@ -370,19 +372,19 @@ def test_a_training_that_is_killed_frees_the_machine(tmp_path: Path, monkeypatch
 
 
 def test_a_waiting_process_needs_no_torch() -> None:
-    code = "import sys, explorer.training.elsewhere; print('torch' in sys.modules, 'numpy' in sys.modules)"
+    code = "import sys, explorer.training.jobs; print('torch' in sys.modules, 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False False\n"
 
 
 def test_what_cannot_be_trained_says_why(tmp_path: Path) -> None:
-    bench = Workshop(tmp_path)
+    bench = JobQueue(tmp_path)
     for wrong in ({"steps": 0}, {"steps": 10**6}, {"corpus": "own", "text": "  "}):
         with pytest.raises(ChoiceError):
-            Order(**{"system": "bert", "corpus": "toy", "steps": 5, **wrong})
+            JobSpec(**{"system": "bert", "corpus": "toy", "steps": 5, **wrong})
     for name in ("nobody", "../../etc", "0123456789ab", ""):
         with pytest.raises(ChoiceError, match="no training"):
             bench.state(name)
-    name = bench.begin(Order("bert", "own", 5, text="One line only."))
+    name = bench.begin(JobSpec("bert", "own", 5, text="One line only."))
     wait_until(lambda: not bench.state(name).alive)
     assert bench.state(name).kind == "failed" and "stories" in bench.state(name).message
     for wrong_rate in (0.0, 1.0, -1.0):
@@ -392,15 +394,15 @@ def test_what_cannot_be_trained_says_why(tmp_path: Path) -> None:
         Plan("causal", "causal", 5, mask_rate=0.4)
 
 
-def test_the_mask_rate_of_a_plan_is_what_is_hidden(bert: OwnModel) -> None:
+def test_the_mask_rate_of_a_plan_is_what_is_hidden(bert: TransformerModel) -> None:
     texts = list(stories(40, 1))
     for rate in (0.05, 0.4, 0.8):
         batch = ex.fit("bert", corpus=texts, objective="mlm", mask_rate=rate, batch=16, pieces=300, device="cpu").batch(1)
-        free = batch.real.sum(axis=1) - 2
-        assert batch.scored.sum(axis=1).tolist() == [max(1, round(rate * n)) for n in free.tolist()]
+        free = batch.attention_mask.sum(axis=1) - 2
+        assert batch.loss_mask.sum(axis=1).tolist() == [max(1, round(rate * n)) for n in free.tolist()]
 
 
-def test_a_share_that_is_given_is_the_share_of_every_step(bert: OwnModel) -> None:
+def test_a_share_that_is_given_is_the_share_of_every_step(bert: TransformerModel) -> None:
     settings = {"corpus": list(stories(60, 1)), "steps": 100, "device": "cpu"}
 
     def shares(what: Any, **given: Any) -> tuple[float | None, float | None]:
@@ -436,7 +438,7 @@ def test_a_number_for_the_hidden_share_is_sent_also_where_it_is_the_usual_one() 
     def form() -> None:
         import streamlit as st
 
-        from explorer.pages.parts import live
+        from explorer.app.lessons.training import live
 
         st.json(live._hidden("bert"))
 
@@ -451,7 +453,7 @@ def page() -> AppTest:
     at = AppTest.from_file(str(root.parent / "app.py"), default_timeout=120).run()
     if "short-bert" in ex.models():
         at.session_state["kept"] = "short-bert"
-    return at.switch_page(str(root / "pages" / "training.py")).run()
+    return at.switch_page(str(LESSONS["training"].page)).run()
 
 
 def charts(at: AppTest) -> dict[str, Any]:
@@ -517,7 +519,7 @@ def test_the_page_trains_in_another_process(shelf: Path) -> None:
     at.select_slider("live.batch").set_value(4).run()
     next(button for button in at.button if button.key == "live.start").click().run()
     name = at.text_input("training").value
-    bench = Workshop(shelf.parent / "trainings")
+    bench = JobQueue(shelf.parent / "trainings")
     try:
         assert bench.state(name).alive and not at.exception
         wait_until(lambda: not bench.state(name).alive)
@@ -541,8 +543,8 @@ def test_a_strange_name_in_the_address_is_met_calmly(name: str, shelf: Path) -> 
 
 def test_a_shelf_without_runs_is_met_kindly() -> None:
     at = page()
-    without = [name for name, held in library.models().items() if not (held.folder / "steps.jsonl").is_file()]
+    without = [name for name, held in store.models().items() if not (held.folder / "steps.jsonl").is_file()]
     assert not at.exception
-    if len(without) == len(library.models()):
+    if len(without) == len(store.models()):
         assert any("did not keep how they were trained" in block.value for block in at.info)
     assert isinstance(schedules("cosine", 10, 0.1), Schedules) and "Learning rate" in charts(at)

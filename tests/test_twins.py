@@ -43,7 +43,7 @@ from transformers import (
 )
 
 import explorer as ex
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
 
 CASES = sample(40, 8)
@@ -59,19 +59,19 @@ PADDED = ex.tokenizer("byte-bpe", ["The dog ran home, and it was tired."], size=
 
 
 def random_shape(number: int, preset: str) -> dict[str, int]:
-    chance = np.random.default_rng(number)
-    heads = int(chance.choice([1, 2, 3, 4]))
-    found = {"heads": heads, "dim": heads * 2 * int(chance.integers(1, 10)), "layers": int(chance.integers(1, 5)),
-             "hidden": int(chance.integers(3, 90)), "length": int(chance.integers(24, 60))}  # fmt: skip
+    rng = np.random.default_rng(number)
+    heads = int(rng.choice([1, 2, 3, 4]))
+    found = {"heads": heads, "dim": heads * 2 * int(rng.integers(1, 10)), "layers": int(rng.integers(1, 5)),
+             "hidden": int(rng.integers(3, 90)), "length": int(rng.integers(24, 60))}  # fmt: skip
     if preset == "gpt":
         found["hidden"] = 4 * found["dim"]
     if preset in ("t5", "bart", "transformer", "pegasus"):
-        found |= {"encoder_layers": int(chance.integers(1, 4)), "start": int(chance.integers(0, 9))}
-    grouped = {"kv_heads": int(chance.choice([1, heads])), "rope_base": float(chance.choice([10_000, 500_000]))}
+        found |= {"encoder_layers": int(rng.integers(1, 4)), "start": int(rng.integers(0, 9))}
+    grouped = {"kv_heads": int(rng.choice([1, heads])), "rope_base": float(rng.choice([10_000, 500_000]))}
     if preset == "electra":  # more random layers would make all places alike
         found |= {
             "layers": min(found["layers"], 2),
-            "embedding": int(chance.integers(8, 40)),
+            "embedding": int(rng.integers(8, 40)),
             "generator": 2 * found["dim"] // heads,
         }
     return found | (grouped if preset in ("llama", "olmo", "olmo2") else {})
@@ -79,20 +79,20 @@ def random_shape(number: int, preset: str) -> dict[str, int]:
 
 def shaken(module: torch.nn.Module, number: int) -> torch.nn.Module:
     """Every weight random, norms and biases too, so that a swapped or forgotten one shows."""
-    chance = torch.Generator().manual_seed(number)
+    rng = torch.Generator().manual_seed(number)
     with torch.no_grad():
         for name, weight in module.named_parameters():
             if name.endswith("embed_positions.weight") and "Sinusoidal" in type(module.get_submodule(name[:-7])).__name__:
                 continue  # a formula, not a weight
-            weight.copy_(torch.randn(weight.shape, generator=chance) * 0.3 + (0.5 if weight.dim() == 1 else 0))
+            weight.copy_(torch.randn(weight.shape, generator=rng) * 0.3 + (0.5 if weight.dim() == 1 else 0))
     return module.eval()
 
 
-def rows(model: OwnModel, number: int) -> list[list[int]]:
-    chance = np.random.default_rng(number)
+def rows(model: TransformerModel, number: int) -> list[list[int]]:
+    rng = np.random.default_rng(number)
     longest = min(24, model.longest)
     least = 2 if model.preset == "roberta" else 0  # its class counts no place at padding, whose id is 1
-    return [chance.integers(least, model.config.vocab, size=n).tolist() for n in (longest, int(chance.integers(1, longest)), 1)]
+    return [rng.integers(least, model.config.vocab, size=n).tolist() for n in (longest, int(rng.integers(1, longest)), 1)]
 
 
 def padded(texts: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -121,7 +121,7 @@ def theirs(
     return found
 
 
-def gap(model: OwnModel, twin: torch.nn.Module, number: int) -> float:
+def gap(model: TransformerModel, twin: torch.nn.Module, number: int) -> float:
     texts = rows(model, number)
     targets = rows(model, number + 1000)[::-1] if model.family == "encoder-decoder" else None  # long sources, short targets
     ours, hf = model.outputs_many(texts, targets), theirs(twin, texts, targets)
@@ -171,7 +171,7 @@ def deberta(s: dict[str, int], vocab: int) -> dict[str, object]:
             "pos_att_type": "p2c|c2p", "share_att_key": True, "norm_rel_ebd": "layer_norm", "position_biased_input": False}  # fmt: skip
 
 
-def test_the_comparison_notices_one_wrong_weight(gpt2: OwnModel, bert: OwnModel, tmp_path: Path) -> None:
+def test_the_comparison_notices_one_wrong_weight(gpt2: TransformerModel, bert: TransformerModel, tmp_path: Path) -> None:
     for preset, architecture in CLASSES.items():
         tokenizer = PADDED if preset == "roberta" else bert.tokenizer if preset in BERTS else gpt2.tokenizer
         model = ex.build(preset, tokenizer=tokenizer, device="cpu", **random_shape(1, preset))
@@ -236,7 +236,7 @@ def test_random_models_are_equal_both_ways(
     assert max(max(gaps) for gaps in found.values()) <= LIMIT
 
 
-def test_shipped_models_and_their_tokenizers_export(shipped: OwnModel, tmp_path: Path) -> None:
+def test_shipped_models_and_their_tokenizers_export(shipped: TransformerModel, tmp_path: Path) -> None:
     folder = ex.export(shipped, tmp_path / "export")
     twin = CLASSES[shipped.preset].from_pretrained(folder).eval()
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
@@ -249,7 +249,7 @@ def test_shipped_models_and_their_tokenizers_export(shipped: OwnModel, tmp_path:
     assert back.tokenizer.seen == shipped.tokenizer.seen
 
 
-def test_a_sentence_pair_keeps_its_segments(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_sentence_pair_keeps_its_segments(bert: TransformerModel, tmp_path: Path) -> None:
     twin = BertForPreTraining.from_pretrained(ex.export(bert, tmp_path / "export")).eval()
     pair = ("The dog was tired.", "It didn't cross the road.")
     tokens = bert.tokenizer.encode(*pair)
@@ -260,7 +260,7 @@ def test_a_sentence_pair_keeps_its_segments(bert: OwnModel, tmp_path: Path) -> N
     assert np.abs(out.seq_relationship_logits[0].numpy() - ours["nsp"]).max() <= LIMIT
 
 
-def test_a_masked_language_model_without_next_sentence(bert: OwnModel, tmp_path: Path) -> None:
+def test_a_masked_language_model_without_next_sentence(bert: TransformerModel, tmp_path: Path) -> None:
     config = BertConfig(
         vocab_size=bert.config.vocab, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20
     )
@@ -276,7 +276,7 @@ def test_a_masked_language_model_without_next_sentence(bert: OwnModel, tmp_path:
     )
 
 
-def test_what_has_no_twin_is_refused(bert: OwnModel, gpt2: OwnModel, tmp_path: Path) -> None:
+def test_what_has_no_twin_is_refused(bert: TransformerModel, gpt2: TransformerModel, tmp_path: Path) -> None:
     odd = ex.build("bert", tokenizer=bert.tokenizer, norm_place="pre")
     with pytest.raises(ex.ExplorerError, match="no Hugging Face class"):
         ex.export(odd, tmp_path / "odd")

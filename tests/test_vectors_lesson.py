@@ -10,17 +10,18 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
+from explorer.analysis.evaluation.analogies import known, solve_analogies
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.analysis.word_pairs import count_ratios, near_counts, skipgrams
+from explorer.analysis.word_vectors import analogy, neighbours, plane, two_uses, unit
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.vectors import questions as lesson
 from explorer.errors import ChoiceError, TextError
-from explorer.lessons import vectors as lesson
-from explorer.measuring.analogies import known, solved
-from explorer.measuring.held import Desk, Held
-from explorer.model.others import StaticModel
-from explorer.neighbours import analogy, neighbours, plane, two_uses, unit
+from explorer.microworld import stories
+from explorer.models.vectors import StaticModel
 from explorer.records import Plane
-from explorer.text.microworld import stories
-from explorer.training.contexts import drawn, near_counts, ratios
-from explorer.training.nearness import STRANGERS, WINDOW, Told, cells, pairs_of
-from explorer.training.stories import Story, prepared
+from explorer.text.cooccurrence import STRANGERS, WINDOW, CountedExamples, cells, pairs_of
+from explorer.text.examples import Example, prepared
 
 ROOT = Path(__file__).parent.parent
 
@@ -40,15 +41,15 @@ def glove() -> StaticModel:
 
 
 @pytest.fixture(scope="module")
-def told(word2vec: StaticModel) -> Told:
+def told(word2vec: StaticModel) -> CountedExamples:
     read = prepared(list(stories(3000, 1)), word2vec.tokenizer)
-    return Told(read, word2vec.tokenizer.vocabulary.size)
+    return CountedExamples(read, word2vec.tokenizer.vocabulary.size)
 
 
-def test_the_pairs_shown_are_those_that_training_draws(word2vec: StaticModel, told: Told) -> None:
-    made = drawn(word2vec, lesson.TEXT, told, seed=3)
+def test_the_pairs_shown_are_those_that_training_draws(word2vec: StaticModel, told: CountedExamples) -> None:
+    made = skipgrams(word2vec, lesson.TEXT, told, seed=3)
     ids = made.tokens.ids.astype(np.int64)
-    middle, near = pairs_of([Story(ids, ids, ids)], told, np.random.default_rng((3, 6)))
+    middle, near = pairs_of([Example(ids, ids, ids)], told, np.random.default_rng((3, 6)))
     np.testing.assert_array_equal(ids[made.pairs], np.stack((middle, near), axis=1))
     stay = np.flatnonzero(made.window)
     by_hand = {
@@ -60,8 +61,8 @@ def test_the_pairs_shown_are_those_that_training_draws(word2vec: StaticModel, to
     assert {tuple(pair) for pair in made.pairs.tolist()} == by_hand and made.window.max() <= WINDOW
 
 
-def test_strangers_and_what_the_vectors_say_follow_the_formulas(word2vec: StaticModel, told: Told) -> None:
-    made = drawn(word2vec, lesson.TEXT, told, seed=3)
+def test_strangers_and_what_the_vectors_say_follow_the_formulas(word2vec: StaticModel, told: CountedExamples) -> None:
+    made = skipgrams(word2vec, lesson.TEXT, told, seed=3)
     counts = np.bincount(np.concatenate([story.ids for story in told]), minlength=told.size).astype(float)
     ids = np.array(made.tokens.ids)
     np.testing.assert_allclose(made.share, counts[ids] / counts.sum())
@@ -74,7 +75,7 @@ def test_strangers_and_what_the_vectors_say_follow_the_formulas(word2vec: Static
             np.testing.assert_allclose(said, 1 / (1 + np.exp(-c[others] @ w[ids[pair[0]]])), rtol=1e-6)
 
 
-def test_counts_near_a_word_are_the_cells_that_glove_learns_from(told: Told) -> None:
+def test_counts_near_a_word_are_the_cells_that_glove_learns_from(told: CountedExamples) -> None:
     found = near_counts(told[:60], [6, 14, 200], told.size)
     wanted = np.zeros_like(found)
     for cell in cells(told[:60], told.size):
@@ -84,8 +85,8 @@ def test_counts_near_a_word_are_the_cells_that_glove_learns_from(told: Told) -> 
     np.testing.assert_allclose(found, wanted)
 
 
-def test_ratios_are_counted_and_read_off_the_vectors(glove: StaticModel, told: Told) -> None:
-    made = ratios(glove, "dog", "cat", told)
+def test_ratios_are_counted_and_read_off_the_vectors(glove: StaticModel, told: CountedExamples) -> None:
+    made = count_ratios(glove, "dog", "cat", told)
     core = glove.tokenizer.core
     ids = [core.token_to_id(word) for word in made.words]
     counts = near_counts(told, [core.token_to_id("dog"), core.token_to_id("cat")], told.size)
@@ -103,7 +104,7 @@ def test_ratios_are_counted_and_read_off_the_vectors(glove: StaticModel, told: T
     assert made.alike > 0.3  # of thousands of words, most of them rare
 
 
-def test_vectors_that_hold_the_counts_say_the_ratios(glove: StaticModel, told: Told) -> None:
+def test_vectors_that_hold_the_counts_say_the_ratios(glove: StaticModel, told: CountedExamples) -> None:
     """With w·w̃ = log X exactly, the ratio of the vectors is the counted one."""
     model = ex.build("glove", tokenizer=glove.tokenizer, device="cpu", dim=2)
     assert isinstance(model, StaticModel)
@@ -114,14 +115,14 @@ def test_vectors_that_hold_the_counts_say_the_ratios(glove: StaticModel, told: T
             weight.zero_()
         model.module.words.weight[a, 0] = model.module.words.weight[b, 1] = 1.0
         model.module.near.weight.copy_(torch.tensor(np.log(counts.clip(1e-9)).T))
-    made = ratios(model, "dog", "cat", told)
+    made = count_ratios(model, "dog", "cat", told)
     np.testing.assert_allclose(made.said, made.ratio, rtol=1e-5)
     assert made.alike == pytest.approx(1)
 
 
 def test_analogies_by_relation_are_those_asked_one_by_one(word2vec: StaticModel) -> None:
-    found = solved(word2vec)
-    asked = known(Desk(Held([]), word2vec.tokenizer, "skip-gram", "", 512, 0))
+    found = solve_analogies(word2vec)
+    asked = known(EvalContext(EvalData([]), word2vec.tokenizer, "", 512))
     assert dict(zip(found.relations, found.counts.tolist(), strict=True)) == {name: len(some) for name, some in asked.items()}
     place = found.relations.index("gender")
     answers: dict[bool, list[tuple[tuple[str, ...], str, str]]] = {True: [], False: []}
@@ -157,27 +158,31 @@ def test_the_plane_is_that_of_the_largest_eigenvalues(word2vec: StaticModel) -> 
 def test_one_word_has_one_vector_and_bert_gives_it_two(word2vec: StaticModel) -> None:
     assert two_uses(word2vec, lesson.SENSE, lesson.SENSES) == pytest.approx(1)
     assert two_uses(ex.load("bert", device="cpu"), lesson.SENSE, lesson.SENSES)[-1] < 0.999
-    with pytest.raises(TextError, match="no piece"):
+    with pytest.raises(TextError, match="no token"):
         two_uses(word2vec, "zebra", lesson.SENSES)
 
 
-def test_what_cannot_be_done_is_said(word2vec: StaticModel, glove: StaticModel, told: Told) -> None:
+def test_what_cannot_be_done_is_said(word2vec: StaticModel, glove: StaticModel, told: CountedExamples) -> None:
     for text in ("", "   "):
         with pytest.raises(TextError, match="empty"):
-            drawn(word2vec, text, told)
+            skipgrams(word2vec, text, told)
     with pytest.raises(TextError, match="reads at most"):
-        drawn(word2vec, "word " * 20_000, told)
+        skipgrams(word2vec, "word " * 20_000, told)
     with pytest.raises(ChoiceError, match="Give a word2vec"):
-        drawn(glove, lesson.TEXT, told)
+        skipgrams(glove, lesson.TEXT, told)
     with pytest.raises(ChoiceError, match="two different"):
-        ratios(glove, "dog", "dog", told)
+        count_ratios(glove, "dog", "dog", told)
     with pytest.raises(ChoiceError) as long:
         neighbours(word2vec, "x" * 100_000)
     assert len(str(long.value)) < 200
 
 
-def test_questions_are_answered_from_the_records(word2vec: StaticModel, glove: StaticModel, told: Told) -> None:
-    record, counted, found = drawn(word2vec, lesson.TEXT, told), ratios(glove, "dog", "cat", told), solved(word2vec)
+def test_questions_are_answered_from_the_records(word2vec: StaticModel, glove: StaticModel, told: CountedExamples) -> None:
+    record, counted, found = (
+        skipgrams(word2vec, lesson.TEXT, told),
+        count_ratios(glove, "dog", "cat", told),
+        solve_analogies(word2vec),
+    )
     every = neighbours(word2vec, lesson.OPPOSITES[0], top=10**9)
     free, usual = (analogy(word2vec, *lesson.ASKED[:3], forbid=forbid) for forbid in (False, True))
     cosines = {
@@ -194,7 +199,7 @@ def test_questions_are_answered_from_the_records(word2vec: StaticModel, glove: S
 
 def page() -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    return at.switch_page(str(ROOT / "explorer" / "pages" / "vectors.py")).run()
+    return at.switch_page(str(LESSONS["vectors"].page)).run()
 
 
 def test_the_page_answers_odd_input_calmly() -> None:
@@ -212,7 +217,7 @@ def test_the_page_answers_odd_input_calmly() -> None:
         assert not at.exception and len(at.warning) == len(said)
         for warning, words in zip(at.warning, said, strict=True):
             assert words in warning.value and "<" not in warning.value.replace("\\<", "") and len(warning.value) < 400
-    assert any("never met" in info.value for info in at.info)
+    assert any("never seen" in info.value for info in at.info)
 
 
 def test_the_page_tells_when_an_answer_is_right() -> None:
@@ -239,5 +244,5 @@ def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
     at.text_area(key="corpus").set_value("x" * 100_000)
     at.text_area(key="sentences").set_value("word " * 20_000 + "\none").run()
     assert (
-        not at.exception and ["stands in no" in one.value or "reads at most" in one.value for one in at.warning] == [True] * 2
+        not at.exception and ["occurs in no" in one.value or "reads at most" in one.value for one in at.warning] == [True] * 2
     )

@@ -15,17 +15,21 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
-from explorer import directions, meeting, neighbours
+from explorer.analysis import architectures
+from explorer.analysis import elmo as directions
+from explorer.analysis import word_vectors as neighbours
+from explorer.analysis.corpus_edits import edit_corpus
+from explorer.analysis.masks import held_losses, under_masks
+from explorer.analysis.parameters import blueprint
+from explorer.analysis.predictions import guess_spans, teacher_and_student
+from explorer.analysis.scaling import saturation
+from explorer.analysis.word_pairs import count_ratios, skipgrams
 from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
-from explorer.generating.comparing import distribution, written
-from explorer.generating.watching import watch
-from explorer.guessing import copied, guess_spans
-from explorer.inside.blueprint import blueprint
-from explorer.inside.masks import held_losses, under_masks
-from explorer.lessons.saturation import saturation
-from explorer.model import OwnModel
-from explorer.model.others import StaticModel
+from explorer.decoding.comparison import distribution, written
+from explorer.decoding.generation_trace import watch
+from explorer.models.transformer import TransformerModel
+from explorer.models.vectors import StaticModel
 from explorer.nn.positions import POSITIONS
 from explorer.records import (
     Along,
@@ -48,19 +52,16 @@ from explorer.records import (
     Written,
     spread,
 )
-from explorer.shells import export
 from explorer.text import classroom
+from explorer.text.cooccurrence import CountedExamples
+from explorer.text.examples import prepared
 from explorer.text.labels import word_labels
 from explorer.text.matching import matches, replay
 from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
-from explorer.training.contexts import drawn, ratios
-from explorer.training.editing import edited
-from explorer.training.nearness import Told
+from explorer.training.distillation import student_of
 from explorer.training.schedules import schedules
-from explorer.training.stories import prepared
-from explorer.training.teaching import student_of
-from explorer.views import VIEWS, Choice, Range, editing, merges, mixes, pieces, theme, training, tree, words, writing
+from explorer.views import VIEWS, Choice, Range, editing, export, merges, mixes, pieces, theme, training, tree, words, writing
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 EVERY = (*STRATEGIES, *PAIRS)
@@ -98,11 +99,11 @@ ODD = "Zebra Zebra <b>bold</b> <script>alert(1)</script> 😀 مرحبا 你好\
 
 
 @pytest.fixture(scope="module")
-def records(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+def records(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     return every_record(bert, gpt2)
 
 
-def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     plain = ex.trace(bert, SENTENCE, blocks=True)
     odd = ex.shuffle(gpt2, ODD)
     bare = Attention("encoder", 0, None, None, None, 1.0, plain.attention[0].allowed, plain.attention[0].weights)
@@ -110,7 +111,7 @@ def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         "encoder": plain,
         "decoder": ex.trace(gpt2, SENTENCE, blocks=True),
         "pair": ex.trace(bert, ("The dog was tired.", "It slept.")),
-        "one piece": ex.trace(gpt2, [5]),
+        "one token": ex.trace(gpt2, [5]),
         "odd characters": ex.trace(bert, ODD, blocks=True),
         "odd bytes": ex.trace(gpt2, ODD, blocks=True),
         "edited": ex.trace(bert, SENTENCE, edits=[ex.NoScale("encoder"), ex.SilenceHead("encoder", head=1)]),
@@ -153,7 +154,7 @@ def every_record(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
     }
 
 
-def of_families(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+def of_families(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     """Texts under every mask, what models are built of, and who can see whom."""
     both = random_t5(bert)
     return {
@@ -174,7 +175,7 @@ def of_families(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
     }
 
 
-def of_start(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
+def of_start(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
     """The front page's records, also of two directions, of an encoder-decoder and of odd words."""
     models = {
         "bert": bert,
@@ -183,12 +184,12 @@ def of_start(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         "elmo": ex.build("elmo", tokenizer=classroom_elmo(), device="cpu"),
     }
     text = "Zebra <b>bold</b> 😀 مرحبا"
-    made: dict[str, Any] = {"sight": meeting.sight(bert, SENTENCE, (4, 10))}
+    made: dict[str, Any] = {"sight": architectures.visibility_map(bert, SENTENCE, (4, 10))}
     for name, model in models.items():
-        made[f"odd sight {name}"] = meeting.sight(model, text, (0, 5))
-        made[f"moved {name}"] = meeting.moved(model, text, (0, 5), ["A zebra <i>ran</i>.", "Zebra."])
+        made[f"odd sight {name}"] = architectures.visibility_map(model, text, (0, 5))
+        made[f"moved {name}"] = architectures.context_shift(model, text, (0, 5), ["A zebra <i>ran</i>.", "Zebra."])
         if name != "t5":
-            made[f"answer {name}"] = meeting.answer(model, text, (0, 5))
+            made[f"answer {name}"] = architectures.word_prediction(model, text, (0, 5))
     return made
 
 
@@ -202,17 +203,17 @@ def of_vectors() -> dict[str, Any]:
     texts = [*classroom.toys()[:200], ODD]
     pieces = ex.tokenizer("words", texts, size=4000)
     read = prepared(texts, pieces)
-    told = Told(read, pieces.vocabulary.size)
+    told = CountedExamples(read, pieces.vocabulary.size)
     word2vec, glove = (ex.build(name, tokenizer=pieces, device="cpu", dim=8) for name in ("word2vec", "glove"))
     assert isinstance(word2vec, StaticModel) and isinstance(glove, StaticModel)
     odd = "<b>bold"
-    strange = drawn(word2vec, f"{ODD} {STORY} {STORY} {STORY}", told)
+    strange = skipgrams(word2vec, f"{ODD} {STORY} {STORY} {STORY}", told)
     unseen = tuple(n == 0 for n in range(len(strange.tokens)))  # the odd words were told here, so that they stay as they are
     return {
-        "drawn": drawn(word2vec, STORY, told),
+        "drawn": skipgrams(word2vec, STORY, told),
         "odd drawn": replace(strange, tokens=replace(strange.tokens, unseen=unseen)),
-        "one word drawn": drawn(word2vec, "the", told),
-        "ratios": ratios(glove, "the", "a", read, many=1),
+        "one word drawn": skipgrams(word2vec, "the", told),
+        "ratios": count_ratios(glove, "the", "a", read, many=1),
         "odd ratios": Ratios(odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9),
         "solved": Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
         "plane": neighbours.plane(word2vec, (("he", "she"), ("dog", "cat")), relation=odd),
@@ -222,20 +223,20 @@ def of_vectors() -> dict[str, Any]:
 
 def of_sentences() -> dict[str, Any]:
     """Sentences that nobody knows, ways that would be markup, and a corpus of which nothing is left but two words."""
-    odd, chance = "<b>bold", np.random.default_rng(0)
+    odd, rng = "<b>bold", np.random.default_rng(0)
     cosines = np.array([[[1.0, 0.5], [0.5, 1.0]], [[1.0, np.nan], [np.nan, np.nan]]])
-    scores = chance.random((2, 3, 4))
+    scores = rng.random((2, 3, 4))
     spread_out = np.stack([scores.mean(-1), scores.min(-1), scores.max(-1)], axis=-1)
     grades = np.arange(12) % 6
     return {
         "sentences": Likeness(("A dog.", "A cat."), ("a", "b"), cosines, np.zeros((2, 2))),
         "odd sentences": Likeness((ODD, odd * 20), (odd, "b"), cosines, np.array([[0.0, 0.5], [0.1, 1.0]])),
         "ranked": Ranked(
-            ("k", odd), ("a, b", odd, "c"), "c", scores, spread_out, spread_out, grades, chance.random((3, 12)), "two"
+            ("k", odd), ("a, b", odd, "c"), "c", scores, spread_out, spread_out, grades, rng.random((3, 12)), "two"
         ),
-        "edited corpus": edited(["ice is cold"], ["ice is cold", "steam is hot"], "ice", "steam"),
-        "odd corpus": Edited((odd, "b"), (odd, "x" * 99), chance.random((2, 4, 4)), np.array([[1.0, 0.0], [2.0, 3.0]]), (1, 9)),
-        "bare corpus": edited([], ["ice", "steam"], "ice", "steam"),
+        "edited corpus": edit_corpus(["ice is cold"], ["ice is cold", "steam is hot"], "ice", "steam"),
+        "odd corpus": Edited((odd, "b"), (odd, "x" * 99), rng.random((2, 4, 4)), np.array([[1.0, 0.0], [2.0, 3.0]]), (1, 9)),
+        "bare corpus": edit_corpus([], ["ice", "steam"], "ice", "steam"),
     }
 
 
@@ -243,31 +244,31 @@ def of_elmo() -> dict[str, Any]:
     texts = classroom.toys()[:60]
     pieces = ex.tokenizer("characters", texts, size=4000)
     elmo = ex.build("elmo", tokenizer=pieces, device="cpu", dim=8, hidden=12)
-    chance = np.random.default_rng(0)
-    shares = chance.dirichlet(np.ones(3), (2, 4, 3))  # two tasks, four runs, three steps
-    scores = chance.random((2, 4, 3))
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), (2, 4, 3))  # two tasks, four runs, three steps
+    scores = rng.random((2, 4, 3))
     found = np.array([0.9, 0.1])
     return {
         "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), found),
         "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), found),
-        "filters": directions.filters(elmo, "dogs"),
-        "odd filters": directions.filters(elmo, "<b>bold</b>" * 9),
+        "filters": directions.letter_filters(elmo, "dogs"),
+        "odd filters": directions.letter_filters(elmo, "<b>bold</b>" * 9),
         "both sides": directions.both_sides(elmo, texts[0]),
         "odd both sides": directions.both_sides(elmo, ODD),
         "contexts": directions.contexts(elmo, "<b>bold", [(text, 0, f"<b>bold.{n % 2}") for n, text in enumerate(texts[:5])]),
         "mixes": Mixes(
             ("<b>bold", "topic"), ("accuracy", "span F1"), ((0, 0), (0, 1), (1, 0), (1, 1)), np.array([1, 5, 9]), shares,
-            np.ones((2, 4, 3)), ("mix", "layer 0", "layer 1", "layer 2"), chance.random((2, 4, 4)), scores, scores - 0.5,
+            np.ones((2, 4, 3)), ("mix", "layer 0", "layer 1", "layer 2"), rng.random((2, 4, 4)), scores, scores - 0.5,
             np.array([0.1, 0.2]), "two biLMs",
         ),
         "bench": Bench(
-            "<b>bold", ("a", "b"), chance.normal(size=(9, 3, 4)), np.arange(9) % 2, chance.normal(size=(5, 3, 4)), np.arange(5) % 2,
-            chance.dirichlet(np.ones(3), 2),
+            "<b>bold", ("a", "b"), rng.normal(size=(9, 3, 4)), np.arange(9) % 2, rng.normal(size=(5, 3, 4)), np.arange(5) % 2,
+            rng.dirichlet(np.ones(3), 2),
         ),
     }  # fmt: skip
 
 
-def of_corruption(bert: OwnModel) -> dict[str, Any]:
+def of_corruption(bert: TransformerModel) -> dict[str, Any]:
     pieces = with_sentinels(bert.tokenizer)
     made = {name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=[ODD] if name == "nsp" else ()) for name in EVERY}
     odd_text = f"{ODD}. {STORY}"
@@ -282,14 +283,16 @@ def of_corruption(bert: OwnModel) -> dict[str, Any]:
         "guess": ex.guess(bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
         "detection": ex.detect(random_electra(bert), STORY),
         "odd detection": ex.detect(random_electra(bert), odd_text),
-        "copied": copied(bert, bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
-        "odd copied": copied(bert, student_of(bert, name="<b>bold"), ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
+        "copied": teacher_and_student(bert, bert, ex.corrupt(STORY, "mlm", tokenizer=bert.tokenizer)),
+        "odd copied": teacher_and_student(
+            bert, student_of(bert, name="<b>bold"), ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)
+        ),
         "odd guess": ex.guess(bert, ex.hide(odd_text, [0, 3], tokenizer=bert.tokenizer)),
         "span guess": guess_spans(random_spanbert(bert), ex.corrupt(STORY, "spanbert", tokenizer=bert.tokenizer, rate=0.3)),
         "odd span guess": guess_spans(random_spanbert(bert), ex.hide(odd_text, [0, 1, 5], tokenizer=bert.tokenizer)),
         "rates": counting.rates(STORY, tokenizer=pieces, draws=20),
         "one draw": counting.rates("Dog", tokenizer=bert.tokenizer, draws=1),
-        **{f"lengths {name}": counting.span_lengths(STORY, name, tokenizer=pieces, draws=20) for name in counting.LAWS},
+        **{f"lengths {name}": counting.span_lengths(STORY, name, tokenizer=pieces, draws=20) for name in counting.laws()},
         "gaps": counting.gap_sentences(f"{ODD}. {STORY}", tokenizer=pieces),
         "one sentence": counting.gap_sentences("Dog", tokenizer=pieces),
     }
@@ -316,8 +319,8 @@ def of_tokens() -> dict[str, Any]:
     }
 
 
-def of_decoding(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
-    """Texts as they come into being: wide and narrow, cut and forced, watched, filled in, and pieces that would be markup."""
+def of_decoding(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
+    """Texts as they come into being: wide and narrow, cut and forced, watched, filled in, and tokens that would be markup."""
     odd = Written("<b>bold", "<b>bold", ODD, ("<b>bold", "\x00"), np.arange(2), np.array([-1.0, -9.0]), ODD, size=99)
     short = {"max_tokens": 4}
     return {
@@ -326,7 +329,7 @@ def of_decoding(bert: OwnModel, gpt2: OwnModel) -> dict[str, Any]:
         "drawn": tuple(ex.decode(gpt2, SENTENCE, "sample", top_k=3, force={1: 7}, candidates=0, max_tokens=2)),
         "many steps": tuple(ex.decode(gpt2, SENTENCE, "contrastive", max_tokens=11)),
         "distribution": distribution(gpt2, SENTENCE),
-        "few pieces": Distribution("<b>bold", ODD, np.arange(3), np.array([2.0, 1.0, 0.0]), ("<b>bold", "a", "b")),
+        "few tokens": Distribution("<b>bold", ODD, np.arange(3), np.array([2.0, 1.0, 0.0]), ("<b>bold", "a", "b")),
         "written": written(gpt2, SENTENCE, "greedy", "greedy", **short),
         "odd written": odd,
         "some written": (written(gpt2, SENTENCE, "a", "sample", **short), odd),
@@ -369,20 +372,20 @@ def of_training() -> dict[str, Any]:
     }
 
 
-def random_electra(bert: OwnModel) -> OwnModel:
+def random_electra(bert: TransformerModel) -> TransformerModel:
     return ex.build("electra", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
 
 
-def random_t5(bert: OwnModel) -> OwnModel:
+def random_t5(bert: TransformerModel) -> TransformerModel:
     return ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
 
 
-def random_spanbert(bert: OwnModel) -> OwnModel:
+def random_spanbert(bert: TransformerModel) -> TransformerModel:
     return ex.build("spanbert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", dim=32, heads=2)
 
 
 def fitting(name: str, records: dict[str, Any], *, odd: bool = False) -> Any:
-    """A record that this view can draw; an odd one is a text with pieces that were never met."""
+    """A record that this view can draw; an odd one is a text with tokens that were never seen in training."""
     return next(record for label, record in records.items() if (not odd or "odd" in label) and not VIEWS[name].fits(record))
 
 
@@ -411,7 +414,7 @@ def test_every_view_draws_every_record_that_fits(name: str, records: dict[str, A
             figure = view(record, **chosen)
             assert isinstance(figure, go.Figure) and figure.data, (name, label, chosen)
             text = figure.to_json().replace("\\u003c", "<").replace("\\u003e", ">")
-            assert "<script>" not in text and "<b>bold" not in text, "a piece must not become markup"
+            assert "<script>" not in text and "<b>bold" not in text, "a token must not become markup"
             assert json.loads(text)["layout"]["title"]["text"]
             drawn += 1
     assert drawn
@@ -454,7 +457,7 @@ def test_the_matrix_shows_the_stage_it_names(records: dict[str, Any]) -> None:
 
 
 def test_all_heads_show_the_model_s_own_weights(records: dict[str, Any]) -> None:
-    for record in (records["encoder"], records["decoder"], records["one piece"]):
+    for record in (records["encoder"], records["decoder"], records["one token"]):
         attention = record.attention[-1]
         figure = VIEWS["heads"](record, layer=f"{attention.stream} layer {attention.layer}")
         assert [trace.name for trace in figure.data] == [f"head {head}" for head in range(attention.heads)]
@@ -488,7 +491,7 @@ def test_repeated_pieces_stay_apart_and_signed_values_have_a_fixed_zero(records:
 def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str, Any]) -> None:
     odd, plain = records["odd characters"].source, records["encoder"].source
     assert theme.unseen_note(plain) == ""
-    assert f"{sum(odd.unseen or ())} of {len(odd) - 2} pieces" in theme.unseen_note(odd)
+    assert f"{sum(odd.unseen or ())} of {len(odd) - 2} tokens" in theme.unseen_note(odd)
     marked = [theme.UNSEEN in name for name in VIEWS["attention"](records["odd characters"]).layout.xaxis.ticktext]
     assert marked == list(odd.unseen or ()) and any(marked) and not all(marked)
 
@@ -503,11 +506,11 @@ def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.startswith("place-") and name not in NO_TEXT])
 def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
-    assert "never met in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
-    assert "never met" not in VIEWS[name](fitting(name, records)).layout.title.text
+    assert "never seen in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
+    assert "never seen" not in VIEWS[name](fitting(name, records)).layout.title.text
 
 
-def test_too_many_names_are_thinned_out_but_none_is_lost(bert: OwnModel) -> None:
+def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel) -> None:
     count = 2 * theme.MOST + 3
     tokens = bert.tokenizer.tokens(list(range(count)))
     weights = np.random.default_rng(0).dirichlet(np.ones(count), (1, count)).astype(np.float32)

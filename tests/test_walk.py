@@ -9,8 +9,8 @@ import pytest
 from conftest import SENTENCE
 
 import explorer as ex
-from explorer.model import OwnModel
-from explorer.nn.layers import ACTIVATIONS, PLACES
+from explorer.models.transformer import TransformerModel
+from explorer.nn.layers import ACTIVATIONS, NORM_PLACES
 from explorer.records import Trace
 from explorer.views import VIEWS
 from explorer.views.steps import steps_of
@@ -18,11 +18,11 @@ from explorer.views.steps import steps_of
 WALK = VIEWS["walk"]
 
 
-def weight(model: OwnModel, name: str) -> np.ndarray:
+def weight(model: TransformerModel, name: str) -> np.ndarray:
     return model.module.state_dict()[name].numpy().astype(np.float64)
 
 
-def linear(model: OwnModel, name: str, x: np.ndarray) -> np.ndarray:
+def linear(model: TransformerModel, name: str, x: np.ndarray) -> np.ndarray:
     bias = model.module.state_dict().get(f"{name}.bias")
     return x @ weight(model, f"{name}.weight").T + (0.0 if bias is None else bias.numpy())
 
@@ -36,18 +36,18 @@ def close(one: np.ndarray, other: np.ndarray) -> None:
     np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-5)
 
 
-def norm(model: OwnModel, name: str, x: np.ndarray) -> np.ndarray:
+def norm(model: TransformerModel, name: str, x: np.ndarray) -> np.ndarray:
     centred = x - x.mean(-1, keepdims=True)
     deviation = np.sqrt((centred**2).mean(-1, keepdims=True) + model.config.norm_epsilon)
     return centred / deviation * weight(model, f"{name}.norm.weight") + weight(model, f"{name}.norm.bias")
 
 
-@pytest.fixture(scope="module", params=PLACES)
-def model(request: pytest.FixtureRequest, bert: OwnModel) -> OwnModel:
+@pytest.fixture(scope="module", params=NORM_PLACES)
+def model(request: pytest.FixtureRequest, bert: TransformerModel) -> TransformerModel:
     return ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=request.param, dim=32)
 
 
-def test_every_step_is_the_formula_on_the_model_s_weights(model: OwnModel) -> None:
+def test_every_step_is_the_formula_on_the_model_s_weights(model: TransformerModel) -> None:
     trace, head, width = ex.trace(model, SENTENCE, blocks=True), 1, 8
     place, part = model.config.norm_place, slice(head * width, (head + 1) * width)
     x = trace.hidden["encoder"][0].astype(np.float64)
@@ -86,7 +86,7 @@ def test_every_step_is_the_formula_on_the_model_s_weights(model: OwnModel) -> No
     close(shown(trace, "norm again" if place == "post" else "+ x again"), leaving)
 
 
-def test_the_steps_stand_in_the_order_of_the_model(model: OwnModel) -> None:
+def test_the_steps_stand_in_the_order_of_the_model(model: TransformerModel) -> None:
     names = [step.name for step in steps_of(ex.trace(model, SENTENCE, blocks=True))]
     order = {
         "post": ["x", "q", "W_O", "+ x", "norm", "units", "feed-forward", "+ x again", "norm again"],
@@ -96,7 +96,7 @@ def test_the_steps_stand_in_the_order_of_the_model(model: OwnModel) -> None:
     assert [name for name in names if name in order] == order
 
 
-def test_hidden_units_are_handed_out_for_every_kind_of_feed_forward_layer(bert: OwnModel) -> None:
+def test_hidden_units_are_handed_out_for_every_kind_of_feed_forward_layer(bert: TransformerModel) -> None:
     for activation in ACTIVATIONS:
         model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", activation=activation)
         block = ex.trace(model, "A dog.", blocks=True).block("encoder", 1, "feed-forward")
@@ -131,7 +131,7 @@ def test_the_hovers_hold_their_operands(trace: Trace) -> None:
     close(operands("α · v")[1].sum(axis=0), attention.stage("context", 0)[4])
 
 
-def test_source_and_target_each_have_their_own_walk(bert: OwnModel) -> None:
+def test_source_and_target_each_have_their_own_walk(bert: TransformerModel) -> None:
     model = ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu")
     trace = ex.trace(model, "The dog slept because it was tired.", target="It slept.", blocks=True)
     assert "+ bias" in [step.name for step in steps_of(trace)]
@@ -143,7 +143,7 @@ def test_source_and_target_each_have_their_own_walk(bert: OwnModel) -> None:
         assert len(shown(trace, "units", layer=f"{where} layer 1")) == len(rows)
 
 
-def test_a_trace_without_blocks_says_how_to_make_one(bert: OwnModel) -> None:
+def test_a_trace_without_blocks_says_how_to_make_one(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="blocks=True"):
         WALK(ex.trace(bert, SENTENCE))
     with pytest.raises(ex.ExplorerError, match="blocks=True"):

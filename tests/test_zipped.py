@@ -17,17 +17,18 @@ from conftest import SENTENCE
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.hub import opening, zipped
-from explorer.hub.architectures import ARCHITECTURES
-from explorer.model import OwnModel
+from explorer.app.lessons import LESSONS
+from explorer.models.hub import archive, opening
+from explorer.models.hub.architectures import ARCHITECTURES
+from explorer.models.transformer import TransformerModel
 
 ROOT = Path(__file__).parent.parent
-YOURS = str(ROOT / "explorer" / "pages" / "yours.py")
+YOURS = str(LESSONS["yours"].page)
 
 
 @pytest.fixture(scope="module")
-def packed(bert: OwnModel, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    return zipped.pack(ex.export(bert, tmp_path_factory.mktemp("export") / "bert"))
+def packed(bert: TransformerModel, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return archive.pack(ex.export(bert, tmp_path_factory.mktemp("export") / "bert"))
 
 
 def with_members(packed: bytes, more: dict[str, bytes] = {}, leave: tuple[str, ...] = ()) -> io.BytesIO:  # noqa: B006
@@ -42,11 +43,11 @@ def with_members(packed: bytes, more: dict[str, bytes] = {}, leave: tuple[str, .
     return made
 
 
-def test_a_packed_model_opens_again_and_says_the_same(packed: bytes, bert: OwnModel, tmp_path: Path) -> None:
+def test_a_packed_model_opens_again_and_says_the_same(packed: bytes, bert: TransformerModel, tmp_path: Path) -> None:
     extra = with_members(
         packed, {"bert/code.py": b"raise SystemExit", "__MACOSX/bert/config.json": b"x", "bert/README.md": b"hello"}
     )
-    folder = zipped.unpack(extra, tmp_path / "model")
+    folder = archive.unpack(extra, tmp_path / "model")
     assert not (folder / "code.py").exists() and all(path.parent == folder for path in folder.rglob("*"))
     wanted = bert.logits(SENTENCE)
     for native in (None, False):
@@ -63,7 +64,7 @@ def test_a_packed_model_opens_again_and_says_the_same(packed: bytes, bert: OwnMo
 @pytest.mark.parametrize("path", ["../evil.safetensors", "/tmp/evil.safetensors", "bert/../../evil", "..\\evil", "C:evil"])
 def test_a_path_that_leads_out_is_refused(path: str, packed: bytes, tmp_path: Path) -> None:
     with pytest.raises(ex.ExplorerError, match="leads out of it"):
-        zipped.unpack(with_members(packed, {path: b"x"}), tmp_path / "in" / "model")
+        archive.unpack(with_members(packed, {path: b"x"}), tmp_path / "in" / "model")
     assert not list(tmp_path.rglob("*evil*"))
 
 
@@ -74,7 +75,7 @@ def test_a_link_is_refused(packed: bytes, tmp_path: Path) -> None:
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         held.writestr(link, "/etc/passwd")
     with pytest.raises(ex.ExplorerError, match="a link to another file"):
-        zipped.unpack(made, tmp_path / "model")
+        archive.unpack(made, tmp_path / "model")
 
 
 def test_bombs_are_refused_whether_they_tell_their_size_or_not(
@@ -83,18 +84,18 @@ def test_bombs_are_refused_whether_they_tell_their_size_or_not(
     bomb = with_members(packed, {"bert/model.safetensors": bytes(120_000_000)})
     assert len(bomb.getvalue()) < 10_000_000
     with pytest.raises(ex.ExplorerError, match="more than 100 MB when unpacked"):
-        zipped.unpack(bomb, tmp_path / "told")
+        archive.unpack(bomb, tmp_path / "told")
     assert not (tmp_path / "told").exists()
-    monkeypatch.setattr(zipped, "_wanted", lambda held, name: held.infolist())
+    monkeypatch.setattr(archive, "_wanted", lambda held, name: held.infolist())
     with pytest.raises(ex.ExplorerError, match="whatever it says"):
-        zipped.unpack(bomb, tmp_path / "lied")
-    assert sum(path.stat().st_size for path in (tmp_path / "lied").iterdir()) <= zipped.UNPACKED
+        archive.unpack(bomb, tmp_path / "lied")
+    assert sum(path.stat().st_size for path in (tmp_path / "lied").iterdir()) <= archive.UNPACKED
     monkeypatch.undo()
     with pytest.raises(ex.ExplorerError, match="201 files|20[0-9] files"):
-        zipped.unpack(with_members(packed, {f"bert/{n}.txt": b"" for n in range(200)}), tmp_path / "many")
-    monkeypatch.setattr(zipped, "PACKED", 1000)
+        archive.unpack(with_members(packed, {f"bert/{n}.txt": b"" for n in range(200)}), tmp_path / "many")
+    monkeypatch.setattr(archive, "PACKED", 1000)
     with pytest.raises(ex.ExplorerError, match="at most 0 MB are taken"):
-        zipped.unpack(io.BytesIO(packed), tmp_path / "large")
+        archive.unpack(io.BytesIO(packed), tmp_path / "large")
 
 
 def test_a_configuration_that_describes_more_than_its_files_hold_is_refused(packed: bytes, tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_a_configuration_that_describes_more_than_its_files_hold_is_refused(pack
     ):
         made = with_members(packed, {"bert/config.json": json.dumps(config | change).encode()})
         with pytest.raises(ex.ExplorerError, match=says):
-            zipped.unpack(made, tmp_path / "model")
+            archive.unpack(made, tmp_path / "model")
 
 
 @pytest.mark.parametrize(
@@ -124,21 +125,21 @@ def test_what_lacks_something_says_what(
     more: dict[str, bytes], leave: tuple[str, ...], says: str, packed: bytes, tmp_path: Path
 ) -> None:
     with pytest.raises(ex.ExplorerError, match=says) as error:
-        zipped.unpack(with_members(packed, more, leave), tmp_path / "model", "mine.zip")
+        archive.unpack(with_members(packed, more, leave), tmp_path / "model", "mine.zip")
     assert str(tmp_path) not in str(error.value)
 
 
 @pytest.mark.parametrize("cut", [0, 100, -100])
 def test_a_zip_that_is_cut_short_is_refused(cut: int, packed: bytes, tmp_path: Path) -> None:
     with pytest.raises(ex.ExplorerError, match="no whole .zip"):
-        zipped.unpack(io.BytesIO(packed[:cut]), tmp_path / "model")
+        archive.unpack(io.BytesIO(packed[:cut]), tmp_path / "model")
 
 
 def test_damaged_bytes_inside_are_refused(packed: bytes, tmp_path: Path) -> None:
     broken = bytearray(packed)
     broken[len(broken) // 2 : len(broken) // 2 + 50] = bytes(50)
     with pytest.raises(ex.ExplorerError, match="no whole .zip"):
-        zipped.unpack(io.BytesIO(bytes(broken)), tmp_path / "model")
+        archive.unpack(io.BytesIO(bytes(broken)), tmp_path / "model")
 
 
 def test_a_model_without_attention_is_refused_before_any_weight_is_made(

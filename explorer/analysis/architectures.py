@@ -1,4 +1,6 @@
-"""Architectures meet one sentence: who may see whom in each, what each expects at one word, and how far that word's vector moves."""
+"""Architectures compared on one sentence: the attention mask of each, what each predicts for one word, and how that word's vector
+changes.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorer.analysis.trace import trace
 from explorer.corruption.choosing import hide
 from explorer.errors import ChoiceError, TextError
-from explorer.model import OwnModel
-from explorer.model.others import ElmoModel
-from explorer.records import Answer, Moved, Sight, Tokens, cosine, softmax
-from explorer.tracing import trace
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import reading_stream
+from explorer.models.top_tokens import top_tokens
+from explorer.models.transformer import TransformerModel
+from explorer.records import ContextShift, Tokens, VisibilityMap, WordPrediction, cosine, softmax
 
-MOST, LETTERS = 40, 400  # pieces that one picture can name, and letters that a sentence may have
+MOST, LETTERS = 40, 400  # tokens that one picture can name, and letters that a sentence may have
 BLANK = "▁▁"
 Span = tuple[int, int]
 
 
-def words_of(text: str) -> tuple[Span, ...]:
+def word_offsets(text: str) -> tuple[Span, ...]:
     """Where each word of a text begins and ends."""
     if len(text) > LETTERS:
         raise TextError(
-            f"This has {len(text):,} letters; a sentence here may have {LETTERS}, so that pictures can name its pieces."
+            f"This has {len(text):,} letters; a sentence here may have {LETTERS}, so that pictures can name its tokens."
         )
     found = tuple(match.span() for match in re.finditer(r"\w+(?:['’]\w+)*", text))
     if not found:
@@ -32,14 +36,18 @@ def words_of(text: str) -> tuple[Span, ...]:
     return found
 
 
-def uses(word: str, text: str) -> Span | None:
-    """Where a word stands in a text for the first time, whatever its capitals; None where it does not."""
+def span_of(word: str, text: str) -> Span | None:
+    """The first occurrence of a word in a text, ignoring capitals; None where there is none.
+
+    >>> ex.analysis.span_of("DOG", "A dog ran.")
+    (2, 5)
+    """
     wanted = word.casefold()
-    return next((span for span in words_of(text) if text[slice(*span)].casefold() == wanted), None)
+    return next((span for span in word_offsets(text) if text[slice(*span)].casefold() == wanted), None)
 
 
 def pieces_at(tokens: Tokens, span: Span) -> list[int]:
-    """The pieces that hold a part of the word."""
+    """The tokens that hold a part of the word."""
     inside = (begin < span[1] and end > span[0] for begin, end in tokens.offsets)
     found = [n for n, here in enumerate(inside) if here and not tokens.special[n]]
     if not found:
@@ -47,11 +55,15 @@ def pieces_at(tokens: Tokens, span: Span) -> list[int]:
     return found
 
 
-def sight(model: OwnModel, text: str, span: Span) -> Sight:
-    """Who may see whom while a model reads a text: the masks of its own forward pass; of two LSTMs, the way that each goes."""
+def visibility_map(model: TransformerModel, text: str, span: Span) -> VisibilityMap:
+    """Who may see whom while a model reads a text: the masks of its own forward pass; of two LSTMs, the way that each goes.
+
+    >>> ex.analysis.visibility_map(ex.load("gpt2"), "A dog ran.", (2, 5)).seen[0, 1:].max()
+    np.int8(0)
+    """
     tokens = model.tokens(text)
     if len(tokens) > MOST:
-        raise TextError(f"{model.name} makes {len(tokens)} pieces of this. The pictures here name at most {MOST}: shorten it.")
+        raise TextError(f"{model.name} makes {len(tokens)} tokens of this. The pictures here name at most {MOST}: shorten it.")
     here = tuple(pieces_at(tokens, span))
     if isinstance(model, ElmoModel):
         whole, written = (
@@ -61,53 +73,58 @@ def sight(model: OwnModel, text: str, span: Span) -> Sight:
         tokens = replace(
             tokens, texts=tuple(piece if mark else text[slice(*at)] or piece for piece, at, mark in written)
         )  # it reads letters
-        return Sight(model.name, model.family, tokens, None, np.tril(whole) + 2 * np.triu(whole), here)
+        trained = bool(model.module.head.bias.any())  # it begins at 0
+        tokens = tokens if trained else replace(tokens, unseen=None)  # it has met nothing at all
+        return VisibilityMap(model.name, model.family, tokens, None, np.tril(whole) + 2 * np.triu(whole), here, trained=trained)
     target = model.reads(tokens) if model.family == "encoder-decoder" else None
     made = trace(model, text, target=None if target is None else tokens)
     allowed = {attention.stream: attention.allowed.astype(np.int8) for attention in made.attention}
-    seen = allowed["encoder" if "encoder" in allowed else "decoder"]
+    seen = allowed[reading_stream(model)]
     if target is not None:
         nothing = np.zeros((len(tokens), len(target)), np.int8)
         seen = np.block([[seen, nothing], [allowed["cross"], allowed["decoder"]]])
-    return Sight(model.name, model.family, tokens, target, seen, here)
+    return VisibilityMap(model.name, model.family, tokens, target, seen, here)
 
 
-def answer(model: OwnModel, text: str, span: Span, *, top: int = 4) -> Answer:
-    """What a model expects at a word that it cannot see, in the way that it was trained to be asked."""
+def word_prediction(model: TransformerModel, text: str, span: Span, *, top: int = 4) -> WordPrediction:
+    """What a model predicts for a hidden word, by its own training objective.
+
+    >>> ex.analysis.word_prediction(ex.load("bert"), "A dog ran.", (2, 5)).right
+    'dog'
+    """
     tokens = model.tokens(text)
     here = pieces_at(tokens, span)
     ask = ASKED.get(model.family)
     if ask is None:
-        raise ChoiceError(f"Nobody can ask {model.name} for a word: it is {model.family}.")
+        raise ChoiceError(f"{model.name} cannot predict a word: it is {model.family}.")
     reads, shares = ask(model, text, tokens, here)
-    best = np.argsort(-shares, axis=1, kind="stable")[:, :top]
-    texts = tuple(tuple(model.tokenizer.text_of(int(i)) for i in row) for row in best)
+    best, texts = top_tokens(shares, top, model.tokenizer.text_of)
     right = int(tokens.ids[here[0]])
     chances = np.take_along_axis(shares, best, axis=1)
     word = text[slice(*span)]
-    return Answer(model.name, model.family, word, tokens.texts[here[0]], reads, texts, chances, shares[:, right])
+    return WordPrediction(model.name, model.family, word, tokens.texts[here[0]], reads, texts, chances, shares[:, right])
 
 
 Asked = tuple[tuple[str, ...], np.ndarray]
 
 
-def _hidden(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
-    """A masked model: the word under [MASK], everything else in sight."""
+def _hidden(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
+    """A masked language model: the word under [MASK], everything else visible."""
     made = hide(tokens, sorted({tokens.words[n] for n in here}), tokenizer=model.tokenizer)
     shown = _spell(made.source.texts[n] for n in range(len(tokens)) if not tokens.special[n])
     return (shown,), softmax(model.logits(made.source))[here[:1]]
 
 
-def _before(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
-    """A causal model: what stands before the word, and nothing else."""
+def _before(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
+    """A causal language model: the text before the word, and nothing else."""
     end = model.tokenizer.vocabulary.end
     ids = [*([] if end is None else [end]), *tokens.ids[: here[0]].tolist()]
     if not ids:
-        raise ChoiceError(f"{model.name} cannot be asked for a first word: it has no piece to begin with. Choose another word.")
+        raise ChoiceError(f"{model.name} cannot predict the first word: it has no begin token. Choose another word.")
     return (f"{_spell(tokens.texts[: here[0]], dotted=True)} {BLANK}",), softmax(model.logits(ids))[-1:]
 
 
-def _written(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
+def _written(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
     """An encoder-decoder that restores texts: its encoder reads one mask for the word, its decoder what it has written so far."""
     mask, ids = model.tokenizer.vocabulary.mask, tokens.ids.tolist()
     if mask is None:
@@ -119,8 +136,8 @@ def _written(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Ask
     return (f"{shown} → {so_far} {BLANK}",), shares
 
 
-def _sides(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
-    """Two directions: what the forward half expects, who knows what stands before, and the backward half, who knows what follows."""
+def _sides(model: TransformerModel, text: str, tokens: Tokens, here: list[int]) -> Asked:
+    """Two directions: what the forward model predicts from the words before, and the backward model from the words after."""
     outputs, at = model.outputs(tokens), here[0]
     inner = [piece for piece, mark in zip(tokens.texts, tokens.special, strict=True) if not mark]
     first = at - int(np.argmin(tokens.special))
@@ -129,7 +146,7 @@ def _sides(model: OwnModel, text: str, tokens: Tokens, here: list[int]) -> Asked
 
 
 def _spell(pieces: Iterable[str], *, dotted: bool = False) -> str:
-    """Pieces as one line, without the signs of tokenizers for word parts and spaces."""
+    """Tokens as one line, without the signs of tokenizers for word parts and spaces."""
     held = list(pieces)
     if dotted or any("·" in piece for piece in held):  # here a dot begins a word, and what has none goes on with it
         return "".join(f" {piece}" if piece.startswith("<") else piece for piece in held).replace("·", " ").strip()
@@ -139,10 +156,15 @@ def _spell(pieces: Iterable[str], *, dotted: bool = False) -> str:
 ASKED = {"encoder": _hidden, "decoder": _before, "encoder-decoder": _written, "bilm": _sides}
 
 
-def moved(model: OwnModel, text: str, span: Span, others: Sequence[str]) -> Moved:
-    """A word's vector in a text, layer by layer, beside the same word's in other texts; texts without the word are left out."""
+def context_shift(model: TransformerModel, text: str, span: Span, others: Sequence[str]) -> ContextShift:
+    """A word's vector in a text, layer by layer, beside the same word's in other texts; texts without the word are left out.
+
+    >>> text, other = "A dog ran home.", "A dog ran away."
+    >>> ex.analysis.context_shift(ex.load("gpt2"), text, (2, 5), [other]).word
+    'dog'
+    """
     word = text[slice(*span)]
-    found = [(other, at) for other in others if (at := uses(word, other)) is not None]
+    found = [(other, at) for other in others if (at := span_of(word, other)) is not None]
     if not found:
         raise TextError(f"None of the other sentences holds {word!r}. Write one that does.")
     tokens, states = _states(model, text)
@@ -154,17 +176,17 @@ def moved(model: OwnModel, text: str, span: Span, others: Sequence[str]) -> Move
     size = np.abs(mine).max(axis=-1, keepdims=True)
     changed = (np.abs(theirs - mine) > 1e-4 * size).mean(axis=-1)
     kept = tuple(other for other, _ in found)
-    return Moved(model.name, model.family, word, text, kept, cosine(mine[None], theirs), changed, around)
+    return ContextShift(model.name, model.family, word, text, kept, cosine(mine[None], theirs), changed, around)
 
 
-def _vector(model: OwnModel, text: str, span: Span) -> np.ndarray:
+def _vector(model: TransformerModel, text: str, span: Span) -> np.ndarray:
     tokens, states = _states(model, text)
     return np.asarray(states[:, pieces_at(tokens, span)].mean(1))
 
 
-def _states(model: OwnModel, text: str) -> tuple[Tokens, np.ndarray]:
-    """The pieces of a text and their vectors in every layer [layer, position, dim], of the stack that reads."""
+def _states(model: TransformerModel, text: str) -> tuple[Tokens, np.ndarray]:
+    """The tokens of a text and their vectors in every layer [layer, position, dim], of the stack that reads."""
     if isinstance(model, ElmoModel):
         return model.tokens(text), model.layers([text])[0].astype(np.float64)
     made = trace(model, text, layers=[])
-    return made.source, made.hidden["encoder" if "encoder" in made.hidden else "decoder"].astype(np.float64)
+    return made.source, made.hidden[reading_stream(model)].astype(np.float64)

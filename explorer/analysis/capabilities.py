@@ -1,4 +1,4 @@
-"""What each kind of model can do, tried out: fill a blank, go on with a text, write a damaged or foreign text anew, tell classes apart."""
+"""What each kind of model can do, tried out: fill a blank, continue a text, restore or translate a text, classify."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from explorer.analysis.evaluation.generating import continued, rewritten
+from explorer.analysis.predictions import guess
 from explorer.corruption.choosing import hide
 from explorer.corruption.strategies import corrupt
 from explorer.errors import ExplorerError
-from explorer.guessing import guess
-from explorer.measuring.generating import continued, rewritten
-from explorer.model import OwnModel
-from explorer.nn.presets import preset
+from explorer.models.presets import preset
+from explorer.models.transformer import TransformerModel
 from explorer.records import Ability, softmax
 
 TEXT = "Anna had a white animal. The animal was tired. Anna gave the animal some milk."
@@ -20,10 +20,13 @@ SOURCE = "The white dog sees the small house."
 LONGEST = 24
 
 
-def abilities(model: OwnModel, text: str = TEXT, *, objective: str | None = None) -> tuple[Ability, ...]:
-    """All four, one after the other; where a model cannot be asked, the reason stands there.
+def abilities(model: TransformerModel, text: str = TEXT, *, objective: str | None = None) -> tuple[Ability, ...]:
+    """All four, one after the other; where a model cannot do it, the result is the reason.
 
     `objective` is what this model was trained for, where it is another than its preset's.
+
+    >>> [made.able for made in ex.analysis.abilities(ex.load("bert"))].count(True) > 0
+    True
     """
     made, learned = [], objective or preset(model.preset).objective
     for verb, ask in ASKED.items():
@@ -35,10 +38,10 @@ def abilities(model: OwnModel, text: str = TEXT, *, objective: str | None = None
     return tuple(made)
 
 
-def fill_in(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
-    """The last word of the text hidden: the three likeliest pieces for it."""
+def mask_last_word(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
+    """The last word of the text masked: its three most probable tokens."""
     if model.family != "encoder":
-        raise ExplorerError("it has no [MASK]: it writes from left to right")
+        raise ExplorerError(NO_MASK[model.family])
     words = [word for word in model.tokenizer.encode(text, special=False).words if word >= 0]
     hidden = hide(text, [max(words) - 1], tokenizer=model.tokenizer)
     told = guess(model, hidden, top=3)
@@ -47,22 +50,22 @@ def fill_in(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
     return " ".join(hidden.source.texts), ", ".join(f"{piece} {share:.0%}" for piece, share in best)
 
 
-def go_on(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
-    """The likeliest next piece, again and again (greedy)."""
+def go_on(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
+    """The most probable next token, repeatedly (greedy)."""
     if model.family != "decoder":
-        raise ExplorerError("no next piece: it has not learned to go on from left to right")
+        raise ExplorerError("not trained to continue a text")
     ids = model.tokenizer.encode(text, special=False).ids.tolist()
     end = model.tokenizer.vocabulary.end
     start = ([] if end is None else [end]) + ids
-    model.tokens(start)  # says kindly where it cannot read them
+    model.tokens(start)  # raises a clear error where it cannot read them
     said = continued(model, np.array([start]), LONGEST)[0]
     return text, model.tokenizer.decode(said)
 
 
-def write_anew(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
-    """A damaged text made whole, or a sentence in another language."""
+def write_anew(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
+    """A corrupted text restored, or a sentence translated."""
     if model.family != "encoder-decoder":
-        raise ExplorerError("it has no second stack that writes")
+        raise ExplorerError("it has no decoder")
     if objective == "translation":
         last = model.tokenizer.vocabulary.last
         ids = [*model.tokenizer.encode(SOURCE, special=False).ids.tolist(), *([] if last is None else [last])]
@@ -70,17 +73,17 @@ def write_anew(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
     else:
         damaged = corrupt(text, DAMAGED.get(objective, "t5"), tokenizer=model.tokenizer).source
         ids, reads = damaged.ids.tolist(), " ".join(damaged.texts)
-    model.tokens(ids)  # says kindly where it cannot read them
+    model.tokens(ids)  # raises a clear error where it cannot read them
     said = rewritten(model, [ids], LONGEST)[0]
     return reads, model.tokenizer.decode(said)
 
 
-def classify(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
+def classify(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
     """Does the second half follow the first?"""
     if model.family != "encoder" or not model.config.next_sentence:
-        raise ExplorerError("not before fine-tuning: it has no head for classes")
+        raise ExplorerError("not before fine-tuning: it has no output layer for classes")
     if not objective.startswith("mlm+nsp"):
-        raise ExplorerError("its head for pairs was never trained: it has learned from one text at a time")
+        raise ExplorerError("its output layer for pairs was never trained: it was trained on one text at a time")
     tokens = model.tokenizer.encode(text, special=False)
     half = (max(tokens.sentences) + 1) // 2
     if not half:
@@ -91,10 +94,14 @@ def classify(model: OwnModel, text: str, objective: str) -> tuple[str, str]:
     return f"{pair[0]} | {pair[1]}", f"the second follows the first: {share:.0%}"
 
 
+NO_MASK = {
+    "decoder": "it has no [MASK]: it reads from left to right",
+    "encoder-decoder": "its answers come from the decoder, which writes a whole text: see *rewrite*",
+}
 DAMAGED = {"denoising": "bart-infill", "span-to-text": "t5", "gap-sentence": "pegasus"}
-ASKED: dict[str, Callable[[OwnModel, str, str], tuple[str, str]]] = {
-    "fill in": fill_in,
-    "go on": go_on,
-    "write anew": write_anew,
+ASKED: dict[str, Callable[[TransformerModel, str, str], tuple[str, str]]] = {
+    "fill in": mask_last_word,
+    "continue": go_on,
+    "rewrite": write_anew,
     "classify": classify,
 }

@@ -1,24 +1,35 @@
-"""Hold two traces of the same pieces against each other: what an edit changed."""
+"""Two forward passes compared: two texts or models side by side, and what an edit changes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
-from explorer.records import Comparison, Tokens, Trace, log_softmax
+from explorer.models.model import Model
+from explorer.records import Change, Comparison, Damage, Edit, SilenceHead, SilenceLayer, Tokens, Trace, log_softmax
+from explorer.records.analysis import divergence
+from explorer.text.reading import Text
 
 
 def compare(before: Trace, after: Trace) -> Comparison:
-    """What is different in `after`: weights, states, predictions and loss. Both must have read the same pieces."""
+    """What is different in `after`: weights, states, predictions and loss. Both must have read the same tokens.
+
+    >>> trace = ex.trace(ex.load("bert"), "A dog ran.")
+    >>> ex.compare(trace, trace) == ex.compare(trace, trace)
+    True
+    """
     if not isinstance(before, Trace) or not isinstance(after, Trace):
         raise ChoiceError("compare takes two traces, for example ex.trace(model, text) and ex.trace(model, text, edits=[…]).")
     if not (_same(before.source, after.source) and _same(before.target, after.target)):
         raise ChoiceError(
-            "These traces read different pieces, so their rows do not belong together. Trace the same text twice."
+            "These traces read different tokens, so their rows do not belong together. Trace the same text twice."
         )
     if "lm" not in before.outputs or "lm" not in after.outputs or before.top is None or after.top is None:
         raise ChoiceError(
-            "One of these traces holds no scores to compare. Where a model predicts pieces, ex.trace(model, text, scores=True) keeps "
+            "One of these traces holds no scores to compare. Where a model predicts tokens, ex.trace(model, text, scores=True) keeps "
             "them, however large its vocabulary is."
         )
     surprise = np.stack([surprises(before), surprises(after)])
@@ -35,7 +46,7 @@ def compare(before: Trace, after: Trace) -> Comparison:
 
 
 def surprises(trace: Trace) -> np.ndarray:
-    """−log p of the piece that each row is about: itself in an encoder, the next one otherwise; NaN after the last."""
+    """−log p of the token that each row is about: itself in an encoder, the next one otherwise; NaN after the last."""
     logp = log_softmax(trace.outputs["lm"])
     read = trace.source if trace.target is None else trace.target
     about = read.ids if trace.family == "encoder" else read.ids[1:]
@@ -56,3 +67,47 @@ def _weights(before: Trace, after: Trace, stream: str) -> np.ndarray:
 def _moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(before, axis=-1)
     return np.linalg.norm(after - before, axis=-1) / np.where(length > 0, length, 1)  # [layer + 1, position]
+
+
+SUBLAYERS = ("attention", "feed-forward")
+
+
+def change(model: Model, text: Text, edits: Edit | Iterable[Edit], *, target: Text | None = None) -> Change:
+    """The text read without and with the edits.
+
+    >>> ex.change(ex.load("bert"), "A dog ran.", ex.NoPositions("encoder")).divergence.shape
+    (6,)
+    """
+    before = trace(model, text, target=target, scores=True)
+    if "lm" not in before.outputs:
+        raise ChoiceError(f"{model.name} predicts no tokens, so there is no change of a prediction to show.")
+    return Change(before, trace(model, text, target=target, edits=edits, scores=True))
+
+
+def damage(model: Model, text: Text, *, target: Text | None = None, stream: str | None = None) -> Damage:
+    """Ablate every head, every sub-layer and all heads of every layer of one stream, each alone, and measure.
+
+    >>> ex.damage(ex.load("bert"), "A dog ran.").heads.shape
+    (2, 4)
+    """
+    check_attention(model)
+    stream = stream or ("encoder" if model.family == "encoder" else "decoder")
+    plain = trace(model, text, target=target, layers=[], scores=True)
+    if "lm" not in plain.outputs or stream not in model.streams:
+        raise ChoiceError(f"Damage needs a stream of {model.name} and a prediction of tokens: {', '.join(model.streams)}.")
+
+    def hurt(edit: Edit) -> float:
+        """The mean divergence of the predictions under one edit."""
+        after = trace(model, text, target=target, layers=[], edits=edit, scores=True)
+        return float(divergence(plain.outputs["lm"], after.outputs["lm"]).mean())
+
+    layers, heads = model.streams[stream]
+    parts = tuple(part for part in SUBLAYERS if not model.refuses(SilenceLayer(stream, 0, part)))
+    return Damage(
+        model.name,
+        stream,
+        np.array([[hurt(SilenceHead(stream, layer, head)) for head in range(heads)] for layer in range(layers)]),
+        np.array([[hurt(SilenceLayer(stream, layer, part)) for part in parts] for layer in range(layers)]),
+        parts,
+        np.array([hurt(SilenceHead(stream, layer)) for layer in range(layers)]),
+    )

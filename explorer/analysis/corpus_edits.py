@@ -1,4 +1,4 @@
-"""A corpus so small that one can see every count: what GloVe would learn from, before a sentence is added or taken out and after."""
+"""A corpus so small that one can see every count: what GloVe would be trained on, before and after a sentence is added or removed."""
 
 from __future__ import annotations
 
@@ -6,35 +6,39 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explorer.analysis.word_pairs import near_counts
 from explorer.errors import ChoiceError, TextError
 from explorer.records import Edited
-from explorer.training.contexts import near_counts
-from explorer.training.stories import Story
+from explorer.text.examples import Example
 
 SHOWN, MOST, LONGEST = 12, 2000, 40  # words beside the pair, at most; words of the whole corpus; letters of a word in a message
 
 
-def words_of(line: str) -> list[str]:
+def plain_words(line: str) -> list[str]:
     """The words of a sentence in small letters, without signs."""
     return "".join(c.lower() if c.isalnum() else " " for c in line).split()
 
 
-def edited(before: Sequence[str], now: Sequence[str], a: str, b: str, *, watch: str = "") -> Edited:
+def edit_corpus(before: Sequence[str], now: Sequence[str], a: str, b: str, *, watch: str = "") -> Edited:
     """The counts around two words before and after an edit; each text is one sentence, and pairs never cross from one to the next.
 
-    Beside a and b stand the words to `watch`; where none are named, those that stand near them most often, before or now.
+    Besides a and b the record has the words to `watch`; where none are named, those that occur near them most often, before or now.
+
+    >>> before = ["Ice is cold.", "Steam is hot."]
+    >>> ex.analysis.edit_corpus(before, [*before, "Steam is gas."], "ice", "steam").pair
+    ('ice', 'steam')
     """
     a, b = a.strip().lower(), b.strip().lower()
     if a == b:
         raise ChoiceError(f"Both words are {_short(a)!r}. Give two different words.")
-    told = [[words for line in lines if (words := words_of(line))] for lines in (before, now)]
+    told = [[words for line in lines if (words := plain_words(line))] for lines in (before, now)]
     many = sum(map(len, told[1]))
     if many > MOST:
         raise TextError(f"This corpus has {many:,} words; up to {MOST:,} are counted at once. Shorten it.")
     for word in (a, b):
         if not any(word in line for line in told[1]):
-            raise TextError(f"{_short(word)!r} stands in no sentence. Add one in which it does, or choose another word.")
-    watched = [word for word in dict.fromkeys(words_of(watch)) if word not in (a, b)]
+            raise TextError(f"{_short(word)!r} occurs in no sentence. Add a sentence with it, or choose another word.")
+    watched = [word for word in dict.fromkeys(plain_words(watch)) if word not in (a, b)]
     if len(watched) > SHOWN:
         raise ChoiceError(f"There are {len(watched)} words to watch. Name at most {SHOWN}.")
     names = list(dict.fromkeys((*(word for lines in told for line in lines for word in line), *watched)))
@@ -52,18 +56,18 @@ def edited(before: Sequence[str], now: Sequence[str], a: str, b: str, *, watch: 
 
 
 def _nearest(near: np.ndarray, pair: Sequence[int]) -> list[int]:
-    """The words that stand near the pair most often."""
+    """The words that occur near the pair most often."""
     order = np.argsort(-near, kind="stable").tolist()
     return [n for n in order if near[n] > 0 and n not in pair][:SHOWN]
 
 
 def _counted(lines: Sequence[Sequence[str]], names: Sequence[str]) -> np.ndarray:
-    """How often every word stands near every other [word, word], as GloVe counts it."""
+    """The co-occurrence count of every two words [word, word], as in GloVe."""
     if not lines:
         return np.zeros((len(names), len(names)))
     number = {name: n for n, name in enumerate(names)}
     rows = [np.array([number[word] for word in line]) for line in lines]
-    return near_counts([Story(ids, ids, ids) for ids in rows], range(len(names)), len(names))
+    return near_counts([Example(ids, ids, ids) for ids in rows], range(len(names)), len(names))
 
 
 def _short(word: str) -> str:

@@ -1,6 +1,9 @@
-"""What a layer costs by the length of the text, in multiply-adds, from the formula; and what a cache spares.
+"""What a layer costs by the length of the text, in multiply-adds, from the formula; and what a cache saves.
 
-Every pair of words is counted, as a plain implementation computes it, also where a mask then throws the result away.
+Every pair of tokens is counted, as a plain implementation computes it, also where a mask then throws the result away.
+
+>>> len(ex.analysis.costs.by_length(ex.configure("bert", "base", 30_522), "BERT base").lines) >= 3
+True
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from explorer.records import Curve, Curves
 LENGTHS = 2 ** np.arange(3, 16)
 PROJECTIONS, PAIRS, FEED_FORWARD = (
     "W_Q, W_K, W_V and W_O (grows with n)",
-    "queries meet keys, and Σ αv (grows with n²)",
+    "q·k of all pairs, and Σ αv (grows with n²)",
     "feed-forward (grows with n)",
 )
-WITHOUT, WITH = "everything anew", "with the cache"
+WITHOUT, WITH = "without a cache", "with the cache"
 
 
 def projections(config: Config, queries: float, keys: float) -> float:
@@ -41,19 +44,21 @@ def layer(config: Config, rows: float) -> float:
     return projections(config, rows, rows) + pairs(config, rows, rows) + feed_forward(config, rows)
 
 
-def crossing(config: Config, queries: float, keys: float) -> float:
-    """One cross-attention of a decoder that looks at a source."""
+def cross_attention_cost(config: Config, queries: float, keys: float) -> float:
+    """The cross-attention of a decoder to a source."""
     return projections(config, queries, keys) + pairs(config, queries, keys)
 
 
 def vocabulary(config: Config, rows: float) -> float:
-    """The scores of every piece of the vocabulary, and BERT's extra layer before them."""
+    """The scores of every token of the vocabulary, and BERT's extra layer before them."""
     e = config.embedding_width if config.head_transform else config.dim
     return rows * (config.vocab * e + config.head_transform * config.dim * e)
 
 
 def step(config: Config, place: float) -> float:
-    """One piece written with a cache, as number `place` (from 1) of a decoder: one row, whose query meets all keys so far."""
+    """One token written with a cache, at position `place` (from 1) of a decoder: one row, whose query is multiplied with all keys
+    so far.
+    """
     one = projections(config, 1, 1) + pairs(config, 1, place) + feed_forward(config, 1)
     return config.layers * one + vocabulary(config, 1)
 
@@ -69,7 +74,9 @@ def encoding(config: Config, source: float) -> float:
 
 
 def deciding(config: Config, place: float, source: float) -> float:
-    """What the decoder of an encoder-decoder does for one more piece: its own step, and one query that meets the kept source."""
+    """The cost of one more token in the decoder of an encoder-decoder: its own step, and cross-attention of one query to the
+    cached source.
+    """
     looking = 2 * config.dim**2 + pairs(config, 1, source)
     return step(config, place) + config.layers * looking
 
@@ -84,7 +91,7 @@ def by_length(config: Config, name: str) -> Curves:
     }
     total = sum(held.values(), np.zeros(len(x)))
     lines = tuple(Curve(label, x, values / total) for label, values in held.items())
-    note = f"{name}: d = {config.dim}, feed-forward {config.hidden} wide, one layer"
+    note = f"{name}: d = {config.dim}, {config.hidden} hidden units, one layer"
     return Curves(
         "What a layer spends its multiply-adds on",
         "n, the length of the text",
@@ -102,10 +109,10 @@ def half(config: Config) -> float:
 
 
 def saving(config: Config, name: str) -> Curves:
-    """What writing piece after piece costs in all, with and without a cache."""
+    """The total cost of generating token by token, with and without a cache."""
     x = np.arange(1, 513)
     sums = {label: np.cumsum([cost(config, n) for n in x.tolist()]) / 1e6 for label, cost in ((WITHOUT, anew), (WITH, step))}
     lines = tuple(Curve(label, x.astype(np.float64), values) for label, values in sums.items())
     ratio = sums[WITHOUT][-1] / sums[WITH][-1]
-    note = f"{name}; {x[-1]} pieces: {ratio:.0f} times as many without"
-    return Curves("What the cache spares", "pieces written", "million multiply-adds so far", lines, note)
+    note = f"{name}; {x[-1]} tokens: {ratio:.0f} times as many without"
+    return Curves("What the cache saves", "generated tokens", "million multiply-adds so far", lines, note)

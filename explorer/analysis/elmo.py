@@ -1,16 +1,19 @@
-"""What can be asked of an ELMo: what its letter filters find, what each direction expects, and one word in many texts."""
+"""What can be asked of an ELMo: what its letter filters find, what each direction expects and has read, and one word in many texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from explorer.errors import ChoiceError, TextError
-from explorer.model import check_settled
-from explorer.model.others import ElmoModel
-from explorer.records import BothSides, Contexts, Filters, softmax
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import check_eval_mode
+from explorer.models.top_tokens import top_tokens
+from explorer.records import BothSides, Contexts, Filters, Visibility, softmax
 from explorer.text.letters import letters
 from explorer.text.reading import Text
 
@@ -19,14 +22,18 @@ NAMES = {257: "⟨S⟩", 258: "⟨/S⟩", 259: "⟨", 260: "⟩"}
 
 def _elmo(model: object) -> ElmoModel:
     if not isinstance(model, ElmoModel):
-        raise ChoiceError(f"This is asked of an ELMo, for example of ex.fit('elmo'); this is {type(model).__name__}.")
-    check_settled(model.module, model.name)
+        raise ChoiceError(f"This needs an ELMo, for example ex.fit('elmo'); this is {type(model).__name__}.")
+    check_eval_mode(model.module, model.name)
     return model
 
 
 @torch.no_grad()
-def filters(model: object, word: str, *, many: int = 5) -> Filters:
-    """The strongest answer of every letter filter to a word, where it is, and the known words that move this filter most."""
+def letter_filters(model: object, word: str, *, many: int = 5) -> Filters:
+    """The largest activation of every character filter on a word, its position, and the known words with the largest activations.
+
+    >>> ex.analysis.letter_filters(ex.load("elmo"), "dogs").word
+    'dogs'
+    """
     elmo = _elmo(model)
     if not isinstance(word, str) or not word.strip() or len(word.split()) > 1:
         raise TextError(f"{word!r} is not one word. Give one, without spaces.")
@@ -51,13 +58,17 @@ def filters(model: object, word: str, *, many: int = 5) -> Filters:
 
 
 def _spelled(grid: np.ndarray) -> tuple[str, ...]:
-    """What each number stands for, up to the sign that ends the word; a byte that is no letter by itself in hexadecimal."""
+    """The letter of each number, up to the sign that ends the word; a byte that is only part of a letter in hexadecimal."""
     end = int(np.flatnonzero(grid == 260)[0])
     return tuple(NAMES.get(int(n)) or (chr(int(n) - 1) if n <= 128 else f"{int(n) - 1:02x}") for n in grid[: end + 1])
 
 
 def both_sides(model: object, text: Text, *, top: int = 5) -> BothSides:
-    """At every word what the forward model expects there, who knows what stands before, and the backward model, who knows what follows."""
+    """For every word the prediction of the forward model from the words before, and of the backward model from the words after.
+
+    >>> len(ex.analysis.both_sides(ex.load("elmo"), "A dog ran.").texts)
+    2
+    """
     elmo = _elmo(model)
     tokens = elmo.tokens(text)
     if len(tokens) < 2:
@@ -66,17 +77,22 @@ def both_sides(model: object, text: Text, *, top: int = 5) -> BothSides:
     gap = np.full((1, elmo.config.vocab), np.nan)
     about = (np.vstack((gap, softmax(outputs["lm"][:-1]))), np.vstack((softmax(outputs["backward"][1:]), gap)))
     ids = np.array(tokens.ids)
-    texts, shares, truth = [], [], []
+    found, shares, truth = [], [], []
     for chances in about:
-        best = np.argsort(-np.nan_to_num(chances), axis=1, kind="stable")[:, :top]
-        texts.append(tuple(tuple(elmo.tokenizer.text_of(i) for i in row) for row in best))
+        best, texts = top_tokens(np.nan_to_num(chances), top, elmo.tokenizer.text_of)
+        found.append(texts)
         shares.append(np.take_along_axis(chances, best, axis=1))
         truth.append(chances[np.arange(len(ids)), ids])
-    return BothSides(elmo.name, tokens, tuple(texts), np.stack(shares), np.stack(truth))
+    return BothSides(elmo.name, tokens, tuple(found), np.stack(shares), np.stack(truth))
 
 
 def contexts(model: object, word: str, uses: Sequence[tuple[str, int, str]]) -> Contexts:
-    """One word in many texts: each use is (text, letter at which the word begins, its sense or "")."""
+    """One word in many texts: each use is (text, letter at which the word begins, its sense or "").
+
+    >>> uses = ex.microworld.uses("bank", 3)
+    >>> len(ex.analysis.contexts(ex.load("elmo"), "bank", uses).texts)
+    3
+    """
     elmo = _elmo(model)
     if len(uses) < 2:
         raise TextError(f"{word!r} must be used at least twice, so that there is something to compare.")
@@ -85,7 +101,34 @@ def contexts(model: object, word: str, uses: Sequence[tuple[str, int, str]]) -> 
         tokens = elmo.tokens(text)
         at = [n for n, (begin, end) in enumerate(tokens.offsets) if begin <= start < end and not tokens.special[n]]
         if not at:
-            raise TextError(f"No word stands at letter {start} of {text!r}.")
+            raise TextError(f"No word begins at letter {start} of {text!r}.")
         found.append(elmo.layers([tokens])[0][:, at[0]])
     texts, _, senses = zip(*uses, strict=True)
     return Contexts(elmo.name, word, texts, senses, np.stack(found, axis=1))
+
+
+def elmo_visibility(model: ElmoModel, text: Text, *, seed: int = 0) -> tuple[Visibility, Visibility]:
+    """How strongly the last forward and the last backward state of each word move with the vector of each word.
+
+    >>> forward, backward = ex.analysis.elmo_visibility(ex.load("elmo"), "A dog ran.")
+    >>> float(forward.moved[0, 1:].max())
+    0.0
+    """
+    tokens = model.tokens(text)
+    assert tokens.characters is not None, "its tokenizer was checked when the model was built"
+    letters = torch.tensor(tokens.characters, dtype=torch.long)[None]
+    with torch.enable_grad():
+        x = model.module.words(letters).detach().requires_grad_(True)  # [1, position, dim]
+        onward = model.module.onward(x)[-1][0]
+        back = model.module.back(x.flip(1))[-1][0].flip(0)
+        found = [_moved(states, x, seed) for states in (onward, back)]
+    names = (f"{model.name}, forward half", f"{model.name}, backward half")
+    first, second = (Visibility(name, tokens, tokens, moved) for name, moved in zip(names, found, strict=True))
+    return first, second
+
+
+def _moved(states: Tensor, x: Tensor, seed: int) -> Any:
+    """The length of the gradient of one random mix of each state [output, input]."""
+    mix = torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(seed))
+    rows = [torch.autograd.grad(state @ mix, x, retain_graph=True)[0][0].norm(dim=-1) for state in states]
+    return torch.stack(rows).float().cpu().numpy()

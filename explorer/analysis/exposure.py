@@ -1,6 +1,6 @@
-"""Where one wrong word leads: the chance of the right next piece while all before it is right, after one wrong piece, and when free.
+"""Exposure bias: the probability of the right next token with a right prefix, after one wrong token, and in free generation.
 
-In training a decoder always reads the right text so far (teacher forcing). When it writes, it reads what it wrote itself.
+In training a decoder always reads the right text so far (teacher forcing). In generation it reads its own output.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explorer.analysis.masks import begun
 from explorer.errors import TextError
-from explorer.inside.masks import begun
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves, Exposure, log_softmax
 
-TAUGHT, WRONG, FREE = "all right so far (teacher forcing)", "one wrong piece, then right ones", "one wrong piece, then its own"
+TAUGHT, WRONG, FREE = "all right so far (teacher forcing)", "one wrong token, then right ones", "one wrong token, then its own"
 SHOWN, DRAWS = 4, 1000
 
 
-def exposure(  # noqa: PLR0913  one for each thing that a reader may change
-    model: OwnModel,
+def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
+    model: TransformerModel,
     texts: Sequence[str],
     *,
     sources: Sequence[str] | None = None,
@@ -27,9 +27,14 @@ def exposure(  # noqa: PLR0913  one for each thing that a reader may change
     steps: int = 12,
     count: int = 24,
 ) -> Exposure:
-    """Many new texts, each with one wrong piece at place `at`: the likeliest of those that are not right, as the model itself says.
+    """Many new texts, each with one wrong token at place `at`: the most probable one that is not right, for this model.
 
-    Then `steps` more pieces are asked. An encoder-decoder reads `sources` and writes `texts`; texts that end too early are left out.
+    Then `steps` more tokens are predicted. An encoder-decoder reads `sources` and writes `texts`; texts that end too early are left
+    out.
+
+    >>> slips = ex.analysis.exposure_bias(ex.load("gpt2"), ex.microworld.texts(8, 1), count=2)
+    >>> len(slips.slips) > 0
+    True
     """
     held = _held(model, texts, sources, at + 1 + steps, count)
     right = np.array([ids for _, ids in held])  # [text, place]
@@ -53,7 +58,7 @@ def exposure(  # noqa: PLR0913  one for each thing that a reader may change
 
 
 def _held(
-    model: OwnModel, texts: Sequence[str], sources: Sequence[str] | None, length: int, count: int
+    model: TransformerModel, texts: Sequence[str], sources: Sequence[str] | None, length: int, count: int
 ) -> list[tuple[str | None, list[int]]]:
     """Those texts that are long enough, cut to one length, with their sources."""
     found: list[tuple[str | None, list[int]]] = []
@@ -63,18 +68,18 @@ def _held(
         if len(ids) >= length and len(found) < count:
             found.append((source, ids[:length]))
     if not found:
-        raise TextError(f"None of the texts has {length} pieces. Give longer texts.")
+        raise TextError(f"None of the texts has {length} tokens. Give longer texts.")
     return found
 
 
-def _logp(model: OwnModel, sources: Sequence[str | None], rows: np.ndarray) -> np.ndarray:
-    """log P of every piece at every place of the texts, [text, place, vocab]: row i is about piece i."""
+def _logp(model: TransformerModel, sources: Sequence[str | None], rows: np.ndarray) -> np.ndarray:
+    """log P of every token at every position of the texts, [text, position, vocab]: row i is about token i."""
     if sources[0] is None:
         tokens = [begun(model, row.tolist()) for row in rows]
-        more = len(tokens[0]) - rows.shape[1]  # 1 where a first piece was put before the text
+        more = len(tokens[0]) - rows.shape[1]  # 1 where a first token was put before the text
         found = model.outputs_many(tokens)
         scores = np.stack([one["lm"][: rows.shape[1]] for one in found])
-        if not more:  # nothing says what the first piece is
+        if not more:  # the first token is not predicted
             scores = np.concatenate((np.zeros_like(scores[:, :1]), scores[:, :-1]), axis=1)
         return log_softmax(scores)
     found = model.outputs_many([str(source) for source in sources], [row.tolist() for row in rows])
@@ -82,7 +87,7 @@ def _logp(model: OwnModel, sources: Sequence[str | None], rows: np.ndarray) -> n
 
 
 def _second(logp: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The likeliest piece that is not the right one."""
+    """The most probable token that is not the right one."""
     others = logp.copy()
     others[np.arange(len(right)), right] = -np.inf
     return others.argmax(-1)
@@ -92,16 +97,18 @@ def _of(logp: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return np.exp(np.take_along_axis(logp, ids[..., None], -1)[..., 0])
 
 
-def _curves(model: OwnModel, chances: dict[str, np.ndarray], at: int) -> Curves:
-    """The mean over the texts with its 95 % interval, by how far the wrong piece lies behind."""
+def _curves(model: TransformerModel, chances: dict[str, np.ndarray], at: int) -> Curves:
+    """The mean over the texts with its 95 % interval, by the distance from the wrong token."""
     away = np.arange(1, chances[TAUGHT].shape[1] + 1, dtype=np.float64)
     lines = tuple(Curve(name, away, held.mean(0), *_interval(held)) for name, held in chances.items())
-    note = f"{model.name}, {len(chances[TAUGHT])} new texts; the wrong piece stands at place {at}; bars: 95 % intervals of the mean"
-    return Curves("Where one wrong piece leads", "pieces after the wrong one", "chance of the right piece", lines, note)
+    note = (
+        f"{model.name}, {len(chances[TAUGHT])} new texts; the wrong token is at position {at}; bars: 95 % intervals of the mean"
+    )
+    return Curves("After one wrong token", "tokens after the wrong one", "probability of the right token", lines, note)
 
 
 def _interval(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The middle 95 % of the means of texts drawn again and again."""
+    """The 95 % bootstrap interval of the mean over texts."""
     draws = np.random.default_rng(0).integers(0, len(held), (DRAWS, len(held)))
     low, high = np.quantile(held[draws].mean(1), (0.025, 0.975), axis=0)
     return np.minimum(low, held.mean(0)), np.maximum(high, held.mean(0))

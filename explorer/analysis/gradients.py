@@ -1,4 +1,4 @@
-"""Gradients: what a prediction would move with, and the proof of who can see whom."""
+"""Gradients: what a prediction depends on, and which token can see which."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import tap
-from explorer.errors import ChoiceError, check_index
-from explorer.model import Model, Text, following
+from explorer.analysis.trace import check_attention, trace
+from explorer.errors import ChoiceError, check_index, check_seed
+from explorer.models.model import Model, reading_stream, with_gradients
+from explorer.nn import tap
 from explorer.records import Edit, Gradient, Tokens, Visibility
-from explorer.tracing import trace
+from explorer.text.reading import Text
 
 
 class Held:
-    """A place for what a forward pass made."""
+    """A holder for what a forward pass computed."""
 
     leaf: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Leaf(Edit):
-    """Nothing is changed: the states that enter the first layer become what gradients are taken of."""
+    """Nothing is changed: gradients are taken with respect to the input of the first layer."""
 
     layer: int
     held: Held
@@ -36,14 +37,19 @@ class Leaf(Edit):
 
 
 def gradient(model: Model, text: Text, *, target: Text | None = None, row: int | None = None) -> Gradient:
-    """Gradient × input of what the model says at one row: if none is named, at a mask, or else at the last piece of text."""
+    """Gradient × input of the prediction at one row: by default at a mask, or else at the last token of the text.
+
+    >>> ex.gradient(ex.load("bert"), "A dog ran.").model
+    'bert'
+    """
+    check_attention(model)
     made = trace(model, text, target=target)
     crossing = model.family == "encoder-decoder"
     rows = made.source if made.target is None else made.target
     row = check_index("row", _telling(rows, model.tokenizer.vocabulary.mask) if row is None else row, len(rows))
-    stream = "decoder" if model.family == "decoder" else "encoder"
+    stream = reading_stream(model)
     held = Held()
-    with following(), tap.editing([Leaf(stream, -1, held)]):
+    with with_gradients(), tap.editing([Leaf(stream, -1, held)]):
         out = model.run(made.source, made.target)
     if "lm" not in out or held.leaf is None:
         raise ChoiceError(f"Gradients of a prediction need scores over a vocabulary and layers; {model.name} has not both.")
@@ -58,15 +64,22 @@ def gradient(model: Model, text: Text, *, target: Text | None = None, row: int |
 
 
 def _telling(rows: Tokens, mask: int | None) -> int:
-    """The row that is asked about if nobody says which: a mask, or the last piece that is text."""
+    """The default row: a mask, or the last token that is not special."""
     masks = [n for n, i in enumerate(rows.ids.tolist()) if i == mask]
     return (masks or [n for n, flag in enumerate(rows.special) if not flag] or [len(rows) - 1])[-1]
 
 
 def visibility(model: Model, text: Text, *, target: Text | None = None, seed: int = 0) -> Visibility:
-    """How strongly each last state moves with each word: the length of the gradient of one random feature mix of it."""
+    """How strongly each last state depends on each token: the norm of the gradient of one random combination of its dimensions.
+
+    >>> found = ex.visibility(ex.load("gpt2"), "A dog ran.")
+    >>> float(found.moved[0, 1:].max())
+    0.0
+    """
+    check_attention(model)
+    seed = check_seed(seed)
     tokens, reads = model.tokens(text), model.reads(target)
-    entering = "decoder" if model.family == "decoder" else "encoder"
+    entering = reading_stream(model)
     leaving = "encoder" if model.family == "encoder" else "decoder"
     held, states = Held(), []
 
@@ -74,10 +87,10 @@ def visibility(model: Model, text: Text, *, target: Text | None = None, seed: in
         if place == "hidden" and stream == leaving:
             states.append(values["x"])
 
-    with following(), tap.listening(hear), tap.editing([Leaf(entering, -1, held)]):
+    with with_gradients(), tap.listening(hear), tap.editing([Leaf(entering, -1, held)]):
         model.run(tokens, reads)
     if held.leaf is None or len(states) < 2:
-        raise ChoiceError(f"The layers of {model.name} were not found, so nobody can follow them.")
+        raise ChoiceError(f"The layers of {model.name} were not found, so they cannot be traced.")
     last = states[-1].reshape(-1, states[-1].shape[-1])  # [output, dim]
     mix = torch.randn(last.shape[-1], generator=torch.Generator().manual_seed(seed)).to(last)
     moved = [

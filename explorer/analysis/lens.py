@@ -1,4 +1,4 @@
-"""The logit lens: a model's own last norm and head, put on top of every layer."""
+"""The logit lens: a model's final norm and output layer, applied after every layer."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from explorer import tap
+from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
-from explorer.model import Model, Text
+from explorer.models.model import Model
+from explorer.nn import tap
 from explorer.records import Edit, Lens, log_softmax
 from explorer.records.edits import like
-from explorer.tracing import trace
+from explorer.text.reading import Text
 
 
 @dataclass(frozen=True, eq=False)
-class States(Edit):
+class LensStates(Edit):
     """All states after one layer, replaced."""
 
     layer: int
@@ -28,11 +29,15 @@ class States(Edit):
 
 
 def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
-    """What the model would say if it ended after each of its layers.
+    """What the model would predict if it ended after each of its layers.
 
-    The states of a layer are put in the place of those of the last one, and the model goes on by itself: whatever it has there (a
-    norm, a transform, the head) is its own. For the last layer that changes nothing, which is checked.
+    The states of a layer replace those of the last one, and the model continues from there with its own final norm, transform and
+    output layer. For the last layer that changes nothing, which is checked.
+
+    >>> ex.lens(ex.load("bert"), "A dog ran.").model
+    'bert'
     """
+    check_attention(model)
     made = trace(model, text, target=target, layers=[], scores=True)
     stream = "encoder" if model.family == "encoder" else "decoder"
     if "lm" not in made.outputs or stream not in made.hidden:
@@ -40,7 +45,7 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     states, last = made.hidden[stream], len(made.hidden[stream]) - 2
     scores = []
     for held in states:
-        with tap.editing([States(stream, last, held)]):
+        with tap.editing([LensStates(stream, last, held)]):
             scores.append(model.run(made.source, made.target)["lm"][0].float().cpu().numpy())
     gap = float(np.abs(scores[-1] - made.outputs["lm"]).max())
     if gap > 1e-3:

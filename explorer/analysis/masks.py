@@ -7,19 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer import tap
+from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
-from explorer.model import Model, OwnModel, Text
+from explorer.models.model import Model
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
 from explorer.records import Edit, HeldLosses, SetMask, Tokens, UnderMasks, log_softmax
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
-from explorer.tracing import trace
+from explorer.text.reading import Text
 
-PIECES = 48  # of a held-out text that are asked about
-EVERY = 7  # an encoder is asked for every seventh piece: about the share of pieces that was hidden from it in training
+PIECES = 48  # tokens of a held-out text that are predicted
+EVERY = 7  # an encoder predicts every seventh token: about the share of tokens that was masked in training
 
 
 def masks(rows: int, prefix: int) -> dict[str, np.ndarray]:
-    """Who may see whom [query, key], for every mask that is not the model's own."""
+    """Which token may see which [query, key], for every mask that is not the model's own."""
     full = np.ones((rows, rows), bool)
     causal = np.tril(full)
     mixed = causal.copy()
@@ -33,10 +35,13 @@ def edits(stream: str, name: str, rows: int, prefix: int) -> tuple[Edit, ...]:
 
 
 def under_masks(model: Model, text: Text, *, target: Text | None = None) -> UnderMasks:
-    """One text read under every mask, and how surprising its pieces are then.
+    """One text read under every mask, and the loss of its tokens.
 
-    A decoder is asked for every piece at the place before it, and begins as it did in training; an encoder for every piece at a mask
-    in its place, one after the other; an encoder-decoder for every piece of `target`, which its decoder reads shifted right.
+    A decoder predicts every token from the position before it, with the begin token of its training; an encoder every token from a
+    [MASK] at its position, one after the other; an encoder-decoder every token of `target`, which its decoder reads shifted right.
+
+    >>> "causal" in ex.analysis.under_masks(ex.load("bert"), "A dog ran.").traces
+    True
     """
     _check(model)
     stream = "encoder" if model.family == "encoder" else "decoder"
@@ -64,28 +69,28 @@ def _check(model: Model) -> None:
     if not getattr(model, "streams", None):
         raise ChoiceError(f"{model.name} has no attention, so it has no mask that could be changed. Take bert, gpt2 or bart.")
     if model.family == "encoder" and model.tokenizer.vocabulary.mask is None:
-        raise ChoiceError(f"{model.name} has no mask piece, so it cannot be asked for a hidden one.")
-    if isinstance(model, OwnModel) and model.config.replaced:
-        raise ChoiceError(f"{model.name} says nothing about the vocabulary: it finds what was replaced. Take bert.")
+        raise ChoiceError(f"{model.name} has no mask token, so it cannot predict a hidden one.")
+    if isinstance(model, TransformerModel) and model.config.replaced:
+        raise ChoiceError(f"{model.name} predicts nothing over the vocabulary: it finds replaced tokens. Take bert.")
 
 
 def begun(model: Model, text: Text) -> Tokens:
-    """A text for a decoder, after the piece with which every text of training began."""
+    """A text for a decoder, after the token with which every text of training began."""
     ids = model.tokens(text).ids.tolist()
     begin = model.tokenizer.vocabulary.begin
     more = [begin] if begin is not None and ids[0] != begin else []
     if len(more) + len(ids) < 2:
-        raise TextError("The text has one piece, so there is no next one to foresee. Write a longer text.")
+        raise TextError("The text has one token, so there is no next one to predict. Write a longer text.")
     return model.tokens([*more, *ids])
 
 
 def surprise(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """−log P of one piece in each row, in nats."""
+    """−log P of one token in each row, in nats."""
     return -np.take_along_axis(log_softmax(scores.astype(np.float64)), np.asarray(ids)[..., None], -1)[..., 0]
 
 
 def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> tuple[Tokens, np.ndarray]:
-    """Every piece that is no special one, hidden while all others stand there, and its surprise."""
+    """The loss of every token that is not special, masked while all others are visible."""
     places = [n for n, flag in enumerate(tokens.special) if not flag] or list(range(len(tokens)))
     mask = model.tokenizer.vocabulary.mask
     assert mask is not None and hasattr(model, "outputs_many")
@@ -100,10 +105,13 @@ def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> t
     return wanted, surprise(np.stack([scores[place] for scores, place in zip(found, places, strict=True)]), wanted.ids)
 
 
-def held_losses(model: OwnModel, texts: Iterable[str], *, pieces: int = PIECES, count: int = 32) -> HeldLosses:
-    """The loss under every mask over the first pieces of new texts, the same number of each: [mask, text, place].
+def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = PIECES, count: int = 32) -> HeldLosses:
+    """The loss under every mask over the first tokens of new texts, the same number of each: [mask, text, position].
 
-    A decoder is asked for every next piece; an encoder for every seventh, all of these hidden at once.
+    A decoder predicts every next token; an encoder every seventh token, all of these masked at once.
+
+    >>> ex.analysis.held_losses(ex.load("gpt2"), ex.microworld.texts(20, 1), count=4).model
+    'gpt2'
     """
     _check(model)
     if model.family == "encoder-decoder":
@@ -129,8 +137,8 @@ def held_losses(model: OwnModel, texts: Iterable[str], *, pieces: int = PIECES, 
     return HeldLosses(model.name, model.family, kept, prefix, model.tokenizer.vocabulary.size)
 
 
-def _rows(model: OwnModel, texts: Iterable[str], length: int, count: int) -> np.ndarray:
-    """The beginnings of those texts that are long enough: [text, piece]."""
+def _rows(model: TransformerModel, texts: Iterable[str], length: int, count: int) -> np.ndarray:
+    """The beginnings of those texts that are long enough: [text, token]."""
     vocabulary, found = model.tokenizer.vocabulary, list[Sequence[int]]()
     first = vocabulary.cls if model.family == "encoder" else vocabulary.begin
     for text in texts:
@@ -138,5 +146,5 @@ def _rows(model: OwnModel, texts: Iterable[str], length: int, count: int) -> np.
         if len(ids) >= length and len(found) < count:
             found.append(ids[:length])
     if not found:
-        raise TextError(f"None of the texts has {length} pieces. Give longer texts, or ask for fewer pieces.")
+        raise TextError(f"None of the texts has {length} tokens. Give longer texts, or ask for fewer tokens.")
     return np.array(found)

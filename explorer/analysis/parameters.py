@@ -1,4 +1,4 @@
-"""What a model is built of: every block with its formula, the shapes of its tensors, and its parameters, counted and computed."""
+"""The architecture of a model: every block with its formula, the shapes of its tensors, and its parameters, counted and computed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
-from explorer.model import Model, OwnModel, Text
+from explorer.models.model import Model
+from explorer.models.transformer import TransformerModel
 from explorer.nn.config import Config
 from explorer.nn.layers import GATED
-from explorer.nn.transformer import Layer, Stack, Transformer
+from explorer.nn.positions import POSITIONS
+from explorer.nn.transformer import Layer, Stack, Transformer, position_context
 from explorer.records import Blueprint, Part
+from explorer.text.reading import Text
 
-BUCKETS = 32  # T5's ranges of distances, one number a head each
 PLACES = 20  # places within a span that SpanBERT's second head tells apart
 Count = tuple[int, str]  # a number of parameters, and the formula with its numbers
 
@@ -27,13 +29,18 @@ class Sizes:
     target: int
 
     def of(self, stream: str) -> str:
-        """The rows of this stream as they stand in a shape."""
+        """The rows of this stream as written in a shape."""
         return str(self.source if stream == "encoder" else self.target)
 
 
 def blueprint(model: Model, text: Text, *, target: Text | None = None) -> Blueprint:
-    """Every block of one of our models, with the shapes that it has for this text."""
-    if not isinstance(model, OwnModel):
+    """Every block of one of our models, with the shapes that it has for this text.
+
+    >>> built = ex.analysis.blueprint(ex.load("gpt2"), "A dog ran.")
+    >>> sum(part.counted for part in built.parts) == built.total
+    True
+    """
+    if not isinstance(model, TransformerModel):
         raise ChoiceError(
             f"{model.name} was not built here, so its blocks are not known by name. Take a shipped model, or ex.build."
         )
@@ -56,7 +63,7 @@ def _parts(module: Transformer, sizes: Sizes) -> Iterator[Part]:
         expected = sum(count for name, (count, _) in counts(config.generator_config) if not name.startswith(EMBEDDED))
         yield Part(
             "generator", "head", "head", r"\text{a smaller masked model}", "", "", (), 1, sum(w.numel() for w in own), expected,
-            "its layers and head; the embeddings are shared",
+            "its layers and output layer; the embeddings are shared",
         )  # fmt: skip
 
 
@@ -89,7 +96,7 @@ def _stack_counts(config: Config, layers: int, *, crossing: bool) -> Iterator[tu
     if config.embedding_norm:
         yield "norm of the sum", norm_count(config, width)
     if width != config.dim:
-        yield "to the width of the layers", linear(width, config.dim)
+        yield "to the width of the layers", linear_layer(width, config.dim)
     yield "attention", times(layers, attention_count(config))
     yield "norm after attention", times(layers, norm)
     if crossing:
@@ -129,7 +136,7 @@ def times(count: int, one: Count) -> Count:
     return count * one[0], f"{count} · ({one[1]})"
 
 
-def linear(wide: int, out: int, bias: bool = True) -> Count:
+def linear_layer(wide: int, out: int, bias: bool = True) -> Count:
     """A matrix, and its bias where it has one."""
     return wide * out + out * bias, f"{wide} · {out}" + (f" + {out}" if bias else "")
 
@@ -167,13 +174,8 @@ def feed_forward_count(config: Config) -> Count:
 
 def position_count(config: Config) -> Count:
     """What a scheme has to learn: a table, numbers for ranges of distances, or nothing."""
-    if config.positions == "learned":
-        return config.length * config.embedding_width, f"{config.length} · {config.embedding_width}"
-    if config.positions == "t5":
-        return BUCKETS * config.heads, f"{BUCKETS} · {config.heads} heads"
-    if config.positions == "disentangled":
-        return 2 * config.length * config.dim + 2 * config.dim, f"2 · {config.length} · {config.dim} + 2 · {config.dim}"
-    return 0, "0: a formula"
+    stream = "encoder" if config.family == "encoder" else "decoder"
+    return POSITIONS[config.positions].learns(position_context(config, stream, config.embedding_width))
 
 
 SAYS = {
@@ -233,7 +235,7 @@ def _modules(stack: Stack, shared: bool) -> dict[str, Sequence[nn.Module]]:
 
 
 def _heads(module: Transformer, sizes: Sizes) -> Iterator[Part]:
-    """What is read off the last states."""
+    """The output layers."""
     config, rows = module.config, sizes.of(module.stream)
     held = {
         "vocabulary": getattr(module, "head", None),
@@ -271,7 +273,7 @@ def _formula(name: str, config: Config) -> str:
 
 
 def _shapes(name: str, config: Config, rows: str, sizes: Sizes) -> tuple[str, str]:
-    """What goes in and what comes out."""
+    """The shapes of input and output."""
     e, d = config.embedding_width, config.dim
     if name == "token embeddings":
         return f"[{rows}] ids, as U: [{rows}, {config.vocab}]", f"[{rows}, {e}]"

@@ -1,4 +1,4 @@
-"""Position schemes as records: what each does by itself, and what a model notices when words change places."""
+"""Position schemes as records: what each does alone, and what a model notices when the order of the tokens changes."""
 
 from __future__ import annotations
 
@@ -6,30 +6,35 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.errors import ChoiceError, TextError, unknown
-from explorer.model import Model, Text
-from explorer.nn.positions import POSITIONS, Position, Project, Room, Sinusoidal
+from explorer.analysis.trace import trace
+from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.models.model import Model
+from explorer.nn.positions import POSITIONS, Position, PositionContext, Project, Sinusoidal
 from explorer.nn.transformer import Transformer
 from explorer.records import NoPositions, Places, Shuffle, Trace
-from explorer.tracing import trace
+from explorer.text.reading import Text
 
 MEANINGS = {
-    "add": "the dot product of the vectors of the two places",
-    "turn": "q·k of one random query and key, turned by their places",
+    "add": "the dot product of the vectors of the two positions",
+    "rotate": "q·k of one random query and key, rotated by their positions",
     "bias": "the number that is added to the score",
-    "score": "what is added to the score if all words were the same random one",
-    "none": "nothing: places play no part",
+    "score": "what is added to the score if all tokens were the same random one",
+    "none": "nothing: positions have no effect",
 }
 
 
 def places(
     scheme: str | Model, *, count: int = 64, dim: int = 64, heads: int = 4, causal: bool = False, seed: int = 0
 ) -> Places:
-    """What a position scheme does to the first `count` places.
+    """What a position scheme does at the first `count` positions.
 
-    `scheme` is the name of one, made new (with random numbers where there is something to train), or a model, whose own
-    trained scheme is shown.
+    `scheme` is the name of one, made new (with random numbers where there is something to train), or a model, whose own trained
+    scheme is shown.
+
+    >>> ex.places("rope", count=4, dim=8, heads=2).scheme
+    'rope'
     """
+    seed = check_seed(seed)
     if not isinstance(scheme, str):
         return _of_model(scheme, count, seed)
     if scheme not in POSITIONS:
@@ -38,8 +43,8 @@ def places(
         raise ChoiceError(f"count={count} and heads={heads} must be at least 1, and dim={dim} a multiple of twice the heads.")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        made = POSITIONS[scheme](Room(dim, heads, count, causal))
-    return record(made, scheme, "", count, seed, trained=not any(True for _ in made.parameters()))
+        made = POSITIONS[scheme](PositionContext(dim, heads, count, causal))
+    return scheme_record(made, scheme, "", count, seed, trained=not any(True for _ in made.parameters()))
 
 
 def _of_model(model: Model, count: int, seed: int) -> Places:
@@ -48,29 +53,29 @@ def _of_model(model: Model, count: int, seed: int) -> Places:
         raise ChoiceError(f"places takes the name of a scheme or one of our models; this is {type(model).__name__}.")
     stack = module if module.encoder is None else module.encoder
     made = stack.embeddings.position
-    return record(made, module.config.positions, model.name, min(count, made.longest or count), seed, trained=True)
+    return scheme_record(made, module.config.positions, model.name, min(count, made.longest or count), seed, trained=True)
 
 
 @torch.no_grad()
-def record(made: Position, scheme: str, model: str, count: int, seed: int, *, trained: bool) -> Places:
+def scheme_record(made: Position, scheme: str, model: str, count: int, seed: int, *, trained: bool) -> Places:
     """The record of a scheme, whichever slot it fills."""
     where = torch.arange(count, device=next((p.device for p in made.parameters()), torch.device("cpu")))
     vectors, angles, room = made.add(where), None, made.room
     width = max(2, room.dim // max(1, room.heads))
-    chance = torch.Generator().manual_seed(seed)
-    q, k = (torch.randn(1, room.heads, 1, width, generator=chance).to(where.device) for _ in range(2))
-    turned = made.turn(q.expand(-1, -1, count, -1), where)
+    rng = torch.Generator().manual_seed(seed)
+    q, k = (torch.randn(1, room.heads, 1, width, generator=rng).to(where.device) for _ in range(2))
+    turned = made.rotate(q.expand(-1, -1, count, -1), where)
     bias = made.bias(where, where)
     slot, scores = "none", torch.zeros(1, count, count)
     if vectors is not None:
         slot, scores = "add", (vectors @ vectors.T)[None]
         angles = made.angles(where) if isinstance(made, Sinusoidal) else None
     elif not torch.equal(turned, q.expand(-1, -1, count, -1)):
-        slot, scores = "turn", (turned @ made.turn(k.expand(-1, -1, count, -1), where).transpose(-1, -2))[0]
+        slot, scores = "rotate", (turned @ made.rotate(k.expand(-1, -1, count, -1), where).transpose(-1, -2))[0]
         angles = where[:, None] * _speeds(made, width)
     elif bias is not None:
         slot, scores = "bias", bias[0]
-    elif (depends := _depends(made, count, chance)) is not None:
+    elif (depends := _depends(made, count, rng)) is not None:
         slot, scores = "score", depends[0]
     return Places(
         scheme, model, slot, MEANINGS[slot], _array(vectors), _array(angles), np.asarray(scores.cpu(), np.float32), room.causal, trained
@@ -78,20 +83,20 @@ def record(made: Position, scheme: str, model: str, count: int, seed: int, *, tr
 
 
 def _speeds(made: Position, width: int) -> Tensor:
-    """How far a scheme turns each pair of features from one place to the next, read off what it does to (1, 0)."""
+    """How far a scheme rotates each pair of dimensions from one position to the next, measured on (1, 0)."""
     unit = torch.cat((torch.ones(width // 2), torch.zeros(width // 2))).expand(1, 1, 1, width)
-    turned = made.turn(unit, torch.ones(1))[0, 0, 0]
+    turned = made.rotate(unit, torch.ones(1))[0, 0, 0]
     return torch.atan2(turned[width // 2 :], turned[: width // 2])
 
 
-def _depends(made: Position, count: int, chance: torch.Generator) -> Tensor | None:
-    """What a scheme that reads the words adds, if the same random word stood everywhere."""
+def _depends(made: Position, count: int, rng: torch.Generator) -> Tensor | None:
+    """What a scheme that depends on the tokens adds, with the same random token at every position."""
     room = made.room
     if not room.dim:
         return None
     width = room.dim // room.heads
-    read, look = (torch.randn(room.dim, room.dim, generator=chance) / room.dim**0.5 for _ in range(2))
-    word = torch.randn(1, 1, room.dim, generator=chance).expand(1, count, room.dim)
+    read, look = (torch.randn(room.dim, room.dim, generator=rng) / room.dim**0.5 for _ in range(2))
+    word = torch.randn(1, 1, room.dim, generator=rng).expand(1, count, room.dim)
 
     def project(matrix: Tensor) -> Project:
         return lambda x: (x @ matrix).unflatten(-1, (room.heads, width)).transpose(1, 2)
@@ -103,18 +108,22 @@ def _depends(made: Position, count: int, chance: torch.Generator) -> Tensor | No
 
 
 def shuffle(model: Model, text: Text, *, seed: int = 0) -> Shuffle:
-    """Read a text, and again with its words shuffled, each time with positions and without.
+    """Read a text, and again with its tokens shuffled, each time with positions and without.
 
-    An encoder's words are all shuffled, except for the special pieces at its ends. A decoder's last word stays where it is,
-    so that it still sees the same words, in another order: only its state can be compared.
+    An encoder's tokens are all shuffled, except for the special tokens at its ends. A decoder's last token keeps its position, so
+    that it still sees the same tokens, in another order: only its state can be compared.
+
+    >>> sorted(ex.shuffle(ex.load("bert"), "A dog ran.", seed=1).tokens.texts)[0]
+    '.'
     """
+    seed = check_seed(seed)
     if model.family not in ("encoder", "decoder"):
         raise ChoiceError(f"shuffle takes an encoder or a decoder; {model.name} is an {model.family}.")
     tokens = model.tokens(text)
     free = [place for place, special in enumerate(tokens.special) if not special]
     free = free if model.family == "encoder" else [place for place in free if place < len(tokens) - 1]
     if len(free) < 2:
-        raise TextError("There are not two words that could change places. Write a longer text.")
+        raise TextError("There are not two tokens to shuffle. Write a longer text.")
     order = _order(len(tokens), free, seed)
     ids = tokens.ids.tolist()
     moved, weights = {}, {}
@@ -126,15 +135,15 @@ def shuffle(model: Model, text: Text, *, seed: int = 0) -> Shuffle:
 
 
 def _order(count: int, free: list[int], seed: int) -> np.ndarray:
-    """A way to shuffle the free places that moves at least one of them."""
-    order, chance = np.arange(count), np.random.default_rng(seed)
+    """A permutation of the free positions that moves at least one of them."""
+    order, rng = np.arange(count), np.random.default_rng(seed)
     while np.array_equal(order, np.arange(count)):
-        order[free] = chance.permutation(free)
+        order[free] = rng.permutation(free)
     return order
 
 
 def _moved(plain: Trace, mixed: Trace, order: np.ndarray, family: str) -> np.ndarray:
-    """How far each word's state moved, sorted back: [layer + 1, word]."""
+    """How much each token's state changed, sorted back: [layer + 1, token]."""
     before, after = plain.hidden[family], mixed.hidden[family][:, np.argsort(order)]
     gap = np.linalg.norm(after - before, axis=-1) / np.linalg.norm(before, axis=-1)
     if family == "decoder":

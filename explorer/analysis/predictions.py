@@ -1,4 +1,6 @@
-"""What masked models say at hidden places: one alone, SpanBERT from two sides, ELECTRA of replaced pieces, a student and its teacher."""
+"""What masked language models predict: at hidden positions, SpanBERT from two sides, ELECTRA for replaced tokens, a student and
+its teacher.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,24 @@ import torch
 
 from explorer.corruption.prediction import Sampler
 from explorer.corruption.strategies import corrupt
-from explorer.errors import ChoiceError
-from explorer.model import OwnModel, Text, check_settled
+from explorer.errors import ChoiceError, check_seed
+from explorer.models.model import check_eval_mode
+from explorer.models.top_tokens import top_tokens
+from explorer.models.transformer import TransformerModel
 from explorer.nn.heads import borders
-from explorer.objectives import TEMPERATURE
+from explorer.nn.losses import TEMPERATURE
 from explorer.records import Copied, Corruption, Detection, Guess, SpanGuess, log_softmax, softmax
+from explorer.text.reading import Text
 
 
-def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
-    """Let a masked model read a corruption that keeps every piece at its place, such as mlm's."""
+def guess(model: TransformerModel, corruption: Corruption, *, top: int = 5) -> Guess:
+    """Let a masked language model predict a corruption that keeps every token at its position, such as mlm's.
+
+    >>> bert = ex.load("bert")
+    >>> found = ex.guess(bert, ex.hide("A dog ran.", ["dog"], tokenizer=bert.tokenizer))
+    >>> len(found.texts[2])
+    5
+    """
     _check_guessable(model, corruption, top)
     shares = softmax(model.logits(corruption.source))
     best, texts = _likeliest(shares, model, top)
@@ -24,17 +35,23 @@ def guess(model: OwnModel, corruption: Corruption, *, top: int = 5) -> Guess:
 
 
 @torch.no_grad()
-def guess_spans(model: OwnModel, corruption: Corruption, *, top: int = 3) -> SpanGuess:
-    """The same for SpanBERT's two heads at once, at the hidden places only: at each place itself, and from the span's boundaries."""
+def guess_spans(model: TransformerModel, corruption: Corruption, *, top: int = 3) -> SpanGuess:
+    """The same for SpanBERT's two heads at once, at the hidden places only: at each place itself, and from the span's boundaries.
+
+    >>> model = ex.load("spanbert")
+    >>> hidden = ex.corrupt("A dog ran. It was red.", "spanbert", tokenizer=model.tokenizer, rate=0.3)
+    >>> ex.analysis.guess_spans(model, hidden).model
+    'spanbert'
+    """
     _check_guessable(model, corruption, top)
     head, scored, source = model.module.span_boundary, corruption.scored, model.tokens(corruption.source)
     if head is None:
-        raise ChoiceError(f"{model.name} has no head for span boundaries. Take spanbert.")
+        raise ChoiceError(f"{model.name} has no output layer for span boundaries. Take spanbert.")
     if not scored.any() or scored[0] or scored[-1]:
         raise ChoiceError(
-            "A hidden span needs a piece on both sides. Hide something, between [CLS] and [SEP] or inside the text."
+            "A hidden span needs a token on both sides. Hide something, between [CLS] and [SEP] or inside the text."
         )
-    check_settled(model.module, model.name)
+    check_eval_mode(model.module, model.name)
     ids, covered, parts = (torch.as_tensor(np.array([x]), device=model.device) for x in (source.ids, scored, source.segments))
     hidden, where = model.module(ids, parts if model.config.segments else None), covered[0].nonzero()[:, 0]
     both = (model.module.head(hidden[0, where]), head(hidden, covered, where, model.module.embeddings.tokens.weight))
@@ -46,27 +63,31 @@ def guess_spans(model: OwnModel, corruption: Corruption, *, top: int = 3) -> Spa
     return SpanGuess(model.name, corruption, places, left, right, texts, np.stack(best), truth)
 
 
-def _likeliest(shares: np.ndarray, model: OwnModel, top: int) -> tuple[np.ndarray, tuple[tuple[str, ...], ...]]:
-    """The largest probabilities of each row [row, rank], and the pieces that have them."""
-    best = np.argsort(-shares, axis=1, kind="stable")[:, :top]
-    texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in best)
+def _likeliest(shares: np.ndarray, model: TransformerModel, top: int) -> tuple[np.ndarray, tuple[tuple[str, ...], ...]]:
+    """The largest probabilities of each row [row, rank], and the tokens that have them."""
+    best, texts = top_tokens(shares, top, model.tokenizer.text_of)
     return np.take_along_axis(shares, best, axis=1), texts
 
 
-def _check_guessable(model: OwnModel, corruption: Corruption, top: int) -> None:
-    """Refuse a model that fills no blanks, and a corruption whose places have no answer."""
+def _check_guessable(model: TransformerModel, corruption: Corruption, top: int) -> None:
+    """Refuse a model that fills no blanks, and a corruption whose positions have no label."""
     vocabulary = model.tokenizer.vocabulary
     if model.family != "encoder" or vocabulary.mask is None:
         raise ChoiceError(f"Guessing at a blank needs a masked model, such as bert; {model.name} is an {model.family}.")
     if corruption.target is not None or len(corruption.source) != len(corruption.original):
-        raise ChoiceError(f"{corruption.strategy} moves pieces or writes a new text, so places have no answer. Use mlm.")
+        raise ChoiceError(f"{corruption.strategy} moves tokens or writes a new text, so positions have no label. Use mlm.")
     if not 1 <= top <= vocabulary.size:
         raise ChoiceError(f"top={top!r} must be a whole number from 1 to {vocabulary.size}.")
 
 
-def detect(model: OwnModel, text: Text, *, seed: int = 0, rate: float = 0.15) -> Detection:
-    """Let a model's own generator replace some pieces of a text, and the model say of every piece whether it was replaced."""
-    if not isinstance(model, OwnModel) or model.generator is None:
+def detect(model: TransformerModel, text: Text, *, seed: int = 0, rate: float = 0.15) -> Detection:
+    """Let a model's own generator replace some tokens of a text, and the model predict of every token whether it was replaced.
+
+    >>> found = ex.detect(ex.load("electra"), "A dog ran. It was red.", rate=0.3)
+    >>> len(found.chances) == len(found.corruption.source)
+    True
+    """
+    if not isinstance(model, TransformerModel) or model.generator is None:
         raise ChoiceError(
             "Finding what was replaced needs a model with a generator, such as ex.load('electra'); a checkpoint that was opened "
             "from elsewhere comes without one."
@@ -77,8 +98,16 @@ def detect(model: OwnModel, text: Text, *, seed: int = 0, rate: float = 0.15) ->
     return Detection(model.name, made, 1 / (1 + np.exp(-scores)))
 
 
-def copied(teacher: OwnModel, student: OwnModel, corruption: Corruption, *, top: int = 5) -> Copied:
-    """Let a teacher and its student read the same corruption; as they are, and as flat as the student learns from."""
+def teacher_and_student(
+    teacher: TransformerModel, student: TransformerModel, corruption: Corruption, *, top: int = 5
+) -> Copied:
+    """Let a teacher and its student predict the same corruption, at temperature 1 and at the temperature of distillation.
+
+    >>> teacher, student = ex.load("bert-deep"), ex.load("distilbert")
+    >>> hidden = ex.corrupt("A dog ran.", "mlm", tokenizer=student.tokenizer)
+    >>> ex.analysis.teacher_and_student(teacher, student, hidden).names
+    ('bert-deep', 'distilbert')
+    """
     for model in (teacher, student):
         _check_guessable(model, corruption, top)
     if teacher.tokenizer.core.to_str() != student.tokenizer.core.to_str():
@@ -86,28 +115,33 @@ def copied(teacher: OwnModel, student: OwnModel, corruption: Corruption, *, top:
     scores = np.stack([model.logits(corruption.source).astype(np.float64) for model in (teacher, student)])
     logp = np.stack([log_softmax(scores / temperature) for temperature in (1.0, TEMPERATURE)])  # [T, who, place, vocab]
     shares = np.exp(logp)
-    best = np.argsort(-shares[0].sum(0), axis=1, kind="stable")[:, :top]
-    texts = tuple(tuple(teacher.tokenizer.text_of(i) for i in row) for row in best)
+    best, texts = top_tokens(shares[0].sum(0), top, teacher.tokenizer.text_of)
     gap = (shares[:, 0] * (logp[:, 0] - logp[:, 1])).sum(-1)
     shown = np.take_along_axis(shares, best[None, None], axis=-1)
     return Copied((teacher.name, student.name), corruption, texts, (1.0, TEMPERATURE), shown, gap)
 
 
-def generator(model: OwnModel, seed: int = 0) -> Sampler:
-    """A masked model as ELECTRA's generator: at every mask a piece drawn by its probabilities. For `sample=` of "electra"."""
+def generator(model: TransformerModel, seed: int = 0) -> Sampler:
+    """A masked model as ELECTRA's generator: at every mask a token drawn by its probabilities. For `sample=` of "electra".
+
+    >>> bert = ex.load("bert")
+    >>> made = ex.corrupt("A dog ran.", "electra", tokenizer=bert.tokenizer, sample=ex.analysis.generator(bert, seed=1))
+    >>> "[MASK]" in made.source.texts
+    False
+    """
     if model.family != "encoder":
         raise ChoiceError(f"A generator fills masks, so it must be a masked model; {model.name} is an {model.family}.")
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
     special = list(model.tokenizer.vocabulary.special)
 
     def sample(ids: np.ndarray, where: np.ndarray) -> np.ndarray:
-        """A piece for every place that is asked for; elsewhere what stands there."""
+        """A sampled token for every requested position; elsewhere the given one."""
         drawn = ids.copy()
         for row, asked in enumerate(where):
             shares = softmax(model.logits(ids[row].tolist()))
-            shares[:, special] = 0  # a generator writes text, no marks
+            shares[:, special] = 0  # a generator samples no special tokens
             for place in np.flatnonzero(asked):
-                drawn[row, place] = chance.choice(shares.shape[1], p=shares[place] / shares[place].sum())
+                drawn[row, place] = rng.choice(shares.shape[1], p=shares[place] / shares[place].sum())
         return drawn
 
     return sample

@@ -1,4 +1,4 @@
-"""What heads do on average over texts: how far they look, how sharply, and at what."""
+"""What heads do on average over texts: how far they attend, how sharply, and to what."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
-from explorer.model import Model, Text
+from explorer.microworld import Story
+from explorer.microworld.antecedents import antecedents
+from explorer.models.model import Model
 from explorer.records import Attention, HeadStatistics, Tokens
-from explorer.text.microworld import Story
-from explorer.text.microworld.antecedents import antecedents
-from explorer.tracing import trace
+from explorer.text.reading import Text
 
 MEANT = "from a pronoun to what it means"
 Measure = Callable[[Attention, Tokens, Tokens], np.ndarray]  # one number for each row of each head [head, query]
 
 
 def sharpness(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
-    """1 − entropy / its largest value: 1 where all weight is on one word, 0 where all that are seen weigh alike."""
+    """1 − entropy / its largest value: 1 where all weight is on one token, 0 where attention is uniform."""
     weights = attention.weights.astype(np.float64)
     entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(-1)
     most = np.log(np.maximum(attention.allowed.sum(-1), 2))
@@ -26,22 +27,22 @@ def sharpness(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray
 
 
 def distance(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
-    """How many pieces away the looked-at words are, weighed."""
+    """The mean distance of the keys in tokens, weighted by attention."""
     return _share(attention, np.abs(np.subtract.outer(np.arange(len(rows)), np.arange(len(columns)))))
 
 
 def first(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
-    """The share that goes to the first piece."""
+    """The weight on the first token."""
     return attention.weights[:, :, 0]
 
 
 def marks(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
-    """The share that goes to special pieces after the first, such as [SEP]."""
+    """The weight on special tokens after the first, such as [SEP]."""
     return _share(attention, np.array([flag and n > 0 for n, flag in enumerate(columns.special)])[None])
 
 
 def beside(step: int) -> Measure:
-    """The share that goes to the piece `step` places on."""
+    """The weight on the token `step` positions later."""
 
     def measure(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
         return _share(attention, np.eye(len(rows), len(columns), step))
@@ -49,8 +50,8 @@ def beside(step: int) -> Measure:
     return measure
 
 
-def same(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
-    """The share that goes to the same piece elsewhere."""
+def same_token_weight(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
+    """The weight on the same token elsewhere."""
     equal = rows.ids[:, None] == columns.ids[None]
     return _share(attention, equal & ~np.eye(len(rows), len(columns), dtype=bool))
 
@@ -60,7 +61,7 @@ def _share(attention: Attention, counted: np.ndarray) -> np.ndarray:
 
 
 def to_what_is_meant(known: Sequence[tuple[int, Sequence[int]]]) -> Measure:
-    """The share that goes from each pronoun to all earlier nouns and names of what it means; one number for each pronoun."""
+    """The weight from each pronoun to all earlier nouns and names of its antecedent; one number for each pronoun."""
 
     def measure(attention: Attention, rows: Tokens, columns: Tokens) -> np.ndarray:
         shares = [attention.weights[:, query, list(keys)].sum(-1) for query, keys in known]
@@ -70,7 +71,7 @@ def to_what_is_meant(known: Sequence[tuple[int, Sequence[int]]]) -> Measure:
 
 
 def even(attention: Attention) -> Attention:
-    """A single head that looks at everything alike that may be seen here."""
+    """A single head with uniform attention over all visible tokens."""
     seen = attention.allowed.astype(np.float32)
     weights = seen / np.maximum(seen.sum(-1, keepdims=True), 1)
     return Attention(attention.stream, attention.layer, None, None, None, 1.0, attention.allowed, weights[None])
@@ -79,24 +80,28 @@ def even(attention: Attention) -> Attention:
 MEASURES: dict[str, Measure] = {
     "sharpness": sharpness,
     "distance": distance,
-    "to the first piece": first,
-    "to later special pieces": marks,
-    "to the piece before": beside(-1),
-    "to the piece after": beside(1),
+    "to the first token": first,
+    "to later special tokens": marks,
+    "to the token before": beside(-1),
+    "to the token after": beside(1),
     "to itself": beside(0),
-    "to the same piece elsewhere": same,
+    "to the same token elsewhere": same_token_weight,
 }
 
 
 def head_statistics(model: Model, texts: Sequence[Text | Story], *, stream: str | None = None) -> HeadStatistics:
     """The mean of every measure over all rows of all texts, for each layer and head of one stream.
 
-    A text may be a story with gold labels (`explorer.text.microworld.labelled`): then the share of the weight that goes from each
-    pronoun to the words that it means is measured too, over the pronouns alone. The record also holds what even attention would reach.
+    A text may be a story with gold labels (`explorer.microworld.labelled`): then the weight from each pronoun to its antecedents is
+    measured too, over the pronouns alone. The record also holds the values of uniform attention.
+
+    >>> ex.head_statistics(ex.load("bert"), ex.microworld.openings(2, 7, sentences=2)).model
+    'bert'
     """
+    check_attention(model)
     stream = stream or next(iter(model.streams))
     if stream not in model.streams or stream == "cross" or not texts:
-        raise ChoiceError(f"Statistics need texts and a stream that looks at itself: encoder or decoder; this is {stream!r}.")
+        raise ChoiceError(f"Statistics need texts and a stream with self-attention: encoder or decoder; this is {stream!r}.")
     parts: dict[str, list[np.ndarray]] = {}
     evenly: dict[str, list[np.ndarray]] = {}
     for text in texts:

@@ -1,4 +1,4 @@
-"""Watch one forward pass and keep everything that a picture needs."""
+"""Trace one forward pass and keep everything that a picture needs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from explorer import tap
 from explorer.errors import ChoiceError, check_index, unknown
-from explorer.model import Model, Text
+from explorer.models.model import Model
+from explorer.models.top_tokens import top_tokens
+from explorer.nn import tap
 from explorer.records import (
     PARTS,
     Attention,
@@ -27,10 +28,13 @@ from explorer.records import (
     Trace,
     log_softmax,
 )
+from explorer.text.reading import Text
 
 LIMIT = 512
 MEMORY = 1 << 30  # bytes that one trace may take: with more, a page of thirty visitors would fill a laptop
-SCORES = 5_000_000  # bytes of scores over a vocabulary that are kept unasked: 128 pieces of BERT-base would take 15.6 MB more
+SCORES = (
+    5_000_000  # bytes of scores over a vocabulary that are kept by default: 128 tokens of BERT-base would take 15.6 MB more
+)
 BEST = 10
 
 
@@ -46,12 +50,15 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
 ) -> Trace:
     """Run `model` once over `text` and return the record of it.
 
-    An encoder-decoder also takes a `target`, which its decoder reads shifted right: `trace.target` is what it read, and
-    row i predicts piece i of the target. `layers` keeps the attention of these layers only; `edits` change the run (the
-    model itself stays as it is); `blocks` keeps the residual sums, norms and feed-forward layers as well.
+    An encoder-decoder also takes a `target`, which its decoder reads shifted right: `trace.target` is what it read, and row i
+    predicts token i of the target. `layers` keeps the attention of these layers only; `edits` change the run (the model itself stays
+    as it is); `blocks` keeps the residual sums, norms and feed-forward layers as well.
 
     `trace.outputs["lm"]` holds the scores over the whole vocabulary where they take at most 5 MB; `scores=True` keeps them in any
-    case, `scores=False` never. The likeliest pieces, with log-probabilities over the whole vocabulary, are always in `trace.top`.
+    case, `scores=False` never. The most probable tokens, with log-probabilities over the whole vocabulary, are always in `trace.top`.
+
+    >>> ex.trace(ex.load("gpt2"), "A dog ran.", layers=[0]).attention[0].weights.shape[0]
+    4
     """
     _check_traceable(model, blocks)
     reads, tokens = model.reads(target), model.tokens(text)
@@ -74,7 +81,7 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
 
 
 def cost(model: Model, pieces: int, target: int = 0, layers: Iterable[int] | None = None) -> int:
-    """About how many bytes the attention of a trace takes: for each layer and head every pair of pieces, and q, k and v."""
+    """About how many bytes the attention of a trace takes: for each layer and head every pair of tokens, and q, k and v."""
     total, sizes = 0, _sizes(pieces, target or None)
     width = getattr(model, "width", 0)
     for stream, (count, heads) in model.streams.items():
@@ -88,17 +95,17 @@ def _check_size(model: Model, tokens: Tokens, reads: Tokens | None, kept: frozen
     target = 0 if reads is None else len(reads)
     longest = max(len(tokens), target)
     if longest > LIMIT:
-        raise ChoiceError(f"The text has {longest} pieces; a trace holds every pair of them and stops at {LIMIT}.")
+        raise ChoiceError(f"The text has {longest} tokens; a trace holds every pair of them and stops at {LIMIT}.")
     needed = cost(model, len(tokens), target, kept)
     if needed > MEMORY:
         raise ChoiceError(
-            f"A trace of these {longest} pieces would take {needed / 1e9:.1f} GB, and {MEMORY / 1e9:.1f} GB is the most that is kept. "
+            f"A trace of these {longest} tokens would take {needed / 1e9:.1f} GB, and {MEMORY / 1e9:.1f} GB is the most that is kept. "
             "Name the layers that you want to see, for example layers=[0], or shorten the text."
         )
 
 
 def _check_traceable(model: Model, blocks: bool) -> None:
-    """Refuse what no forward pass can be watched of, or not as closely as asked."""
+    """Refuse what cannot be traced, or not in the requested detail."""
     if blocks and (reason := getattr(model, "without_blocks", "")):
         raise ChoiceError(f"What each block of {model.name} adds cannot be kept: {reason} Leave blocks=True out.")
     if getattr(model, "family", "") == "ngram":
@@ -109,11 +116,20 @@ def _check_traceable(model: Model, blocks: bool) -> None:
         raise ChoiceError(f"trace takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
 
 
+def check_attention(model: Model) -> None:
+    """Refuse a model without layers of attention: word vectors, an ELMo, n-grams."""
+    if not hasattr(model, "streams"):
+        raise ChoiceError(f"This takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
+    if not model.streams:
+        raise ChoiceError(
+            f"{model.name} has no layers of attention to look into. Take a Transformer, for example ex.load('bert')."
+        )
+
+
 def best(scores: np.ndarray, model: Model, count: int = BEST) -> Prediction:
-    """The likeliest pieces of every row, with log-probabilities over the whole vocabulary."""
+    """The most probable tokens of every row, with log-probabilities over the whole vocabulary."""
     logp = log_softmax(scores)  # [position, vocab]
-    ids = np.argsort(-logp, axis=1, kind="stable")[:, :count]
-    texts = tuple(tuple(model.tokenizer.text_of(i) for i in row) for row in ids)
+    ids, texts = top_tokens(logp, count, model.tokenizer.text_of)
     return Prediction(ids, texts, np.take_along_axis(logp, ids, axis=1).astype(np.float32))
 
 
@@ -149,9 +165,9 @@ def _check_lengths(edit: Edit, rows: int, columns: int) -> None:
     if isinstance(edit, ReplaceRow):
         check_index("row", edit.query, rows)
         if len(edit.row) != columns:
-            raise ChoiceError(f"The row has {len(edit.row)} shares, but there are {columns} keys.")
+            raise ChoiceError(f"The row has {len(edit.row)} weights, but there are {columns} keys.")
     if isinstance(edit, MovePositions) and sorted(np.asarray(edit.order).tolist()) != list(range(rows)):
-        raise ChoiceError(f"The order must hold each place from 0 to {rows - 1} once.")
+        raise ChoiceError(f"The order must hold each position from 0 to {rows - 1} once.")
     if isinstance(edit, PatchHidden):
         check_index("position", edit.position, rows)
         if not isinstance(edit.trace, Trace) or edit.stream not in edit.trace.hidden:
@@ -166,7 +182,7 @@ def _sizes(source: int, target: int | None) -> dict[str, tuple[int, int]]:
 
 
 class _Listener:
-    """Turns what the model hands out into records, one text, no batch axis."""
+    """Turns what the model taps into records, one text, no batch axis."""
 
     def __init__(self, layers: frozenset[int] | None, edits: tuple[Edit, ...], blocks: bool) -> None:
         self.layers, self.edits, self.wants_blocks = layers, edits, blocks
@@ -190,7 +206,7 @@ class _Listener:
             self._in_layer(place, stream, layer, values)
 
     def _in_layer(self, place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
-        if place == "projected":  # of the words first; a scheme that reads places with the same matrices comes after
+        if place == "projected":  # of the tokens first; a scheme that projects positions with the same matrices comes after
             self._projected = {name: _array(value) for name, value in values.items()} | self._projected
         elif place == "terms":
             self._terms = {name: _array(value) for name, value in values["terms"].items()}
@@ -203,14 +219,15 @@ class _Listener:
             made = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **held)
             self.attention.append(made)
             self._projected, self._terms = {}, {}
-        elif place == "units":
+        elif place == "units" and stream:  # a layer inside another has no name, and its units are not those of the block
             self._units = values["units"]
         elif place == "block" and self.wants_blocks:
             units = {"units": self._units} if values["part"] == "feed-forward" else {}
             self.blocks.append(_block(stream, layer, {**values, **units}))
+            self._units = None
 
     def _shared(self, allowed: np.ndarray) -> np.ndarray:
-        """The mask of this layer: the very array of a layer before it where that is the same."""
+        """The mask of this layer: the same array object as in an earlier layer where they are equal."""
         if not np.array_equal(self._allowed, allowed):
             self._allowed = allowed.copy()
             self._allowed.setflags(write=False)
@@ -220,7 +237,7 @@ class _Listener:
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:
     entering, epsilon = _array(values["norm_input"]), values["epsilon"]
     held = {field.name: _array(values[field.name]) for field in fields(Block) if isinstance(values.get(field.name), Tensor)}
-    mean = entering.mean(axis=-1) if values["centred"] else np.zeros(entering.shape[:-1], np.float32)  # RMSNorm takes none away
+    mean = entering.mean(axis=-1) if values["centred"] else np.zeros(entering.shape[:-1], np.float32)  # RMSNorm subtracts none
     deviation = np.sqrt(((entering - mean[..., None]) ** 2).mean(axis=-1) + epsilon)
     held |= {"norm_input": entering, "mean": mean, "deviation": deviation}
     return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], **held)
@@ -241,8 +258,11 @@ def _checked_layers(model: Model, layers: Iterable[int] | None) -> frozenset[int
         return None
     if not isinstance(layers, Iterable):
         raise ChoiceError(f"layers must be a list of layers, for example [0]; this is {layers!r}.")
-    deepest = max(count for count, _ in model.streams.values())
-    return frozenset(check_index(f"layer in {model.name}", layer, deepest) for layer in layers)
+    named = list(layers)
+    if named:
+        check_attention(model)
+    deepest = max((count for count, _ in model.streams.values()), default=0)
+    return frozenset(check_index(f"layer in {model.name}", layer, deepest) for layer in named)
 
 
 def _array(value: Any) -> Any:

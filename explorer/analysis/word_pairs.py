@@ -1,4 +1,4 @@
-"""What word vectors learn from, to look at: the pairs of one text as they are drawn, and how often words stand near two others."""
+"""What word vectors are trained on: the pairs of one text as they are drawn, and how often words occur near two others."""
 
 from __future__ import annotations
 
@@ -6,38 +6,44 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explorer.analysis.word_vectors import ids_of
 from explorer.errors import ChoiceError, TextError
-from explorer.model.others import StaticModel
-from explorer.neighbours import ids_of
+from explorer.models.vectors import StaticModel
 from explorer.records import Drawn, Ratios
-from explorer.training.nearness import WINDOW, Told, strangers, windows, within
-from explorer.training.stories import Story
+from explorer.text.cooccurrence import WINDOW, CountedExamples, negatives, windows, within
+from explorer.text.examples import Example
 
-ENOUGH = 5.0  # words that stand near a pair more rarely say little by their ratio
+ENOUGH = 5.0  # the ratio of a word that occurs near a pair more rarely says little
 
 
-def drawn(model: StaticModel, text: str, told: Told, *, seed: int = 0) -> Drawn:
-    """The pairs of one text as word2vec draws them for one step, where words are as frequent as in `told`."""
+def skipgrams(model: StaticModel, text: str, told: CountedExamples, *, seed: int = 0) -> Drawn:
+    """The pairs of one text as word2vec draws them for one step, where words are as frequent as in `told`.
+
+    >>> model = ex.load("word2vec")
+    >>> read = ex.text.counted_examples(ex.microworld.texts(50, 1), model.tokenizer)
+    >>> ex.analysis.skipgrams(model, "A dog ran.", read).model
+    'word2vec'
+    """
     if not isinstance(text, str) or not text.strip():
         raise TextError("The text is empty. Give at least one word.")
     if model.config.counts:
         raise ChoiceError(f"{model.name} is fitted to counts, it never draws pairs. Give a word2vec.")
-    model.tokens(text)  # says so where the text is too long
+    model.tokens(text)  # raises an error where the text is too long
     tokens = model.tokenizer.encode(text, special=False)
-    chance, ids = np.random.default_rng((seed, 6)), tokens.ids.astype(np.int64)
-    places, wide = windows(told.kept[ids], chance)
+    rng, ids = np.random.default_rng((seed, 6)), tokens.ids.astype(np.int64)
+    places, wide = windows(told.keep_probability[ids], rng)
     middle, near = within(wide, np.zeros_like(wide))
     pairs = np.stack((places[middle], places[near]), axis=1)
     window = np.zeros(len(ids), np.int64)
     window[places] = wide
-    others = strangers(told, len(pairs), chance)
-    lots = np.diff(told.noise, prepend=0.0)
+    others = negatives(told, len(pairs), rng)
+    lots = np.diff(told.noise_cdf, prepend=0.0)
     return Drawn(
         model.name,
         tokens,
         (told.counts / told.counts.sum())[ids],
         lots[ids],
-        told.kept[ids],
+        told.keep_probability[ids],
         window,
         pairs,
         tuple(tuple(model.tokenizer.text_of(int(n)) for n in row) for row in others),
@@ -46,19 +52,19 @@ def drawn(model: StaticModel, text: str, told: Told, *, seed: int = 0) -> Drawn:
 
 
 def _said(model: StaticModel, middle: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """σ(w·c) of every word in the middle with each of its row [pair, word]."""
+    """σ(w·c) of every centre word with each word of its row [pair, word]."""
     w, c = tables(model)
     return 1 / (1 + np.exp(-np.einsum("pd,pnd->pn", w[middle], c[near])))
 
 
 def tables(model: StaticModel) -> tuple[np.ndarray, np.ndarray]:
-    """Both vectors of every word [word, dim]: as the word in the middle, and as one near it."""
+    """Both vectors of every word [word, dim]: as the centre word, and as a context word."""
     module = model.module
     return tuple(part.weight.detach().double().cpu().numpy() for part in (module.words, module.near))  # type: ignore[return-value]
 
 
-def near_counts(stories: Sequence[Story], ids: Sequence[int], size: int) -> np.ndarray:
-    """How often every word stands at most five places from each of these [id, word]; each time counts 1/distance, as in GloVe."""
+def near_counts(stories: Sequence[Example], ids: Sequence[int], size: int) -> np.ndarray:
+    """How often every word occurs within five positions of each of these [id, word]; each time counts 1/distance, as in GloVe."""
     gap = np.full(WINDOW, -1)
     flat = np.concatenate([part for story in stories for part in (story.ids, gap)])
     found = np.zeros((len(ids), size))
@@ -70,8 +76,14 @@ def near_counts(stories: Sequence[Story], ids: Sequence[int], size: int) -> np.n
     return found
 
 
-def ratios(model: StaticModel, a: str, b: str, stories: Sequence[Story], *, many: int = 3) -> Ratios:
-    """The words whose ratio P(k | a) / P(k | b) is largest, smallest, and near 1, counted in `stories` and as the vectors have it."""
+def count_ratios(model: StaticModel, a: str, b: str, stories: Sequence[Example], *, many: int = 3) -> Ratios:
+    """The words whose ratio P(k | a) / P(k | b) is largest, smallest, and near 1, counted in `stories` and as the vectors have it.
+
+    >>> glove = ex.load("glove")
+    >>> read = ex.text.counted_examples(ex.microworld.texts(1000, 1), glove.tokenizer)
+    >>> ex.analysis.count_ratios(glove, "he", "she", read).pair
+    ('he', 'she')
+    """
     if a == b:
         raise ChoiceError(f"Both words are {a!r}. Give two different words.")
     numbers = ids_of(model, (a, b))
@@ -82,7 +94,7 @@ def ratios(model: StaticModel, a: str, b: str, stories: Sequence[Story], *, many
     known = [n for n in np.flatnonzero(usable) if model.tokenizer.text_of(int(n)).isalpha()]
     if len(known) < 4 * many:
         raise ChoiceError(
-            f"Only {len(known)} words stand near both {a!r} and {b!r} in these texts. Choose two that are said more often."
+            f"Only {len(known)} words occur near both {a!r} and {b!r} in these texts. Choose two that are more frequent."
         )
     chances = counts / totals.clip(1e-12)
     chosen = _chosen(chances[:, known], many)
@@ -97,11 +109,11 @@ def ratios(model: StaticModel, a: str, b: str, stories: Sequence[Story], *, many
     )  # fmt: skip
 
 
-KINDS = ("near the first", "near the second", "near both", "near neither")
+KINDS = ("near the first", "near the second", "often near both", "rarely near both")
 
 
 def _chosen(chances: np.ndarray, many: int) -> list[tuple[int, str]]:
-    """So many words of each kind, none twice: largest and smallest ratio; of those near 1 the likeliest and the least likely."""
+    """So many words of each kind, none twice: largest and smallest ratio; of those near 1 the most and the least frequent."""
     ratio, together = np.log(chances[0] / chances[1]), np.log(chances).sum(0)
     order = [*np.argsort(-ratio, kind="stable")[:many], *np.argsort(ratio, kind="stable")[:many]]
     even = [n for n in np.argsort(np.abs(ratio), kind="stable") if n not in order][: max(2 * many, len(ratio) // 4)]
@@ -111,7 +123,9 @@ def _chosen(chances: np.ndarray, many: int) -> list[tuple[int, str]]:
 
 
 def _log_ratio(model: StaticModel, pair: tuple[int, int], totals: np.ndarray) -> np.ndarray:
-    """log P(k | a) / P(k | b) as the vectors have it, for every word k: (w_a − w_b)·w̃_k, with GloVe's biases in place of log X."""
+    """log P(k | a) / P(k | b) computed from the vectors, for every word k: (w_a − w_b)·w̃_k, with GloVe's biases in place of log
+    X.
+    """
     w, c = tables(model)
     a, b = pair
     found: np.ndarray = c @ (w[a] - w[b])

@@ -1,4 +1,4 @@
-"""What lies near a word, and what lies near a − b + c, among all vectors of a model that has one for each word."""
+"""The nearest neighbours of a word, and of b − a + c, among the word vectors of a model."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
-from explorer.model import Model
-from explorer.model.others import StaticModel
+from explorer.models.model import Model
+from explorer.models.vectors import StaticModel
 from explorer.records import Neighbours, Plane
-from explorer.tracing import trace
 
 LONGEST = 40  # letters of a word in a message
 
 
 def unit(model: object) -> np.ndarray:
-    """Every word's vector with length 1 [word, dim]; special pieces have none."""
+    """Every word's vector with length 1 [word, dim]; special tokens have none."""
     if not isinstance(model, StaticModel):
-        raise ChoiceError(f"This is asked of word vectors, for example of ex.fit('word2vec'); this is {type(model).__name__}.")
+        raise ChoiceError(f"This needs word vectors, for example ex.fit('word2vec'); this is {type(model).__name__}.")
     made = model.vectors.astype(np.float64)
     made /= np.linalg.norm(made, axis=1, keepdims=True).clip(1e-12)
     made[list(model.tokenizer.vocabulary.special)] = 0
@@ -32,21 +32,28 @@ def ids_of(model: StaticModel, words: Sequence[str]) -> list[int]:
     for word, number in zip(words, found, strict=True):
         if number is None or number in special:
             short = word if len(word) <= LONGEST else f"{word[:LONGEST]}…"
-            raise ChoiceError(f"{model.name} has no vector for {short!r}: it was not met in training, or too rarely.")
+            raise ChoiceError(f"{model.name} has no vector for {short!r}: it did not occur in training, or too rarely.")
     return [number for number in found if number is not None]
 
 
 def neighbours(model: StaticModel, word: str, *, top: int = 10) -> Neighbours:
-    """The words whose vectors point most nearly where the word's own does, by cosine."""
+    """The nearest neighbours of a word by cosine similarity.
+
+    >>> len(ex.analysis.neighbours(ex.load("word2vec"), "king", top=5).words)
+    5
+    """
     vectors = unit(model)
     (number,) = ids_of(model, [word])
     return _nearest(model, (word,), vectors @ vectors[number], [number], top)
 
 
 def analogy(model: StaticModel, a: str, b: str, c: str, *, top: int = 10, forbid: bool = True) -> Neighbours:
-    """a is to b as c is to …: what lies nearest to b − a + c (all of length 1), by cosine.
+    """a is to b as c is to …: the nearest neighbours of b − a + c (all of length 1), by cosine.
 
     By convention none of the three words may be the answer; `forbid=False` lets them.
+
+    >>> ex.analysis.analogy(ex.load("word2vec"), "he", "she", "king", top=3).words.__len__()
+    3
     """
     vectors, numbers = unit(model), ids_of(model, (a, b, c))
     wanted = vectors[numbers[1]] - vectors[numbers[0]] + vectors[numbers[2]]
@@ -55,7 +62,12 @@ def analogy(model: StaticModel, a: str, b: str, c: str, *, top: int = 10, forbid
 
 
 def plane(model: StaticModel, pairs: Sequence[tuple[str, str]], *, relation: str = "") -> Plane:
-    """Pairs of words on the plane on which their vectors (of length 1) lie furthest apart: the first two principal components."""
+    """Pairs of words on the first two principal components of their vectors (of length 1).
+
+    >>> pairs = [("he", "she"), ("king", "queen")]
+    >>> ex.analysis.plane(ex.load("word2vec"), pairs).words
+    ('he', 'she', 'king', 'queen')
+    """
     words = tuple(dict.fromkeys(word for pair in pairs for word in pair))
     if len(words) < 3:
         raise ChoiceError(f"A plane needs at least three words; there are {len(words)}.")
@@ -67,13 +79,17 @@ def plane(model: StaticModel, pairs: Sequence[tuple[str, str]], *, relation: str
 
 
 def two_uses(model: Model, word: str, texts: tuple[str, str]) -> np.ndarray:
-    """The cosine between the vectors of one word in two texts, layer by layer; a word vector has one layer and knows no text."""
+    """The cosine between the vectors of one word in two texts, layer by layer; a word vector has one layer and no context.
+
+    >>> ex.analysis.two_uses(ex.load("word2vec"), "dog", ("A dog ran.", "The dog slept.")).shape
+    (1,)
+    """
     found = []
     for text in texts:
         traced = trace(model, text)
         places = [n for n, (begin, end) in enumerate(traced.source.offsets) if text[begin:end].strip() == word]
         if not places:
-            raise TextError(f"{model.name} reads no piece {word!r} in {text!r}. Give a text in which it stands by itself.")
+            raise TextError(f"{model.name} reads no token {word!r} in {text!r}. Give a text in which it is a token.")
         found.append(next(iter(traced.hidden.values()))[:, places[0]].astype(np.float64))
     one, other = (x / np.linalg.norm(x, axis=1, keepdims=True).clip(1e-12) for x in found)
     return np.asarray((one * other).sum(1))
@@ -82,7 +98,7 @@ def two_uses(model: Model, word: str, texts: tuple[str, str]) -> np.ndarray:
 def _nearest(
     model: StaticModel, given: tuple[str, ...], likeness: np.ndarray, forbidden: Sequence[int], top: int
 ) -> Neighbours:
-    """The likest words, without special pieces and without those that are forbidden."""
+    """The most similar words, without special tokens and without those that are forbidden."""
     open_to = likeness.copy()
     open_to[[*model.tokenizer.vocabulary.special, *forbidden]] = -np.inf
     best = np.argsort(-open_to, kind="stable")[: min(top, int(np.isfinite(open_to).sum()))]

@@ -2,36 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from explorer.app.cached import kept
+from explorer.app.call import OPENING, Call, Expression, Given, calls, run
+from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
-from explorer.library import models
+from explorer.models import run_folder, store
+from explorer.models.cache import Stamp, stamp
+from explorer.models.presets import PRESETS
+from explorer.models.store import models
 from explorer.nn.config import FAMILIES
-from explorer.nn.presets import PRESETS
 from explorer.views import theme
 
+UNKEPT = {"analysis.generator", "models"}  # draws anew each time that it is asked; may have grown
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
-@st.cache_resource(max_entries=4, show_spinner="Opening the model …")
+def model_of(name: str) -> Call:
+    """The call that opens a model."""
+    return Call("load", name, device="cpu")
+
+
 def opened(name: str) -> Any:
     """One model for every visitor."""
-    from explorer.loading import load
-
-    return load(name, device="cpu")
+    return made(model_of(name))
 
 
-@st.cache_resource(max_entries=200, show_spinner="Reading the sentence …")
-def traced(name: str, text: str) -> Any:
-    """One trace for every visitor who asks the same; records are read-only, so sharing is safe."""
-    from explorer.tracing import trace
+def trace_of(name: str, text: str) -> Call:
+    """The call that traces a text, with every block where the model shows them."""
+    return Call("trace", model_of(name), text, blocks=not getattr(opened(name), "without_blocks", ""))
 
-    model = opened(name)
-    return trace(model, text, blocks=not getattr(model, "without_blocks", ""))
+
+def made(what: Any) -> Any:
+    """What a call makes, once for every visitor who asks the same. Records are read-only, so sharing is safe.
+
+    A call inside it is kept as well. What depends on files is made anew when they have changed.
+    """
+    if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
+        return what.run(made) if isinstance(what, Expression) else run(what, made)
+    doing = "Opening the model …" if what.name in OPENING else "Asking the model …"
+    return kept((what.text, stamp_of(what)), lambda: what.run(made), doing)
+
+
+def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
+    """Those calls that can be made; of the others the page says why they are left out."""
+    refused = {}
+    for name, call in every.items():
+        try:
+            made(call)
+        except ExplorerError as error:
+            refused[name] = plain(str(error))
+    if refused:
+        st.info("  \n".join(f"**{name}** is left out. {why}" for name, why in refused.items()))
+    return tuple(call for name, call in every.items() if name not in refused)
+
+
+def stamp_of(what: Call) -> tuple[Stamp, ...]:
+    """The times and sizes of the files that a call reads: of models that it opens, of steps and results that it reads."""
+    return tuple(stamp(*FILES[one.last](one)) for one in calls(what) if isinstance(one, Call) and one.last in FILES)
+
+
+def _of_model(call: Call) -> tuple[Path, ...]:
+    """The folder of a model, or of its snapshot."""
+    try:
+        folder = store.folder_of(call.given[0])
+    except ExplorerError:
+        return ()  # no folder: a name on the hub
+    return (folder if (step := call.options.get("step")) is None else run_folder.place_of(folder, step),)
+
+
+def _of_steps(call: Call) -> tuple[Path, ...]:
+    """The list of steps: a run adds to it."""
+    return (Path(run(call.given[0])) / run_folder.STEPS,)
+
+
+def _of_result(call: Call) -> tuple[Path, ...]:
+    """The folder of a result."""
+    return (store.data_folder() / "results" / call.given[0],)
+
+
+FILES: dict[str, Callable[[Call], tuple[Path, ...]]] = {"load": _of_model, "result": _of_result, "steps_of": _of_steps}
 
 
 def attentive() -> list[str]:
@@ -41,10 +98,12 @@ def attentive() -> list[str]:
 
 
 def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
-    """The model and the sentence that the visitor chose; both follow from page to page."""
+    """The model and the sentence that the visitor chose; both follow from page to page. A model that does not open ends the page."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = one_of("Model", attentive() if names is None else names, "model")
-        return name, st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+        text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+    read(partial(opened, name))
+    return name, text
 
 
 def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:
@@ -56,16 +115,16 @@ def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> st
     return st.selectbox(label, offered, at, key=key, bind="query-params", width=220)
 
 
-def read(make: Callable[[], Any]) -> Any:
-    """What `make` makes; where it cannot, the page says why and ends."""
+def read(what: Any) -> Any:
+    """What a call (or a function) makes; where it cannot, the page says why and ends."""
     try:
-        return make()
+        return what() if callable(what) else made(what)
     except ExplorerError as error:
-        st.warning(str(error))
+        st.warning(plain(str(error)))
         st.stop()
 
 
 def warn_of_unseen(tokens: Any) -> None:
-    """Say how much of the text the model never met."""
+    """Say how much of the text was never seen in training."""
     if note := theme.unseen_note(tokens):
-        st.info(f"{note}. What the model does with these pieces says nothing about language.")
+        st.info(f"{note}. What the model does with these tokens tells us nothing about language.")

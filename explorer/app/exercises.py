@@ -9,6 +9,8 @@ import streamlit as st
 
 from explorer.records import Exercise
 
+HINTS = {0: "a whole number", 1: "a number, one decimal"}
+
 
 def plain(text: str) -> str:
     """A text that Markdown leaves as it is, on one line."""
@@ -17,7 +19,7 @@ def plain(text: str) -> str:
 
 @st.fragment
 def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
-    """Guess first, then see: `reveal` shows the picture once an answer stands. An answer draws nothing else anew."""
+    """Predict first, then see: `reveal` shows the picture once there is an answer. An answer redraws nothing else."""
     with st.container(border=True):
         st.markdown(f"**◇ Predict, then reveal.** {question.question}")
         given = st.radio("Your guess", question.options, index=None, key=key, horizontal=True, label_visibility="collapsed")
@@ -41,7 +43,7 @@ def exercises(items: Sequence[Exercise], key: str) -> None:
         if item.options:
             given = st.radio("Answer", item.options, index=None, key=name, horizontal=True, label_visibility="collapsed")
         else:
-            hint = f"a number, {item.digits} places after the point" if item.digits else "a whole number"
+            hint = HINTS.get(item.digits, f"a number, {item.digits} decimals")
             given = st.text_input(
                 f"Answer to exercise {number}", key=name, placeholder=hint, label_visibility="collapsed", width=320
             )
@@ -53,12 +55,17 @@ def _judge(item: Exercise, given: str) -> None:
     if item.right(given):
         st.success(f"Right: {item.shown}. {item.why}")
     else:
-        st.warning("Not yet. Look again at the picture: point at the cells, they hold the numbers.")
+        st.warning("Not yet. Hover over the figure or open its table.")
 
 
 def deck(rows: Sequence[tuple[str, str, str]], notation: str) -> None:
     """In your deck: where the slides say it differently, and what to take instead."""
     with st.expander("In your deck: notation, and where slides are loose"):
         st.markdown(notation)
-        lines = "\n".join(f"| {where} | {says} | {right} |" for where, says, right in rows)
-        st.markdown(f"| slide | it says | take it as |\n|---|---|---|\n{lines}")
+        st.markdown("\n".join(("| slide | it says | take it as |", "|---|---|---|", *map(table_row, rows))))
+
+
+def table_row(cells: Sequence[str]) -> str:
+    """One row of a Markdown table. A | ends a cell, inside a formula as well, so formulas get a \\vert."""
+    formulas = (re.sub(r"[$][^$]*[$]", lambda found: found[0].replace("|", r"\vert "), cell) for cell in cells)
+    return f"| {' | '.join(formulas)} |"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-from explorer import pages
-from explorer.lessons import tour as lesson
+from explorer.app import tour_steps as lesson
+from explorer.app.lessons import LESSONS
 
-FOLDER = Path(pages.__file__).parent
 KEY, SET = "step", "step.set"
 
 
-def steps() -> tuple[lesson.Step, ...]:
+def steps() -> tuple[lesson.TourStep, ...]:
     """The steps through the pages that there are."""
-    return lesson.steps_on({path.stem for path in FOLDER.glob("*.py")})
+    return lesson.steps_on(set(LESSONS))
 
 
 def running() -> bool:
@@ -50,7 +47,7 @@ def strip(here: str) -> None:
             st.button("Leave the tour", key="tour.leave", on_click=leave, type="tertiary")
 
 
-def _arrive(number: int, step: lesson.Step) -> None:
+def _arrive(number: int, step: lesson.TourStep) -> None:
     """Set the controls of the page once; afterwards they are the visitor's."""
     if st.session_state.get(SET) != number:
         st.session_state[SET] = number
@@ -60,7 +57,7 @@ def _arrive(number: int, step: lesson.Step) -> None:
 
 def door(label: str, number: int) -> None:
     """A link to a step."""
-    st.page_link(str(FOLDER / f"{steps()[number - 1].page}.py"), label=f"**{label}**", query_params={KEY: str(number)})
+    st.page_link(str(LESSONS[steps()[number - 1].page].page), label=f"**{label}**", query_params={KEY: str(number)})
 
 
 def leave() -> None:

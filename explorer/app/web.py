@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.shells import export
-from explorer.views import Choice, Control, Range, View
+from explorer.app.call import Call, program
+from explorer.app.controls import made
+from explorer.views import Choice, Control, Range, View, export
 
 UNFOLDED = False  # whether numbers and files stand open at first
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
@@ -20,9 +21,8 @@ MOST = 20_000  # rows of a table on a page: more would take longer than the pict
 
 def show(  # noqa: PLR0913  one for each thing that a page may add
     view: View,
-    record: Any,
+    what: Any,
     *,
-    code: str = "",
     steps: str = "",
     key: str = "",
     beside: Callable[[dict[str, Any]], None] | None = None,
@@ -30,22 +30,24 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
 ) -> None:
     """Show a view of a record on the page.
 
-    `code` is the Python that makes the record; `steps` names the choice that the arrow keys move; `beside` writes
+    `what` is the call that makes the record, or several in a tuple: it is run and, with what a visitor takes along, printed.
+    `steps` names the choice that the arrow keys move; `beside` writes
     what the page has to say next to the picture, knowing what is chosen; `click` is told the point of the picture that was clicked;
     `key` keeps apart what stands twice on a page.
     """
+    record = made(what)
     reason = view.fits(record)
     if reason:
         st.info(f"**{view.title}** does not fit here: {reason}")
     else:
-        _shown(view, record, (f"{view.name}.{key}" if key else view.name, code), steps, beside, click)
+        _shown(view, record, (f"{view.name}.{key}" if key else view.name, what), steps, beside, click)
 
 
 @st.fragment
 def _shown(  # noqa: PLR0913  what `show` was given
     view: View,
     record: Any,
-    named: tuple[str, str],
+    named: tuple[str, Any],
     steps: str,
     beside: Callable[[dict[str, Any]], None] | None,
     click: Callable[[dict[str, Any]], None] | None,
@@ -69,20 +71,20 @@ def _shown(  # noqa: PLR0913  what `show` was given
         folded("Take it with you", f"{name}.files", lambda: _taken(view, figure, chosen, named))
 
 
-def beside(view: View, records: Sequence[Any], codes: Sequence[str]) -> None:
+def beside(view: View, several: Sequence[Call]) -> None:
     """The same view of several records side by side, one below the other on a telephone; what it says stands once below them."""
-    for number, (column, record, code) in enumerate(zip(st.columns(len(records)), records, codes, strict=True)):
+    for number, (column, what) in enumerate(zip(st.columns(len(several)), several, strict=True)):
         with column:
             name = f"{view.name}.{number}"
-            figure = export.themed(view(record), mode())
+            figure = export.themed(view(made(what)), mode())
             said = f"{view.title}. {view.caption}"
             st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said)
-            _numbers_and_files(view, figure, (name, code))
+            _numbers_and_files(view, figure, (name, what))
     st.markdown(view.caption)
 
 
 @st.fragment
-def _numbers_and_files(view: View, figure: Any, named: tuple[str, str]) -> None:
+def _numbers_and_files(view: View, figure: Any, named: tuple[str, Any]) -> None:
     """What stands folded below a narrow picture."""
 
     def both() -> None:
@@ -178,9 +180,9 @@ def _table(figure: Any) -> pd.DataFrame:
     return pd.DataFrame([[str(part) for part in cell] for cell in some], columns=export.COLUMNS)
 
 
-def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, str]) -> None:
-    """Files of this picture, and the two lines that make it in a notebook. `named` is its key on the page and the code."""
-    name, code = named
+def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, Any]) -> None:
+    """Files of this picture, and the Python that makes it in a notebook. `named` is its key on the page and the call."""
+    name, what = named
     drawn = export.browser() is not None
     with st.container(horizontal=True):
         for kind in ("html", "csv", "png", "svg"):
@@ -192,5 +194,5 @@ def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, st
             "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
         )
     arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
-    st.code(f"{code}\nex.show({view.name!r}, trace{arguments})", language="python")
+    st.code(f"{program(what)}\nex.show({view.name!r}, trace{arguments})", language="python")
     st.caption("The address of this page holds the model, the text and every choice: copy it to share what you see.")

@@ -7,24 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.corruption.rows import MASKED, Corrupted
-from explorer.corruption.strategies import record, row_of
+from explorer.corruption.strategies import corruption_record, row_of
 from explorer.errors import ChoiceError, TextError, outside
 from explorer.records import Corruption, Tokens
 from explorer.text.tokenizers import Tokenizer
 
 
 def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: Tokenizer) -> Corruption:
-    """A text with some of its words under [MASK]: words by their number, counted from 0, or as they are written."""
+    """A text with some of its words under [MASK]: words by their number, counted from 0, or as they are written.
+
+    >>> ex.hide("A dog ran.", ["dog"], tokenizer=ex.load("bert").tokenizer).source.texts
+    ('[CLS]', 'a', '[MASK]', 'ran', '.', '[SEP]')
+    """
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
     if tokenizer.vocabulary.mask is None:
-        raise ChoiceError("Hiding needs a tokenizer with a mask piece, such as wordpiece.")
+        raise ChoiceError("Hiding needs a tokenizer with a mask token, such as wordpiece.")
     if isinstance(words, str) or not len(words):
         raise ChoiceError(f"words={words!r} must be a list of words or of their numbers, such as ['tired'] or [3].")
     numbers = np.array(tokens.words)
     chosen = np.isin(numbers, [place for word in words for place in _numbers(word, tokens, tokenizer)])
     rows = row_of(tokens)
     made = rows.changed(chosen[None], tokenizer.vocabulary.mask, MASKED)
-    return record("chosen", tokens, Corrupted(made, chosen[None]), tokenizer, 0, float("nan"))
+    return corruption_record("chosen", tokens, Corrupted(made, chosen[None]), tokenizer, 0, float("nan"))
 
 
 def written_words(tokens: Tokens, tokenizer: Tokenizer) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Rows of pieces while they are being corrupted, and what comes of them: whole batches at a time."""
+"""Rows of tokens while they are being corrupted, and what comes of them: whole batches at a time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ KEPT, MASKED, REPLACED, SCORED, INSERTED, MOVED = range(6)
 class Rows:
     """A batch of texts, each place with where it came from. Everything is [row, place].
 
-    `words` and `sentences` number what each piece belongs to (−1 for special pieces). A piece stands for the places
+    `words` and `sentences` number what each token belongs to (−1 for special tokens). A token stands for the places
     order[start], …, order[start + count − 1] of the original: one as a rule, several for a mask that hides a span, none for
     an insertion. `order` is 0, 1, 2, … unless words were moved.
     """
 
     ids: np.ndarray
-    real: np.ndarray
+    attention_mask: np.ndarray
     words: np.ndarray
     sentences: np.ndarray
     start: np.ndarray
@@ -34,24 +34,26 @@ class Rows:
     @property
     def free(self) -> np.ndarray:
         """Where there is text that may be hidden, replaced, moved or left out: not padding, not special."""
-        return self.real & (self.words >= 0)
+        return self.attention_mask & (self.words >= 0)
 
     def changed(self, where: np.ndarray, ids: np.ndarray | int, action: int) -> Rows:
-        """The same rows with other pieces at some places."""
+        """The same rows with other tokens at some places."""
         return replace(self, ids=np.where(where, ids, self.ids), action=np.where(where, action, self.action))
 
     def taken(self, order: np.ndarray) -> Rows:
         """The same rows with place i holding what stood at order[i]; what is no longer where it was has moved. Before all else."""
         held = {name: np.take_along_axis(getattr(self, name), order, axis=1) for name in ("ids", "words", "sentences", "order")}
-        moved = (order != np.arange(order.shape[1])) & self.real
+        moved = (order != np.arange(order.shape[1])) & self.attention_mask
         action = np.where(moved, MOVED, np.take_along_axis(self.action, order, axis=1))
         return replace(self, **held, action=action)
 
 
-def rows_of(ids: np.ndarray, real: np.ndarray, words: np.ndarray, sentences: np.ndarray) -> Rows:
-    """Untouched rows: every piece stands for itself."""
+def rows_of(ids: np.ndarray, attention_mask: np.ndarray, words: np.ndarray, sentences: np.ndarray) -> Rows:
+    """Untouched rows: every token stands for itself."""
     places = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
-    return Rows(ids, real, words, sentences, places, real.astype(np.int64), np.zeros(ids.shape, np.int64), places)
+    return Rows(
+        ids, attention_mask, words, sentences, places, attention_mask.astype(np.int64), np.zeros(ids.shape, np.int64), places
+    )
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Corrupted:
     """Rows after corruption: what the model reads, what it should say, and where that is scored.
 
     `target` [row, place] is None where the model should say the original, place for place; then `scored` is over the
-    source, otherwise over the target. `target_start` says which original place each piece of the target is (−1: none).
+    source, otherwise over the target. `target_start` says which original place each token of the target is (−1: none).
     """
 
     source: Rows
@@ -77,15 +79,17 @@ def hidden_share(rows: Rows, made: Corrupted) -> np.ndarray:
     source, count = made.source, np.maximum(rows.free.sum(axis=1), 1)
 
     def pieces(*actions: int) -> np.ndarray:
-        return (source.real & np.isin(source.action, actions)).sum(axis=1)
+        made: np.ndarray = (source.attention_mask & np.isin(source.action, actions)).sum(axis=1)
+        return made
 
     kept, moved = ((source.free & (source.action == action)).sum(axis=1) for action in (KEPT, MOVED))
     gone = rows.free.sum(axis=1) - kept - moved
-    return np.where(gone > 0, gone, np.where(moved > 0, moved, pieces(INSERTED))) / count
+    found: np.ndarray = np.where(gone > 0, gone, np.where(moved > 0, moved, pieces(INSERTED))) / count
+    return found
 
 
-def packed(values: Mapping[str, np.ndarray], keep: np.ndarray, pad: int) -> dict[str, np.ndarray]:
-    """What is kept of each row, moved to the left: arrays [row, longest row], and "real". Padding is 0, in ids `pad`."""
+def packed_left(values: Mapping[str, np.ndarray], keep: np.ndarray, pad: int) -> dict[str, np.ndarray]:
+    """What is kept of each row, moved to the left: arrays [row, longest row], and "attention_mask". Padding is 0, in ids `pad`."""
     length = int(keep.sum(axis=1).max(initial=1))
     places, row = np.cumsum(keep, axis=1)[keep] - 1, np.nonzero(keep)[0]
     made = {}
@@ -93,14 +97,14 @@ def packed(values: Mapping[str, np.ndarray], keep: np.ndarray, pad: int) -> dict
         room = np.full((len(keep), length), pad if name == "ids" else 0, np.int64)
         room[row, places] = value[keep]
         made[name] = room
-    made["real"] = np.arange(length) < keep.sum(axis=1)[:, None]
+    made["attention_mask"] = np.arange(length) < keep.sum(axis=1)[:, None]
     return made
 
 
 def rebuilt(rows: Rows, keep: np.ndarray, before: np.ndarray, spans: np.ndarray, pad: int) -> Rows:
-    """Rows with some places left out and new pieces put in.
+    """Rows with some places left out and new tokens put in.
 
-    `keep` says which places stay; `before` is the id of a piece put in before each place (−1: none), which stands for the
+    `keep` says which places stay; `before` is the id of a token put in before each place (−1: none), which stands for the
     next `spans` places. A column more than the rows have lets something be put in at the end.
     """
     count, length = rows.ids.shape
@@ -121,8 +125,8 @@ def rebuilt(rows: Rows, keep: np.ndarray, before: np.ndarray, spans: np.ndarray,
         "words": both(np.pad(rows.words, ((0, 0), (0, 1)), constant_values=-1), rows.words),
         "sentences": both(np.pad(rows.sentences, ((0, 0), (0, 1)), constant_values=-1), rows.sentences),
     }
-    chosen = both(before >= 0, keep & rows.real).astype(bool)
-    return Rows(**packed(values, chosen, pad), order=rows.order)
+    chosen = both(before >= 0, keep & rows.attention_mask).astype(bool)
+    return Rows(**packed_left(values, chosen, pad), order=rows.order)
 
 
 def ordinary(vocabulary: Vocabulary) -> np.ndarray:
@@ -138,15 +142,17 @@ def _without(size: int, special: tuple[int, ...]) -> np.ndarray:
     return found
 
 
-def budget(free: np.ndarray, rate: float) -> np.ndarray:
+def chosen_count(free: np.ndarray, rate: float) -> np.ndarray:
     """How many places of each row are chosen: the nearest whole number to the rate, at least one where there is text."""
     count = free.sum(axis=1)
-    return np.minimum(np.maximum(1, np.rint(rate * count)), count).astype(np.int64)
+    made: np.ndarray = np.minimum(np.maximum(1, np.rint(rate * count)), count).astype(np.int64)
+    return made
 
 
-def drawn(free: np.ndarray, wanted: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+def drawn(free: np.ndarray, wanted: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Exactly `wanted` of the free places of each row, each as likely as any other."""
-    lots = np.where(free, chance.random(free.shape), np.inf)
-    lots_in_order = np.sort(lots, axis=1)
+    uniforms = np.where(free, rng.random(free.shape), np.inf)
+    lots_in_order = np.sort(uniforms, axis=1)
     last = np.take_along_axis(lots_in_order, np.maximum(wanted - 1, 0)[:, None], axis=1)
-    return (lots <= last) & free & (wanted > 0)[:, None]
+    made: np.ndarray = (uniforms <= last) & free & (wanted > 0)[:, None]
+    return made

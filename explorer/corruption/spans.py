@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 
-from explorer.corruption.rows import Corrupted, Rows, packed, rebuilt
+from explorer.corruption.rows import Corrupted, Rows, packed_left, rebuilt
+from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError
 from explorer.records import Vocabulary
 
@@ -12,22 +15,22 @@ from explorer.records import Vocabulary
 def t5(
     rows: Rows,
     vocabulary: Vocabulary,
-    chance: np.random.Generator,
+    rng: np.random.Generator,
     *,
     rate: float = 0.15,
     mean: float = 3.0,
     roll: bool = False,
 ) -> Corrupted:
-    """Each row's noise is round(rate · n) pieces in round(noise / mean) spans, cut at random; text and noise take turns.
+    """Each row's noise is round(rate · n) tokens in round(noise / mean) spans, cut at random; text and noise take turns.
 
-    The row begins with text and ends with noise, so on short texts the first piece is never hidden and the last always
+    The row begins with text and ends with noise, so on short texts the first token is never hidden and the last always
     is; `roll` turns the mask round by a random number of places, which mends that.
     """
     if not 0 < rate < 1 or mean < 1:
         raise ChoiceError(f"rate={rate!r} must lie between 0 and 1 and mean={mean!r} must be at least 1.")
-    noise = noise_of(rows.free, rate, mean, chance)
+    noise = noise_of(rows.free, rate, mean, rng)
     if roll:
-        noise = _rolled(noise, rows.free, chance)
+        noise = _rolled(noise, rows.free, rng)
     first = noise & ~np.pad(noise, ((0, 0), (1, 0)))[:, :-1]
     number = np.cumsum(first, axis=1) - 1
     if int(number.max(initial=0)) >= len(vocabulary.sentinels):
@@ -41,42 +44,55 @@ def t5(
     return Corrupted(source, *_target(rows, noise, first, names, vocabulary))
 
 
-def noise_of(free: np.ndarray, rate: float, mean: float, chance: np.random.Generator) -> np.ndarray:
+def noise_of(free: np.ndarray, rate: float, mean: float, rng: np.random.Generator) -> np.ndarray:
     """Which free places are noise: the published algorithm, for every row at once."""
     count = free.sum(axis=1)
     hidden = np.clip(np.rint(count * rate), 1, np.maximum(count - 1, 1)).astype(np.int64)
     hidden = np.where(count > 1, hidden, 0)
     spans = np.maximum(1, np.rint(hidden / mean)).astype(np.int64)
     spans = np.minimum(spans, np.minimum(hidden, count - hidden))
-    lengths = np.stack([partition(count - hidden, spans, chance), partition(hidden, spans, chance)], axis=2)
+    lengths = np.stack([partition(count - hidden, spans, rng), partition(hidden, spans, rng)], axis=2)
     ends = np.cumsum(lengths.reshape(len(free), -1), axis=1)  # text, noise, text, noise, …
     place = np.cumsum(free, axis=1) - 1
     part = (place[:, :, None] >= ends[:, None, :]).sum(axis=2)
-    return free & (part % 2 == 1) & (part < ends.shape[1])
+    made: np.ndarray = free & (part % 2 == 1) & (part < ends.shape[1])
+    return made
 
 
-def partition(total: np.ndarray, parts: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+def partition(total: np.ndarray, parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Each row's total cut at random into that many parts of at least one: [row, part], every way as likely."""
     widest, most = int(total.max(initial=1)), int(parts.max(initial=1))
     gaps = np.arange(widest - 1) < (total - 1)[:, None]
-    lots = np.where(gaps, chance.random(gaps.shape), np.inf)
-    cut = np.argsort(np.argsort(lots, axis=1), axis=1) < (parts - 1)[:, None]
+    uniforms = np.where(gaps, rng.random(gaps.shape), np.inf)
+    cut = np.argsort(np.argsort(uniforms, axis=1), axis=1) < (parts - 1)[:, None]
     part = np.pad(np.cumsum(cut & gaps, axis=1), ((0, 0), (1, 0)))
     inside = np.arange(widest) < total[:, None]
     key = (np.arange(len(total))[:, None] * most + np.minimum(part, most - 1))[inside]
     return np.bincount(key, minlength=len(total) * most).reshape(len(total), most)
 
 
-def _rolled(noise: np.ndarray, free: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+def t5_law(pieces: int, rate: float = 0.15, mean: float = 3.0) -> np.ndarray:
+    """One part of an even random cut of N hidden tokens into k spans: P(l) = C(N−l−1, k−2) / C(N−1, k−1)."""
+    hidden = int(min(max(np.rint(pieces * rate), 1), max(pieces - 1, 1)))
+    spans = min(max(int(np.rint(hidden / mean)), 1), hidden, max(pieces - hidden, 1))
+    if spans == 1:
+        made: np.ndarray = np.eye(hidden + 1)[hidden]
+        return made
+    ways = [0, *(comb(hidden - n - 1, spans - 2) for n in range(1, hidden - spans + 2))]
+    return np.array(ways) / comb(hidden - 1, spans - 1)
+
+
+def _rolled(noise: np.ndarray, free: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The mask of each row turned round by a random number of its free places."""
     count = free.sum(axis=1)
     place = np.cumsum(free, axis=1) - 1
-    shift = np.floor(chance.random(len(free)) * np.maximum(count, 1)).astype(np.int64)
-    packed_noise = packed({"noise": noise.astype(np.int64)}, free, 0)["noise"]
+    shift = np.floor(rng.random(len(free)) * np.maximum(count, 1)).astype(np.int64)
+    packed_noise = packed_left({"noise": noise.astype(np.int64)}, free, 0)["noise"]
     turned = np.take_along_axis(
         packed_noise, (place + shift[:, None]) % np.maximum(count, 1)[:, None] % packed_noise.shape[1], axis=1
     )
-    return turned.astype(bool) & free
+    made: np.ndarray = turned.astype(bool) & free
+    return made
 
 
 def _span_lengths(noise: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -98,5 +114,19 @@ def _target(
     start = np.stack([np.full_like(rows.start, -1), rows.start], axis=2).reshape(len(noise), -1)
     keep = np.stack([first, noise], axis=2).reshape(len(noise), -1)
     ids, start = np.hstack([ids, last + (0 if end is None else end)]), np.hstack([start, last - 1])
-    made = packed({"ids": ids, "start": start}, np.hstack([keep, last == (end is None)]), vocabulary.pad or 0)
-    return made["real"], made["ids"], np.where(made["real"], made["start"], -1)
+    made = packed_left({"ids": ids, "start": start}, np.hstack([keep, last == (end is None)]), vocabulary.pad or 0)
+    return made["attention_mask"], made["ids"], np.where(made["attention_mask"], made["start"], -1)
+
+
+SPANS: dict[str, CorruptionStrategy] = {
+    "t5": CorruptionStrategy(
+        t5,
+        about="**T5.** A fixed number of spans. Each becomes a sentinel of its own, and the model writes sentinels and what "
+        "they hide. The published mask begins with text and ends with noise: made for packed rows of 512 tokens, it "
+        "always hides the end of a short text and never its beginning. *Roll* turns it round by a random number of "
+        "places.",
+        needs=("sentinels",),
+        law=t5_law,
+        toggles={"roll": "Roll the mask"},
+    ),
+}

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from explorer.corruption import masking, noises, prediction, sentences, spans
-from explorer.corruption.rows import (
-    INSERTED,
-    KEPT,
-    MASKED,
-    MOVED,
-    REPLACED,
-    SCORED,
-    Corrupted,
-    Rows,
-    hidden_share,
-    rows_of,
-)
-from explorer.errors import ChoiceError, TextError, unknown
-from explorer.records import ACTIONS, Corruption, Tokens, Vocabulary
+from explorer.corruption.rows import MASKED, REPLACED, SCORED, Corrupted, Rows, hidden_share, rows_of
+from explorer.corruption.strategy import CorruptionStrategy
+from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.records import ACTIONS, Corruption, Tokens
 from explorer.text.tokenizers import Tokenizer
 
-PAIRS = ("nsp", "sop")
 SHOWN_ELSEWHERE = ("span", "segments")  # in the record these are its spans, and the segments of its source
 
 
@@ -36,29 +24,39 @@ def corrupt(
 ) -> Corruption:
     """One text as pre-training would show it to a model. The same seed gives the same corruption.
 
-    `options` are the strategy's own, such as `rate`; "nsp" takes its stranger from `corpus`, a list of other texts.
+    `options` are the strategy's own, such as `rate`; "nsp" takes its unrelated second part from `corpus`, a list of other texts.
+
+    >>> made = ex.corrupt("A dog ran. It was red.", "mlm", tokenizer=ex.load("bert").tokenizer, seed=1, rate=0.5)
+    >>> int(made.scored.sum())
+    4
     """
-    if not isinstance(strategy, str) or strategy not in (*STRATEGIES, *PAIRS):
-        raise unknown("corruption", strategy, [*STRATEGIES, *PAIRS])
+    entry, seed = entry_of(strategy), check_seed(seed)
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
     if not any(word >= 0 for word in tokens.words):
         raise TextError("There is nothing to hide: the text is empty. Write a sentence.")
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     rows = row_of(tokens)
     pair = strategy in PAIRS
-    made = _pair(tokens, strategy, tokenizer, chance, corpus) if pair else applied(strategy, rows, tokenizer, chance, options)
-    return record(strategy, tokens, made, tokenizer, seed, nominal_rate(strategy, options))
+    made = entry.apply(tokens, tokenizer, rng, corpus) if pair else applied(strategy, rows, tokenizer, rng, options)
+    return corruption_record(strategy, tokens, made, tokenizer, seed, nominal_rate(strategy, options))
 
 
-def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, chance: np.random.Generator, options: dict[str, Any]) -> Corrupted:
+def entry_of(strategy: str) -> CorruptionStrategy:
+    """The entry of a strategy or of a pair."""
+    if not isinstance(strategy, str) or strategy not in (*STRATEGIES, *PAIRS):
+        raise unknown("corruption", strategy, [*STRATEGIES, *PAIRS])
+    return STRATEGIES.get(strategy) or PAIRS[strategy]
+
+
+def applied(strategy: str, rows: Rows, tokenizer: Tokenizer, rng: np.random.Generator, options: Mapping[str, Any]) -> Corrupted:
     """A strategy on rows, with its options checked."""
-    known = [name for name in signature(STRATEGIES[strategy]).parameters if name not in ("rows", "vocabulary", "chance")]
+    known = list(STRATEGIES[strategy].options)
     for name, value in options.items():
         if name not in known:
             raise unknown(f"option of {strategy}", name, known or ["none"])
         if name == "rate" and not (isinstance(value, (int, float)) and 0 < value <= 1):
             raise ChoiceError(f"rate={value!r} must lie above 0 and at most be 1.")
-    return STRATEGIES[strategy](rows, tokenizer.vocabulary, chance, **options)
+    return STRATEGIES[strategy](rows, tokenizer.vocabulary, rng, **options)
 
 
 def row_of(tokens: Tokens) -> Rows:
@@ -67,10 +65,12 @@ def row_of(tokens: Tokens) -> Rows:
     return rows_of(tokens.ids[None].copy(), np.ones((1, len(tokens)), bool), words, sentence_numbers)
 
 
-def record(strategy: str, original: Tokens, made: Corrupted, tokenizer: Tokenizer, seed: int, nominal: float) -> Corruption:
+def corruption_record(
+    strategy: str, original: Tokens, made: Corrupted, tokenizer: Tokenizer, seed: int, nominal: float
+) -> Corruption:
     """The record of the first row."""
     source = made.source
-    length = int(source.real[0].sum())
+    length = int(source.attention_mask[0].sum())
     start, count, action = source.start[0][:length], source.count[0][:length], source.action[0][:length]
     order = source.order[0].tolist()
     origin = tuple(tuple(order[s : s + c]) for s, c in zip(start.tolist(), count.tolist(), strict=True))
@@ -96,7 +96,7 @@ def record(strategy: str, original: Tokens, made: Corrupted, tokenizer: Tokenize
 
 
 def _pieces(ids: list[int], tokenizer: Tokenizer, labels: Mapping[str, np.ndarray]) -> Tokens:
-    """The pieces that the model reads; a pair has its second segment told apart."""
+    """The tokens that the model reads; of a pair, with its two segments."""
     tokens = tokenizer.tokens(ids)
     if "segments" not in labels:
         return tokens
@@ -120,78 +120,13 @@ def _spans(origin: Sequence[tuple[int, ...]], action: np.ndarray, span: np.ndarr
     return tuple(found)
 
 
-def nominal_rate(strategy: str, options: dict[str, Any]) -> float:
+def nominal_rate(strategy: str, options: Mapping[str, Any]) -> float:
     """The share of the text that a strategy aims at; NaN where it has none."""
-    if strategy in PAIRS or "rate" not in signature(STRATEGIES[strategy]).parameters:
-        return float("nan")
-    return float(options.get("rate", signature(STRATEGIES[strategy]).parameters["rate"].default))
+    usual = entry_of(strategy).rate
+    return usual if math.isnan(usual) else float(options.get("rate", usual))
 
 
-def _pair(tokens: Tokens, strategy: str, tokenizer: Tokenizer, chance: np.random.Generator, corpus: Sequence[str]) -> Corrupted:
-    """Two segments between [CLS] and [SEP], with the label that the model should find."""
-    vocabulary = tokenizer.vocabulary
-    if vocabulary.cls is None or vocabulary.sep is None:
-        raise ChoiceError(f"{strategy} needs a tokenizer with [CLS] and [SEP], such as wordpiece.")
-    story = _sentences(tokens)
-    if len(story) < 2:
-        raise TextError(f"{strategy} cuts a text between two sentences. Write at least two.")
-    stranger: dict[int, int] = {}
-    swapped = False
-    if strategy == "sop":
-        first, second, label = sentences.sop(story, chance)
-        swapped = label == 1
-    else:
-        if not corpus:
-            raise ChoiceError("nsp needs other texts to take a stranger from. Give them as corpus=[…].")
-        other = tokenizer.encode(corpus[int(chance.integers(len(corpus)))], special=False)
-        first, second, label = sentences.nsp(story, [[-1 - place for place in part] for part in _sentences(other)], chance)
-        stranger = {-1 - place: int(i) for place, i in enumerate(other.ids)}
-    begin, end = _ends(tokens, vocabulary)
-    places = [begin, *(p for part in first for p in part), None, *(p for part in second for p in part), end]
-    marks = iter([vocabulary.cls] * (begin is None) + [vocabulary.sep] + [vocabulary.sep] * (end is None))
-    ids = [next(marks) if p is None else int(tokens.ids[p]) if p >= 0 else stranger[p] for p in places]
-    inserted = np.array([[p is None or p < 0 for p in places]])
-    start = np.array([[0 if p is None or p < 0 else p for p in places]])
-    shape = np.ones((1, len(ids)), bool)
-    text = np.array([[p not in (None, begin, end) for p in places]])
-    words = np.where(text & ~inserted, 0, -1)
-    action = np.where(inserted, INSERTED, np.where(text & swapped, MOVED, KEPT))
-    order = np.arange(len(tokens))[None]
-    made = Rows(np.array([ids]), shape, words, words, start, np.where(inserted, 0, 1), action, order)
-    segments = np.arange(len(ids))[None] >= 2 + sum(map(len, first))  # [CLS] A [SEP] are segment 0
-    labels = {strategy: np.array([[label]]), "segments": segments.astype(np.int64)}
-    return Corrupted(made, np.zeros_like(shape), labels=labels)
-
-
-def _ends(tokens: Tokens, vocabulary: Vocabulary) -> tuple[int | None, int | None]:
-    """The places of [CLS] and of the last [SEP], where the text has them already."""
-    last = len(tokens) - 1
-    return 0 if tokens.ids[0] == vocabulary.cls else None, last if tokens.ids[last] == vocabulary.sep else None
-
-
-def _sentences(tokens: Tokens) -> list[list[int]]:
-    """The places of each sentence."""
-    numbered = [(s, place) for place, (s, word) in enumerate(zip(tokens.sentences, tokens.words, strict=True)) if word >= 0]
-    return [[place for _, place in part] for _, part in groupby(numbered, key=lambda pair: pair[0])]
-
-
-STRATEGIES: dict[str, Callable[..., Corrupted]] = {
-    "causal": prediction.causal,
-    "prefix": prediction.prefix,
-    "mlm": masking.mlm,
-    "whole-word": masking.whole_word,
-    "spanbert": masking.spanbert,
-    "t5": spans.t5,
-    "bart": noises.bart,
-    "bart-mask": noises.mask,
-    "bart-delete": noises.delete,
-    "bart-infill": noises.infill,
-    "bart-permute": noises.permute,
-    "bart-rotate": noises.rotate,
-    "pegasus": sentences.pegasus,
-    "electra": prediction.electra,
-    "cloze-substitute": noises.substitute,
-    "cloze-reorder": noises.reorder,
-    "cloze-delete": noises.delete,
-    "cloze-insert": noises.insert,
-}
+STRATEGIES: dict[str, CorruptionStrategy] = {
+    **prediction.ONWARD, **masking.MASKING, **spans.SPANS, **noises.NOISES, **sentences.GAPS, **prediction.DETECTION, **noises.CLOZE,
+}  # fmt: skip
+PAIRS: dict[str, CorruptionStrategy] = dict(sentences.PAIRS)  # two segments of one text; their `apply` takes more than rows

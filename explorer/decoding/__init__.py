@@ -1,30 +1,56 @@
-"""How a text is written once a model is trained: every strategy, over whatever can be asked for the next piece.
+"""How a text is written once a model is trained: every strategy, over whatever can be asked for the next token.
 
 A strategy is a generator `(stepper, prompt, settings)` of `DecodingStep`; the last one holds the answer. It knows no model: a
 `Stepper` may be one of ours, one of Hugging Face's, or a table of numbers.
+
+>>> "watch" in dir(ex.decoding)
+True
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any
 
-from explorer.decoding.beams import beam, diverse_beam
-from explorer.decoding.contrastive import contrastive
-from explorer.decoding.exhaustive import exhaustive
-from explorer.decoding.filling import ORDERS, Blanks, fill
+from explorer.decoding import beams, contrastive, exhaustive, single
+from explorer.decoding.filling import ORDERS, Blanks, filling_steps
 from explorer.decoding.settings import Settings
-from explorer.decoding.single import greedy, sample
 from explorer.decoding.stepper import State, Stepper
-from explorer.records import DecodingStep
+from explorer.decoding.strategy import DecodingStrategy
 
-Strategy = Callable[[Stepper, Sequence[int], Settings], Iterator[DecodingStep]]
-STRATEGIES: dict[str, Strategy] = {
-    "greedy": greedy,
-    "sample": sample,
-    "beam": beam,
-    "diverse-beam": diverse_beam,
-    "contrastive": contrastive,
-    "exhaustive": exhaustive,
+STRATEGIES: dict[str, DecodingStrategy] = {
+    **single.SINGLE, **beams.BEAMS, **contrastive.CONTRASTIVE, **exhaustive.EXHAUSTIVE,
+}  # fmt: skip
+
+_HOMES = {
+    "contest": "decoding.comparison:contest",
+    "distribution": "decoding.comparison:distribution",
+    "trap": "decoding.comparison:trap",
+    "trapped": "decoding.comparison:trapped",
+    "watch": "decoding.generation_trace:watch",
+    "written": "decoding.comparison:written",
 }
 
-__all__ = ["ORDERS", "STRATEGIES", "Blanks", "Settings", "State", "Stepper", "Strategy", "fill"]
+__all__ = [
+    "ORDERS",
+    "STRATEGIES",
+    "Blanks",
+    "DecodingStrategy",
+    "Settings",
+    "State",
+    "Stepper",
+    "filling_steps",
+    *sorted(_HOMES),
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, thing = _HOMES[name].partition(":")
+    found = import_module(f"explorer.{module}")
+    return getattr(found, thing) if thing else found
+
+
+def __dir__() -> list[str]:
+    return __all__

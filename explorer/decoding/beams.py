@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.decoding.search import NEVER, Drawn, Path, Rows, Search
+from explorer.decoding.search import NEVER, NextScores, Path, Search, StepOutcome
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import Stepper
+from explorer.decoding.strategy import DecodingStrategy
 from explorer.errors import ChoiceError
 from explorer.records import DecodingStep, Hypothesis
 
@@ -23,7 +24,7 @@ def beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterato
 
 
 def diverse_beam(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
-    """Beams in groups (Vijayakumar et al. 2016): a piece that earlier groups chose at this step costs `diversity` for each time."""
+    """Beams in groups (Vijayakumar et al. 2016): a token that earlier groups chose at this step costs `diversity` for each time."""
     if settings.beams % settings.groups:
         raise ChoiceError(
             f"{settings.groups} groups do not divide {settings.beams} beams. Choose a number of beams that they do."
@@ -68,20 +69,20 @@ def _searched(search: Search, groups: int, diversity: float) -> Iterator[Decodin
         logp, state = search.stepper.next(state, ids, parents)
         owned = _rows_of(held, step)
         paths = [path for group in held if group.open for path in group.paths] if step else [Path()]
-        rows = search.allowed(logp, logp, paths, step)
+        next_scores = search.allowed(logp, logp, paths, step)
         before = np.concatenate([group.totals for group in held if group.open]) if step else np.zeros(1, np.float32)
-        drawn = Drawn(before, {}, {}, Path(), 0.0, compared=True)
+        outcome = StepOutcome(before, {}, {}, Path(), 0.0, compared=True)
         ids, parents, said = [], [], Counter[int]()
         for group, own in zip(held, owned, strict=True):
             if group.open:
-                kept = _advance(search, group, _Turn(rows, own, step, said, diversity), drawn)
-                for row, piece in kept if group.open else ():
-                    drawn.beams.setdefault((row, piece), []).append(len(ids))
-                    ids.append(piece)
+                kept = _advance(search, group, _Turn(next_scores, own, step, said, diversity), outcome)
+                for row, token in kept if group.open else ():
+                    outcome.beams.setdefault((row, token), []).append(len(ids))
+                    ids.append(token)
                     parents.append(row)
-        _conclude(held, drawn, step)
-        yield search.record(step, rows, state, drawn)
-        if drawn.stopped:
+        _conclude(held, outcome, step)
+        yield search.record(step, next_scores, state, outcome)
+        if outcome.stopped:
             return
 
 
@@ -97,32 +98,32 @@ def _rows_of(held: Sequence[Group], step: int) -> list[list[int]]:
 
 @dataclass
 class _Turn:
-    """What a group sees when it chooses: all rows, which are its own, and what earlier groups said at this step."""
+    """What a group sees when it chooses: the scores of all rows, which rows are its own, and what earlier groups said at this step."""
 
-    rows: Rows
+    next_scores: NextScores
     own: list[int]
     step: int
     said: Counter[int]
     diversity: float
 
 
-def _advance(search: Search, group: Group, turn: _Turn, drawn: Drawn) -> list[Pair]:
-    """Choose the group's next beams; gives them as (row, piece)."""
+def _advance(search: Search, group: Group, turn: _Turn, outcome: StepOutcome) -> list[Pair]:
+    """Choose the group's next beams; gives them as (row, token)."""
     totals, ranked = _ranked(search, group, turn)
-    turn.said.update(piece for _, piece in ranked[: group.width])
+    turn.said.update(token for _, token in ranked[: group.width])
     going: list[tuple[Pair, Path, float]] = []
     others = False
-    for rank, (row, piece) in enumerate(ranked):
-        path = group.paths[turn.own.index(row)].longer(piece, float(turn.rows.logp[row, piece]), row)
-        why, total = search.ends(path, turn.step), totals[row, piece]
+    for rank, (row, token) in enumerate(ranked):
+        path = group.paths[turn.own.index(row)].longer(token, float(turn.next_scores.logp[row, token]), row)
+        why, total = search.ends(path, turn.step), totals[row, token]
         others |= not why
         if why and rank < group.width:
             group.add(search.hypothesis(path, float(total)))
             group.stopped = why
-            drawn.fates[row, piece] = "finished"
+            outcome.fates[row, token] = "finished"
         elif not why and len(going) < group.width:
-            going.append(((row, piece), path, float(total)))
-            drawn.fates.setdefault((row, piece), "kept")
+            going.append(((row, token), path, float(total)))
+            outcome.fates.setdefault((row, token), "kept")
     group.paths, group.totals = [path for _, path, _ in going], np.array([total for *_, total in going], np.float32)
     group.settle(search.settings, search.limit, not others)
     return [pair for pair, *_ in going]
@@ -131,7 +132,7 @@ def _advance(search: Search, group: Group, turn: _Turn, drawn: Drawn) -> list[Pa
 def _ranked(search: Search, group: Group, turn: _Turn) -> tuple[dict[Pair, np.float32], list[Pair]]:
     """The best continuations of a group, best first: twice as many as beams, for half of them may end here."""
     count = max(2, 1 + len(search.stepper.ends)) * group.width
-    own = turn.rows.scores[turn.own]
+    own = turn.next_scores.scores[turn.own]
     best = search.top(own, count + len(turn.said))  # [beam, rank]: those that others said may fall behind
     sums = group.totals[:, None] + np.take_along_axis(own, best, axis=1)
     judged = sums
@@ -148,16 +149,32 @@ def _ranked(search: Search, group: Group, turn: _Turn) -> tuple[dict[Pair, np.fl
     return totals, ranked
 
 
-def _conclude(held: Sequence[Group], drawn: Drawn, step: int) -> None:
+def _conclude(held: Sequence[Group], outcome: StepOutcome, step: int) -> None:
     """What the record says of all groups together: the best text, what has ended, and whether this was the last step."""
-    drawn.finished = tuple(sorted((one for group in held for one in group.pool), key=lambda one: -one.score))
+    outcome.finished = tuple(sorted((one for group in held for one in group.pool), key=lambda one: -one.score))
     running = [group for group in held if group.open]
     if not running:
-        drawn.stopped = max(held, key=lambda group: group.pool[0].score if group.pool else NEVER).stopped or "nothing left"
+        outcome.stopped = max(held, key=lambda group: group.pool[0].score if group.pool else NEVER).stopped or "nothing left"
     if running:
         first = max(running, key=lambda group: group.totals[0])
-        drawn.best, drawn.total = first.paths[0], float(first.totals[0])
-    elif drawn.finished:
-        best = drawn.finished[0]
-        drawn.best, drawn.total = Path(best.ids.tolist(), best.logp.tolist()), best.total
-    drawn.row = drawn.best.row if len(drawn.best.ids) == step + 1 else 0
+        outcome.best, outcome.total = first.paths[0], float(first.totals[0])
+    elif outcome.finished:
+        best = outcome.finished[0]
+        outcome.best, outcome.total = Path(best.ids.tolist(), best.logp.tolist()), best.total
+    outcome.row = outcome.best.row if len(outcome.best.ids) == step + 1 else 0
+
+
+BEAMS: dict[str, DecodingStrategy] = {
+    "beam": DecodingStrategy(
+        beam,
+        about="The few best texts so far, side by side.",
+        reads=("beams", "early_stopping"),
+        shown={"beam 5": {"beams": 5}, "beam 5, no trigram twice": {"beams": 5, "no_repeat": 3}},
+    ),
+    "diverse-beam": DecodingStrategy(
+        diverse_beam,
+        about="Beams in groups; what earlier groups said costs.",
+        reads=("beams", "groups", "diversity", "early_stopping"),
+        shown={"diverse beam, 2 groups": {"beams": 4, "groups": 2}},
+    ),
+}

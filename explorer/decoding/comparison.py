@@ -7,28 +7,36 @@ from typing import Any
 
 import numpy as np
 
-from explorer.generating.decoding import decode, last, writer
-from explorer.model import Text
+from explorer.decoding.decode import decode, last, writer
 from explorer.records import Contest, DecodingStep, Distribution, Written
+from explorer.text.reading import Text
 
 SHOWN = 200
-GOES_ON = 24  # pieces that follow a beginning in a contest
+GOES_ON = 24  # tokens that follow a beginning in a contest
 
 
 def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distribution:
-    """The whole distribution over the piece that comes next."""
+    """The whole distribution over the token that comes next.
+
+    >>> len(ex.decoding.distribution(ex.load("gpt2"), "A dog").ids) > 5
+    True
+    """
     made = writer(model, text, prefix=prefix)
     state = made.stepper.start(made.prompt)
     logp, state = made.stepper.next(state, [made.prompt[-1]], [0])
     scores = logp[0] if state.raw is None else state.raw[0]
     ids = np.argsort(-scores, kind="stable")
-    texts = tuple(made.stepper.text_of(int(piece)) for piece in ids[:SHOWN])
+    texts = tuple(made.stepper.text_of(int(token)) for token in ids[:SHOWN])
     shown = made.prompt if made.source is None else made.prompt[1:]
     return Distribution(made.name, made.stepper.text(shown), ids, scores[ids], texts)
 
 
 def written(model: Any, text: Text, label: str, strategy: str, **options: Any) -> Written:
-    """What one strategy writes after a text; `label` is what it is called in a picture."""
+    """What one strategy writes after a text; `label` is what it is called in a picture.
+
+    >>> len(ex.decoding.written(ex.load("gpt2"), "A dog", "mine", "greedy", max_tokens=3).ids)
+    3
+    """
     steps = [step for step in decode(model, text, strategy, cross=False, candidates=0, **options)]
     return as_written(model, text, label, steps[-1], options)
 
@@ -37,47 +45,49 @@ def as_written(model: Any, text: Text, label: str, final: DecodingStep, options:
     """A finished decoding as a row to be laid beside others."""
     made = writer(model, text, prefix=options.get("prefix"))
     prompt = made.stepper.text(made.source.ids.tolist() if made.source is not None else made.prompt)
-    pieces = tuple(made.stepper.text_of(int(piece)) for piece in final.ids)
+    texts = tuple(made.stepper.text_of(int(token)) for token in final.ids)
     said = ", ".join(f"{name} {value}" for name, value in options.items() if name != "prefix")
-    return Written(
-        made.name, label, prompt, pieces, final.ids, final.chosen, final.text, said, final.stopped, made.stepper.size
-    )
+    return Written(made.name, label, prompt, texts, final.ids, final.chosen, final.text, said, final.stopped, made.stepper.size)
 
 
 def total_of(model: Any, text: Text, ids: Sequence[int]) -> float:
-    """log P of these pieces after a text, by the chain rule: each piece given all before it."""
+    """log P of these tokens after a text, by the chain rule: each token given all before it."""
     made = writer(model, text)
     state, total, given = made.stepper.start(made.prompt), 0.0, made.prompt[-1]
-    for piece in ids:
+    for token in ids:
         logp, state = made.stepper.next(state, [given], [0])
-        total, given = total + float(logp[0, piece]), piece
+        total, given = total + float(logp[0, token]), token
     return total
 
 
 def contest(
-    model: Any, texts: Sequence[str], *, begin: int = 8, pieces: int = GOES_ON, beams: Sequence[int] = (5, 20)
+    model: Any, texts: Sequence[str], *, begin: int = 8, tokens: int = GOES_ON, beams: Sequence[int] = (5, 20)
 ) -> Contest:
     """Greedy, beam search and the people who wrote it, on one beginning after another: whose text does the model find most probable?
 
-    Each text is cut after `begin` pieces; all go on for `pieces` more (or until the text ends). Sums are the model's own log P.
+    Each text is cut after `begin` tokens; all go on for `tokens` more (or until the text ends). Sums are the model's own log P.
+
+    >>> held = ex.decoding.contest(ex.load("gpt2"), ex.microworld.texts(2, 5, "validation"), beams=(2,))
+    >>> len(held.prompts)
+    2
     """
     labels = ("as it was written", "greedy", *(f"beam {width}" for width in beams))
-    rows = list(_contested(model, texts, begin, pieces, beams))
+    rows = list(_contested(model, texts, begin, tokens, beams))
     starts, said, totals = zip(*rows, strict=True)
     prompts = tuple(model.tokenizer.decode(start) for start in starts)
     return Contest(getattr(model, "name", "model"), labels, prompts, said, np.array(totals).T, starts)
 
 
 def _contested(
-    model: Any, texts: Sequence[str], begin: int, pieces: int, beams: Sequence[int]
+    model: Any, texts: Sequence[str], begin: int, tokens: int, beams: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], tuple[str, ...], tuple[float, ...]]]:
     """For each text its beginning, how each goes on, and how probable that is."""
     for text in texts:
-        ids = [int(piece) for piece in model.tokens(text).ids]
-        start, rest = ids[:begin], ids[begin : begin + pieces]
-        if len(rest) < pieces:
+        ids = [int(token) for token in model.tokens(text).ids]
+        start, rest = ids[:begin], ids[begin : begin + tokens]
+        if len(rest) < tokens:
             continue
-        options: dict[str, Any] = {"max_tokens": pieces, "candidates": 0}
+        options: dict[str, Any] = {"max_tokens": tokens, "candidates": 0}
         finals = [last(decode(model, start, "greedy", **options))]
         finals += [last(decode(model, start, "beam", beams=width, length_penalty=0.0, **options)) for width in beams]
         said = (model.tokenizer.decode(rest), *(final.text for final in finals))
@@ -86,19 +96,29 @@ def _contested(
 
 
 def trapped(record: Contest) -> tuple[int, ...]:
-    """The beginnings after which greedy walks into a trap: a wide beam finds a more probable text. The deepest trap first."""
+    """The beginnings after which greedy walks into a trap: a wide beam finds a more probable text. The deepest trap first.
+
+    >>> held = ex.decoding.contest(ex.load("gpt2"), ex.microworld.texts(2, 5, "validation"), beams=(2,))
+    >>> set(ex.decoding.trapped(held)) <= {0, 1}
+    True
+    """
     gain = record.totals[-1] - record.totals[record.labels.index("greedy")]
     return tuple(int(n) for n in np.argsort(-gain, kind="stable") if gain[n] > 0)
 
 
-def trap(model: Any, record: Contest, *, pieces: int = GOES_ON) -> tuple[Written, ...]:
-    """The deepest trap of a contest, piece by piece: what greedy writes there, and the more probable text of the widest search.
+def trap(model: Any, record: Contest, *, tokens: int = GOES_ON) -> tuple[Written, ...]:
+    """The deepest trap of a contest, token by token: what greedy writes there, and the more probable text of the widest search.
 
     Nothing where greedy found the most probable text of all each time.
+
+    >>> gpt = ex.load("gpt2")
+    >>> held = ex.decoding.contest(gpt, ex.microworld.texts(2, 5, "validation"), beams=(2,))
+    >>> len(ex.decoding.trap(gpt, held)) in (0, 2)
+    True
     """
     found, width = trapped(record), int(record.labels[-1].split()[-1])
     if not found:
         return ()
-    begins, how = record.starts[found[0]], {"max_tokens": pieces}
+    begins, how = record.starts[found[0]], {"max_tokens": tokens}
     wide = written(model, begins, record.labels[-1], "beam", beams=width, length_penalty=0.0, **how)
     return written(model, begins, "greedy", "greedy", **how), wide

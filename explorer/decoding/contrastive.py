@@ -1,4 +1,4 @@
-"""Contrastive search: a likely piece whose state is unlike those before it (Su et al. 2022)."""
+"""Contrastive search: a likely token whose state is unlike those before it (Su et al. 2022)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from explorer.decoding.search import Drawn, Path, Rows, Search
+from explorer.decoding.search import NextScores, Path, Search, StepOutcome
 from explorer.decoding.settings import Settings
 from explorer.decoding.single import raw_of
 from explorer.decoding.stepper import Stepper
+from explorer.decoding.strategy import DecodingStrategy
 from explorer.errors import ChoiceError
 from explorer.records import DecodingStep
 
@@ -17,7 +18,7 @@ LIKELIEST = 5
 
 
 def contrastive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
-    """Among the `top_k` likeliest pieces v the one with the largest (1 − α) P(v) − α max cos(h_v, h_j) over all places j before it."""
+    """Among the `top_k` likeliest tokens v the one with the largest (1 − α) P(v) − α max cos(h_v, h_j) over all positions j before it."""
     search, k = Search("contrastive", stepper, prompt, settings), settings.top_k or LIKELIEST
     logp, state = stepper.next(stepper.start(search.prompt), [search.prompt[-1]], [0])
     if state.hidden is None:
@@ -26,7 +27,7 @@ def contrastive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> 
     for step in range(search.limit):
         raw = raw_of(search, logp, state)
         here = search.allowed(logp[row : row + 1], raw[row : row + 1], [path], step)
-        offered = [piece for piece in search.top(here.scores, k)[0].tolist() if here.scores[0, piece] > -np.inf]
+        offered = [token for token in search.top(here.scores, k)[0].tolist() if here.scores[0, token] > -np.inf]
         seen, before, pick = state, np.array([total]), 0
         if offered:
             logp, state = stepper.next(state, offered, [row] * len(offered))
@@ -34,27 +35,41 @@ def contrastive(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> 
             path = path.longer(offered[pick], float(here.logp[0, offered[pick]]), row)
             total += path.logp[-1]
         why = search.ends(path, step) if offered else "nothing left"
-        yield search.record(step, here, seen, _drawn(search, before, (path, total, why), offered, pick))
+        yield search.record(step, here, seen, _outcome(search, before, (path, total, why), offered, pick))
         if why:
             return
         row = pick
 
 
-def _judged(here: Rows, offered: Sequence[int], alpha: float, hidden: np.ndarray) -> np.ndarray:
-    """(1 − α) P(v) − α max cos for every piece v that is offered."""
+def _judged(here: NextScores, offered: Sequence[int], alpha: float, hidden: np.ndarray) -> np.ndarray:
+    """(1 − α) P(v) − α max cos for every token v that is offered."""
     scores = here.scores[0].astype(np.float64)
     powers = np.exp(scores - scores.max())
     shares = (powers / powers.sum())[list(offered)]
-    unit = hidden / np.linalg.norm(hidden, axis=-1, keepdims=True)  # [piece, place, dim]
+    unit = hidden / np.linalg.norm(hidden, axis=-1, keepdims=True)  # [token, place, dim]
     alike = np.einsum("vd,vjd->vj", unit[:, -1], unit[:, :-1]).max(axis=1)
-    return (1 - alpha) * shares - alpha * alike
+    made: np.ndarray = (1 - alpha) * shares - alpha * alike
+    return made
 
 
-def _drawn(search: Search, before: np.ndarray, ended: tuple[Path, float, str], offered: Sequence[int], pick: int) -> Drawn:
+def _outcome(
+    search: Search, before: np.ndarray, ended: tuple[Path, float, str], offered: Sequence[int], pick: int
+) -> StepOutcome:
     path, total, why = ended
-    fates, beams = {(0, piece): "beaten" for piece in offered}, {}
+    fates, beams = {(0, token): "beaten" for token in offered}, {}
     if offered:
         fates[0, offered[pick]] = "finished" if why in ("end", "stop") else "kept"
         beams = {} if why else {(0, offered[pick]): [0]}
     finished = (search.hypothesis(path, total),) if why and path.ids else ()
-    return Drawn(before, fates, beams, path, total, path.row, "cut:top_k", finished=finished, stopped=why)
+    return StepOutcome(before, fates, beams, path, total, path.row, "cut:top_k", finished=finished, stopped=why)
+
+
+CONTRASTIVE: dict[str, DecodingStrategy] = {
+    "contrastive": DecodingStrategy(
+        contrastive,
+        about="A likely token whose state is unlike those before it.",
+        reads=("top_k", "alpha"),
+        hidden=True,
+        shown={"contrastive": {"top_k": 5, "alpha": 0.6}},
+    ),
+}

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from explorer.decoding import ORDERS, STRATEGIES, Settings, Stepper
+from explorer.decoding import ORDERS, STRATEGIES, Settings, Stepper, huggingface
+from explorer.decoding.fill import filled
+from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.errors import ChoiceError, TextError, unknown
-from explorer.generating import foreign
-from explorer.generating.filling import filled
-from explorer.generating.own import OwnStepper, WholeStepper, without_cache
-from explorer.model import OwnModel, Text
+from explorer.models.transformer import TransformerModel
 from explorer.records import DecodingStep, Tokens
-from explorer.text.reading import as_tokens
+from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
 
-OPTIONS = tuple(field.name for field in fields(Settings))
+OPTIONS = tuple(field.name for field in fields(Settings) if field.name != "extra")
 FILLING = ("order", "rounds", "candidates")
 
 
 @dataclass(frozen=True)
-class Writer:
+class PreparedDecoding:
     """A model that is ready to write: its name, how it reads texts, the stepper, and the prompt that the stepper begins with."""
 
     name: str
@@ -45,11 +44,15 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
 ) -> Iterator[Any]:
     """Let `model` write after `text`, one step at a time; the last step (a `DecodingStep`) holds the answer.
 
-    `model` is one of ours, or a live pair (module, tokenizer) of the transformers library. A string begins with the piece that
+    `model` is one of ours, or a live pair (module, tokenizer) of the transformers library. A string begins with the token that
     begins every text of training, where there is one. For an encoder-decoder `text` is the source and `prefix` starts the target;
     `cross=False` does not record where it looks in the source. A masked model takes the strategy "fill" and writes into the blanks
     of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of `explorer.decoding.Settings`: temperature,
-    top_k, top_p, beams, max_tokens, seed, force, stop and more. `cache=False` computes everything anew at every step.
+    top_k, top_p, beams, max_tokens, seed, force, stop and more. `cache=False` computes the whole text again at every step.
+
+    >>> *_, last = ex.decode(ex.load("gpt2"), "A dog", "beam", beams=2, max_tokens=3)
+    >>> len(last.ids)
+    3
     """
     if strategy == "fill":
         for name in options:
@@ -58,24 +61,28 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
         return filled(model, text, **options)
     if strategy not in STRATEGIES:
         raise unknown("decoding strategy", strategy, (*STRATEGIES, "fill"))
+    entry = STRATEGIES[strategy]
     for name in options:
-        if name not in OPTIONS:
-            raise unknown("option of decode", name, (*OPTIONS, "prefix", "cross", "cache", "order"))
-    made = writer(model, text, prefix=prefix, cross=cross, cache=cache, hidden=strategy == "contrastive")
-    return STRATEGIES[strategy](made.stepper, made.prompt, settings_of(made, options))
+        if name not in (*OPTIONS, *entry.options):
+            raise unknown("option of decode", name, (*OPTIONS, *entry.options, "prefix", "cross", "cache", "order"))
+    extra = {name: options.pop(name, usual) for name, usual in entry.options.items()}
+    made = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
+    return entry(made.stepper, made.prompt, replace(decoding_settings(made, options), extra=extra))
 
 
 def writer(  # noqa: PLR0913  as decode
     model: Any, text: Text, *, prefix: Text | None = None, cross: bool = False, cache: bool = True, hidden: bool = False
-) -> Writer:
-    """Bring a model and a text to the point where the first piece is about to be written."""
+) -> PreparedDecoding:
+    """Bring a model and a text to the point where the first token is about to be written."""
     if isinstance(model, tuple) and len(model) == 2:
         return _of_pair(*model, text, prefix, cross, hidden)
     family = getattr(model, "family", None)
     if family == "ngram":
         prompt = _prompt(as_tokens(text, model.tokenizer), model.tokenizer)
-        return Writer(model.name, model.tokenizer, WholeStepper(model), (*prompt, *_begun(prefix, model.tokenizer)))
-    if not isinstance(model, OwnModel):
+        return PreparedDecoding(
+            model.name, model.tokenizer, UncachedStepper(model), (*prompt, *_prefix_ids(prefix, model.tokenizer))
+        )
+    if not isinstance(model, TransformerModel):
         raise ChoiceError(
             f"decode takes a model (ex.load('gpt')) or a live pair (module, tokenizer); this is {type(model).__name__}."
         )
@@ -84,65 +91,67 @@ def writer(  # noqa: PLR0913  as decode
             f"{model.name} is an encoder: it reads a whole text at once and cannot generate. Let it fill blanks (strategy 'fill'), "
             "or take a decoder such as ex.load('gpt')."
         )
-    tokens, begun = model.tokens(text), _begun(prefix, model.tokenizer)
+    tokens, begin = model.tokens(text), _prefix_ids(prefix, model.tokenizer)
     source = tokens if family == "encoder-decoder" else None
     first = _opening(model, text, tokens)
-    prompt = (model.config.start, *begun) if source is not None else (*first, *_prompt(tokens, model.tokenizer), *begun)
-    stepper: Stepper = without_cache(model, source) if not cache else OwnStepper(model, source, cross=cross, hidden=hidden)
-    return Writer(model.name, model.tokenizer, stepper, tuple(prompt), source)
+    prompt = (model.config.start, *begin) if source is not None else (*first, *_prompt(tokens, model.tokenizer), *begin)
+    stepper: Stepper = without_cache(model, source) if not cache else NativeStepper(model, source, cross=cross, hidden=hidden)
+    return PreparedDecoding(model.name, model.tokenizer, stepper, tuple(prompt), source)
 
 
-def _of_pair(module: Any, tokenizer: Any, text: Text, prefix: Text | None, cross: bool, hidden: bool) -> Writer:
+def _of_pair(module: Any, tokenizer: Any, text: Text, prefix: Text | None, cross: bool, hidden: bool) -> PreparedDecoding:
     """A live pair of the transformers library."""
-    foreign.check_generates(module)
-    ours = foreign.adopted(tokenizer)
-    tokens, begun = as_tokens(text, ours), _begun(prefix, ours)
-    longest = foreign.longest_of(module)
+    huggingface.check_generates(module)
+    ours = huggingface.as_our_tokenizer(tokenizer)
+    tokens, begin = as_tokens(text, ours), _prefix_ids(prefix, ours)
+    longest = huggingface.longest_of(module)
     if longest is not None and len(tokens) > longest:
         raise TextError(
-            f"The text has {len(tokens)} pieces, but {foreign.name_of(module)} reads at most {longest}. Shorten the text."
+            f"The text has {len(tokens)} tokens, but {huggingface.name_of(module)} reads at most {longest}. Shorten the text."
         )
     if not module.config.is_encoder_decoder:
-        stepper = foreign.ForeignStepper(module, ours, hidden=hidden)
-        return Writer(foreign.name_of(module), ours, stepper, (*_prompt(tokens, ours), *begun))
-    first = foreign.setting(module, "decoder_start_token_id")
-    first = foreign.setting(module, "bos_token_id") if first is None else first
+        stepper = huggingface.HuggingFaceStepper(module, ours, hidden=hidden)
+        return PreparedDecoding(huggingface.name_of(module), ours, stepper, (*_prompt(tokens, ours), *begin))
+    first = huggingface.setting(module, "decoder_start_token_id")
+    first = huggingface.setting(module, "bos_token_id") if first is None else first
     if first is None:
-        raise ChoiceError(f"{foreign.name_of(module)} does not say with which piece a target begins (decoder_start_token_id).")
-    stepper = foreign.ForeignStepper(module, ours, tokens.ids.tolist(), cross=cross, hidden=hidden)
-    return Writer(foreign.name_of(module), ours, stepper, (int(first), *begun), tokens)
+        raise ChoiceError(
+            f"{huggingface.name_of(module)} does not say with which token a target begins (decoder_start_token_id)."
+        )
+    stepper = huggingface.HuggingFaceStepper(module, ours, tokens.ids.tolist(), cross=cross, hidden=hidden)
+    return PreparedDecoding(huggingface.name_of(module), ours, stepper, (int(first), *begin), tokens)
 
 
-def settings_of(made: Writer, options: Mapping[str, Any]) -> Settings:
-    """The settings, with words turned into pieces."""
+def decoding_settings(made: PreparedDecoding, options: Mapping[str, Any]) -> Settings:
+    """The settings, with words turned into tokens."""
     given = dict(options)
     if "stop" in given:
         given["stop"] = (given["stop"],) if isinstance(given["stop"], str) else tuple(given["stop"])
     if "among" in given:
-        given["among"] = tuple(piece for one in given["among"] for piece in pieces_of(made.tokenizer, one))
+        given["among"] = tuple(token for one in given["among"] for token in tokens_of(made.tokenizer, one))
     if "force" in given:
         given["force"] = _forced(made.tokenizer, given["force"])
     return Settings(**given)
 
 
 def _forced(tokenizer: Tokenizer, given: Any) -> dict[int, int]:
-    """{step: id or text} as {step: id}; a text of several pieces takes as many steps."""
+    """{step: id or text} as {step: id}; a text of several tokens takes as many steps."""
     if not isinstance(given, Mapping):
-        raise ChoiceError(f"force must be a mapping such as {{0: 'The'}}: which piece at which step; this is {given!r}.")
+        raise ChoiceError(f"force must be a mapping such as {{0: 'The'}}: which token at which step; this is {given!r}.")
     found: dict[int, int] = {}
-    for step, piece in given.items():
+    for step, token in given.items():
         if isinstance(step, bool) or not hasattr(step, "__index__") or step < 0:
             raise ChoiceError(f"force names steps by whole numbers from 0; {step!r} is none.")
-        found |= {int(step) + n: one for n, one in enumerate(pieces_of(tokenizer, piece))}
+        found |= {int(step) + n: one for n, one in enumerate(tokens_of(tokenizer, token))}
     return found
 
 
-def pieces_of(tokenizer: Tokenizer, given: Any) -> list[int]:
-    """The pieces meant by an id, by a piece as it is shown (`·tired`), or by a text as it stands inside a sentence (`tired`)."""
+def tokens_of(tokenizer: Tokenizer, given: Any) -> list[int]:
+    """The tokens meant by an id, by a token as it is shown (`·tired`), or by a text as it is written inside a sentence (`tired`)."""
     if hasattr(given, "__index__") and not isinstance(given, bool):
         return [int(given.__index__())]
     if not isinstance(given, str) or not given:
-        raise ChoiceError(f"A piece is given by its id or its text; this is {given!r}.")
+        raise ChoiceError(f"A token is given by its id or its text; this is {given!r}.")
     if "·" in given or given.startswith("##") or tokenizer.core.token_to_id(given) is not None:
         shown = next((i for i in range(tokenizer.vocabulary.size) if tokenizer.text_of(i) == given), None)
         if shown is not None:
@@ -150,29 +159,29 @@ def pieces_of(tokenizer: Tokenizer, given: Any) -> list[int]:
     inside = " " + given if given[0].isalnum() and tokenizer.style in ("bytes", "spaces") else given
     found = tokenizer.encode(inside, special=False)
     if not len(found) or tokenizer.vocabulary.unknown in found.ids:
-        raise ChoiceError(f"There is no piece {given!r} in this vocabulary.")
-    return [int(piece) for piece in found.ids]
+        raise ChoiceError(f"There is no token {given!r} in this vocabulary.")
+    return [int(token) for token in found.ids]
 
 
 def _prompt(tokens: Tokens, tokenizer: Tokenizer) -> tuple[int, ...]:
-    """A text that is to go on: without the piece that would end it."""
+    """A text that is to go on: without the token that would end it."""
     ids = tokens.ids.tolist()
     return tuple(ids[:-1] if len(ids) > 1 and ids[-1] == tokenizer.vocabulary.last else ids)
 
 
-def _opening(model: OwnModel, text: Text, tokens: Tokens) -> tuple[int, ...]:
-    """The piece with which every text of training began, where a string has none; ids and Tokens are taken as they are."""
+def _opening(model: TransformerModel, text: Text, tokens: Tokens) -> tuple[int, ...]:
+    """The token with which every text of training began, where a string has none; ids and Tokens are taken as they are."""
     begin = model.tokenizer.vocabulary.begin
     room = len(tokens) < model.longest
     return (begin,) if isinstance(text, str) and begin is not None and tokens.ids[0] != begin and room else ()
 
 
-def _begun(prefix: Text | None, tokenizer: Tokenizer) -> tuple[int, ...]:
+def _prefix_ids(prefix: Text | None, tokenizer: Tokenizer) -> tuple[int, ...]:
     """What a target (or the answer) has to begin with."""
     if prefix is None:
         return ()
     tokens = tokenizer.encode(prefix, special=False) if isinstance(prefix, str) else as_tokens(prefix, tokenizer)
-    return tuple(int(piece) for piece in np.asarray(tokens.ids))
+    return tuple(int(token) for token in np.asarray(tokens.ids))
 
 
 def last(steps: Iterator[DecodingStep]) -> DecodingStep:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from explorer.decoding import Blanks, fill
+from explorer.decoding import Blanks, huggingface
+from explorer.decoding.filling import filling_steps
 from explorer.errors import ChoiceError
-from explorer.generating import foreign
-from explorer.model import OwnModel, Text, check_settled
+from explorer.models.model import check_eval_mode
+from explorer.models.transformer import TransformerModel
 from explorer.records import FillingStep, Tokens
-from explorer.text.reading import as_tokens
+from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
 
 BLANK = "___"
@@ -22,13 +23,13 @@ BLANK = "___"
 def filled(
     model: Any, text: Text, *, order: str = "left", rounds: int | None = None, candidates: int = 10
 ) -> Iterator[FillingStep]:
-    """One step for each blank of `text` (`___` or the mask piece), or `rounds` over all of them in the order "mask-predict"."""
+    """One step for each blank of `text` (`___` or the mask token), or `rounds` over all of them in the order "mask-predict"."""
     pair = isinstance(model, tuple) and len(model) == 2
-    name = foreign.name_of(model[0]) if pair else getattr(model, "name", type(model).__name__)
-    tokenizer = foreign.adopted(model[1]) if pair else getattr(model, "tokenizer", None)
-    masked = pair or (isinstance(model, OwnModel) and model.family == "encoder" and not model.config.replaced)
+    name = huggingface.name_of(model[0]) if pair else getattr(model, "name", type(model).__name__)
+    tokenizer = huggingface.as_our_tokenizer(model[1]) if pair else getattr(model, "tokenizer", None)
+    masked = pair or (isinstance(model, TransformerModel) and model.family == "encoder" and not model.config.replaced)
     if not masked or tokenizer is None or tokenizer.vocabulary.mask is None:
-        raise ChoiceError(f"{name} does not fill blanks: it is no masked model with a mask piece. Take ex.load('bert').")
+        raise ChoiceError(f"{name} does not fill blanks: it is no masked model with a mask token. Take ex.load('bert').")
     given = _with_masks(text, tokenizer)
     tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
     never = [*tokenizer.vocabulary.special]
@@ -37,11 +38,11 @@ def filled(
         name, tokens.ids.copy(), tokenizer.vocabulary.mask, never, read, lambda ids: _tokens(tokens, ids, tokenizer),
         tokenizer.text_of, candidates,
     )  # fmt: skip
-    return fill(blanks, order, rounds)
+    return filling_steps(blanks, order, rounds)
 
 
 def _with_masks(text: Text, tokenizer: Tokenizer) -> Text:
-    """The text with the mask piece at every blank."""
+    """The text with the mask token at every blank."""
     known = tokenizer.vocabulary.mask
     if not isinstance(text, str) or known is None:
         return text
@@ -57,14 +58,15 @@ def _tokens(before: Tokens, ids: np.ndarray, tokenizer: Tokenizer) -> Tokens:
 
 def _reader(module: Any) -> Any:
     """What a live masked model says to ids."""
-    check_settled(module, foreign.name_of(module))
+    check_eval_mode(module, huggingface.name_of(module))
 
     @torch.inference_mode()
     def read(ids: np.ndarray) -> np.ndarray:
         out = module(input_ids=torch.as_tensor(ids[None], device=module.device))
         scores = out.get("logits", out.get("prediction_logits"))
         if scores is None or scores.dim() != 3:
-            raise ChoiceError(f"{foreign.name_of(module)} says nothing about the vocabulary. Open it as …ForMaskedLM.")
-        return scores[0].float().cpu().numpy()
+            raise ChoiceError(f"{huggingface.name_of(module)} says nothing about the vocabulary. Open it as …ForMaskedLM.")
+        made: np.ndarray = scores[0].float().cpu().numpy()
+        return made
 
     return read

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import ChoiceError, check_whole, unknown
+from explorer.models.top_tokens import top_tokens
 from explorer.records import FillingStep, Tokens, log_softmax
 
 Read = Callable[[np.ndarray], np.ndarray]
@@ -17,8 +18,8 @@ Read = Callable[[np.ndarray], np.ndarray]
 class Blanks:
     """A text with blanks, and who reads it.
 
-    `read` gives raw scores [position, vocab] for ids [position]; `show` makes Tokens of ids; `text_of` one piece readable. `never`
-    are pieces that are not written: the special ones. `mask` stands at a blank.
+    `read` gives raw scores [position, vocab] for ids [position]; `show` makes Tokens of ids; `text_of` one token readable. `never`
+    are tokens that are not written: the special ones. `mask` stands at a blank.
     """
 
     name: str
@@ -34,16 +35,16 @@ class Blanks:
     def __post_init__(self) -> None:
         self.places = np.flatnonzero(self.ids == self.mask)
         if not len(self.places):
-            raise ChoiceError("There is no blank in this text. Write ___ (or the mask piece) where a piece is to be found.")
+            raise ChoiceError("There is no blank in this text. Write ___ (or the mask token) where a token is to be found.")
 
     def logp(self, ids: np.ndarray) -> np.ndarray:
-        """What the model says at the blanks [blank, vocab], special pieces left out."""
+        """What the model says at the blanks [blank, vocab], special tokens left out."""
         scores = np.asarray(self.read(ids)[self.places], np.float64)
         scores[:, list(self.never)] = -np.inf
         return log_softmax(scores)
 
 
-def fill(blanks: Blanks, order: str = "left", rounds: int | None = None) -> Iterator[FillingStep]:
+def filling_steps(blanks: Blanks, order: str = "left", rounds: int | None = None) -> Iterator[FillingStep]:
     """One step for each blank ("left", "confident"), or `rounds` over all of them ("mask-predict")."""
     if order not in ORDERS:
         raise unknown("order of filling", order, ORDERS)
@@ -52,15 +53,15 @@ def fill(blanks: Blanks, order: str = "left", rounds: int | None = None) -> Iter
 
 def from_the_left(blanks: Blanks, rounds: int | None = None) -> Iterator[FillingStep]:
     """The first blank that is open, then the next."""
-    return _one_by_one(blanks, "left", lambda best, open_: int(np.flatnonzero(open_)[0]))
+    return _blank_by_blank(blanks, "left", lambda best, open_: int(np.flatnonzero(open_)[0]))
 
 
 def surest_first(blanks: Blanks, rounds: int | None = None) -> Iterator[FillingStep]:
-    """The open blank whose likeliest piece is the most probable."""
-    return _one_by_one(blanks, "confident", lambda best, open_: int(np.where(open_, best, -np.inf).argmax()))
+    """The open blank whose likeliest token is the most probable."""
+    return _blank_by_blank(blanks, "confident", lambda best, open_: int(np.where(open_, best, -np.inf).argmax()))
 
 
-def _one_by_one(blanks: Blanks, order: str, pick: Callable[[np.ndarray, np.ndarray], int]) -> Iterator[FillingStep]:
+def _blank_by_blank(blanks: Blanks, order: str, pick: Callable[[np.ndarray, np.ndarray], int]) -> Iterator[FillingStep]:
     ids, open_, total = blanks.ids.copy(), np.ones(len(blanks.places), bool), 0.0
     for step in range(len(open_)):
         logp = blanks.logp(ids)
@@ -72,11 +73,9 @@ def _one_by_one(blanks: Blanks, order: str, pick: Callable[[np.ndarray, np.ndarr
 
 
 def mask_predict(blanks: Blanks, rounds: int | None = None) -> Iterator[FillingStep]:
-    """All blanks at once; then the least sure n = N (T − t) / T are opened again and guessed anew (Ghazvininejad et al. 2019)."""
+    """All blanks at once; then the least sure n = N (T − t) / T are opened and guessed again (Ghazvininejad et al. 2019)."""
     count = len(blanks.places)
-    turns = min(count, 4) if rounds is None else rounds
-    if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
-        raise ChoiceError(f"rounds={rounds!r} must be a whole number of at least 1.")
+    turns = min(count, 4) if rounds is None else check_whole("rounds", rounds, 1)
     ids, sure, now = blanks.ids.copy(), np.zeros(count), np.ones(count, bool)
     for turn in range(turns):
         logp = blanks.logp(ids)
@@ -94,12 +93,11 @@ def mask_predict(blanks: Blanks, rounds: int | None = None) -> Iterator[FillingS
 def _step(
     blanks: Blanks, name: tuple[int, str], ids: np.ndarray, logp: np.ndarray, done: tuple[np.ndarray, np.ndarray, float]
 ) -> FillingStep:
-    best = np.argsort(-logp, axis=1, kind="stable")[:, : blanks.candidates]
+    best, texts = top_tokens(logp, blanks.candidates, blanks.text_of)
     shares = np.exp(logp)
     return FillingStep(
         step=name[0], order=name[1], model=blanks.name, tokens=blanks.show(ids), places=blanks.places, pieces=logp.argmax(axis=1),
-        texts=tuple(tuple(blanks.text_of(int(piece)) for piece in row) for row in best),
-        shares=np.take_along_axis(shares, best, axis=1),
+        texts=texts, shares=np.take_along_axis(shares, best, axis=1),
         entropy=-(shares * np.where(shares > 0, logp, 0)).sum(axis=1), filled=done[0].copy(), blank=done[1].copy(), total=done[2],
     )  # fmt: skip
 

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import tap
+from explorer.decoding import huggingface
+from explorer.decoding.decode import PreparedDecoding, decode, writer
+from explorer.decoding.native import NativeStepper
 from explorer.errors import ChoiceError
-from explorer.generating import foreign
-from explorer.generating.decoding import Writer, decode, writer
-from explorer.generating.own import OwnStepper
-from explorer.model import Text
+from explorer.nn import tap
 from explorer.records import Attention, DecodingStep, Generation, Trace
+from explorer.text.reading import Text
 
 LIMIT = 512
 
@@ -25,19 +25,22 @@ def watch(model: Any, text: Text, strategy: str = "greedy", *, prefix: Text | No
 
     Step 0 reads the whole prompt; every later step adds one row, which looks at all columns so far. The weights of all steps are
     joined in `generation.trace`, so every view of a trace shows them.
+
+    >>> len(ex.decoding.watch(ex.load("gpt2"), "A dog", max_tokens=3).steps)
+    3
     """
     if strategy == "fill":
-        raise ChoiceError("Filling blanks reads the whole text anew every time, so there is nothing that grows. Use ex.trace.")
+        raise ChoiceError("Filling blanks reads the whole text again every time, so there is nothing that grows. Use ex.trace.")
     steps = tuple(step for step in decode(model, text, strategy, prefix=prefix, cross=False, **options))
     final = steps[-1]
     assert isinstance(final, DecodingStep)
     made = writer(model, text, prefix=prefix)
-    read = [*made.prompt, *final.ids.tolist()[:-1]]  # the last piece was written, but nobody read it
+    read = [*made.prompt, *final.ids.tolist()[:-1]]  # the last token was written, but the model did not read it
     if len(read) > LIMIT:
-        raise ChoiceError(f"{len(read)} pieces make {len(read)}² cells a head; a growing matrix stops at {LIMIT}.")
-    chunks = [read[: len(made.prompt)], *[[piece] for piece in read[len(made.prompt) :]]]
-    hear = _ours if isinstance(made.stepper, OwnStepper) else _theirs
-    attention = tuple(_joined(parts) for parts in hear(made, chunks))
+        raise ChoiceError(f"{len(read)} tokens make {len(read)}² cells a head; a growing matrix stops at {LIMIT}.")
+    chunks = [read[: len(made.prompt)], *[[token] for token in read[len(made.prompt) :]]]
+    record = _of_native if isinstance(made.stepper, NativeStepper) else _of_huggingface
+    attention = tuple(_joined(parts) for parts in record(made, chunks))
     rows = made.tokenizer.tokens(read)
     family = "decoder" if made.source is None else "encoder-decoder"
     first, second = (rows, None) if made.source is None else (made.source, rows)
@@ -46,23 +49,27 @@ def watch(model: Any, text: Text, strategy: str = "greedy", *, prefix: Text | No
 
 
 Part = dict[str, Any]
+ROWS = ("q", "weights", "bias")  # what has a row for each query: [head, query, …]
 
 
-def _ours(made: Writer, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
+def _of_native(made: PreparedDecoding, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
     """What one of our models hands out at each step, by stream and layer."""
-    stepper, heard = made.stepper, dict[tuple[str, int], list[Part]]()
-    assert isinstance(stepper, OwnStepper)
+    stepper, recorded, new = made.stepper, dict[tuple[str, int], list[Part]](), 0
+    assert isinstance(stepper, NativeStepper)
 
     def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
         if place == "attention":
-            heard.setdefault((stream, layer), []).append({"stream": stream, "layer": layer, **values})
+            part: Part = {"stream": stream, "layer": layer} | {name: _array(value) for name, value in values.items()}
+            if stream != "encoder":  # without a cache a step computes the rows of earlier ones again
+                part |= {name: part[name][:, -new:] for name in ROWS if part[name] is not None}
+            recorded.setdefault((stream, layer), []).append(part)
 
     with tap.listening(hear):
         state = stepper.start([*chunks[0]])
-        for n, chunk in enumerate(chunks):
+        for chunk in chunks:
+            new = len(chunk)
             _, state = stepper.next(state, [chunk[-1]], [0])
-            assert n == 0 or state.reused
-    return [[{name: _array(value) for name, value in part.items()} for part in parts] for parts in heard.values()]
+    return list(recorded.values())
 
 
 def _array(value: Any) -> Any:
@@ -71,38 +78,38 @@ def _array(value: Any) -> Any:
 
 
 @torch.inference_mode()
-def _theirs(made: Writer, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
-    """The weights that a live model hands out at each step; only weights, for nothing else can be had."""
+def _of_huggingface(made: PreparedDecoding, chunks: Sequence[Sequence[int]]) -> list[list[Part]]:
+    """The weights that a live model hands out at each step; it hands out nothing else."""
     stepper = made.stepper
-    if not isinstance(stepper, foreign.ForeignStepper):
+    if not isinstance(stepper, huggingface.HuggingFaceStepper):
         raise ChoiceError(f"{made.name} has no attention to watch.")
-    module, heard = stepper.module, _Heard()
+    module, recorded = stepper.module, _Weights()
     asked: dict[str, Any] = {"use_cache": True, "output_attentions": True, "return_dict": True}
-    with foreign.explicit(module):
+    with huggingface.explicit(module):
         if made.source is not None:
             source = torch.tensor([made.source.ids.tolist()], device=module.device)
             encoded = module.get_encoder()(input_ids=source, output_attentions=True, return_dict=True)
-            heard.keep("encoder", encoded.attentions)
+            recorded.add("encoder", encoded.attentions)
             asked["encoder_outputs"] = (encoded.last_hidden_state,)
         unread: list[int] = []
         for chunk in chunks:
             unread += chunk
             ids = {"input_ids" if made.source is None else "decoder_input_ids": torch.tensor([unread], device=module.device)}
             out = module(**ids, **asked)
-            heard.keep("decoder", out.attentions if made.source is None else out.decoder_attentions, len(chunk))
-            heard.keep("cross", () if made.source is None else out.cross_attentions, len(chunk))
-            if out.get("past_key_values") is not None:  # some models have no cache and read everything anew
+            recorded.add("decoder", out.attentions if made.source is None else out.decoder_attentions, len(chunk))
+            recorded.add("cross", () if made.source is None else out.cross_attentions, len(chunk))
+            if out.get("past_key_values") is not None:  # some models have no cache and read everything again
                 asked["past_key_values"], unread = out.past_key_values, []
-    return list(heard.parts.values())
+    return list(recorded.parts.values())
 
 
-class _Heard:
+class _Weights:
     """Weights by stream and layer, one part for each step."""
 
     def __init__(self) -> None:
         self.parts: dict[tuple[str, int], list[Part]] = {}
 
-    def keep(self, stream: str, layers: Sequence[Tensor], new: int = 0) -> None:
+    def add(self, stream: str, layers: Sequence[Tensor], new: int = 0) -> None:
         """The weights of a step, [1, head, query, key] for each layer; of them the last `new` queries (0: all)."""
         for layer, weights in enumerate(layers):
             part = {"stream": stream, "layer": layer, "weights": _array(weights[:, :, -new:]), "scale": 1.0}
@@ -115,11 +122,10 @@ def _joined(parts: Sequence[Part]) -> Attention:
     weights = [part["weights"] for part in parts]  # each [head, query, key]
     rows, keys = sum(w.shape[1] for w in weights), weights[-1].shape[2]
     allowed = np.ones((rows, keys), bool) if stream != "decoder" else np.tril(np.ones((rows, keys), bool))
-    whole = {name: last.get(name) for name in ("k", "v")}
     queries = None if last.get("q") is None else np.concatenate([part["q"] for part in parts], axis=1)
     bias = None if last.get("bias") is None else _under([part["bias"] for part in parts], keys)
     return Attention(
-        stream, last["layer"], queries, whole["k"], whole["v"], last["scale"], allowed, _under(weights, keys), bias=bias
+        stream, last["layer"], queries, last.get("k"), last.get("v"), last["scale"], allowed, _under(weights, keys), bias=bias
     )
 
 

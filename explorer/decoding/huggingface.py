@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,14 +13,14 @@ from torch import Tensor
 
 from explorer.decoding import State
 from explorer.errors import ChoiceError
-from explorer.model import check_settled
+from explorer.models.model import check_eval_mode
 from explorer.text.tokenizers import Tokenizer
 
 LENGTHS = ("max_position_embeddings", "n_positions", "max_target_positions")
 
 
 @dataclass
-class ForeignState(State):
+class HuggingFaceState(State):
     """The state of some beams: their whole texts, and the library's cache where the model has one."""
 
     texts: list[list[int]] = field(default_factory=list)
@@ -28,34 +28,34 @@ class ForeignState(State):
     states: Tensor | None = None
 
 
-class ForeignStepper:
+class HuggingFaceStepper:
     """A causal model or an encoder-decoder of the transformers library, with its tokenizer (ours or theirs)."""
 
     def __init__(
         self, module: Any, tokenizer: Any, source: Sequence[int] | None = None, *, cross: bool = False, hidden: bool = False
     ) -> None:
         check_generates(module)
-        check_settled(module, name_of(module))
-        self.module, self.tokenizer = module, adopted(tokenizer)
+        check_eval_mode(module, name_of(module))
+        self.module, self.tokenizer = module, as_our_tokenizer(tokenizer)
         self.cross, self.hidden = cross and source is not None, hidden
         self.size, self.longest = int(module.get_output_embeddings().weight.shape[0]), longest_of(module)
         ends = setting(module, "eos_token_id")
         self.ends = () if ends is None else tuple(ends) if isinstance(ends, (list, tuple)) else (int(ends),)
-        self.source = None if source is None else [int(piece) for piece in source]
+        self.source = None if source is None else [int(token) for token in source]
         self.memory: Tensor | None = None
 
-    def start(self, prompt: Sequence[int]) -> ForeignState:
-        """One beam that is about to read `prompt`; its last piece is given to `next`. The encoder reads the source, once."""
+    def start(self, prompt: Sequence[int]) -> HuggingFaceState:
+        """One beam that is about to read `prompt`; its last token is given to `next`. The encoder reads the source, once."""
         if self.source is not None and self.memory is None:
             with torch.inference_mode():
                 ids = torch.tensor([self.source], device=self.module.device)
                 self.memory = self.module.get_encoder()(input_ids=ids, return_dict=True).last_hidden_state
-        return ForeignState(texts=[[int(piece) for piece in prompt[:-1]]])
+        return HuggingFaceState(texts=[[int(token) for token in prompt[:-1]]])
 
     @torch.inference_mode()
-    def next(self, state: ForeignState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, ForeignState]:
-        """New beams, the log-probabilities of every piece after them, and their state. The state that is given is used up."""
-        texts = [[*state.texts[parent], int(piece)] for parent, piece in zip(parents, ids, strict=True)]
+    def next(self, state: HuggingFaceState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, HuggingFaceState]:
+        """New beams, the log-probabilities of every token after them, and their state. The state that is given is used up."""
+        texts = [[*state.texts[parent], int(token)] for parent, token in zip(parents, ids, strict=True)]
         chosen, device = torch.tensor(parents, device=self.module.device), self.module.device
         states, cache = state.states, state.cache
         if cache is not None and (len(texts) != len(state.texts) or parents != list(range(len(texts)))):
@@ -64,7 +64,9 @@ class ForeignStepper:
         before = 0 if cache is None else len(texts[0]) - 1
         out = self._run(torch.tensor([text[before:] for text in texts], device=device), cache)
         scores = out.logits[:, -1].float()
-        made = ForeignState(len(texts[0]) - before, before, scores.cpu().numpy(), texts=texts, cache=out.get("past_key_values"))
+        made = HuggingFaceState(
+            len(texts[0]) - before, before, scores.cpu().numpy(), texts=texts, cache=out.get("past_key_values")
+        )
         if self.cross:
             made.cross = np.stack([w[:, :, -1].float().cpu().numpy().swapaxes(0, 1) for w in out.cross_attentions])
         if self.hidden:
@@ -73,33 +75,33 @@ class ForeignStepper:
             made.hidden = made.states.float().cpu().numpy()
         return scores.log_softmax(dim=-1).cpu().numpy(), made
 
-    def _run(self, read: Tensor, cache: Any) -> Any:
-        asked: dict[str, Any] = {"use_cache": True, "return_dict": True}
+    def _run(self, ids: Tensor, cache: Any) -> Any:
+        options: dict[str, Any] = {"use_cache": True, "return_dict": True}
         if cache is not None:
-            asked["past_key_values"] = cache
+            options["past_key_values"] = cache
         if self.hidden:
-            asked["output_hidden_states"] = True
+            options["output_hidden_states"] = True
         if self.memory is None:
-            return self.module(input_ids=read, **asked)
-        memory = self.memory.expand(len(read), -1, -1)
-        with explicit(self.module) if self.cross else _as_it_is():
-            return self.module(encoder_outputs=(memory,), decoder_input_ids=read, output_attentions=self.cross, **asked)
+            return self.module(input_ids=ids, **options)
+        memory = self.memory.expand(len(ids), -1, -1)
+        with explicit(self.module) if self.cross else nullcontext():
+            return self.module(encoder_outputs=(memory,), decoder_input_ids=ids, output_attentions=self.cross, **options)
 
-    def text_of(self, piece: int) -> str:
-        """One piece, readable."""
-        return self.tokenizer.text_of(piece)
+    def text_of(self, token: int) -> str:
+        """One token, readable."""
+        return self.tokenizer.text_of(token)
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text of these pieces, without special ones."""
-        return self.tokenizer.decode([piece for piece in ids if piece < self.tokenizer.vocabulary.size])
+        """The text of these tokens, without special ones."""
+        return self.tokenizer.decode([token for token in ids if token < self.tokenizer.vocabulary.size])
 
 
 def check_generates(module: Any) -> None:
-    """Refuse what predicts no next piece."""
+    """Refuse what predicts no next token."""
     writes = callable(getattr(module, "can_generate", None)) and module.can_generate()
     if not writes or module.get_output_embeddings() is None:
         raise ChoiceError(
-            f"{name_of(module)} cannot generate: it has no head that predicts the next piece. Open it as …ForCausalLM or "
+            f"{name_of(module)} cannot generate: it has no head that predicts the next token. Open it as …ForCausalLM or "
             "…ForConditionalGeneration; a masked model can only 'fill' blanks."
         )
 
@@ -116,12 +118,12 @@ def setting(module: Any, name: str) -> Any:
 
 
 def longest_of(module: Any) -> int | None:
-    """How many places the model can read; None where nothing limits it."""
+    """How many positions the model can read; None where nothing limits it."""
     return next((int(n) for name in LENGTHS if (n := getattr(module.config, name, None))), None)
 
 
-def adopted(tokenizer: Any) -> Tokenizer:
-    """A tokenizer of the transformers library as one of ours, so that its pieces can be read."""
+def as_our_tokenizer(tokenizer: Any) -> Tokenizer:
+    """A tokenizer of the transformers library as one of ours, so that its tokens can be read."""
     if isinstance(tokenizer, Tokenizer):
         return tokenizer
     core = getattr(tokenizer, "backend_tokenizer", None)
@@ -141,8 +143,3 @@ def explicit(module: Any) -> Iterator[None]:
         yield
     finally:
         module.set_attn_implementation(before)
-
-
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield

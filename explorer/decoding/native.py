@@ -1,4 +1,4 @@
-"""Our models as steppers: one piece at a time, with keys and values kept."""
+"""Our models as steppers: one token at a time, with keys and values kept."""
 
 from __future__ import annotations
 
@@ -11,34 +11,42 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import tap
 from explorer.decoding import State
 from explorer.errors import ChoiceError
-from explorer.model import OwnModel, check_settled
-from explorer.nn.alone import Alone, Roomy
-from explorer.nn.cache import Cache
-from explorer.nn.step import Step
+from explorer.models.model import check_eval_mode
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
+from explorer.nn.cache import KeyValueCache
+from explorer.nn.incremental import IncrementalDecoder, accepts_cache
+from explorer.nn.numpy_decoder import NumpyDecoder, PreallocatedCache
 from explorer.records import Tokens, log_softmax
 
 
 @dataclass
-class OwnState(State):
-    """The state of some beams of one of our models: `unread` pieces, then what the cache holds."""
+class NativeState(State):
+    """The state of some beams of one of our models: `unread` tokens, then what the cache holds.
 
-    cache: Cache = field(default_factory=Cache)
+    `ids` [beam, position] are the whole texts, for a model whose parts accept no cache.
+    """
+
+    cache: KeyValueCache = field(default_factory=KeyValueCache)
     unread: list[int] = field(default_factory=list)
     beams: int = 1
     states: Tensor | None = None
+    ids: Tensor | None = None
 
 
-class OwnStepper:
+class NativeStepper:
     """A decoder, or an encoder-decoder with its source, which the encoder reads once.
 
-    `cross` records where the decoder looks in the source, `hidden` keeps the last states (for contrastive search).
+    `cross` records where the decoder looks in the source, `hidden` keeps the last states (for contrastive search). `cached` says
+    whether the model's parts accept a cache; otherwise every step reads the whole texts, with the same results.
     """
 
-    def __init__(self, model: OwnModel, source: Tokens | None = None, *, cross: bool = False, hidden: bool = False) -> None:
-        check_settled(model.module, model.name)
+    def __init__(
+        self, model: TransformerModel, source: Tokens | None = None, *, cross: bool = False, hidden: bool = False
+    ) -> None:
+        check_eval_mode(model.module, model.name)
         self.model, self.cross, self.hidden = model, cross and source is not None, hidden
         self.size = model.config.vocab
         self.longest: int | None = model.longest
@@ -46,107 +54,112 @@ class OwnStepper:
         self.ends: tuple[int, ...] = () if last is None else (last,)
         self.source = source
         self.memory: Tensor | None = None
-        self.step = Step(model.module) if Step.fits(model.module) and not self.cross else None
-        self.alone = Alone(model.module) if Alone.fits(model.module) and not hidden else None
+        module = model.module
+        self.cached = accepts_cache(module)
+        self.incremental = IncrementalDecoder(module) if IncrementalDecoder.fits(module) and not self.cross else None
+        self.numpy = NumpyDecoder(module) if NumpyDecoder.fits(module) and not hidden else None
 
-    def start(self, prompt: Sequence[int]) -> OwnState:
-        """One beam that is about to read `prompt`; its last piece is given to `next`. The encoder reads the source, once."""
+    def start(self, prompt: Sequence[int]) -> NativeState:
+        """One beam that is about to read `prompt`; its last token is given to `next`. The encoder reads the source, once."""
         if self.source is not None and self.memory is None:
             with torch.inference_mode():
                 source = torch.as_tensor(self.source.ids[None].copy(), device=self.model.device)
                 self.memory = self.model.module.encode(source)
-        return OwnState(unread=[int(piece) for piece in prompt[:-1]])
+        return NativeState(unread=[int(token) for token in prompt[:-1]])
 
-    def next(self, state: OwnState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, OwnState]:
-        """New beams, the log-probabilities of every piece after them, and their state. The state that is given is used up."""
-        if self._goes_alone(state, len(ids)):
-            return self._next_alone(state, int(ids[0]))
-        if isinstance(state.cache, Roomy):
-            state.cache = state.cache.plain()
-        return self._next_together(state, ids, parents)
+    def next(self, state: NativeState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, NativeState]:
+        """New beams, the log-probabilities of every token after them, and their state. The state that is given is used up."""
+        if self.numpy is not None and self._is_one_text(state, len(ids)) and 0 < state.cache.length < self.numpy.capacity:
+            return self._next_of_one(self.numpy, state, int(ids[0]))
+        if isinstance(state.cache, PreallocatedCache):
+            state.cache = state.cache.as_cache()
+        return self._next_of_beams(state, ids, parents)
+
+    @staticmethod
+    def _is_one_text(state: NativeState, beams: int) -> bool:
+        """Whether one text is continued by one token, without a trace."""
+        return beams == 1 and state.beams == 1 and not state.unread and not tap.watched()
+
+    @staticmethod
+    def _next_of_one(decoder: NumpyDecoder, state: NativeState, token: int) -> tuple[np.ndarray, NativeState]:
+        cache = state.cache if isinstance(state.cache, PreallocatedCache) else PreallocatedCache(state.cache, decoder.capacity)
+        before, scores = cache.length, decoder(token, cache)
+        logp = torch.from_numpy(scores).log_softmax(dim=-1).numpy()
+        return logp, NativeState(1, before, scores, cache=cache)
 
     @torch.inference_mode()
-    def _next_together(self, state: OwnState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, OwnState]:
-        device, beams = self.model.device, len(ids)
-        states = state.states
-        if beams != state.beams or any(parent != n for n, parent in enumerate(parents)):
-            chosen = torch.tensor(parents, device=device)
-            _go_on(state.cache, chosen)
-            states = None if states is None else states[chosen]
-        read = torch.tensor([[*state.unread, piece] for piece in ids], device=device)  # [beam, position]
-        before = state.cache.length
-        if self.step is not None and before and not state.unread and not tap.watched():  # who listens hears the modules
-            hidden, heard = self.step(read[:, 0], state.cache)[:, None], []
-        else:
-            with self._listening() as heard:
-                hidden = self._run(read, state.cache)
+    def _next_of_beams(self, state: NativeState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, NativeState]:
+        self._reorder(state, parents)
+        new = torch.tensor([[*state.unread, token] for token in ids], device=self.model.device)  # [beam, position]
+        before, cross = state.cache.length, list[Tensor]()
+        with self._recording(cross):
+            hidden, made = self._hidden(new, state)
         scores = self.model.module.head(hidden[:, -1]).float()
         logp = scores.log_softmax(dim=-1).cpu().numpy()
-        made = OwnState(read.shape[1], before, scores.cpu().numpy(), cache=state.cache, beams=beams)
+        made.computed, made.reused, made.raw, made.beams = hidden.shape[1], before, scores.cpu().numpy(), len(ids)
         if self.cross:
-            made.cross = np.stack([weights[:, :, -1].cpu().numpy().swapaxes(0, 1) for weights in heard])
+            made.cross = np.stack([weights[:, :, -1].cpu().numpy().swapaxes(0, 1) for weights in cross])
         if self.hidden:
-            made.states = hidden if states is None else torch.cat((states, hidden), dim=1)
+            earlier = state.states if self.cached else None
+            made.states = hidden if earlier is None else torch.cat((earlier, hidden), dim=1)
             made.hidden = made.states.float().cpu().numpy()
         return logp, made
 
-    def _goes_alone(self, state: OwnState, beams: int) -> bool:
-        """Whether one text goes on by one piece, in a model that is small enough, and nobody listens."""
-        if self.alone is None or beams != 1 or state.beams != 1 or state.unread or tap.watched():
-            return False
-        return 0 < state.cache.length < self.alone.room
+    def _hidden(self, new: Tensor, state: NativeState) -> tuple[Tensor, NativeState]:
+        """The last states [beam, position, dim] of the new tokens (without a cache, of all), and the state that keeps them."""
+        if not self.cached:
+            ids = new if state.ids is None else torch.cat((state.ids, new), dim=1)
+            return self._run(ids, None), NativeState(ids=ids)
+        made = NativeState(cache=state.cache)
+        if self.incremental is not None and state.cache.length and not state.unread and not tap.watched():
+            return self.incremental(new[:, 0], state.cache)[:, None], made
+        return self._run(new, state.cache), made  # who listens hears the modules
 
-    def _next_alone(self, state: OwnState, piece: int) -> tuple[np.ndarray, OwnState]:
-        assert self.alone is not None
-        cache = state.cache if isinstance(state.cache, Roomy) else Roomy(state.cache, self.alone.room)
-        before, scores = cache.length, self.alone(piece, cache)
-        logp = torch.from_numpy(scores).log_softmax(dim=-1).numpy()
-        return logp, OwnState(1, before, scores, cache=cache)
+    def _reorder(self, state: NativeState, parents: Sequence[int]) -> None:
+        """Let a state's beams be those that go on, where they are not the same already."""
+        if len(parents) == state.beams and all(parent == n for n, parent in enumerate(parents)):
+            return
+        chosen = torch.tensor(parents, device=self.model.device)
+        state.cache.reorder(chosen)
+        state.states = None if state.states is None else state.states[chosen]
+        state.ids = None if state.ids is None else state.ids[chosen]
 
-    def _run(self, read: Tensor, cache: Cache) -> Tensor:
+    def _run(self, ids: Tensor, cache: KeyValueCache | None) -> Tensor:
         if self.memory is None:
-            return self.model.module(read, cache=cache)
-        return self.model.module.decode(self.memory, read, cache=cache)
+            made: Tensor = self.model.module(ids, cache=cache)
+            return made
+        memory = self.memory if cache is not None else self.memory.expand(len(ids), -1, -1)
+        return self.model.module.decode(memory, ids, cache=cache)
 
     @contextmanager
-    def _listening(self) -> Iterator[list[Tensor]]:
-        """The weights of cross-attention [beam, head, query, source] by layer, where they are wanted."""
-        heard: list[Tensor] = []
+    def _recording(self, weights: list[Tensor]) -> Iterator[None]:
+        """While inside, the weights of cross-attention [beam, head, query, source] are added by layer, where they are wanted."""
 
         def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:
             if place == "attention" and stream == "cross":
-                heard.append(values["weights"])
+                weights.append(values["weights"])
 
         with tap.listening(hear) if self.cross else nullcontext():
-            yield heard
+            yield
 
-    def text_of(self, piece: int) -> str:
-        """One piece, readable."""
-        return self.model.tokenizer.text_of(piece)
+    def text_of(self, token: int) -> str:
+        """One token, readable."""
+        return self.model.tokenizer.text_of(token)
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text of these pieces, without special ones."""
+        """The text of these tokens, without special ones."""
         return self.model.tokenizer.decode(ids)
 
 
-def _go_on(cache: Cache, parents: Tensor) -> None:
-    """Keys and values of these beams; those of the source are the same for all."""
-    for (stream, layer), (k, v) in cache.kept.items():
-        if stream == "cross":
-            cache.kept[stream, layer] = k[:1].expand(len(parents), *k.shape[1:]), v[:1].expand(len(parents), *v.shape[1:])
-        else:
-            cache.kept[stream, layer] = k.index_select(0, parents), v.index_select(0, parents)
-
-
 @dataclass
-class WholeState(State):
+class UncachedState(State):
     """Beams without a cache: their whole texts."""
 
     texts: list[list[int]] = field(default_factory=list)
 
 
-class WholeStepper:
-    """Whatever gives scores [position, vocab] for a text, read anew at every step: for models without a cache, and to compare."""
+class UncachedStepper:
+    """Whatever gives scores [position, vocab] for a text, read as a whole at every step: for models without a cache, and to compare."""
 
     def __init__(self, model: Any, scores: Callable[[list[int]], np.ndarray] | None = None) -> None:
         self.model, self.scores = model, scores or model.logits
@@ -154,29 +167,31 @@ class WholeStepper:
         self.size, self.longest = v.size, getattr(model, "longest", None)
         self.ends: tuple[int, ...] = () if v.last is None else (v.last,)
 
-    def start(self, prompt: Sequence[int]) -> WholeState:
+    def start(self, prompt: Sequence[int]) -> UncachedState:
         """One beam that is about to read `prompt`."""
-        return WholeState(texts=[[int(piece) for piece in prompt[:-1]]])
+        return UncachedState(texts=[[int(token) for token in prompt[:-1]]])
 
-    def next(self, state: WholeState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, WholeState]:
-        """New beams and the log-probabilities of every piece after them."""
-        texts = [[*state.texts[parent], int(piece)] for parent, piece in zip(parents, ids, strict=True)]
+    def next(self, state: UncachedState, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, UncachedState]:
+        """New beams and the log-probabilities of every token after them."""
+        texts = [[*state.texts[parent], int(token)] for parent, token in zip(parents, ids, strict=True)]
         raw = np.stack([np.asarray(self.scores(text)[-1], np.float32) for text in texts])
-        return log_softmax(raw).astype(np.float32), WholeState(len(texts[0]), 0, raw, texts=texts)
+        return log_softmax(raw).astype(np.float32), UncachedState(len(texts[0]), 0, raw, texts=texts)
 
-    def text_of(self, piece: int) -> str:
-        """One piece, readable."""
-        return self.model.tokenizer.text_of(piece)
+    def text_of(self, token: int) -> str:
+        """One token, readable."""
+        made: str = self.model.tokenizer.text_of(token)
+        return made
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text of these pieces, without special ones."""
-        return self.model.tokenizer.decode(ids)
+        """The text of these tokens, without special ones."""
+        made: str = self.model.tokenizer.decode(ids)
+        return made
 
 
-def without_cache(model: OwnModel, source: Tokens | None = None) -> WholeStepper:
-    """One of our models as a stepper that computes everything anew at every step."""
+def without_cache(model: TransformerModel, source: Tokens | None = None) -> UncachedStepper:
+    """One of our models as a stepper that reads the whole text at every step."""
     if model.family == "encoder":
         raise ChoiceError(f"{model.name} is an encoder, which reads a whole text at once and cannot go on after it.")
     if source is None:
-        return WholeStepper(model)
-    return WholeStepper(model, lambda ids: model.logits(source, target=[*ids[1:], 0]))
+        return UncachedStepper(model)
+    return UncachedStepper(model, lambda ids: model.logits(source, target=[*ids[1:], 0]))

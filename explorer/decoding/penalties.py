@@ -8,7 +8,7 @@ import numpy as np
 
 
 def repeated_less(scores: np.ndarray, texts: Sequence[Sequence[int]], penalty: float) -> np.ndarray:
-    """Scores [beam, vocab] in which pieces that stand in a beam's text already are worth less: negative × penalty, positive ÷."""
+    """Scores [beam, vocab] with lower scores for tokens that are in a beam's text already: negative × penalty, positive ÷."""
     changed = scores.copy()
     for row, text in zip(changed, texts, strict=True):
         held = np.unique(np.asarray(text, np.int64))
@@ -17,8 +17,8 @@ def repeated_less(scores: np.ndarray, texts: Sequence[Sequence[int]], penalty: f
     return changed
 
 
-def repeats(text: Sequence[int], n: int) -> list[int]:
-    """The pieces that would write an n-gram of the text once more."""
+def repeating_tokens(text: Sequence[int], n: int) -> list[int]:
+    """The tokens that would write an n-gram of the text once more."""
     if len(text) < n:
         return []
     end = tuple(text[len(text) + 1 - n :])

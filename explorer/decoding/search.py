@@ -1,4 +1,4 @@
-"""What all strategies share: where they stop, which pieces may come next, and the record of a step."""
+"""What all strategies share: where they stop, which tokens may come next, and the record of a step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.decoding.penalties import repeated_less, repeats
+from explorer.decoding.penalties import repeated_less, repeating_tokens
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import State, Stepper
 from explorer.errors import ChoiceError, TextError
@@ -24,20 +24,20 @@ Pair = tuple[int, int]
 
 @dataclass
 class Path:
-    """A text on its way: its pieces without the prompt, the model's log-probability of each, and the row that it went on from."""
+    """A text on its way: its tokens without the prompt, the model's log-probability of each, and the row that it went on from."""
 
     ids: list[int] = field(default_factory=list)
     logp: list[float] = field(default_factory=list)
     row: int = 0
 
-    def longer(self, piece: int, logp: float, row: int = 0) -> Path:
-        """The same with one more piece."""
-        return Path([*self.ids, piece], [*self.logp, logp], row)
+    def longer(self, token: int, logp: float, row: int = 0) -> Path:
+        """The same with one more token."""
+        return Path([*self.ids, token], [*self.logp, logp], row)
 
 
 @dataclass
-class Rows:
-    """What may come next: the model's log-probabilities [beam, vocab], the scores that a strategy compares, and who forbids a piece.
+class NextScores:
+    """What may come next: the model's log-probabilities [beam, vocab], the scores that a strategy compares, and who forbids a token.
 
     `why` is None where nobody forbids any; `kept` is the share that is left of each beam's probability.
     """
@@ -53,32 +53,32 @@ class Search:
 
     def __init__(self, name: str, stepper: Stepper, prompt: Sequence[int], settings: Settings) -> None:
         self.name, self.stepper, self.settings = name, stepper, settings
-        self.prompt = [int(piece) for piece in prompt]
+        self.prompt = [int(token) for token in prompt]
         room = settings.max_tokens if stepper.longest is None else stepper.longest - len(self.prompt)
         if not self.prompt:
             raise TextError("The prompt is empty. Give at least one word.")
         if room < 1:
             raise TextError(
-                f"The prompt has {len(self.prompt)} pieces and the model reads at most {stepper.longest}: there is no room to go on. "
+                f"The prompt has {len(self.prompt)} tokens and the model reads at most {stepper.longest}: there is no room to go on. "
                 "Shorten it."
             )
-        for piece in (*self.prompt, *settings.force.values(), *settings.among):
-            if not 0 <= piece < stepper.size:
-                raise ChoiceError(f"There is no piece {piece}: the model knows the ids 0 to {stepper.size - 1}.")
+        for token in (*self.prompt, *settings.force.values(), *settings.among):
+            if not 0 <= token < stepper.size:
+                raise ChoiceError(f"There is no token {token}: the model knows the ids 0 to {stepper.size - 1}.")
         self.limit, self.at_limit = min(settings.max_tokens, room), "length" if settings.max_tokens <= room else "context"
         self.outside = np.ones(stepper.size, bool)
         self.outside[list(settings.among)] = False
         self._texts: dict[int, str] = {}
 
-    def allowed(self, logp: np.ndarray, raw: np.ndarray, paths: Sequence[Path], step: int) -> Rows:
-        """What penalties, bans and forced pieces leave, before any sampling. `raw` are the scores to be penalised."""
+    def allowed(self, logp: np.ndarray, raw: np.ndarray, paths: Sequence[Path], step: int) -> NextScores:
+        """What penalties, bans and forced tokens leave, before any sampling. `raw` are the scores to be penalised."""
         s, why, scores = self.settings, None, raw
         if s.repetition_penalty != 1:
             scores = repeated_less(scores, [self.prompt + path.ids for path in paths], s.repetition_penalty)
         if s.no_repeat or s.among or step in s.force:
             why = np.zeros(logp.shape, np.int64)
             for row, path in enumerate(paths):
-                why[row, repeats(self.prompt + path.ids, s.no_repeat) if s.no_repeat else []] = NO_REPEAT
+                why[row, repeating_tokens(self.prompt + path.ids, s.no_repeat) if s.no_repeat else []] = NO_REPEAT
             if s.among:
                 why[:, self.outside] = AMONG
             if step in s.force:
@@ -86,7 +86,7 @@ class Search:
                 why[:, s.force[step]] = 0
             scores = np.where(why == 0, scores, NEVER).astype(scores.dtype, copy=False)
         kept = np.ones(len(logp)) if why is None else np.where(why == 0, np.exp(logp), 0).sum(axis=1)
-        return Rows(logp, scores, why, kept)
+        return NextScores(logp, scores, why, kept)
 
     def ends(self, path: Path, step: int) -> str:
         """Why a text ends here; empty where it goes on."""
@@ -98,11 +98,11 @@ class Search:
                 return "stop"
         return self.at_limit if step + 1 >= self.limit else ""
 
-    def text_of(self, piece: int) -> str:
-        """One piece, readable; looked up once."""
-        found = self._texts.get(piece)
+    def text_of(self, token: int) -> str:
+        """One token, readable; looked up once."""
+        found = self._texts.get(token)
         if found is None:
-            found = self._texts[piece] = self.stepper.text_of(piece)
+            found = self._texts[token] = self.stepper.text_of(token)
         return found
 
     def hypothesis(self, path: Path, total: float) -> Hypothesis:
@@ -112,63 +112,66 @@ class Search:
         return Hypothesis(np.array(path.ids, np.int64), self.stepper.text(path.ids), float(total), score, logp)
 
     def top(self, scores: np.ndarray, count: int) -> np.ndarray:
-        """The best pieces of every row, best first: [beam, count]."""
+        """The best tokens of every row, best first: [beam, count]."""
         count = min(count, scores.shape[1])
         if count == 0:
             return np.zeros((len(scores), 0), np.int64)
         if len(scores) == 1:  # one text: the same without looking along an axis, which takes longer than the sorting
             some = scores[0].argpartition(scores.shape[1] - count)[-count:]
-            return some[(-scores[0][some]).argsort(kind="stable")][None]
+            made: np.ndarray = some[(-scores[0][some]).argsort(kind="stable")][None]
+            return made
         some = np.argpartition(scores, scores.shape[1] - count, axis=1)[:, -count:]
         held = np.take_along_axis(scores, some, axis=1)
         return np.take_along_axis(some, np.argsort(-held, axis=1, kind="stable"), axis=1)
 
-    def record(self, step: int, rows: Rows, state: State, drawn: Drawn) -> DecodingStep:
+    def record(self, step: int, next_scores: NextScores, state: State, outcome: StepOutcome) -> DecodingStep:
         """The record of a step."""
-        where, beams = self._recorded(rows, drawn)
-        parents, pieces = np.array(where, np.int64).reshape(-1, 2).T
-        logp = rows.logp[parents, pieces]
-        same = not drawn.compared or rows.scores is rows.logp
-        totals = drawn.before[parents] + (logp if same else rows.scores[parents, pieces])
-        path, ids, kept = drawn.best, drawn.best.ids, rows.kept
+        pairs, beams = self._recorded(next_scores, outcome)
+        parents, tokens = np.array(pairs, np.int64).reshape(-1, 2).T
+        logp = next_scores.logp[parents, tokens]
+        same = not outcome.compared or next_scores.scores is next_scores.logp
+        totals = outcome.before[parents] + (logp if same else next_scores.scores[parents, tokens])
+        path, ids, kept = outcome.best, outcome.best.ids, next_scores.kept
         return DecodingStep(
-            step=step, strategy=self.name, parents=parents, pieces=pieces, logp=logp, totals=totals,
-            texts=tuple([self.text_of(piece) for _, piece in where]),
-            scores=totals / self.settings.divisor(step + 1), fates=self._fates(where, (parents, pieces), rows, drawn),
-            beams=np.array(beams, np.int64), entropy=_entropy(rows.logp), kept_mass=kept, cut_mass=1 - kept,
-            considered=rows.logp.size,
+            step=step, strategy=self.name, parents=parents, pieces=tokens, logp=logp, totals=totals,
+            texts=tuple([self.text_of(token) for _, token in pairs]),
+            scores=totals / self.settings.divisor(step + 1), fates=self._fates(pairs, (parents, tokens), next_scores, outcome),
+            beams=np.array(beams, np.int64), entropy=_entropy(next_scores.logp), kept_mass=kept, cut_mass=1 - kept,
+            considered=next_scores.logp.size,
             ids=np.array(ids, np.int64), text=self.stepper.text(ids), chosen=np.array(path.logp, np.float64),
-            total=float(drawn.total), finished=drawn.finished, stopped=drawn.stopped,
-            cross=None if state.cross is None else state.cross[:, :, drawn.row], computed=state.computed, reused=state.reused,
+            total=float(outcome.total), finished=outcome.finished, stopped=outcome.stopped,
+            cross=None if state.cross is None else state.cross[:, :, outcome.row], computed=state.computed, reused=state.reused,
         )  # fmt: skip
 
-    def _recorded(self, rows: Rows, drawn: Drawn) -> tuple[list[Pair], list[int]]:
-        """Which (beam, piece) a step records, and the place of each among the beams after it (−1: none)."""
-        held = dict.fromkeys([*self._likeliest(rows), *drawn.fates])
-        if not drawn.beams:
-            return [*held], [-1] * len(held)
-        going = drawn.beams  # in groups one piece may go on twice
-        return [p for p in held for _ in going.get(p, NONE)], [beam for p in held for beam in going.get(p, NONE)]
+    def _recorded(self, next_scores: NextScores, outcome: StepOutcome) -> tuple[list[Pair], list[int]]:
+        """Which (beam, token) a step records, and the number of each among the beams after it (−1: none)."""
+        pairs = dict.fromkeys([*self._likeliest(next_scores), *outcome.fates])
+        if not outcome.beams:
+            return [*pairs], [-1] * len(pairs)
+        going = outcome.beams  # in groups one token may go on twice
+        return [p for p in pairs for _ in going.get(p, NONE)], [beam for p in pairs for beam in going.get(p, NONE)]
 
     @staticmethod
-    def _fates(where: list[Pair], at: tuple[np.ndarray, np.ndarray], rows: Rows, drawn: Drawn) -> tuple[str, ...]:
+    def _fates(
+        pairs: list[Pair], at: tuple[np.ndarray, np.ndarray], next_scores: NextScores, outcome: StepOutcome
+    ) -> tuple[str, ...]:
         """What befell each of these: what the strategy said, or who cut it."""
-        if rows.why is None:
-            return tuple([drawn.fates.get(pair, "beaten") for pair in where])
-        other = [NAMES.get(code, drawn.other) for code in rows.why[at].tolist()]
-        return tuple([drawn.fates.get(pair, fate) for pair, fate in zip(where, other, strict=True)])
+        if next_scores.why is None:
+            return tuple([outcome.fates.get(pair, "beaten") for pair in pairs])
+        other = [NAMES.get(code, outcome.other) for code in next_scores.why[at].tolist()]
+        return tuple([outcome.fates.get(pair, fate) for pair, fate in zip(pairs, other, strict=True)])
 
-    def _likeliest(self, rows: Rows) -> list[Pair]:
-        """The model's likeliest pieces of every beam, as (beam, piece)."""
-        best = self.top(rows.logp, self.settings.candidates).tolist()
-        return [(row, piece) for row, pieces in enumerate(best) for piece in pieces]
+    def _likeliest(self, next_scores: NextScores) -> list[Pair]:
+        """The model's likeliest tokens of every beam, as (beam, token)."""
+        best = self.top(next_scores.logp, self.settings.candidates).tolist()
+        return [(row, token) for row, tokens in enumerate(best) for token in tokens]
 
 
 @dataclass
-class Drawn:
+class StepOutcome:
     """What a strategy made of a step, for its record.
 
-    `fates` and `beams` are of (beam, piece) pairs, `other` is what befell all others; `before` are the sums of the beams, and
+    `fates` and `beams` are of (beam, token) pairs, `other` is what befell all others; `before` are the sums of the beams, and
     `compared` says whether the strategy adds its own scores to them or the model's log-probabilities. `best` is the best text now, and
     the state's row that it went on from is `row`.
     """
@@ -189,5 +192,7 @@ def _entropy(logp: np.ndarray) -> np.ndarray:
     """How unsure the model is in each row, in nats; what is impossible adds nothing."""
     held = np.maximum(logp, np.float32(-1e4))
     if len(held) == 1:  # one text: a plain product, which begins sooner
-        return -np.exp(held).dot(held[0])
-    return -np.einsum("bv,bv->b", np.exp(held), held)
+        alone: np.ndarray = -np.exp(held).dot(held[0])
+        return alone
+    made: np.ndarray = -np.einsum("bv,bv->b", np.exp(held), held)
+    return made

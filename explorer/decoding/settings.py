@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, check_whole
 
 RULES = ("power", "gnmt")
 
@@ -14,11 +15,11 @@ RULES = ("power", "gnmt")
 class Settings:
     """What can be chosen; each strategy reads what concerns it.
 
-    `length_rule` says what a sum of n pieces is divided by before texts are compared: "power" n^length_penalty (as in the
+    `length_rule` says what a sum of n tokens is divided by before texts are compared: "power" n^length_penalty (as in the
     transformers library), "gnmt" ((5 + n) / 6)^length_penalty (as in Google's translator). `early_stopping` is False (stop when
     the best open beam, at its present length, cannot beat the worst text in the pool), True (as soon as the pool is full) or
-    "never" (only when no length could make it win). `among` are the only pieces that may be written, where it is not empty.
-    `candidates` is how many of the likeliest pieces of each beam are recorded.
+    "never" (only when no length could make it win). `among` are the only tokens that may be written, where it is not empty.
+    `candidates` is how many of the likeliest tokens of each beam are recorded. `extra` are the settings that only one strategy has.
     """
 
     max_tokens: int = 40
@@ -41,15 +42,16 @@ class Settings:
     stop: tuple[str, ...] = ()
     among: tuple[int, ...] = ()
     candidates: int = 10
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, least in (("max_tokens", 1), ("beams", 1), ("groups", 1), ("no_repeat", 0), ("seed", 0), ("candidates", 0)):
-            _whole(name, getattr(self, name), least)
+            check_whole(name, getattr(self, name), least)
         if self.top_k is not None:
-            _whole("top_k", self.top_k, 1)
+            check_whole("top_k", self.top_k, 1)
         if not _number(self.temperature) or not 0 < self.temperature < float("inf"):
             raise ChoiceError(
-                f"temperature={self.temperature!r} must be a number above 0. At 0 only the likeliest piece is left: take 'greedy'."
+                f"temperature={self.temperature!r} must be a number above 0. At 0 only the likeliest token is left: take 'greedy'."
             )
         for name in ("top_p", "min_p", "typical_p"):
             given = getattr(self, name)
@@ -75,15 +77,10 @@ class Settings:
             raise ChoiceError(f"{self.groups} groups do not divide {self.beams} beams. Choose a number of beams that they do.")
 
     def divisor(self, length: int) -> float:
-        """What the sum of a text of so many pieces is divided by."""
+        """What the sum of a text of so many tokens is divided by."""
         base = float(length) if self.length_rule == "power" else (5 + length) / 6
         return float(base**self.length_penalty)
 
 
 def _number(given: object) -> bool:
     return isinstance(given, (int, float)) and not isinstance(given, bool) and given == given
-
-
-def _whole(name: str, given: object, least: int) -> None:
-    if isinstance(given, bool) or not hasattr(given, "__index__") or given.__index__() < least:
-        raise ChoiceError(f"{name}={given!r} must be a whole number of at least {least}.")

@@ -1,4 +1,4 @@
-"""What every strategy knows of a model: that it can be asked for the next piece, for several texts at once."""
+"""What every strategy knows of a model: that it can be asked for the next token, for several texts at once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 class State:
     """What a stepper hands back besides log-probabilities, and is given again. Its own cache is its own business.
 
-    `computed` places were read in the last step for one beam, `reused` lay in the cache. `raw` [beam, vocab] are the scores before
+    `computed` positions were read in the last step for one beam, `reused` lay in the cache. `raw` [beam, vocab] are the scores before
     they became log-probabilities. `cross` [layer, head, beam, source] is where each beam looked, `hidden` [beam, position, dim] the
-    last states of all places so far; None where nobody asked for them.
+    last states of all positions so far; None where nobody asked for them.
     """
 
     computed: int = 0
@@ -26,9 +26,9 @@ class State:
 
 
 class Stepper(Protocol):
-    """A model that writes one piece after another.
+    """A model that writes one token after another.
 
-    `size` is how many pieces it knows, `ends` are those with which a text ends, `longest` is how many places it can read.
+    `size` is how many tokens it knows, `ends` are those with which a text ends, `longest` is how many positions it can read.
     """
 
     size: int
@@ -36,16 +36,16 @@ class Stepper(Protocol):
     longest: int | None
 
     def start(self, prompt: Sequence[int]) -> Any:
-        """One beam that is about to read `prompt`; its last piece is given to `next`."""
+        """One beam that is about to read `prompt`; its last token is given to `next`."""
 
     def next(self, state: Any, ids: Sequence[int], parents: Sequence[int]) -> tuple[np.ndarray, Any]:
-        """New beams: number i goes on from the beam `parents[i]` of `state` with the piece `ids[i]`.
+        """New beams: number i goes on from the beam `parents[i]` of `state` with the token `ids[i]`.
 
-        Gives the log-probabilities of every piece after it, [beam, vocab] in float32, and the state of the new beams.
+        Gives the log-probabilities of every token after it, [beam, vocab] in float32, and the state of the new beams.
         """
 
-    def text_of(self, piece: int) -> str:
-        """One piece, readable."""
+    def text_of(self, token: int) -> str:
+        """One token, readable."""
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text of these pieces, without special ones."""
+        """The text of these tokens, without special ones."""

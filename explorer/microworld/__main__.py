@@ -1,11 +1,11 @@
-"""`python -m explorer.text.microworld` prints the card; `… FOLDER` writes it there, with a sample."""
+"""`python -m explorer.microworld` prints the card; `… FOLDER` writes it there, with a sample."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from explorer.text.microworld.card import card, write
+from explorer.microworld.card import card, write
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:

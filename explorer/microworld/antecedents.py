@@ -1,13 +1,13 @@
-"""What the pronouns of a story mean, in pieces of a tokenizer: from the gold labels of the story."""
+"""The antecedents of the pronouns of a story, as tokens: from the gold labels of the story."""
 
 from __future__ import annotations
 
+from explorer.microworld.story import Story
 from explorer.records import Tokens
-from explorer.text.microworld.story import Story
 
 
 def antecedents(story: Story, text: Tokens) -> list[tuple[int, list[int]]]:
-    """For every pronoun for one person or thing: its piece, and the pieces of the earlier nouns and names of the same."""
+    """For every pronoun for one person or thing: its token, and the tokens of the earlier nouns and names of the same entity."""
     places = places_of(story, text)
     found = []
     for mention in story.mentions:
@@ -21,7 +21,7 @@ def antecedents(story: Story, text: Tokens) -> list[tuple[int, list[int]]]:
 
 
 def places_of(story: Story, text: Tokens) -> list[list[int]]:
-    """The pieces of every word of a story."""
+    """The tokens of every word of a story."""
     return [
         [n for n, (_, last) in enumerate(text.offsets) if word.start < last <= word.end and not text.special[n]]
         for word in story.words

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from explorer.errors import FileError
-from explorer.text.microworld import VERSION, labelled, statistics, stories
-from explorer.text.microworld.derived.acceptability import judged
-from explorer.text.microworld.derived.following import following
-from explorer.text.microworld.derived.inference import inferences
-from explorer.text.microworld.giveaway import NAME, bag_of_words, marked
-from explorer.text.microworld.lexicon import SPLITS, lexicon
-from explorer.text.microworld.script import scripts
+from explorer.microworld import VERSION, labelled, statistics, stories
+from explorer.microworld.derived.acceptability import judged
+from explorer.microworld.derived.following import following
+from explorer.microworld.derived.inference import inferences
+from explorer.microworld.giveaway import NAME, bag_of_words, marked
+from explorer.microworld.lexicon import SPLITS, lexicon
+from explorer.microworld.script import scripts
 
 SAMPLE = 2000
 
@@ -24,7 +24,7 @@ def card(count: int = 12_000) -> str:
     told = list(labelled(count, 0))
     parts = [
         f"# The microworld, version {VERSION}",
-        "Children's stories made from a seed, with gold labels: `python -m explorer.text.microworld` prints this card again.",
+        "Children's stories made from a seed, with gold labels: `python -m explorer.microworld` prints this card again.",
         f"SHA-256 of the first 1,000 training stories of seed 0: `{statistics.fingerprint()}`",
         f"{len(scripts())} story types, {len(lexicon().classes)} classes of words. Words in `words/`, story types in `scripts/`.",
         table("Size", statistics.size([story.sentences for story in told])),

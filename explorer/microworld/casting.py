@@ -1,4 +1,4 @@
-"""Who and what takes part in a story: drawn by chance, plausible, and kept apart between the splits."""
+"""Who and what takes part in a story: drawn at random, plausible, and separate between the splits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from explorer.errors import TextError
-from explorer.text.microworld.lexicon import Lexicon, Word
+from explorer.microworld.lexicon import Lexicon, Word
 
 Cast = dict[str, Any]
 Draw = Callable[[], float]

@@ -50,5 +50,5 @@ def bag_of_words(texts: Sequence[str], labels: Sequence[int], *, share: float = 
 
 
 def marked(text: str) -> str:
-    """The text with its words marked, so that a bag of words knows which of two texts they stand in."""
+    """The text with its words marked, so that a bag of words knows which of two texts they belong to."""
     return " ".join(f"second{word}" for word in WORD.findall(text) if word[0].isalnum())

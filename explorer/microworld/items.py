@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One unit of a template: a word as it stands, or a slot."""
+    """One unit of a template: a fixed word, or a slot."""
 
     text: str = ""
     pos: str = ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.text.microworld.casting import meant
-from explorer.text.microworld.items import Item
-from explorer.text.microworld.lexicon import Verb, Word
-from explorer.text.microworld.markup import Sentence
-from explorer.text.microworld.story import Label, Mention, Role, Story
-from explorer.text.microworld.telling import Plan, teller
+from explorer.microworld.casting import meant
+from explorer.microworld.items import Item
+from explorer.microworld.lexicon import Verb, Word
+from explorer.microworld.markup import Sentence
+from explorer.microworld.story import Label, Mention, Role, Story
+from explorer.microworld.telling import StoryPlan, teller
 
 
 @dataclass(slots=True)
@@ -24,13 +24,18 @@ class Page:
 
 
 def labelled(count: int, seed: int, split: str = "train") -> Iterator[Story]:
-    """`count` stories with their gold labels: the same stories that `stories` tells."""
+    """`count` stories with their gold labels: the same stories that `stories` tells.
+
+    >>> story = next(ex.microworld.labelled(1, seed=3))
+    >>> story.text == ex.microworld.texts(1, seed=3)[0]
+    True
+    """
     source = teller(split)
     for number in range(count):
         yield label(source.plan(seed, number))
 
 
-def label(plan: Plan) -> Story:
+def label(plan: StoryPlan) -> Story:
     """One planned story with its labels."""
     told = plan.told()
     page = Page([], [], [])
@@ -43,7 +48,7 @@ def label(plan: Plan) -> Story:
     )  # fmt: skip
 
 
-def _sentence(plan: Plan, page: Page, number: int, sentence: Sentence, told: str) -> None:
+def _sentence(plan: StoryPlan, page: Page, number: int, sentence: Sentence, told: str) -> None:
     at, start = 0, page.cursor
     word_of: list[int] = []
     mention_of: dict[int, int] = {}
@@ -65,14 +70,14 @@ def _sentence(plan: Plan, page: Page, number: int, sentence: Sentence, told: str
     page.cursor += len(told) + 1
 
 
-def _owner(plan: Plan, item: Item) -> tuple[object, str]:
+def _owner(plan: StoryPlan, item: Item) -> tuple[object, str]:
     """The word that fills a slot, and which of its forms."""
     owner = plan.cast[item.key]
     inner, _, attr = item.path.rpartition(".")
     return (getattr(owner, inner) if inner else owner), attr
 
 
-def _spelled(plan: Plan, item: Item) -> list[tuple[str, str, str]]:
+def _spelled(plan: StoryPlan, item: Item) -> list[tuple[str, str, str]]:
     if not item.key:
         return [(item.text, item.pos, item.sense)]
     owner, attr = _owner(plan, item)
@@ -84,7 +89,7 @@ def _spelled(plan: Plan, item: Item) -> list[tuple[str, str, str]]:
     return [(text, pos, sense if pos != "DET" else "") for text, pos in found]
 
 
-def _number(plan: Plan, item: Item) -> str:
+def _number(plan: StoryPlan, item: Item) -> str:
     """The number of a finite verb, where its subject decides the form: not in `she could`, nor in `they went`."""
     if not item.lemma or item.lemma in ("can", "will", "can't", "won't"):
         return ""
@@ -97,7 +102,7 @@ def _now(item: Item) -> bool:
     return item.text in ("has", "is", "are", "does", "have") or item.path.startswith("present")
 
 
-def _mention(plan: Plan, page: Page, item: Item, first: int) -> Mention | None:
+def _mention(plan: StoryPlan, page: Page, item: Item, first: int) -> Mention | None:
     owner = plan.cast[item.who[0]]
     if isinstance(owner, Verb) or (isinstance(owner, Word) and owner.pos not in ("NOUN", "PROPN")):
         return None

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from explorer.errors import FileError, TextError, unknown
-from explorer.text.microworld.forms import article, capital, ing, past, plural, third
+from explorer.microworld.forms import article, capital, ing, past, plural, third
 
 FOLDER = Path(__file__).parent / "words"
 SPLITS = ("train", "validation", "test")

@@ -13,10 +13,10 @@ import re
 from dataclasses import dataclass
 
 from explorer.errors import TextError
-from explorer.text.microworld.forms import capital
-from explorer.text.microworld.items import Item
-from explorer.text.microworld.lexicon import Lexicon
-from explorer.text.microworld.roles import HELPING, roles
+from explorer.microworld.forms import capital
+from explorer.microworld.items import Item
+from explorer.microworld.lexicon import Lexicon
+from explorer.microworld.roles import HELPING, roles
 
 PIECE = re.compile(r"\{([^}]+)\}|<([^>]+)>|('s\b|[A-Za-z](?:[\w'-]*\w)?)(?:#(\w+))?(?:/([A-Z]+))?|(\s+)|(.)")
 VERB = re.compile(r"([=~]?)([\w']+)(?:#(\w+))?(!?)(?:(\+)|@(\w+))?$")

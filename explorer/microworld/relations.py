@@ -1,10 +1,10 @@
-"""Pairs of words that stand in the same relation, as the microworld knows them: the gold answers of analogies."""
+"""Pairs of words with the same relation, known from the microworld: the gold answers of analogies."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from explorer.text.microworld.lexicon import Word, lexicon
+from explorer.microworld.lexicon import Word, lexicon
 
 GENDER = (
     ("he", "she"), ("king", "queen"), ("prince", "princess"), ("brother", "sister"), ("uncle", "aunt"), ("father", "mother"),

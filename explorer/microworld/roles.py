@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from explorer.text.microworld.items import Item
+from explorer.microworld.items import Item
 
 BARE = {"be", "look", "feel", "seem", "become", "stand", "lie", "live", "sleep", "sit", "belong", "fall", "hear", "see", "know"}
 TWO = {"give", "show", "lend", "send", "bring", "tell", "ask", "teach", "sell", "buy", "throw", "take"}

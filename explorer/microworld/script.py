@@ -8,14 +8,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from explorer.errors import TextError
-from explorer.text.microworld.markup import Line
+from explorer.microworld.markup import Line
 
 FOLDER = Path(__file__).parent / "scripts"
 
 
 @dataclass
-class Step:
-    """One thing that happens, with the lines that can tell it in each branch; it is told with some probability."""
+class ScriptStep:
+    """One thing that happens, with the lines for it in each branch; it is part of a story with some probability."""
 
     lines: dict[str, list[Line]]
     share: float = 1.0
@@ -32,7 +32,7 @@ class Script:
     branches: tuple[str, ...] = ("",)
     tense: str = "both"
     weight: int = 1  # how many times as often as others it is told
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ScriptStep] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1)
@@ -70,7 +70,7 @@ def _script(name: str, topic: str, body: str, pools: dict[str, str]) -> Script:
     return script
 
 
-def _step(block: str, script: Script, pools: dict[str, str]) -> Step:
+def _step(block: str, script: Script, pools: dict[str, str]) -> ScriptStep:
     rows, share = block.splitlines(), 1.0
     if rows[0].startswith("? "):
         share = int(rows.pop(0)[2:]) / 100
@@ -81,7 +81,7 @@ def _step(block: str, script: Script, pools: dict[str, str]) -> Step:
             line = Line(one)
             for name in (branch,) if branch else script.branches:
                 found[name].append(line)
-    return Step(found, share)
+    return ScriptStep(found, share)
 
 
 def _unfold(text: str, pools: dict[str, str]) -> list[str]:

@@ -8,11 +8,11 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from explorer.text.microworld.derived.blanks import attracted
-from explorer.text.microworld.giveaway import WORD
-from explorer.text.microworld.lexicon import lexicon
-from explorer.text.microworld.story import Mention, Story
-from explorer.text.microworld.telling import stories
+from explorer.microworld.derived.blanks import attracted
+from explorer.microworld.giveaway import WORD
+from explorer.microworld.lexicon import lexicon
+from explorer.microworld.story import Mention, Story
+from explorer.microworld.telling import stories
 
 PRONOUN = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "herself": "f"}
 Figures = dict[str, float]
@@ -151,7 +151,7 @@ def names(labelled: Sequence[Story]) -> Figures:
 
 
 def sample(count: int, seed: int) -> list[str]:
-    """Some stories, picked by chance from many, as text."""
+    """Some stories, picked at random from many, as text."""
     picked = random.Random(seed).sample(range(10_000), count)
     wanted = set(picked)
     return [" ".join(story) for n, story in enumerate(stories(max(picked) + 1, seed)) if n in wanted]

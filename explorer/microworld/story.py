@@ -16,7 +16,7 @@ class Label(NamedTuple):
     pos: str
     sense: str = ""  # bank.money or bank.river, for words with several senses
     number: str = ""  # of a finite verb whose form its subject decides: sg or pl
-    slot: bool = False  # filled by chance, or part of the template
+    slot: bool = False  # filled at random (True), or part of the template
 
 
 class Mention(NamedTuple):
@@ -30,7 +30,7 @@ class Mention(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What a mention does in the event that a verb tells: agent, patient, recipient, …"""
+    """The role of a mention in the event of a verb: agent, patient, recipient, …"""
 
     verb: int  # index of the verb's word
     mention: int  # index of the mention

@@ -1,8 +1,8 @@
-"""Counting n-grams, and sharing their probability with what was never counted.
+"""Counting n-grams, and smoothing: probability for n-grams that were never counted.
 
-An n-gram is a context (the pieces before) and the piece that follows. Contexts form a tree: a context of three pieces is a
-context of two with one more piece on its left. So every context has a number, and a context with its next piece is a
-single whole number, `context · size + piece`: counting is sorting numbers, and looking up is searching in a sorted list.
+An n-gram is a context (the tokens before) and the token that follows. Contexts form a tree: a context of three tokens is a context of
+two with one more token on its left. So every context has a number, and a context with its next token is a single whole number,
+`context · size + token`: counting is sorting numbers, and looking up is searching in a sorted list.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ import numpy as np
 
 from explorer.records import Record
 
-Split = tuple[np.ndarray, np.ndarray]  # what each n-gram keeps [n-gram], what each context hands down [context]
+Split = tuple[
+    np.ndarray, np.ndarray
+]  # what each n-gram keeps [n-gram], what each context passes on to the shorter one [context]
 
 
 @dataclass(frozen=True, eq=False)
 class Level(Record):
     """Every n-gram of one length that occurs in a corpus.
 
-    `contexts` [context] holds each context as `shorter context · size + the piece on its left`, sorted; its place in the list
-    is its number. `grams` [n-gram] holds `context · size + next piece`, sorted. `seen` says how often each occurs, `preceded`
-    by how many different pieces it is preceded (for the longest n-grams, where nobody looked further left: `seen` again).
+    `contexts` [context] holds each context as `shorter context · size + the token on its left`, sorted; its index in the list is its
+    number. `grams` [n-gram] holds `context · size + next token`, sorted. `seen` says how often each occurs, `preceded` by how many
+    different tokens it is preceded (for the longest n-grams, where no longer context was counted: `seen` again).
     """
 
     size: int
@@ -39,19 +41,19 @@ class Level(Record):
 
     @property
     def pieces(self) -> np.ndarray:
-        """The last piece of each n-gram."""
+        """The last token of each n-gram."""
         return self.grams % self.size
 
 
 @dataclass(frozen=True, eq=False)
 class Counts(Record):
-    """The n-grams of a corpus, from the single pieces (level 0) to the longest."""
+    """The n-grams of a corpus, from the single tokens (level 0) to the longest."""
 
     levels: tuple[Level, ...]
 
 
 def count(pieces: np.ndarray, before: Sequence[np.ndarray], size: int) -> Counts:
-    """Count n-grams of every length: `before[j]` holds, for each of `pieces`, the piece that stands j + 1 places to its left."""
+    """Count n-grams of every length: `before[j]` holds, for each of `tokens`, the token j + 1 positions to its left."""
     heads = np.zeros(len(pieces), dtype=np.int64)
     contexts = [np.zeros(1, dtype=np.int64)]  # there is one empty context, number 0
     for left in before:
@@ -65,15 +67,15 @@ def count(pieces: np.ndarray, before: Sequence[np.ndarray], size: int) -> Counts
 
 
 def _without_leftmost(level: Level, contexts: np.ndarray) -> Level:
-    """The n-grams that remain when the leftmost piece of each is left out."""
-    shorter = level.contexts[level.heads] // level.size  # [n-gram] number of the context without its leftmost piece
+    """The n-grams without the leftmost token of each."""
+    shorter = level.contexts[level.heads] // level.size  # [n-gram] number of the context without its leftmost token
     grams, place = np.unique(shorter * level.size + level.pieces, return_inverse=True)
     seen = np.bincount(place, weights=level.seen).astype(np.int64)  # sums of whole numbers below 2⁵³ are exact
     return Level(level.size, contexts, grams, seen, np.bincount(place))
 
 
 def ranked(keys: np.ndarray, below: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different keys in order, and for every key its place among them. All keys are smaller than `below`."""
+    """The different keys in order, and for every key its index among them. All keys are smaller than `below`."""
     if below > 4 * len(keys):
         return np.unique(keys, return_inverse=True)
     present = np.zeros(below, dtype=bool)  # few possible keys: marking them is faster than sorting
@@ -82,7 +84,7 @@ def ranked(keys: np.ndarray, below: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The place of each key in a sorted table; −1 where it is not there."""
+    """The index of each key in a sorted table; −1 where it is not there."""
     place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
     return np.where(table[place] == keys, place, -1)
 
@@ -91,12 +93,13 @@ def find_contexts(counts: Counts, before: Sequence[np.ndarray], many: int) -> li
     """For each level the numbers of `many` contexts; −1 for one that never occurred, and so for all that are longer."""
     heads = [np.zeros(many, dtype=np.int64)]
     for level, left in zip(counts.levels[1:], before, strict=True):
-        heads.append(find(level.contexts, heads[-1] * level.size + left))  # −1 makes a negative key, which no table holds
+        heads.append(find(level.contexts, heads[-1] * level.size + left))  # −1 makes a negative key, which is in no table
     return heads
 
 
 def witten_bell(level: Level) -> Split:
-    """Witten and Bell: a context hands down as much as it had different pieces after it, as if each new one were one more event.
+    """Witten and Bell: a context passes on probability in proportion to its number of different next tokens, as if each new one were
+    one more event.
 
     P(w | h) = (count of h w + kinds after h · P(w | shorter h)) / (count of h + kinds after h)
     """
@@ -109,7 +112,7 @@ def kneser_ney(level: Level) -> Split:
     """Kneser and Ney: take the same discount D from every count, and count shorter n-grams by what they are preceded by.
 
     P(w | h) = (c − D) / c of h + D · kinds after h / c of h · P(w | shorter h). Below the longest n-grams, c is the number of
-    different pieces on the left: *Francisco* is frequent, but it follows one word only, so it is a poor guess elsewhere.
+    different tokens on the left: *Francisco* is frequent, but it follows one word only, so it is a poor guess elsewhere.
     D is n₁ / (n₁ + 2 n₂), from how many n-grams occur once and twice; where a small corpus has none of one kind, it is 0.5.
     """
     n1, n2 = (int((level.preceded == k).sum()) for k in (1, 2))

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
-from explorer import library
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
-from explorer.hub import TWINS, Twin, opening
-from explorer.model import OwnModel
-from explorer.model.others import model_of
-from explorer.nn.kinds import begun
-from explorer.nn.presets import configure, preset
+from explorer.models import store
+from explorer.models.factory import model_of
+from explorer.models.finetuned import FinetunedModel
+from explorer.models.hub import TWINS, Twin, classifiers, opening
+from explorer.models.model import Model, TrainableModel
+from explorer.models.presets import configure, preset
+from explorer.models.transformer import TransformerModel
+from explorer.nn.factory import initialised
 from explorer.nn.transformer import Transformer
+from explorer.records.summary import shortened
 from explorer.text.tokenizers import Tokenizer
 
 PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
 HUB, ON_HUB = "hub:", re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+HUB_NAME = re.compile(r"(?!.*(\.\.|--))[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
@@ -31,24 +35,30 @@ def load(
     native: bool | None = None,
     device: str = "auto",
     precision: str = "auto",
-) -> Any:
-    """Open a model: by its name on the shelf (`ex.models()`), by the path of a folder, from the Hugging Face hub, or a live one.
+) -> Model:
+    """Open a model: by its name (`ex.models()`), by the path of a folder, from the Hugging Face hub, or a live one.
 
-    A path begins with a dot, a slash or ~, or is a folder that exists; another name with a slash in it ("org/model", or
-    "hub:gpt2") is fetched from the hub. A live pair (module, tokenizer) stays as it is. `step` opens a run as it was at that step.
-    `native` True opens a folder as our own model, False through transformers; left out, as ours where we have that class.
+    A path begins with a dot, a slash or ~, or is a folder that exists; another name with a slash in it ("org/model", or "hub:gpt2")
+    is fetched from the hub. A live pair (module, tokenizer) is not changed. `step` opens the snapshot of that step of a run. `native`
+    True opens a folder as our own model, False through transformers; left out, as ours where we have that class.
+
+    >>> ex.load("bert").family
+    'encoder'
     """
     if isinstance(what, tuple) and len(what) == 2:
         return opening.open_pair(*what)
     if not isinstance(what, (str, Path)):
         raise ChoiceError(f"load takes a name, a path or a pair (module, tokenizer); this is {type(what).__name__}.")
-    model: Any
+    model: Model
     if on_hub(what):
-        model = opening.open_id(str(what).removeprefix(HUB))
-    elif isinstance(what, str) and what in library.models():
-        model = library.open_by_name(what, step)
+        named = str(what).removeprefix(HUB)
+        if not HUB_NAME.fullmatch(named):
+            raise ChoiceError(f"{shortened(named)!r} is no name on the hub. Write it as hub:name or org/model.")
+        model = opening.open_id(named)
+    elif isinstance(what, str) and what in store.models():
+        model = store.open_by_name(what, step)
     else:
-        model = _from_folder(library.folder_of(what), step, native)
+        model = _from_folder(store.folder_of(what), step, native)
     if model.family == "ngram":  # counts, no weights
         return model
     model.module.to(pick_device(device), pick_precision(precision))
@@ -57,9 +67,9 @@ def load(
 
 def on_hub(what: str | Path) -> bool:
     """Whether this means a model on the hub: "hub:gpt2", or "org/model" where there is no such folder."""
-    if not isinstance(what, str) or what in library.models():
+    if not isinstance(what, str) or what in store.models():
         return False
-    return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not Path(what).exists())
+    return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not _there(Path(what)))
 
 
 def build(  # noqa: PLR0913  the public contract fixes these names
@@ -71,33 +81,58 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     device: str = "auto",
     precision: str = "auto",
     **fields: Any,
-) -> OwnModel:
-    """An untrained model by its preset and size; every field of the preset can be overridden by keyword."""
+) -> TrainableModel:
+    """An untrained model by its preset and size; every field of the preset can be overridden by keyword.
+
+    >>> ex.build("gpt2", tokenizer=ex.load("gpt2").tokenizer, layers=1, device="cpu").streams["decoder"][0]
+    1
+    """
     if not hasattr(seed, "__index__"):
         raise ChoiceError(f"seed={seed!r} must be a whole number.")
     if not isinstance(tokenizer, Tokenizer):
         raise ChoiceError(f"tokenizer must be one of ours (ex.tokenizer(…)); this is {type(tokenizer).__name__}.")
     config = configure(name, size, **{"vocab": tokenizer.vocabulary.size, **fields})
-    module = begun(config, seed).eval().to(pick_device(device), pick_precision(precision))
+    module = initialised(config, seed).eval().to(pick_device(device), pick_precision(precision))
     return model_of(name, module, tokenizer, preset(name).name)
 
 
-def export(model: OwnModel, folder: str | Path) -> Path:
+def export(model: Model, folder: str | Path) -> Path:
     """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs.
 
-    A generator goes into a folder "generator" inside, as a checkpoint of its own.
+    A generator goes into a folder "generator" inside, as a separate checkpoint.
+    >>> (ex.export(ex.load("gpt2"), __import__("tempfile").mkdtemp()) / "config.json").is_file()
+    True
     """
-    if not isinstance(model, OwnModel):
+    if isinstance(model, FinetunedModel):
+        return _export_finetuned(model, folder)
+    if not isinstance(model, TrainableModel):
         raise ChoiceError(f"export takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
     if not isinstance(folder, (str, Path)):
         raise ChoiceError(f"export writes into a folder; this is {type(folder).__name__}.")
-    if model.family in ("bilm", "static"):
-        raise ChoiceError(f"{model.name} has no Hugging Face class: none is a model of this family. library.write keeps it.")
+    if not isinstance(model, TransformerModel):
+        raise ChoiceError(f"{model.name} has no Hugging Face class: none is a model of this family. store.write keeps it.")
     if model.config.mask_decoder:
         raise ChoiceError(
             f"{model.name} has the enhanced mask decoder, which no Hugging Face class has: with its weights they would say something "
             "else. A model that is trained with mask_decoder=False exports."
         )
+    twin = _twin_of(model)
+    folder = Path(folder)
+    if model.generator is not None:
+        export(model.generator, folder / "generator")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        store.write_weights(folder / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
+        _write_tokenizer(model.tokenizer, folder, model.config.length)
+        config = twin.config(model.config) | _special_ids(model.tokenizer)
+        (folder / store.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+    except OSError as error:
+        raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
+    return folder
+
+
+def _twin_of(model: TransformerModel) -> Twin:
+    """The Hugging Face class that this model has a counterpart in; its own first."""
     own_first = sorted(TWINS.values(), key=lambda twin: twin.preset != model.preset)
     twin = next((twin for twin in own_first if twin.fits(model.config)), None)
     if twin is None:
@@ -105,25 +140,30 @@ def export(model: OwnModel, folder: str | Path) -> Path:
         raise ChoiceError(f"{model.name} has no Hugging Face class with these settings. There is one for: {known}.")
     if twin.pad not in (None, model.tokenizer.vocabulary.pad):
         raise ChoiceError(
-            f"{twin.architectures[0]} counts its places from the id of padding, {twin.pad}; in this tokenizer it is "
-            f"{model.tokenizer.vocabulary.pad}. Build the model with a tokenizer whose second special piece is <pad>."
+            f"{twin.architectures[0]} counts its positions from the id of padding, {twin.pad}; in this tokenizer it is "
+            f"{model.tokenizer.vocabulary.pad}. Build the model with a tokenizer whose second special token is <pad>."
         )
-    folder = Path(folder)
-    if model.generator is not None:
-        export(model.generator, folder / "generator")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        library.write_weights(folder / library.WEIGHTS, twin.export(model.config, library.state(model.module)))
-        _write_tokenizer(model.tokenizer, folder, model.config.length)
-        config = twin.config(model.config) | _special_ids(model.tokenizer)
-        (folder / library.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
-    return folder
+    return twin
+
+
+def _export_finetuned(model: FinetunedModel, folder: str | Path) -> Path:
+    """Write the checkpoint of the body, then make it that of the class with this output layer."""
+    if model.output.kind == "text":
+        return export(model.body, folder)
+    classifiers.check_exports(model.name, model.output)
+    place = export(model.body, folder)
+    config, weights = store.read_config(place), store.read_weights(place / store.WEIGHTS)
+    end = model.tokenizer.vocabulary.last
+    config, weights = classifiers.as_classifier(config, weights, model.output, store.state(model.layer), end)
+    store.write_weights(place / store.WEIGHTS, weights)
+    classifiers.write_config(place / store.CONFIG, config)
+    if model.config.segments > 1:
+        classifiers.tell_segments(place / "tokenizer_config.json")
+    return place
 
 
 def pick_device(device: str) -> torch.device:
-    """The device meant: "auto" takes a GPU where there is one."""
+    """The device: "auto" takes a GPU where there is one."""
     if device not in ("auto", "cpu", "cuda"):
         raise unknown("device", device, ("auto", "cpu", "cuda"))
     if device == "cuda" and not torch.cuda.is_available():
@@ -134,23 +174,31 @@ def pick_device(device: str) -> torch.device:
 
 
 def pick_precision(precision: str) -> torch.dtype:
-    """The numbers meant: "auto" is float32, in which everything that a lesson shows is computed."""
+    """The number type: "auto" is float32, in which everything that a lesson shows is computed."""
     if not isinstance(precision, str) or precision not in PRECISIONS:
         raise unknown("precision", precision, PRECISIONS)
     return PRECISIONS[precision]
 
 
-def _from_folder(folder: Path, step: int | None, native: bool | None) -> Any:
-    if not folder.is_dir():
+def _there(folder: Path) -> bool:
+    """Whether there is such a folder; a name that is too long for one is none."""
+    try:
+        return folder.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _from_folder(folder: Path, step: int | None, native: bool | None) -> Model:
+    if not _there(folder):
         raise FileError(
-            f"There is no folder {folder}. Give a folder with a model, or one of the names: {', '.join(library.models())}."
+            f"There is no folder {shortened(str(folder))}. Give a folder with a model, or one of the names: {', '.join(store.models())}."
         )
     name = folder.resolve().name
     if step is not None:
-        return library.read(folder, name, step)
-    config = library.read_config(folder)
+        return store.read(folder, name, step)
+    config = store.read_config(folder)
     if "explorer" in config:
-        return library.read(folder, name)
+        return store.read(folder, name)
     twin = TWINS.get(str(config.get("model_type", "")))
     if native is None:
         native = twin is not None and set(config.get("architectures") or twin.architectures) <= set(twin.architectures)
@@ -161,16 +209,16 @@ def _from_folder(folder: Path, step: int | None, native: bool | None) -> Any:
     return _from_twin(twin, config, folder, name)
 
 
-def _from_twin(twin: Twin, theirs: dict[str, Any], folder: Path, name: str) -> OwnModel:
+def _from_twin(twin: Twin, theirs: dict[str, Any], folder: Path, name: str) -> TransformerModel:
     try:
         config = twin.to_ours(theirs)
-        module = Transformer(config)
-    except (KeyError, TypeError, ValueError, RuntimeError, StopIteration) as error:
-        raise FileError(f"{folder / library.CONFIG} does not describe a {twin.architectures[0]} ({error!r}).") from error
+        module = cast(Transformer, store.built(config, folder / store.WEIGHTS))
+    except (KeyError, TypeError, ValueError, RuntimeError, StopIteration, ArithmeticError, AttributeError) as error:
+        raise FileError(f"{folder / store.CONFIG} does not describe a {twin.architectures[0]} ({error!r}).") from error
     except ExplorerError as error:
         raise FileError(f"{folder} cannot be opened as ours: {error}") from error
-    library.fill(module, twin.adopt(config, library.read_weights(folder / library.WEIGHTS)), folder / library.WEIGHTS)
-    return OwnModel(name, module.eval(), library.read_tokenizer(folder), twin.preset)
+    store.fill_weights(module, twin.adopt(config, store.read_weights(folder / store.WEIGHTS)), folder / store.WEIGHTS)
+    return TransformerModel(name, module.eval(), store.read_tokenizer(folder), twin.preset)
 
 
 def _special_ids(tokenizer: Tokenizer) -> dict[str, int | None]:
@@ -179,10 +227,10 @@ def _special_ids(tokenizer: Tokenizer) -> dict[str, int | None]:
 
 
 def _write_tokenizer(tokenizer: Tokenizer, folder: Path, length: int) -> None:
-    tokenizer.save(folder / library.PIECES)
+    tokenizer.save(folder / store.PIECES)
     v = tokenizer.vocabulary
     held = {theirs: getattr(v, ours) for ours, theirs in SPECIAL_NAMES.items()} | {"bos_token": v.begin, "eos_token": v.end}
     named = {theirs: tokenizer.core.id_to_token(i) for theirs, i in held.items() if i is not None}
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **named}
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
-    library.write_seen(tokenizer, folder)
+    store.write_seen(tokenizer, folder)

@@ -1,4 +1,7 @@
-"""A model as everything else knows it: a name, a family, a tokenizer, and what it predicts for a text."""
+"""What every kind of model has in common: the protocol `Model`, what one forward pass says of texts, and what ours share.
+
+The kinds themselves: `transformer`, `elmo`, `vectors`, `ngram`, and `hub.foreign` for the models of others.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,16 @@ import torch
 from torch import Tensor
 
 from explorer.errors import ChoiceError, TextError
+from explorer.nn.elmo import BiLM
+from explorer.nn.factory import AnyConfig
+from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 from explorer.records import Edit, Tokens
+from explorer.records.summary import Summarised, Summary, shortened
 from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
 
+OurNetwork = Transformer | BiLM | WordVectors
 BY_PLACE = (
     "lm",
     "backward",
@@ -29,7 +37,7 @@ NEVER_TRAINED = "this model was never trained: its weights are as random as they
 
 
 class Model(Protocol):
-    """What tracing, decoding and the pages need of a model, ours or anyone's."""
+    """What tracing, decoding and the pages need of a model: a Transformer, ELMo, word vectors, n-grams, ours or anyone's."""
 
     name: str
     family: str
@@ -45,7 +53,7 @@ class Model(Protocol):
         """Where the weights are."""
 
     def tokens(self, text: Text) -> Tokens:
-        """The pieces that the model would read."""
+        """The tokens that the model would read."""
 
     def reads(self, target: Text | None) -> Tokens | None:
         """What its decoder would read for this target; None where it has no decoder beside an encoder."""
@@ -60,12 +68,21 @@ class Model(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What a reader of its pictures must know, in a few words each: never trained, dropout on, weights only."""
 
+    def outputs(self, text: Text, target: Text | None = None) -> dict[str, np.ndarray]:
+        """What the model predicts, by name: raw scores, no softmax."""
+
+    def outputs_many(self, texts: Sequence[Text], targets: Sequence[Text | None] | None = None) -> list[dict[str, np.ndarray]]:
+        """The same for several texts."""
+
+    def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
+        """The scores over the vocabulary, [position, vocab]."""
+
 
 _following: ContextVar[bool] = ContextVar("explorer_following", default=False)
 
 
 @contextmanager
-def following() -> Iterator[None]:
+def with_gradients() -> Iterator[None]:
     """While inside, a forward pass of this thread keeps what gradients need."""
     token = _following.set(True)
     try:
@@ -79,34 +96,43 @@ def follows() -> bool:
     return _following.get()
 
 
-class Predicting:
-    """What every model that reads pieces says of a text, from one padded forward pass: ours or anyone's."""
+class TextModel(Summarised):
+    """What every network that reads tokens says of a text, from one padded forward pass: ours or anyone's."""
 
     name: str
     family: str
     tokenizer: Tokenizer
 
+    def summary(self) -> Summary:
+        """Its family, its layers and heads, how many weights and tokens it has."""
+        module, streams = getattr(self, "module"), getattr(self, "streams", {})  # noqa: B009  each kind keeps its own
+        rows = [(name, f"{layers} layers × {heads} heads") for name, (layers, heads) in streams.items() if heads]
+        rows.append(("weights", f"{sum(p.numel() for p in module.parameters()):,}"))
+        rows.append(("vocabulary", f"{self.tokenizer.vocabulary.size:,} tokens"))
+        notes = getattr(self, "notes", ())
+        return f"Model {self.name!r}, {self.family}", rows + [("note", shortened(note)) for note in notes]
+
     @property
     def longest(self) -> int:
-        """The most pieces that one text may have."""
+        """The most tokens that one text may have."""
         raise NotImplementedError
 
     @property
     def start(self) -> int:
-        """The piece that a decoder beside an encoder begins with."""
+        """The token that a decoder beside an encoder begins with."""
         raise NotImplementedError
 
     def tokens(self, text: Text) -> Tokens:
-        """The pieces that the model would read; a clear error for a text that it cannot."""
+        """The tokens that the model would read; a clear error for a text that it cannot."""
         tokens = as_tokens(text, self.tokenizer)
         if len(tokens) > self.longest:
             raise TextError(
-                f"The text has {len(tokens)} pieces, but {self.name} reads at most {self.longest}. Shorten the text."
+                f"The text has {len(tokens)} tokens, but {self.name} reads at most {self.longest}. Shorten the text."
             )
         return tokens
 
     def reads(self, target: Text | None) -> Tokens | None:
-        """What the decoder of an encoder-decoder reads for this target: the start piece, then the target without its last piece."""
+        """What the decoder of an encoder-decoder reads for this target: the start token, then the target without its last token."""
         if self.family != "encoder-decoder":
             if target is not None:
                 raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
@@ -124,10 +150,10 @@ class Predicting:
     def outputs(self, text: Text, target: Text | None = None) -> dict[str, np.ndarray]:
         """What the model predicts: `lm` [position, vocab], and `nsp` [2] where it has that head. Raw scores, no softmax.
 
-        A model that finds what was replaced predicts `rtd` [position] alone: above 0 it says that this piece was.
+        A model that finds what was replaced predicts `rtd` [position] alone: above 0 it says that this token was.
 
-        An encoder-decoder reads `target` shifted right, so row i is about piece i of the target; without one there is
-        a single row, about the first piece.
+        An encoder-decoder reads `target` shifted right, so row i is about token i of the target; without one there is
+        a single row, about the first token.
         """
         return self.outputs_many([text], [target])[0]
 
@@ -145,7 +171,7 @@ class Predicting:
         return [_of_one(found, n, len(tokens)) for n, tokens in enumerate(rows)]
 
     def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
-        """The scores over the vocabulary, [position, vocab]. Row i is about piece i + 1 if causal, about piece i otherwise."""
+        """The scores over the vocabulary, [position, vocab]. Row i is about token i + 1 if causal, about token i otherwise."""
         found = self.outputs(text, target)
         if "lm" not in found:
             raise ChoiceError(
@@ -155,29 +181,25 @@ class Predicting:
         return found["lm"]
 
 
-class OwnModel(Predicting):
-    """One of our Transformers with its tokenizer."""
+class TrainableModel(TextModel):
+    """One of our networks with its tokenizer: it can be trained and stored. `preset` names the system that it was built as."""
 
-    def __init__(self, name: str, module: Transformer, tokenizer: Tokenizer, preset: str) -> None:
-        self.name, self.module, self.tokenizer, self.preset = name, module, tokenizer, preset
-        self.config = module.config
+    def __init__(self, name: str, module: OurNetwork, tokenizer: Tokenizer, preset: str) -> None:
+        self.name, self.tokenizer, self.preset = name, tokenizer, preset
+        self.module: OurNetwork = module
+        self.config: AnyConfig = module.config
         self.family = module.config.family
         self.streams = module.config.streams
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.module.embeddings.tokens.weight.device
+        return next(self.module.parameters()).device
 
     @property
     def longest(self) -> int:
-        """The most pieces that one text may have."""
+        """The most tokens that one text may have."""
         return self.config.length
-
-    @property
-    def start(self) -> int:
-        """The piece that a decoder beside an encoder begins with."""
-        return self.config.start
 
     @property
     def width(self) -> int:
@@ -185,13 +207,12 @@ class OwnModel(Predicting):
         return self.config.dim
 
     @property
-    def generator(self) -> OwnModel | None:
-        """The smaller masked model that replaced pieces while this one was trained; None where there is none."""
-        held = self.module.generator
-        return None if held is None else OwnModel(f"the generator of {self.name}", held, self.tokenizer, self.preset)
+    def generator(self) -> TrainableModel | None:
+        """The smaller masked model that replaced tokens while this one was trained; None where there is none."""
+        return None
 
     def tokens(self, text: Text) -> Tokens:
-        """The pieces that the model would read; a clear error for a text that it cannot."""
+        """The tokens that the model would read; a clear error for a text that it cannot."""
         tokens = super().tokens(text)
         if int(tokens.ids.min()) < 0:
             raise ChoiceError("Ids must be 0 or more.")
@@ -201,7 +222,7 @@ class OwnModel(Predicting):
             )
         if int(tokens.ids.max()) >= self.config.vocab:
             raise ChoiceError(
-                f"There is no piece {int(tokens.ids.max())}: {self.name} knows the ids 0 to {self.config.vocab - 1}."
+                f"There is no token {int(tokens.ids.max())}: {self.name} knows the ids 0 to {self.config.vocab - 1}."
             )
         return tokens
 
@@ -214,31 +235,37 @@ class OwnModel(Predicting):
         """What a reader of its pictures must know."""
         return (NEVER_TRAINED,) if untrained(self.module) else ()
 
-    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
-        check_settled(self.module, self.name)
-        with torch.set_grad_enabled(follows()):
-            return self._forward(many, reads)
 
-    def _forward(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None) -> dict[str, Tensor]:
-        ids, real = self._padded([t.ids.tolist() for t in many])
-        if reads is not None:
-            target, _ = self._padded([t.ids.tolist() for t in reads])
-            hidden = self.module.decode(self.module.encode(ids, real), target, real)
-        else:
-            parts = self._padded([list(t.segments) for t in many])[0] if self.config.segments else None
-            hidden = self.module(ids, parts, real)
-        return self.module.outputs(hidden)
-
-    def _padded(self, rows: Sequence[list[int]]) -> tuple[Tensor, Tensor | None]:
-        """Rows side by side, filled up at the right, and which places are real (None: all of them)."""
-        longest = max(map(len, rows))
-        filled = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self.device)
-        lengths = torch.tensor([len(row) for row in rows], device=self.device)
-        real = torch.arange(longest, device=self.device) < lengths[:, None]  # [batch, position]
-        return filled, None if bool(real.all()) else real
+def trainable(model: Model) -> TrainableModel:
+    """The same model, where it is one of ours with weights that can be trained; else an error that says what it is."""
+    if not isinstance(model, TrainableModel):
+        raise ChoiceError(
+            f"{model.name} is a {type(model).__name__}, which cannot be trained here. Take one of our own models."
+        )
+    return model
 
 
-def check_settled(module: torch.nn.Module, name: str) -> None:
+def reading_stream(model: Model) -> str:
+    """The stack that reads the source: the encoder where there is one."""
+    return "decoder" if model.family == "decoder" else "encoder"
+
+
+def padded_batch(rows: Sequence[Sequence[int] | np.ndarray], fill: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows side by side, padded at the right, and which positions are real."""
+    attention_mask = np.arange(max(map(len, rows))) < np.array([len(row) for row in rows])[:, None]
+    made = np.full(attention_mask.shape, fill, np.int64)
+    made[attention_mask] = np.concatenate([np.asarray(row, np.int64) for row in rows])
+    return made, attention_mask
+
+
+def padded(rows: Sequence[list[int]], device: torch.device, fill: int = 0) -> tuple[Tensor, Tensor | None]:
+    """The same as tensors; without a mask where every position is real."""
+    made, attention_mask = padded_batch(rows, fill)
+    ids = torch.from_numpy(made).to(device)
+    return ids, None if attention_mask.all() else torch.from_numpy(attention_mask).to(device)
+
+
+def check_eval_mode(module: torch.nn.Module, name: str) -> None:
     """Refuse a model in training mode: dropout would make every number a different one each time."""
     if module.training:
         raise ChoiceError(

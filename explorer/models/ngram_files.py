@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import ChoiceError, FileError
+from explorer.models.counts import SMOOTHINGS, Counts
+from explorer.models.ngram import NGram
 from explorer.text import tokenizers
-from explorer.text.counts import SMOOTHINGS, Counts
-from explorer.text.ngram import NGram
 
 COUNTS, CONFIG, PIECES, SEEN, CARD = "counts.npz", "config.json", "tokenizer.json", "seen.json", "CARD.md"
 
@@ -26,10 +26,7 @@ def write(model: NGram, folder: str | Path, *, card: str = "") -> Path:
         for name in (CONFIG, PIECES, SEEN, CARD):  # what an earlier model left would not be this one's
             (folder / name).unlink(missing_ok=True)
         os.replace(model.counts.write(folder / f"{COUNTS}.part"), folder / COUNTS)
-        if model.tokenizer is not None:
-            model.tokenizer.save(folder / PIECES)
-            if model.tokenizer.seen is not None:
-                model.tokenizer.seen.save(folder / SEEN)
+        _write_tokenizer(model.tokenizer, folder)
         if card:
             (folder / CARD).write_text(card, "utf-8")
         (folder / CONFIG).write_text(json.dumps(_config(model, folder), indent=1) + "\n", "utf-8")  # last: now it is a model
@@ -47,14 +44,28 @@ def read(folder: str | Path, name: str = "ngram") -> NGram:
             raise FileError(f"{folder / file} is missing, or is not the file that was written. Copy or write the model again.")
     tokenizer = None
     if PIECES in config["sha256"]:
-        seen = tokenizers.Seen.read(folder / SEEN) if SEEN in config["sha256"] else None
+        seen = _read_seen(folder / SEEN) if SEEN in config["sha256"] else None
         tokenizer = tokenizers.read(folder / PIECES, seen)
     return NGram(Counts.read(folder / COUNTS), config["smoothing"], config["begin"], tokenizer, name)
+
+
+def _read_seen(path: Path) -> tokenizers.Seen:
+    try:
+        return tokenizers.Seen.read(path)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileError(f"{path} is broken ({error}). Copy or write the model again.") from error
 
 
 def checksum(path: Path) -> str:
     """The SHA-256 of a file: another file has another one."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _write_tokenizer(tokenizer: tokenizers.Tokenizer | None, folder: Path) -> None:
+    if tokenizer is not None:
+        tokenizer.save(folder / PIECES)
+        if tokenizer.seen is not None:
+            tokenizer.seen.save(folder / SEEN)
 
 
 def _config(model: NGram, folder: Path) -> dict[str, Any]:
@@ -78,8 +89,9 @@ def _read_config(path: Path) -> dict[str, Any]:
         files = config["sha256"]
         fits = config["preset"] == "ngram" and config["smoothing"] in SMOOTHINGS and 0 <= config["begin"] < config["size"]
         fits = fits and COUNTS in files and set(files) <= {COUNTS, PIECES, SEEN}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FileError(f"{path} does not describe an n-gram model ({error!r}).") from error
     if not fits:
         raise FileError(f"{path} does not describe an n-gram model that this version can read.")
-    return config
+    made: dict[str, Any] = config
+    return made

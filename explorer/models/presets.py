@@ -9,7 +9,7 @@ from typing import Any
 from explorer.errors import ChoiceError, unknown
 from explorer.nn.config import Config
 from explorer.nn.elmo import PUBLISHED
-from explorer.nn.kinds import KINDS, Shape, shape_of
+from explorer.nn.factory import KINDS, AnyConfig, config_from
 
 
 @dataclass(frozen=True)
@@ -21,19 +21,19 @@ class Preset:
     sizes: Mapping[str, Mapping[str, Any]]
     tokenizer: str
     objective: str
-    specials: tuple[str, ...] | None = None  # the special pieces of its tokenizer, where they are not those of its kind
-    pieces: int = 0  # how many its tokenizer has at the smallest size, where they are not as many as usual
+    specials: tuple[str, ...] | None = None  # the special tokens of its tokenizer, where they are not those of its kind
+    pieces: int = 0  # the vocabulary size of its tokenizer at the smallest size, where it is not the usual one
     start: str = "pad"  # what an encoder-decoder begins every target with
     corpus: str = "microworld"
-    teacher: str = ""  # the shipped model that it learns from, or begins as, where there is one
-    plan: dict[str, Any] = field(default_factory=dict)  # its schedule and whatever else belongs to its training
+    teacher: str = ""  # the shipped model that teaches or initialises it, where there is one
+    plan: dict[str, Any] = field(default_factory=dict)  # its schedule and other settings of its training
     tiny: dict[str, Any] = field(
         default_factory=dict
-    )  # what its smallest size takes to learn most in five minutes on two cores
+    )  # settings with which its smallest size learns most in five minutes on two cores
 
 
 def shape(dim: int, layers: int, heads: int, length: int) -> dict[str, int]:
-    """The numbers of a size; the feed-forward layer is four times as wide."""
+    """The dimensions of a size; the feed-forward layer has four times as many."""
     return {"dim": dim, "layers": layers, "heads": heads, "hidden": 4 * dim, "length": length}
 
 
@@ -261,8 +261,12 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def configure(name: str, size: str, vocab: int, **overrides: Any) -> Shape:
-    """The architecture of a preset at a size, with any field overridden by keyword."""
+def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
+    """The architecture of a preset at a size, with any field overridden by keyword.
+
+    >>> ex.configure("gpt2", "base", vocab=50_257).layers
+    12
+    """
     system = preset(name)
     if system.objective == "counting":
         raise ChoiceError(f"An {name} model is counted, not built. Use ex.fit({name!r}, …).")
@@ -273,23 +277,27 @@ def configure(name: str, size: str, vocab: int, **overrides: Any) -> Shape:
         if setting not in known:
             raise unknown(f"field of {name}", setting, sorted(known))
     try:
-        return shape_of({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
+        return config_from({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
     except TypeError as error:
         raise ChoiceError(f"These settings do not fit {name}: {overrides} ({error}).") from error
 
 
 def settings_of(name: str) -> set[str]:
-    """The fields of the shape of a system."""
+    """The fields of the configuration of a system."""
     return {setting.name for setting in fields(KINDS.get(preset(name).architecture["family"], Config))}
 
 
 def size_of(name: str, shape: Mapping[str, Any]) -> str:
-    """The name of the size that a model of this preset has, or its width and depth."""
+    """The name of the size that a model of this preset has, or its dimension and depth."""
     sizes = PRESETS[name].sizes if name in PRESETS else {}
     known = (size for size, numbers in sizes.items() if all(shape.get(part) == number for part, number in numbers.items()))
     return next(known, f"{shape['dim']} × {shape['layers']}" if {"dim", "layers"} <= set(shape) else "")
 
 
 def presets() -> dict[str, Preset]:
-    """Every named system with its sizes."""
+    """Every named system with its sizes.
+
+    >>> "bert" in ex.presets()
+    True
+    """
     return dict(PRESETS)

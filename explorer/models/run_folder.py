@@ -1,4 +1,4 @@
-"""The folder of a run: what it set out to do, the steps it wrote down, the snapshots it kept. Files and JSON only."""
+"""The folder of a run: its plan, the log of its steps, its snapshots. Files and JSON only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINES = 300  # how many steps of a run travel with a shipped model
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """What the run in a folder set out to do: its plan, its architecture, its preset."""
+    """The plan, the architecture and the preset of the run in a folder."""
     path = folder / RUN
     try:
         held = json.loads(path.read_text("utf-8"))
@@ -35,14 +35,14 @@ _REPLACE = "Copy it again from where it was whole, or begin in another folder."
 
 
 def snapshots(folder: Path) -> tuple[int, ...]:
-    """The steps of which the run in a folder kept its weights, in order."""
+    """The steps of the snapshots of the run in a folder, in order."""
     inside = folder / SNAPSHOTS
     kept = inside.iterdir() if inside.is_dir() else iter(())
     return tuple(sorted(int(place.name) for place in kept if place.name.isdecimal() and (place / WEIGHTS).is_file()))
 
 
 def snapshot(folder: Path, step: int) -> Path:
-    """Where the run in a folder keeps its weights of a step."""
+    """The folder of a snapshot."""
     kept = snapshots(folder)
     if isinstance(step, bool) or step not in kept:
         raise ChoiceError(
@@ -57,15 +57,15 @@ def place_of(folder: Path, step: int) -> Path:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    """The steps that a run wrote down, in order. A last line that a kill cut short is left out; other damage is an error."""
+    """The logged steps of a run, in order. A last line that a kill cut short is left out; other damage is an error."""
     path = folder / STEPS
     try:
-        written = path.read_bytes().split(b"\n") if path.is_file() else [b""]
+        step_lines = path.read_bytes().split(b"\n") if path.is_file() else [b""]
     except OSError as error:
         raise FileError(f"{path} cannot be read ({error.strerror}). Is it yours to read?") from error
-    if not BEGINS.startswith(written[-1][: len(BEGINS)]):  # what follows the last newline is cut short, but it must be ours
-        written.append(b"")
-    return [_line(path, number, line) for number, line in enumerate(written[:-1], 1)]
+    if not BEGINS.startswith(step_lines[-1][: len(BEGINS)]):  # what follows the last newline is cut short, but it must be ours
+        step_lines.append(b"")
+    return [_line(path, number, line) for number, line in enumerate(step_lines[:-1], 1)]
 
 
 def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
@@ -93,6 +93,6 @@ def thinned(steps: Sequence[dict[str, Any]], most: int = LINES) -> list[dict[str
     return [steps[n] for n in sorted(kept)]
 
 
-def written(steps: Sequence[dict[str, Any]]) -> bytes:
+def step_lines(steps: Sequence[dict[str, Any]]) -> bytes:
     """Steps as the lines of a file."""
     return "".join(json.dumps(step, ensure_ascii=False) + "\n" for step in steps).encode("utf-8")

@@ -1,4 +1,4 @@
-"""The shelf: where models lie, how one is written and read. Weights as safetensors, everything else as JSON: nothing that runs."""
+"""The store of models: where they are, how one is written and read. Weights as safetensors, everything else as JSON: no code."""
 
 from __future__ import annotations
 
@@ -6,32 +6,36 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from explorer import runs
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
-from explorer.model import OwnModel
-from explorer.model.others import model_of
-from explorer.nn.kinds import network, shape_of
-from explorer.nn.presets import size_of
-from explorer.records import Curves, Record
-from explorer.text import keeping, tokenizers
+from explorer.models import ngram_files, run_folder
+from explorer.models.adapters import plain_state
+from explorer.models.factory import model_of
+from explorer.models.finetuned import LAYER, FinetunedModel
+from explorer.models.folders import data_folder as data_folder
+from explorer.models.folders import own_folder as own_folder
+from explorer.models.model import Model, TrainableModel, trainable
+from explorer.models.presets import size_of
+from explorer.nn.factory import AnyConfig, config_from, network
+from explorer.nn.output_layers import OutputConfig, output_layer
+from explorer.text import tokenizers
 
-Kind = TypeVar("Kind", bound=Record)
 WEIGHTS, CONFIG, PIECES, SEEN, CARD = "model.safetensors", "config.json", "tokenizer.json", "seen.json", "CARD.md"
 SUM = "sha256"  # under this name a file of weights says what they add up to
 
 
 @dataclass(frozen=True)
-class Shelved:
-    """A model on the shelf: its name, where it lies and whether it came with the package."""
+class StoredModel:
+    """A model in the store: its name, its folder and whether it is shipped with the package."""
 
     name: str
     folder: Path
@@ -41,46 +45,42 @@ class Shelved:
         """Which preset it is, of which size, for how many steps it was trained, and which of them can be opened."""
         try:
             config = read_config(self.folder)
-            run = runs.described(self.folder) if (self.folder / runs.RUN).is_file() else {"plan": {}}
+            run = run_folder.described(self.folder) if (self.folder / run_folder.RUN).is_file() else {"plan": {}}
         except FileError:
             return {"preset": "damaged", "size": "", "steps": None, "snapshots": ()}
         preset, shape = str(config.get("preset") or config.get("model_type") or "?"), config.get("architecture", {})
+        shape = shape if isinstance(shape, dict) else {}
         return {
             "preset": preset,
             "size": size_of(preset, shape),
             "steps": run["plan"].get("steps"),
-            "snapshots": runs.snapshots(self.folder),
+            "snapshots": run_folder.snapshots(self.folder),
         }
 
 
-def data_folder() -> Path:
-    """Where the shipped data lie: inside an installed package, or beside it in a checkout."""
-    here = Path(__file__).parent
-    return here / "data" if (here / "data").is_dir() else here.parent / "data"
-
-
-def own_folder() -> Path:
-    """Where a user's own models lie: the folder that EXPLORER_HOME names, or .explorer in the home folder."""
-    return Path(os.environ.get("EXPLORER_HOME") or Path.home() / ".explorer") / "models"
-
-
-def models() -> dict[str, Shelved]:
+def models() -> dict[str, StoredModel]:
     """Every model that opens by name: the shipped ones and your own; your own wins where both have a name."""
-    found: dict[str, Shelved] = {}
+    found: dict[str, StoredModel] = {}
     for folder, shipped in ((data_folder() / "models", True), (own_folder(), False)):
         for place in sorted(folder.iterdir()) if folder.is_dir() else ():
             if (place / CONFIG).is_file():
-                found[place.name] = Shelved(place.name, place, shipped)
+                found[place.name] = StoredModel(place.name, place, shipped)
     return found
 
 
-def open_by_name(name: str, step: int | None = None) -> OwnModel:
+def shelf_folder(name: str) -> Path | None:
+    """Where the model of that name lies, without looking at the others; None where there is none."""
+    places = (own_folder() / name, data_folder() / "models" / name)
+    return next((place for place in places if (place / CONFIG).is_file()), None)
+
+
+def open_by_name(name: str, step: int | None = None) -> Model:
     """The model of that name on the shelf, or as it was at a step of its training."""
     return read(folder_of(name), name, step)
 
 
 def folder_of(what: str | Path) -> Path:
-    """Where a model or a run lies: by its name on the shelf, or by its path (it has a separator or begins with a dot)."""
+    """The folder of a model or a run: by its name, or by its path (it has a separator or begins with a dot)."""
     text, shelf = str(what), models()
     if isinstance(what, str) and text in shelf:
         return shelf[text].folder
@@ -89,15 +89,23 @@ def folder_of(what: str | Path) -> Path:
     raise unknown("model", text, shelf)
 
 
-def snapshots(what: str | Path) -> tuple[int, ...]:
-    """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder."""
-    return runs.snapshots(folder_of(what))
+def snapshots_of(what: str | Path) -> tuple[int, ...]:
+    """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder.
+
+    >>> ex.training.snapshots("bert") == tuple(sorted(ex.training.snapshots("bert")))
+    True
+    """
+    return run_folder.snapshots(folder_of(what))
 
 
-def write(model: OwnModel, folder: str | Path, *, card: str = "", half: bool = False) -> Path:
-    """Write a model into a folder: configuration, weights (`half` stores 16 bits a number), tokenizer, what it met, its card."""
+def write(model: TrainableModel, folder: str | Path, *, card: str = "", half: bool = False) -> Path:
+    """Write a model into a folder: configuration, weights (`half` stores 16 bits a number), tokenizer, what it saw in training,
+    its card.
+    """
     folder = Path(folder)
     config = {"explorer": 1, "preset": model.preset, "architecture": asdict(model.config)}
+    if isinstance(model, FinetunedModel):
+        config["output"] = asdict(model.output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_weights(folder / WEIGHTS, state(model.module, half=half))
@@ -114,42 +122,89 @@ def write(model: OwnModel, folder: str | Path, *, card: str = "", half: bool = F
     return folder
 
 
-def read(folder: Path, name: str, step: int | None = None) -> OwnModel:
-    """A model from the folder that `write` made; `step` opens the run in it as it was then."""
-    weights = (folder if step is None else runs.snapshot(folder, step)) / WEIGHTS
+def read(folder: Path, name: str, step: int | None = None) -> Model:
+    """A model from the folder that `write` made; `step` opens a snapshot of the run in it."""
+    weights = (folder if step is None else run_folder.snapshot(folder, step)) / WEIGHTS
     config = read_config(folder) if step is None or (folder / CONFIG).is_file() else _config_of_run(folder)
     if "explorer" not in config:
         raise FileError(f"{folder / CONFIG} does not describe a model of this package.")
     if config.get("preset") == "ngram":
-        return keeping.read(folder, name)  # type: ignore[return-value]  # no network, but it reads, predicts and is asked alike
+        return ngram_files.read(folder, name)
     try:
-        module = network(shape_of(config["architecture"]))
-        preset = str(config["preset"])
-    except (TypeError, KeyError, ValueError, RuntimeError, ExplorerError) as error:
+        shape, preset = config_from(config["architecture"]), str(config["preset"])
+        output = OutputConfig(**config["output"]) if "output" in config else None
+    except (AttributeError, TypeError, KeyError, ValueError, ExplorerError) as error:
         raise FileError(f"{folder / CONFIG} does not describe a model that this version can build ({error}).") from error
-    fill(module, read_weights(weights), weights)
-    return model_of(name, module.eval(), read_tokenizer(folder), preset)
+    module = built(shape, weights)
+    if output is not None and output.kind != "text":
+        module.add_module(LAYER, output_layer(output))
+    fill_weights(module, read_weights(weights), weights)
+    body = model_of(name, module.eval(), read_tokenizer(folder), preset)
+    return body if output is None else FinetunedModel(body, output)
+
+
+def built(shape: AnyConfig, weights: Path) -> torch.nn.Module:
+    """The network of this shape, once it is known that the file of its weights can fill it: no memory is taken before."""
+    tensors = _tensors(weights)
+    config, size = weights.parent / CONFIG, weights.stat().st_size
+    try:
+        if (most := _deepest(shape)) > tensors:
+            raise FileError(f"{config} describes {most} layers, and {weights.name} has {tensors} tensors.")
+        with torch.device("meta"):  # shapes without numbers
+            count = sum(part.numel() for part in network(shape).parameters())
+        if count > size:  # a weight takes one byte at the very least
+            raise FileError(
+                f"{config} describes {count / 1e6:.1f} million weights, and {weights.name} has {size / 1e6:.1f} MB. They do not belong "
+                "together."
+            )
+        return network(shape)
+    except (AttributeError, TypeError, KeyError, ValueError, RuntimeError, OverflowError, ChoiceError) as error:
+        raise FileError(f"{config} does not describe a model that this version can build ({error}).") from error
+
+
+def _deepest(shape: AnyConfig) -> int:
+    """How many layers a shape asks for, each of which has weights."""
+    return max(getattr(shape, name, 0) for name in ("layers", "encoder_layers", "highways"))
+
+
+def _tensors(path: Path) -> int:
+    """How many tensors a safetensors file holds, by its header alone."""
+    with _weights_file(path) as file:
+        return len(file.keys())
+
+
+@contextmanager
+def _weights_file(path: Path) -> Iterator[safe_open]:
+    """A safetensors file, open; one that is missing, broken or cut short is an error that says so."""
+    if not path.is_file():
+        raise FileError(f"There is no {path.name} in {path.parent}. Only safetensors weights are read, never pickled ones.")
+    try:
+        with safe_open(path, "pt") as file:
+            yield file
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+        raise FileError(f"{path} is broken or cut short ({error}). Copy or write it again.") from error
 
 
 def _config_of_run(folder: Path) -> dict[str, Any]:
     """The configuration of a run that is still going on: the whole model, and with it config.json, comes at its end."""
-    run = runs.described(folder)
-    return {"explorer": 1, "preset": run["preset"].get("name"), "architecture": run["architecture"]}
+    run = run_folder.described(folder)
+    output = {"output": run["output"]} if "output" in run else {}
+    return {"explorer": 1, "preset": run["preset"].get("name"), "architecture": run["architecture"], **output}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The config.json of a model folder."""
     path = folder / CONFIG
-    if not path.is_file() and (folder / runs.RUN).is_file():
+    if not path.is_file() and (folder / run_folder.RUN).is_file():
         raise FileError(
             f"The run in {folder} is not finished, so its model is not there yet. Go on with it, or open a snapshot with "
-            f"step=…; there are: {', '.join(map(str, runs.snapshots(folder))) or 'none'}."
+            f"step=…; there are: {', '.join(map(str, run_folder.snapshots(folder))) or 'none'}."
         )
     if not path.is_file():
         raise FileError(f"There is no model in {folder}: a model folder holds {CONFIG}, {WEIGHTS} and {PIECES}.")
     try:
         config = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FileError(f"{path} cannot be read as JSON ({error}).") from error
     if not isinstance(config, dict):
         raise FileError(f"{path} does not hold a configuration.")
@@ -157,31 +212,26 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_tokenizer(folder: Path) -> tokenizers.Tokenizer:
-    """The tokenizer of a model folder, with what was met in training where that is known."""
+    """The tokenizer of a model folder, with what was seen in training where that is known."""
     try:
         seen = tokenizers.Seen.read(folder / SEEN) if (folder / SEEN).is_file() else None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(f"{folder / SEEN} is broken ({error}). Delete it to go on without marking unseen words.") from error
     return tokenizers.read(folder / PIECES, seen)
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """The weights in a safetensors file, in float32."""
-    if not path.is_file():
-        raise FileError(f"There is no {path.name} in {path.parent}. Only safetensors weights are read, never pickled ones.")
-    try:
-        with safe_open(path, "pt") as file:
-            held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
-            told = (file.metadata() or {}).get(SUM)
+    with _weights_file(path) as file:
+        held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
+        told = (file.metadata() or {}).get(SUM)
         if told not in (None, checksum(held)):
             raise ValueError("its checksum is wrong")
-    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
-        raise FileError(f"{path} is broken or cut short ({error}). Copy or write it again.") from error
     return {name: value.float() for name, value in held.items()}
 
 
 def checksum(weights: dict[str, torch.Tensor]) -> str:
-    """The SHA-256 of names, shapes and numbers: one bit that is wrong makes another one."""
+    """The SHA-256 of names, shapes and numbers: one wrong bit changes it."""
     made = hashlib.sha256()
     for name in sorted(weights):
         value = weights[name].contiguous()
@@ -191,7 +241,7 @@ def checksum(weights: dict[str, torch.Tensor]) -> str:
 
 
 def write_seen(tokenizer: tokenizers.Tokenizer, folder: Path) -> None:
-    """Write what was met in training; where nobody knows, leave no older list behind."""
+    """Write what was seen in training; where it is unknown, remove an older list."""
     (folder / SEEN).unlink(missing_ok=True)
     if tokenizer.seen is not None:
         tokenizer.seen.save(folder / SEEN)
@@ -212,7 +262,7 @@ def write_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
 
 
 def _in_order(path: Path) -> None:
-    """The library writes what it is told about the weights in a random order; the same weights shall be the same file."""
+    """The library writes metadata in a random order; here the same weights give the same file."""
     with open(path, "r+b") as file:
         size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(size))
@@ -222,23 +272,23 @@ def _in_order(path: Path) -> None:
 
 
 def state(module: torch.nn.Module, *, half: bool = False) -> dict[str, torch.Tensor]:
-    """The weights by name; a matrix that is tied stands there once."""
-    held = {name: value.detach().cpu() for name, value in module.state_dict().items()}
-    for name in twice(module):
+    """The weights by name; a tied matrix once."""
+    held = {name: value.detach().cpu() for name, value in plain_state(module).items()}
+    for name in tied_names(module):
         del held[name]
     return {name: value.half() if half else value.clone() for name, value in held.items()}
 
 
-def twice(module: torch.nn.Module) -> dict[str, str]:
-    """The names under which weights stand again, because something else shares them, each with its first name."""
+def tied_names(module: torch.nn.Module) -> dict[str, str]:
+    """The further names of shared weights, each with the first name."""
     first: dict[int, str] = {}
     named = module.state_dict(keep_vars=True)
     return {name: first[id(held)] for name, held in named.items() if first.setdefault(id(held), name) != name}
 
 
-def fill(module: torch.nn.Module, weights: dict[str, torch.Tensor], source: Path) -> None:
+def fill_weights(module: torch.nn.Module, weights: dict[str, torch.Tensor], source: Path) -> None:
     """Put weights into a module; every name and shape must fit."""
-    weights = {**weights, **{name: weights[first] for name, first in twice(module).items() if first in weights}}
+    weights = {**weights, **{name: weights[first] for name, first in tied_names(module).items() if first in weights}}
     try:
         module.load_state_dict(weights)
     except RuntimeError as error:
@@ -246,46 +296,28 @@ def fill(module: torch.nn.Module, weights: dict[str, torch.Tensor], source: Path
 
 
 def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card: str = "") -> Path:
-    """Copy a finished run as a model that can be handed on: weights and the snapshots to `keep` in 16 bits, fewer steps, its card."""
+    """Copy a finished run as a model to share: weights and the snapshots to `keep` in 16 bits, fewer steps, its card."""
     run, target = Path(run), Path(target)
     if run.resolve() == target.resolve():
         raise ChoiceError(f"{run} cannot be shipped into itself. Choose another folder.")
-    model, about, steps = read(run, run.name), runs.described(run), runs.lines(run)
-    places = {step: runs.snapshot(run, step) for step in keep}
+    model, about, steps = trainable(read(run, run.name)), run_folder.described(run), run_folder.lines(run)
+    places = {step: run_folder.snapshot(run, step) for step in keep}
     corpus = about["plan"].get("corpus", {})
     corpus |= {
         name: Path(said).name for name, said in corpus.items() if isinstance(said, str)
-    }  # where it lay is no one's business
+    }  # without the path on this machine
     for step in steps:
         step["snapshot"] = step["step"] if step["step"] in places else None
     try:
         (target / CONFIG).unlink(missing_ok=True)
-        shutil.rmtree(target / runs.SNAPSHOTS, ignore_errors=True)
+        shutil.rmtree(target / run_folder.SNAPSHOTS, ignore_errors=True)
         for number, place in places.items():
-            fresh = runs.place_of(target, number)
+            fresh = run_folder.place_of(target, number)
             fresh.mkdir(parents=True)
             write_weights(fresh / WEIGHTS, {name: value.half() for name, value in read_weights(place / WEIGHTS).items()})
         target.mkdir(parents=True, exist_ok=True)
-        (target / runs.STEPS).write_bytes(runs.written(runs.thinned(steps)))
-        (target / runs.RUN).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+        (target / run_folder.STEPS).write_bytes(run_folder.step_lines(run_folder.thinned(steps)))
+        (target / run_folder.RUN).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
     except OSError as error:
         raise FileError(f"Could not write into {target} ({error}). Choose a folder with space that you may write.") from error
     return write(model, target, card=card, half=True)
-
-
-def result(name: str) -> Curves:
-    """A recorded measurement that a lesson shows; its card says how to make it again."""
-    return recorded(name, Curves)
-
-
-def recorded(name: str, kind: type[Kind], part: str = "record") -> Kind:
-    """A recorded measurement of any kind, or a part of one."""
-    return kind.read(data_folder() / "results" / name / f"{part}.npz")
-
-
-def write_result(name: str, measured: Record, card: str) -> None:
-    """Keep a measurement, with its card."""
-    folder = data_folder() / "results" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    measured.write(folder / "record.npz")
-    (folder / "CARD.md").write_text(card, "utf-8")

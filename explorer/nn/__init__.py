@@ -1,1 +1,1 @@
-"""The models: attention in six steps, positions in slots, and one Transformer for every family."""
+"""The models: attention in six steps, position schemes, and one Transformer for every family."""

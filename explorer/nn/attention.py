@@ -1,4 +1,4 @@
-"""Attention, in the six steps of the lecture."""
+"""Scaled dot-product and multi-head attention, in six steps."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from explorer import tap
 from explorer.errors import ChoiceError
-from explorer.nn.cache import Cache
+from explorer.nn import tap
+from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
 from explorer.nn.layers import NORMS
-from explorer.nn.positions import NOWHERE, POSITIONS, Position
+from explorer.nn.positions import NO_POSITIONS, POSITIONS, Position
 
 
 @dataclass(frozen=True)
-class Sight:
-    """What the attention of one stack has before it.
+class AttentionInputs:
+    """What the attention of one stack needs besides its input x.
 
-    `real` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last
-    states, which cross-attention looks at; `cache` holds what earlier steps computed; `states` [batch, key, dim] are looked at
-    instead of those that ask (None: these themselves).
+    `real` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last hidden states,
+    which cross-attention attends to; `cache` holds what earlier steps computed; keys and values are computed from `states` [batch,
+    key, dim] instead of x (None: from x).
     """
 
     position: Position
-    real: Tensor | None = None
+    attention_mask: Tensor | None = None
     memory: Tensor | None = None
-    memory_real: Tensor | None = None
-    cache: Cache | None = None
+    memory_mask: Tensor | None = None
+    cache: KeyValueCache | None = None
     states: Tensor | None = None
 
 
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
     """The attention weights of every query over every key: softmax(q·kᵀ · scale + bias, where allowed)."""
-    scores = q @ k.transpose(-2, -1)  # 1  every query meets every key    [batch, head, query, key]
+    scores = q @ k.transpose(-2, -1)  # 1  every query times every key    [batch, head, query, key]
     scaled = scores * scale  # 2  divided by √d
-    biased = scaled if bias is None else scaled + bias  # 3  what the positions add
-    masked = biased.masked_fill(~allowed, -torch.inf)  # 4  who may not be seen is −∞
-    return masked.softmax(dim=-1)  # 5  each row becomes shares that sum to one; step 6 is weights @ v
+    biased = scaled if bias is None else scaled + bias  # 3  plus the position bias
+    masked = biased.masked_fill(~allowed, -torch.inf)  # 4  masked scores are −∞
+    return masked.softmax(dim=-1)  # 5  each row becomes weights that sum to one; step 6 is weights @ v
 
 
-class Attention(nn.Module):
-    """Multi-head attention. Its name is (stream, layer), so that what it hands out can be told apart.
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention. Its name is (stream, layer), which identifies what it hands to `tap`.
 
-    In the encoder every position sees every other; in the decoder it sees what stands before it; in the cross stream a
-    position of the decoder sees the whole source.
+    In the encoder every position sees every other; in the decoder it sees itself and those before it; in cross-attention a position
+    of the decoder sees the whole source.
     """
 
     def __init__(self, config: Config, name: tuple[str, int]) -> None:
@@ -63,30 +63,34 @@ class Attention(nn.Module):
         terms = 1 if self.stream == "cross" else POSITIONS[config.positions].terms
         self.scale = (terms * width) ** -0.5 if config.scaled else 1.0
 
-    def forward(self, x: Tensor, sight: Sight) -> Tensor:
+    def forward(self, x: Tensor, sight: AttentionInputs) -> Tensor:
         """From [batch, position, dim] to the same shape."""
         crossing = self.stream == "cross"
-        position, real = (NOWHERE, sight.memory_real) if crossing else (sight.position, sight.real)
+        position, attention_mask = (NO_POSITIONS, sight.memory_mask) if crossing else (sight.position, sight.attention_mask)
         begin = 0 if crossing or sight.cache is None else _length(sight.cache, self.name)
         q_at = torch.arange(begin, begin + x.shape[1], device=x.device)
         position, q_at = self._placed(position, q_at)
-        q = position.turn(self._queries(x), q_at)  # [batch, head, query, dim]
+        q = position.rotate(self._queries(x), q_at)  # [batch, head, query, dim]
         k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
         _, k_at = self._placed(position, torch.arange(k.shape[2], device=x.device))
-        bias = position.bias(q_at, k_at)  # a scheme fills one slot: bias or score  [batch or 1, head, query, key]
+        bias = self._for_each_head(position.bias(q_at, k_at))  # a scheme fills one slot: bias or score
         terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), (q_at, k_at))
         tap.tap("terms", *self.name, terms=terms)
         for term in terms.values():
             bias = term if bias is None else bias + term
-        context = (self._openly if tap.watched() else self._fast)(q, k, v, bias, real)
-        out = self.output(context.transpose(1, 2).flatten(2))  # heads side by side, then W_O  [batch, position, dim]
+        context = (self._openly if tap.watched() else self._fast)(q, k, v, bias, attention_mask)
+        out: Tensor = self.output(context.transpose(1, 2).flatten(2))  # heads concatenated, then W_O  [batch, position, dim]
         tap.tap("attention out", *self.name, output=out)
         return out
 
     def _placed(self, position: Position, where: Tensor) -> tuple[Position, Tensor]:
-        """The scheme and the places, as edits leave them: told nowhere, words are served by the scheme that does nothing."""
+        """The scheme and the positions after edits; where an edit removes the positions, the scheme that does nothing."""
         places = tap.edited("places", *self.name, where)
-        return (NOWHERE, where) if places is None else (position, places)
+        return (NO_POSITIONS, where) if places is None else (position, places)
+
+    def _for_each_head(self, bias: Tensor | None) -> Tensor | None:
+        """[batch or 1, head, query, key], also where a scheme adds the same to every head and says so by a 1."""
+        return bias if bias is None else bias.expand(-1, self.heads, -1, -1)
 
     def _queries(self, x: Tensor) -> Tensor:
         made = self.query(x)
@@ -104,13 +108,14 @@ class Attention(nn.Module):
     @staticmethod
     def _parted(x: Tensor, heads: int) -> Tensor:
         """[batch, position, dim] as [batch, head, position, dim of a head]."""
-        return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+        made: Tensor = x.unflatten(-1, (heads, -1)).transpose(1, 2)
+        return made
 
-    def _keys_and_values(self, x: Tensor, where: Tensor, position: Position, sight: Sight) -> tuple[Tensor, Tensor]:
-        """Those of the text (with the earlier ones from the cache), or in the cross stream those of the source."""
+    def _keys_and_values(self, x: Tensor, where: Tensor, position: Position, sight: AttentionInputs) -> tuple[Tensor, Tensor]:
+        """Those of the text (with the earlier ones from the cache), or in cross-attention those of the source."""
         if self.stream != "cross":
             x = x if sight.states is None else sight.states
-            k, v = position.turn(self._keys(x), where), self._values(x)
+            k, v = position.rotate(self._keys(x), where), self._values(x)
             return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
         if sight.cache is not None and self.name in sight.cache.kept:
             return sight.cache.kept[self.name]
@@ -122,13 +127,13 @@ class Attention(nn.Module):
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
-    def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
+    def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, attention_mask: Tensor | None) -> Tensor:
         """All six steps at once, when nobody watches."""
         q, k, v = q.to(v.dtype), self.shared(k).to(v.dtype), self.shared(v)  # in mixed precision turned ones come back wide
         causal = self.stream == "decoder" and q.shape[2] > 1
         if causal and bias is None and q.shape[2] == k.shape[2] and not slow_back(q):
             return functional.scaled_dot_product_attention(q, k, v, dropout_p=self._drop, is_causal=True, scale=self.scale)
-        mask = _future(q, k) if causal else None if self.stream == "decoder" else _padding(q, real)
+        mask = _future(q, k) if causal else None if self.stream == "decoder" else _padding(q, attention_mask)
         mask = mask if bias is None else bias if mask is None else bias + mask
         if slow_back(q):
             return self._by_products(q, k, v, mask)
@@ -147,25 +152,25 @@ class Attention(nn.Module):
     def _drop(self) -> float:
         return self.dropout if self.training else 0.0
 
-    def _openly(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, real: Tensor | None) -> Tensor:
-        """The six steps one by one, handing each out and letting edits in."""
+    def _openly(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, attention_mask: Tensor | None) -> Tensor:
+        """The six steps one by one, with taps and edits."""
         scale = tap.edited("scale", *self.name, self.scale)
-        allowed = self._edited_mask(self._allowed(q, k, real))
+        allowed = self._edited_mask(self._allowed(q, k, attention_mask))
         weights = attend(q, self.shared(k), scale, bias, allowed)  # [batch, head, query, key]
         weights = tap.edited("weights", *self.name, weights, allowed)
         context = tap.edited(
             "context", *self.name, weights @ self.shared(v)
-        )  # 6  the values, weighed  [batch, head, query, dim]
+        )  # 6  the values, weighted  [batch, head, query, dim]
         tap.tap("attention", *self.name, q=q, k=k, v=v, scale=scale, bias=bias, allowed=allowed, weights=weights)
         return context
 
-    def _allowed(self, q: Tensor, k: Tensor, real: Tensor | None) -> Tensor:
-        """Who may see whom: [batch or 1, 1, query, key]. The one difference between an encoder and a decoder."""
+    def _allowed(self, q: Tensor, k: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """The attention mask [batch or 1, 1, query, key]: the one difference between an encoder and a decoder."""
         queries, keys = q.shape[2], k.shape[2]
         allowed = torch.ones(queries, keys, dtype=torch.bool, device=q.device)
         if self.stream == "decoder":
             allowed = allowed.tril(diagonal=keys - queries)
-        return allowed[None, None] if real is None else allowed & real[:, None, None, :]
+        return allowed[None, None] if attention_mask is None else allowed & attention_mask[:, None, None, :]
 
     def _edited_mask(self, allowed: Tensor) -> Tensor:
         shape = allowed.shape
@@ -186,17 +191,17 @@ def slow_back(q: Tensor) -> bool:
 
 
 def _future(q: Tensor, k: Tensor) -> Tensor:
-    """What hides the future from causal rows: −∞ at it, 0 before it [query, key]. Padding stands at the end, where none looks."""
+    """The causal mask: −∞ at later positions, 0 elsewhere [query, key]. Padding is at the end, where no query sees it."""
     queries, keys = q.shape[2], k.shape[2]
     return torch.full((queries, keys), -torch.inf, device=q.device).triu(keys - queries + 1)
 
 
-def _padding(q: Tensor, real: Tensor | None) -> Tensor | None:
-    """What hides padding: [batch, 1, 1, key], or None where there is none."""
-    if real is None:
+def _padding(q: Tensor, attention_mask: Tensor | None) -> Tensor | None:
+    """The padding mask [batch, 1, 1, key], or None where there is none."""
+    if attention_mask is None:
         return None
-    return torch.zeros(real.shape, device=q.device).masked_fill_(~real, -torch.inf)[:, None, None]
+    return torch.zeros(attention_mask.shape, device=q.device).masked_fill_(~attention_mask, -torch.inf)[:, None, None]
 
 
-def _length(cache: Cache, name: tuple[str, int]) -> int:
+def _length(cache: KeyValueCache, name: tuple[str, int]) -> int:
     return cache.kept[name][0].shape[2] if name in cache.kept else 0

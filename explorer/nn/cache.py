@@ -1,4 +1,4 @@
-"""What a decoder need not compute twice."""
+"""The key/value cache of a decoder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 Name = tuple[str, int]
 
 
-class Cache:
-    """Keys and values by (stream, layer): those of the text so far grow by each step, those of the source are made once."""
+class KeyValueCache:
+    """Keys and values by (stream, layer): those of the text grow with each step, those of the source are computed once."""
 
     def __init__(self) -> None:
         self.kept: dict[Name, tuple[Tensor, Tensor]] = {}
@@ -28,5 +28,10 @@ class Cache:
         return k, v
 
     def reorder(self, parents: Tensor) -> None:
-        """Go on with these rows of the batch, in this order: the beams that were kept."""
-        self.kept = {name: (k[parents], v[parents]) for name, (k, v) in self.kept.items()}
+        """Go on with these beams, in this order. All beams of a text read one source, so its keys and values are only repeated."""
+        for (stream, layer), (k, v) in self.kept.items():
+            if stream == "cross":
+                count = len(parents)
+                self.kept[stream, layer] = k[:1].expand(count, *k.shape[1:]), v[:1].expand(count, *v.shape[1:])
+            else:
+                self.kept[stream, layer] = k.index_select(0, parents), v.index_select(0, parents)

@@ -1,15 +1,14 @@
-"""The shape of a Transformer, checked when it is made."""
+"""The configuration of a Transformer, checked when it is created."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
 from explorer.errors import ChoiceError, unknown
-from explorer.nn.layers import ACTIVATIONS, NORMS, PLACES
+from explorer.nn.layers import ACTIVATIONS, NORM_PLACES, NORMS
 from explorer.nn.positions import POSITIONS
 
 FAMILIES = ("encoder", "decoder", "encoder-decoder")
-BY_HEAD = ("t5", "alibi", "disentangled")  # position schemes that know how many heads there are
 
 
 @dataclass(frozen=True)
@@ -40,17 +39,19 @@ class Config:
     head_transform: bool = False
     head_bias: bool = False
     next_sentence: bool = False
-    span_boundary: bool = False  # a second head that finds a hidden piece from the two pieces around its span (SpanBERT)
-    scaled_head: bool = False  # whether the last states are multiplied by 1/√d before the vocabulary (T5)
-    start: int = 0  # the piece that an encoder-decoder begins every target with
+    span_boundary: bool = (
+        False  # a second output layer that predicts a hidden token from the two tokens around its span (SpanBERT)
+    )
+    scaled_head: bool = False  # whether the last states are multiplied by 1/√d before the output layer (T5)
+    start: int = 0  # the token that an encoder-decoder begins every target with
     dropout: float = 0.0
-    tables: str = "sines"  # how a learned table of positions begins: as sines or at random
-    qk_norm: bool = False  # whether queries and keys, all heads together, are normalised before they meet (OLMo 2)
-    rope_base: float = 10000.0  # RoPE turns pair i of n by base^(−i/n) at each place: the larger, the slower (OLMo 2: 500,000)
-    mask_decoder: bool = False  # whether the last layer is applied twice, asked from absolute places (DeBERTa)
-    embedding: int = 0  # the width of the embeddings, where a matrix leads from them to the layers; 0 means the same width
-    replaced: bool = False  # whether it says of every piece if it was replaced, and nothing about the vocabulary (ELECTRA)
-    generator: int = 0  # the width of the masked model that replaces pieces, beside it and on the same embeddings; 0 means none
+    tables: str = "sines"  # how learned positions are initialised: with sines or at random
+    qk_norm: bool = False  # whether queries and keys, all heads together, are normalised before the scores (OLMo 2)
+    rope_base: float = 10000.0  # RoPE rotates pair i of n by base^(−i/n) per position: the larger, the slower (OLMo 2: 500,000)
+    mask_decoder: bool = False  # whether the last layer is applied twice, with absolute positions in its queries (DeBERTa)
+    embedding: int = 0  # the dimension of the embeddings, where a matrix projects them to that of the layers; 0 means the same
+    replaced: bool = False  # whether it predicts of every token if it was replaced, and nothing about the vocabulary (ELECTRA)
+    generator: int = 0  # the dimension of the generator that replaces tokens, with the same embeddings; 0 means none (ELECTRA)
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -59,7 +60,7 @@ class Config:
             ("family", self.family, FAMILIES),
             ("position scheme", self.positions, POSITIONS),
             ("norm", self.norm, NORMS),
-            ("norm place", self.norm_place, PLACES),
+            ("norm place", self.norm_place, NORM_PLACES),
             ("beginning of a table of positions", self.tables, ("sines", "random")),
             ("activation", self.activation, ACTIVATIONS),
         ):
@@ -74,21 +75,15 @@ class Config:
             )
         if self.heads % self.groups:
             raise ChoiceError(f"{self.groups} key/value heads do not divide the {self.heads} heads. Choose a number that does.")
-        if self.positions.startswith("sinusoidal") and self.embedding_width % 2:
-            raise ChoiceError(
-                f"Sinusoidal positions come in pairs of sine and cosine: the width {self.embedding_width} must be even."
-            )
+        if reason := POSITIONS[self.positions].misfit(self.embedding_width, self.dim, self.heads):
+            raise ChoiceError(reason)
         if not 0 <= self.start < self.vocab:
             raise ChoiceError(f"start={self.start} is not a piece: the vocabulary has the ids 0 to {self.vocab - 1}.")
-        if self.positions == "rope" and (self.dim // self.heads) % 2:
-            raise ChoiceError(f"RoPE turns pairs of features: the width of a head, {self.dim // self.heads}, must be even.")
         self._check_embeddings()
 
     def _check_embeddings(self) -> None:
         """Embeddings that are narrower or wider than the layers, and a generator that has the same, fit the rest."""
         apart = self.embedding_width != self.dim
-        if apart and self.positions == "disentangled":
-            raise ChoiceError("Disentangled positions are read by the layers themselves: leave embedding=… out.")
         if apart and self.tied and not (self.head_transform or self.replaced):
             raise ChoiceError(
                 f"States of width {self.dim} cannot be held against embeddings of width {self.embedding_width}. "
@@ -97,7 +92,7 @@ class Config:
         if (self.generator or self.replaced) and self.family != "encoder":
             raise ChoiceError(f"Only an encoder finds what was replaced; this is one {self.family}.")
         if self.generator:
-            if self.positions in BY_HEAD:
+            if POSITIONS[self.positions].by_head():
                 raise ChoiceError(
                     f"Positions {self.positions!r} are made for one number of heads; a generator has fewer. Choose others."
                 )

@@ -1,4 +1,4 @@
-"""The mean −log softmax of the right answers, with half of the passes over the scores that a processor would make."""
+"""The mean −log softmax of the right tokens, with half of the passes over the scores that a processor would make."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from torch.nn import functional
 NOT_SCORED = -100
 
 
-def surprise(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> Tensor:
-    """The mean cross-entropy of `answers` [row] under `scores` [row, vocab]; rows whose answer is NOT_SCORED do not count.
+def cross_entropy(scores: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
+    """The mean cross-entropy of `labels` [row] under `scores` [row, vocab]; rows whose label is NOT_SCORED do not count.
 
     The library's own keeps log p and makes the gradient p − 1 from it with a second exponential and two more tables of the same
     size: a quarter of the time that a small model takes for a step. Here p is made once, and becomes the gradient where it lies. A
     graphics processor has a fused kernel instead, and a compiler makes one.
     """
     if scores.device.type != "cpu" or torch.compiler.is_compiling():
-        return functional.cross_entropy(scores, answers, ignore_index=NOT_SCORED, label_smoothing=smoothing)
-    return _Surprise.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), answers, smoothing)
+        return functional.cross_entropy(scores, labels, ignore_index=NOT_SCORED, label_smoothing=smoothing)
+    made: Tensor = _CrossEntropy.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), labels, smoothing)
+    return made
 
 
-class _Surprise(torch.autograd.Function):
+class _CrossEntropy(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, answers: Tensor, smoothing: float) -> Tensor:
-        chances, counted = scores.softmax(-1), answers != NOT_SCORED
+    def forward(ctx: Any, scores: Tensor, labels: Tensor, smoothing: float) -> Tensor:
+        chances, counted = scores.softmax(-1), labels != NOT_SCORED
         total = scores.amax(-1) - chances.amax(-1).log()  # log Σ exp: of the largest, whose p cannot vanish
-        right = answers.where(counted, 0)[:, None]
+        right = labels.where(counted, 0)[:, None]
         each = total - scores.gather(1, right)[:, 0]
         if smoothing:
             each = (1 - smoothing) * each + smoothing * (total - scores.mean(-1))

@@ -1,10 +1,10 @@
-"""ELMo: words from their letters, two language models that never meet, and a mix of their layers.
+"""ELMo: words from their letters, two separate language models, and a mix of their layers.
 
-    letters → filters, the strongest answer of each → highway → projection: x, the same word is always the same x
-    x → forward LSTMs, which have read what stands before → which word comes next?
-    x → backward LSTMs, which have read what stands after → which word came before?
+    letters → filters, max-pooling → highway → projection: x, the same word always has the same x
+    x → forward LSTMs, which have read the words before → which word comes next?
+    x → backward LSTMs, which have read the words after → which word came before?
 
-Both directions share the letters and the softmax, as in the paper. The two halves of a layer are only put side by side:
+Both directions share the letters and the softmax, as in the paper. The two directions of a layer are only concatenated:
 h_k0 = [x_k; x_k] and h_kj = [→h_kj; ←h_kj].
 """
 
@@ -19,20 +19,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from explorer import tap
 from explorer.errors import ChoiceError
+from explorer.nn import tap
 from explorer.text.letters import FILL
 
-LETTERS = FILL + 1  # as many numbers as a letter may have
+LETTERS = FILL + 1  # how many different letters there are
 PUBLISHED = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 SMALL = ((1, 16), (2, 32), (3, 48), (4, 64), (5, 64))
-CARRY = 1.0  # a highway begins by letting most through as it is
-LOUD = {"project.weight": 5.0, "weight_hr": 6.0}  # these begin so many times larger than other weights
+CARRY = 1.0  # a highway layer begins by passing most of its input through
+LOUD = {"project.weight": 5.0, "weight_hr": 6.0}  # these are initialised so many times larger than other weights
 
 
 @dataclass(frozen=True)
 class ElmoConfig:
-    """The shape of an ELMo: `filters` are (letters wide, how many); `hidden` is the memory of an LSTM, `dim` what it hands on."""
+    """The configuration of an ELMo: `filters` are (letters wide, how many); `hidden` is the cell size of an LSTM, `dim` its output
+    size.
+    """
 
     vocab: int
     family: str = "bilm"
@@ -40,7 +42,7 @@ class ElmoConfig:
     hidden: int = 192
     layers: int = 2
     length: int = 128
-    letters: int = 16  # the width of the vector of a letter
+    letters: int = 16  # the dimension of the embedding of a letter
     filters: tuple[tuple[int, int], ...] = SMALL
     highways: int = 2
     dropout: float = 0.0
@@ -59,7 +61,7 @@ class ElmoConfig:
         if not self.filters or any(not 1 <= wide <= 7 or many < 1 for wide, many in self.filters):
             raise ChoiceError(f"filters={self.filters!r} must be pairs (letters wide, from 1 to 7; how many, at least 1).")
         if not 0 <= self.dropout < 1:
-            raise ChoiceError(f"dropout={self.dropout!r} must be a share: from 0 to below 1.")
+            raise ChoiceError(f"dropout={self.dropout!r} must be a probability: from 0 to below 1.")
 
     @property
     def streams(self) -> dict[str, tuple[int, int]]:
@@ -68,7 +70,7 @@ class ElmoConfig:
 
 
 class Highway(nn.Module):
-    """y = g ∘ x + (1 − g) ∘ relu(W x + b), g = σ(W_g x + b_g): what to let through and what to make anew."""
+    """y = g ∘ x + (1 − g) ∘ relu(W x + b), g = σ(W_g x + b_g): what to pass through and what to compute."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -81,7 +83,7 @@ class Highway(nn.Module):
 
 
 class Characters(nn.Module):
-    """A word from its letters: filters slide over them, each keeps its strongest answer, and highways mix what they found."""
+    """A word from its letters: convolution filters over them, max-pooling, and highway layers."""
 
     def __init__(self, config: ElmoConfig) -> None:
         super().__init__()
@@ -92,33 +94,34 @@ class Characters(nn.Module):
         self.project = nn.Linear(found, config.dim)
 
     def answers(self, letters: Tensor) -> list[Tensor]:
-        """Every answer of every filter, by width: [word, filter, place of its first letter]."""
+        """All activations of every filter, by width: [word, filter, position of its first letter]."""
         x = self.letters(letters).transpose(1, 2)  # [word, width of a letter, place]
         return [one(x) for one in self.filters]
 
     def forward(self, letters: Tensor) -> Tensor:
-        """From the letters [word, place] of words to their vectors [word, dim]."""
+        """From the letters [word, letter] of words to their vectors [word, dim]."""
         strongest = torch.cat([answer.amax(-1) for answer in self.answers(letters)], dim=-1)
         x = torch.relu(strongest)  # [word, filter]
         for highway in self.highways:
             x = highway(x)
-        return self.project(x)
+        made: Tensor = self.project(x)
+        return made
 
 
 def needed(letters: Tensor, widest: int) -> Tensor:
-    """The letters [word, place] without the filling that changes nothing.
+    """The letters [word, letter] without padding that changes nothing.
 
-    Behind its longest word a batch keeps as many fillings as the widest filter is wide: every filter still meets filling alone
-    once, and what comes after is the same again.
+    After its longest word a batch keeps as much padding as the widest filter is wide: every filter still sees padding alone once, and
+    what comes after is the same again.
     """
     longest = int(((letters != FILL) & (letters != 0)).sum(-1).max())
     return letters[:, : min(letters.shape[1], longest + widest)]
 
 
 def once(letters: Tensor) -> tuple[Tensor, Tensor]:
-    """Every different word once [word, place], and which of them stands at each place: a text repeats its words.
+    """Every different word once [word, letter], and which of them is at each position: a text repeats its words.
 
-    Words are told apart by a number made of their letters. Should two ever share it, every place counts as a word of its own.
+    Words are identified by a hash of their letters. Should two ever share it, every position counts as a separate word.
     """
     flat = letters.flatten(0, -2)
     weights = torch.randint(1, 1 << 62, (flat.shape[1],), generator=torch.Generator().manual_seed(5)).to(flat.device)
@@ -132,7 +135,7 @@ def once(letters: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def lstm(dim: int, hidden: int) -> nn.LSTM:
-    """An LSTM that remembers `hidden` numbers and hands on `dim`. PyTorch says once in a process that one library of two has none."""
+    """An LSTM with cell size `hidden` and output size `dim`. PyTorch warns once in a process that one library of two has none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = nn.LSTM(dim, hidden, proj_size=dim, batch_first=True)
@@ -141,9 +144,9 @@ def lstm(dim: int, hidden: int) -> nn.LSTM:
 
 
 class Direction(nn.Module):
-    """LSTMs on top of each other that read one way; from the second on, what goes in is added to what comes out.
+    """Stacked LSTMs that read in one direction; from the second on with a residual connection.
 
-    Each LSTM remembers `hidden` numbers and hands on `dim`, which also are all that it tells itself at the next word.
+    Each LSTM has cell size `hidden` and output size `dim`; the output is also its recurrent input at the next word.
     """
 
     def __init__(self, config: ElmoConfig) -> None:
@@ -162,15 +165,15 @@ class Direction(nn.Module):
 
 
 def turned(x: Tensor, lengths: Tensor) -> Tensor:
-    """Each row [batch, position, dim] from its last real place to its first; padding stays at the right end."""
+    """Each row [batch, position, dim] from its last real position to its first; padding stays at the right end."""
     place = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     other = torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
     return x.gather(1, other[..., None].expand_as(x))
 
 
 @dataclass(frozen=True)
-class States:
-    """What an ELMo makes of a text: the words' vectors, then each layer, by direction; all [batch, position, dim]."""
+class BiLMStates:
+    """The hidden states of a text: the words' vectors, then each layer, by direction; all [batch, position, dim]."""
 
     words: Tensor
     forward: Sequence[Tensor]
@@ -178,7 +181,7 @@ class States:
 
     @property
     def layers(self) -> Tensor:
-        """h_k0, h_k1, …: both directions side by side, [layer, batch, position, 2 dim]."""
+        """h_k0, h_k1, …: both directions concatenated, [layer, batch, position, 2 dim]."""
         pairs = [(self.words, self.words), *zip(self.forward, self.backward, strict=True)]
         return torch.stack([torch.cat(pair, dim=-1) for pair in pairs])
 
@@ -201,29 +204,33 @@ class BiLM(nn.Module):
     def words(self, letters: Tensor) -> Tensor:
         """The vectors of words from their letters: from [batch, position, letter] to [batch, position, dim]."""
         different, which = once(letters.long())
-        return self.characters(needed(different, self.widest))[which].unflatten(0, letters.shape[:-1])
+        made: Tensor = self.characters(needed(different, self.widest))[which].unflatten(0, letters.shape[:-1])
+        return made
 
-    def forward(self, letters: Tensor, real: Tensor | None = None) -> States:
+    def forward(self, letters: Tensor, attention_mask: Tensor | None = None) -> BiLMStates:
         """Every state of texts given by the letters of their words; `real` is False at padding, at the right end."""
         x = self.words(letters)
-        count = torch.full((len(x),), x.shape[1], device=x.device) if real is None else real.sum(-1)
+        count = torch.full((len(x),), x.shape[1], device=x.device) if attention_mask is None else attention_mask.sum(-1)
         onward = self.onward(x)
         back = [turned(state, count) for state in self.back(turned(x, count))]
         for name, states in (("characters", [x]), ("forward", onward), ("backward", back)):
             for number, state in enumerate(states):
                 tap.tap("hidden", name, number, x=state)
-        return States(x, onward, back)
+        return BiLMStates(x, onward, back)
 
-    def outputs(self, states: States) -> dict[str, Tensor]:
+    def outputs(self, states: BiLMStates) -> dict[str, Tensor]:
         """Scores over the vocabulary: row i of `lm` is about word i + 1, row i of `backward` about word i − 1."""
         return {"lm": self.head(states.forward[-1]), "backward": self.head(states.backward[-1])}
 
 
 class ScalarMix(nn.Module):
-    """ELMo_k = γ Σ_j s_j h_kj with s = softmax(w): what one task takes of each layer. It begins with equal shares and γ = 1.
+    """ELMo_k = γ Σ_j s_j h_kj with s = softmax(w): the mix of layers that one task reads. It begins with equal weights and γ = 1.
 
-    With `norm`, each layer's vector is first brought to mean 0 and deviation 1, by itself: who stands beside it in the batch
-    changes nothing.
+    With `norm`, each layer's vector is first brought to mean 0 and deviation 1, independently of the rest of the batch.
+
+    >>> mix = ex.training.ScalarMix(3)
+    >>> mix.weights.shape
+    torch.Size([3])
     """
 
     def __init__(self, layers: int, *, norm: bool = False) -> None:
@@ -234,35 +241,35 @@ class ScalarMix(nn.Module):
 
     @property
     def shares(self) -> Tensor:
-        """s_j: one share for each layer, which sum to one."""
+        """s_j: one weight for each layer, which sum to one."""
         return self.weights.softmax(0)
 
     def forward(self, layers: Tensor) -> Tensor:
         """From [layer, ..., dim] to [..., dim]."""
         if self.norm:
             layers = functional.layer_norm(layers, layers.shape[-1:])
-        return self.gamma * torch.tensordot(self.shares, layers, 1)
+        made: Tensor = self.gamma * torch.tensordot(self.shares, layers, 1)
+        return made
 
 
 def initialise(module: BiLM, seed: int) -> BiLM:
-    """Fill every weight anew from `seed`: evenly within ± 1/√(what goes in), letters from a normal distribution, biases 0.
+    """Initialise every weight from `seed`: uniform within ± 1/√(input size), letters from a normal distribution, biases 0.
 
-    Every LSTM begins by remembering (the bias of its forget gate is 1), every highway by letting through. Words and memories
-    fade on their way: what an LSTM remembers passes a gate and a tanh before it is handed on. So the two projections begin
-    larger, and a text moves the scores from the first step on; with bounds like the others' it takes about three times as
-    many steps to the same loss.
+    The bias of every forget gate is 1, and every highway layer begins by passing its input through. An LSTM's cell passes a gate and
+    a tanh before the output, which makes values smaller. So the two projections begin larger, and a text changes the scores from the
+    first step on; with bounds like the others' it takes about three times as many steps to the same loss.
     """
-    chance = torch.Generator().manual_seed(seed)
+    rng = torch.Generator().manual_seed(seed)
     hidden = module.config.hidden
     with torch.no_grad():
         for name, weight in module.named_parameters():
             if weight.dim() == 1:
                 weight.zero_()
             elif name == "characters.letters.weight":
-                weight.normal_(generator=chance)[0] = 0
+                weight.normal_(generator=rng)[0] = 0
             else:
                 bound = weight[0].numel() ** -0.5 * next((times for part, times in LOUD.items() if part in name), 1.0)
-                weight.uniform_(-bound, bound, generator=chance)
+                weight.uniform_(-bound, bound, generator=rng)
             if "bias_ih" in name:
                 weight[hidden : 2 * hidden] = 1.0
             if name.endswith("gate.bias"):

@@ -13,22 +13,23 @@ from explorer.nn.elmo import BiLM, ElmoConfig
 from explorer.nn.static import StaticConfig, WordVectors
 from explorer.nn.transformer import Transformer
 
-Shape = Config | ElmoConfig | StaticConfig
+AnyConfig = Config | ElmoConfig | StaticConfig
 
 
-def shape_of(settings: Mapping[str, Any]) -> Shape:
+def config_from(settings: Mapping[str, Any]) -> AnyConfig:
     """The shape that these settings describe; which settings there are depends on the family."""
-    return KINDS.get(str(settings.get("family")), Config)(**settings)
+    made: AnyConfig = KINDS.get(str(settings.get("family")), Config)(**settings)
+    return made
 
 
-def network(shape: Shape) -> nn.Module:
+def network(shape: AnyConfig) -> nn.Module:
     """A network of this shape."""
     if isinstance(shape, StaticConfig):
         return WordVectors(shape)
     return BiLM(shape) if isinstance(shape, ElmoConfig) else Transformer(shape)
 
 
-def begun(shape: Shape, seed: int) -> nn.Module:
+def initialised(shape: AnyConfig, seed: int) -> nn.Module:
     """A network of this shape with weights drawn from `seed`."""
     made = network(shape)
     if isinstance(made, WordVectors):

@@ -1,4 +1,4 @@
-"""What is read off the last hidden states."""
+"""The output layers: what is predicted from the last hidden states."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch.nn import functional
 from explorer.nn.config import Config
 from explorer.nn.layers import ACTIVATIONS
 
-FURTHEST = 20  # so many places in a span have a vector of their own, as published; pieces further in share the last one
+FURTHEST = 20  # so many positions in a span have an embedding, as published; tokens further in share the last one
 
 
 class Head(nn.Module):
-    """A score for every piece of the vocabulary: hidden states against the token embeddings (tied) or a matrix of its own."""
+    """The output layer: a score for every token of the vocabulary, by the token embeddings (tied) or a separate matrix."""
 
     def __init__(self, config: Config, tokens: nn.Embedding) -> None:
         super().__init__()
@@ -28,21 +28,23 @@ class Head(nn.Module):
         """From [..., dim] to [..., vocab]."""
         hidden = hidden if self.transform is None else self.transform(hidden)
         scores = self.project(hidden * self.scale)
-        return scores if self.bias is None else scores + self.bias
+        made: Tensor = scores if self.bias is None else scores + self.bias
+        return made
 
 
 class Transform(nn.Module):
-    """BERT's extra layer before the vocabulary: dense, bend, norm. It leads to the width of the embeddings."""
+    """BERT's extra layer before the output layer: dense, activation, norm. Its output has the dimension of the embeddings."""
 
     def __init__(self, config: Config, wide: int = 0) -> None:
         super().__init__()
         self.dense = nn.Linear(wide or config.dim, config.embedding_width)
-        self.bend = ACTIVATIONS[config.activation]
+        self.activation = ACTIVATIONS[config.activation]
         self.norm = nn.LayerNorm(config.embedding_width, eps=config.norm_epsilon)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """From [..., dim] (or as wide as it was made for) to [..., width of the embeddings]."""
-        return self.norm(self.bend(self.dense(hidden)))
+        """From [..., dim] (or another input dimension) to [..., dimension of the embeddings]."""
+        made: Tensor = self.norm(self.activation(self.dense(hidden)))
+        return made
 
 
 class NextSentence(nn.Module):
@@ -55,11 +57,12 @@ class NextSentence(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """From [batch, position, dim] to [batch, 2]."""
-        return self.classify(torch.tanh(self.pool(hidden[:, 0])))
+        made: Tensor = self.classify(torch.tanh(self.pool(hidden[:, 0])))
+        return made
 
 
 class SpanBoundary(nn.Module):
-    """SpanBERT's second head: each piece of a hidden span from the span's two boundaries and the piece's place in it.
+    """SpanBERT's second output layer: each token of a hidden span from the span's two boundaries and the token's position in it.
 
     h = LN(GELU(W₁ [x_{s−1}; x_{e+1}; p_{i−s+1}])), y = LN(GELU(W₂ h)), scores = y Eᵀ + b with the token embeddings E. The x are the
     encoder's *last states* at the boundaries: they have seen all of the text around the span, not these two words alone.
@@ -73,9 +76,10 @@ class SpanBoundary(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocab))
 
     def forward(self, hidden: Tensor, covered: Tensor, where: Tensor, tokens: Tensor) -> Tensor:
-        """Scores [asked, vocab] at the places `where`, counted through all rows of the last states [batch, position, dim].
+        """Scores [predicted token, vocab] at the positions `where`, counted through all rows of the last states [batch, position,
+        dim].
 
-        `covered` [batch, position] says which pieces are hidden; `tokens` are the embeddings [vocab, dim].
+        `covered` [batch, position] says which tokens are hidden; `tokens` are the embeddings [vocab, dim].
         """
         left, right, place = (part.flatten().index_select(0, where) for part in borders(covered))
         row, states = where - where % covered.shape[1], hidden.flatten(0, 1)
@@ -85,10 +89,11 @@ class SpanBoundary(nn.Module):
 
 
 def borders(covered: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The nearest places to the left and to the right that are not hidden, and the place in the span from 0: each [batch, position].
+    """The nearest positions to the left and to the right that are not hidden, and the position in the span from 0: each [batch,
+    position].
 
-    Hidden neighbours are one span, however they were drawn (the published code merges them too), so no boundary is hidden itself.
-    A span at an end of the text lies beside [CLS] or [SEP]; the published code, whose texts have none there, leaves it out.
+    Hidden neighbours are one span, however they were drawn (the published code merges them too), so no boundary is hidden itself. A
+    span at an end of the text lies beside [CLS] or [SEP]; the published code, whose texts have none there, leaves it out.
     """
     count = covered.shape[1]
     at = torch.arange(count, device=covered.device).expand_as(covered)
@@ -98,14 +103,15 @@ def borders(covered: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class Replaced(nn.Module):
-    """Was this piece replaced? A dense layer, a bend, and one number for every piece (ELECTRA); above 0 it says yes."""
+    """Was this token replaced? A dense layer, an activation, and one number for every token (ELECTRA); above 0 it says yes."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.dense = nn.Linear(config.dim, config.dim)
-        self.bend = ACTIVATIONS[config.activation]
+        self.activation = ACTIVATIONS[config.activation]
         self.classify = nn.Linear(config.dim, 1)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """From [batch, position, dim] to [batch, position]."""
-        return self.classify(self.bend(self.dense(hidden)))[..., 0]
+        made: Tensor = self.classify(self.activation(self.dense(hidden)))[..., 0]
+        return made

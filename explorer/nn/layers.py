@@ -1,4 +1,4 @@
-"""What stands around attention: the residual sum with its norm, and the feed-forward layer."""
+"""The parts around attention: the residual sum with its norm, and the feed-forward layer."""
 
 from __future__ import annotations
 
@@ -9,38 +9,41 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from explorer import tap
+from explorer.nn import tap
 
-PLACES = ("post", "pre", "inside")
-BENDS: dict[str, Callable[[Tensor], Tensor]] = {
+NORM_PLACES = ("post", "pre", "inside")
+PLAIN_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
     "gelu": functional.gelu,
     "gelu-tanh": partial(functional.gelu, approximate="tanh"),
     "silu": functional.silu,
 }
 GATED = {"swiglu": "silu", "geglu": "gelu-tanh"}
-ACTIVATIONS = {**BENDS, **{name: BENDS[bend] for name, bend in GATED.items()}}
+ACTIVATIONS = {**PLAIN_ACTIVATIONS, **{name: PLAIN_ACTIVATIONS[activation] for name, activation in GATED.items()}}
 
 
 class FeedForward(nn.Module):
-    """Each position on its own: widen, bend, narrow (d → hidden → d). Gated (SwiGLU), a second product decides what passes."""
+    """The position-wise feed-forward layer: d → hidden, activation, hidden → d. Gated (SwiGLU), a second product decides what
+    passes.
+    """
 
     def __init__(self, dim: int, hidden: int, activation: str, *, bias: bool = True) -> None:
         super().__init__()
         self.widen = nn.Linear(dim, hidden, bias=bias)
         self.narrow = nn.Linear(hidden, dim, bias=bias)
         self.gate = nn.Linear(dim, hidden, bias=bias) if activation in GATED else None
-        self.bend = ACTIVATIONS[activation]
+        self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Tensor, name: tuple[str, int] = ("", -1)) -> Tensor:
-        """From [batch, position, dim] to the same shape. `name` is (stream, layer), for whoever listens."""
-        units = self.bend(self.widen(x)) if self.gate is None else self.bend(self.gate(x)) * self.widen(x)
+        """From [batch, position, dim] to the same shape. `name` is (stream, layer), for the taps."""
+        units = self.activation(self.widen(x)) if self.gate is None else self.activation(self.gate(x)) * self.widen(x)
         tap.tap("units", *name, units=units)  # [batch, position, hidden]
-        return self.narrow(units)
+        made: Tensor = self.narrow(units)
+        return made
 
 
 class Norm(nn.Module):
-    """Each position on its own: (x − μ) / σ · γ + β, with √(σ² + ε) for σ."""
+    """Layer normalisation of each position: (x − μ) / σ · γ + β, with √(σ² + ε) for σ."""
 
     centred = True
 
@@ -51,7 +54,7 @@ class Norm(nn.Module):
         self.bias: nn.Parameter | None = nn.Parameter(torch.zeros(dim))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The same shape, normalised over the features."""
+        """The same shape, normalised over the dimensions."""
         return functional.layer_norm(x, x.shape[-1:], self.weight, self.bias, self.epsilon)
 
 
@@ -65,7 +68,7 @@ class RMSNorm(Norm):
         self.bias = None
 
     def forward(self, x: Tensor) -> Tensor:
-        """The same shape, normalised over the features."""
+        """The same shape, normalised over the dimensions."""
         x = x.to(self.weight.dtype)  # in mixed precision a product comes in half of it
         return functional.rms_norm(x, x.shape[-1:], self.weight, self.epsilon)
 

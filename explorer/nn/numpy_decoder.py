@@ -1,7 +1,7 @@
-"""One more position of one text, for small decoders on a processor: the sums of `nn.step` on arrays that stay where they are.
+"""One decoding step of one text, for small decoders on a CPU: the computation of `nn.incremental` on preallocated arrays.
 
-With one text and a width of some hundred, a call of PyTorch's takes longer to begin than to finish. So all results have their place
-from the start, the large products write into it, and everything between them is NumPy, which begins four times as fast.
+With one text and a few hundred dimensions, the overhead of a PyTorch call is larger than its work. So all results are preallocated,
+the large products write into them, and everything between them is NumPy, whose overhead is four times smaller.
 """
 
 from __future__ import annotations
@@ -10,27 +10,26 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from explorer.nn.attention import Attention
-from explorer.nn.cache import Cache, Name
+from explorer.nn.attention import MultiHeadAttention
+from explorer.nn.cache import KeyValueCache, Name
+from explorer.nn.incremental import IncrementalDecoder, add_norm, supported
 from explorer.nn.layers import AddNorm, FeedForward, Norm
-from explorer.nn.positions import Position
-from explorer.nn.step import around
 from explorer.nn.transformer import Layer, Transformer
 
 WIDEST = 256  # beyond it the products take longer than their calls, and nothing is won
-Inner = Callable[[np.ndarray], np.ndarray]
+Map = Callable[[np.ndarray], np.ndarray]
 
 
-class Roomy(Cache):
-    """The cache of one text with room for what will come: keys and values of each layer as arrays [head, place, width]."""
+class PreallocatedCache(KeyValueCache):
+    """The cache of one text with space for what will come: keys and values of each layer as arrays [head, position, width]."""
 
-    def __init__(self, cache: Cache, room: int) -> None:
+    def __init__(self, cache: KeyValueCache, capacity: int) -> None:
         super().__init__()
         self.count = cache.length
-        self.held: dict[Name, tuple[np.ndarray, np.ndarray]] = {
-            name: (_with_room(k, room), _with_room(v, room)) for name, (k, v) in cache.kept.items()
+        self.keys_values: dict[Name, tuple[np.ndarray, np.ndarray]] = {
+            name: (_preallocated(k, capacity), _preallocated(v, capacity)) for name, (k, v) in cache.kept.items()
         }
 
     @property
@@ -38,59 +37,65 @@ class Roomy(Cache):
         """How many positions of the text are kept."""
         return self.count
 
-    def plain(self) -> Cache:
+    def as_cache(self) -> KeyValueCache:
         """The same as a cache that grows."""
-        cache, count = Cache(), self.count
-        for name, pair in self.held.items():
+        cache, count = KeyValueCache(), self.count
+        for name, pair in self.keys_values.items():
             k, v = (torch.from_numpy(part[None, :, :count].copy()) for part in pair)
             cache.kept[name] = k, v
         return cache
 
 
-def _with_room(x: Tensor, room: int) -> np.ndarray:
-    """[1, head, position, width] as an array [head, room, width] that begins with it."""
+def _preallocated(x: Tensor, capacity: int) -> np.ndarray:
+    """[1, head, position, width] as an array [head, capacity, width] that begins with it."""
     _, heads, count, width = x.shape
-    made = np.empty((heads, max(room, count), width), np.float32)
+    made = np.empty((heads, max(capacity, count), width), np.float32)
     made[:, :count] = x[0].detach().numpy()
     return made
 
 
-class Alone:
-    """A small decoder laid out for one text. The weights are those of now: after training, lay it out anew."""
+class NumpyDecoder:
+    """A small decoder prepared for one text. It keeps the current weights: create it again after training."""
 
     def __init__(self, module: Transformer) -> None:
-        embeddings, self.room = module.embeddings, module.config.length
-        self.tokens, self.scale = _array(embeddings.tokens.weight), embeddings.scale
+        embeddings, self.capacity = module.embeddings, module.config.length
+        self.table, self.scale = _array(embeddings.tokens.weight), embeddings.scale
         with torch.no_grad():
-            added = embeddings.position.add(torch.arange(self.room))
+            added = embeddings.position.add(torch.arange(self.capacity))
         self.added = None if added is None else _array(added).astype(np.float32, copy=False)
-        self.first = None if embeddings.norm is None else _norm(embeddings.norm)
-        self.last = None if module.norm is None else _norm(module.norm)
+        self.embedding_norm = None if embeddings.norm is None else _norm(embeddings.norm)
+        self.final_norm = None if module.norm is None else _norm(module.norm)
         self.layers = [_Layer(layer) for layer in module.layers if isinstance(layer, Layer)]
         self.head = _Product(module.head.project.weight, module.head.bias)
         self.head_scale = module.head.scale
 
     @staticmethod
     def fits(module: Transformer) -> bool:
-        """Whether this decoder can be laid out so: small, in single precision on a processor, with places on the embeddings alone."""
-        config, weight = module.config, module.embeddings.tokens.weight
-        scheme = type(module.embeddings.position)
-        empty = all(getattr(scheme, slot) is getattr(Position, slot) for slot in ("turn", "bias", "score"))
-        plain = module.project is None and config.groups == config.heads and not config.qk_norm and not config.head_transform
+        """Whether this decoder can be laid out so: small, in single precision on a processor, and of parts that have a sum here."""
+        if not IncrementalDecoder.fits(module) or module.project is not None or not supported(module.head):
+            return False
+        weight, added = module.embeddings.tokens.weight, module.embeddings.position.slots <= {"add"}
         near = weight.device.type == "cpu" and weight.dtype == torch.float32
-        return config.family == "decoder" and not module.training and empty and plain and near and config.dim <= WIDEST
+        return added and near and module.config.dim <= WIDEST and all(_plain(layer) for layer in module.layers)
 
-    def __call__(self, piece: int, cache: Roomy) -> np.ndarray:
-        """The scores [1, vocab] of every piece after this one; the cache, which holds all before, grows by it."""
+    def __call__(self, token: int, cache: PreallocatedCache) -> np.ndarray:
+        """The scores [1, vocab] of every token after this one; the cache, which holds all before, grows by it."""
         at = cache.count
-        x = self.tokens[piece] * np.float32(self.scale)
+        x = self.table[token] * np.float32(self.scale)
         x = x if self.added is None else x + self.added[at]
-        x = x if self.first is None else self.first(x)
+        x = x if self.embedding_norm is None else self.embedding_norm(x)
         for layer in self.layers:
             x = layer(x, at, cache)
         cache.count = at + 1
-        x = x if self.last is None else self.last(x)
+        x = x if self.final_norm is None else self.final_norm(x)
         return self.head(x if self.head_scale == 1 else x * np.float32(self.head_scale)).copy()[None]
+
+
+def _plain(layer: nn.Module) -> bool:
+    """Whether a layer reads no source, and its attention has as many keys as queries and no norms of them."""
+    if not isinstance(layer, Layer) or layer.cross is not None:
+        return False
+    return layer.attention.groups == layer.attention.heads and layer.attention.query_norm is None
 
 
 class _Product:
@@ -112,31 +117,31 @@ class _Product:
 
 
 class _Layer:
-    """One layer: attention over the cache and the new place, and the feed-forward part."""
+    """One layer: attention over the cache and the new position, and the feed-forward part."""
 
     def __init__(self, layer: Layer) -> None:
-        self.attention, self.around = _Own(layer.attention), _around(layer.after_attention)
-        self.feed, self.around_feed = _feed(layer.feed_forward), _around(layer.after_feed_forward)
+        self.attention, self.add_norm = _SelfAttention(layer.attention), _add_norm(layer.after_attention)
+        self.feed_forward, self.add_norm_feed_forward = _feed_forward(layer.feed_forward), _add_norm(layer.after_feed_forward)
 
-    def __call__(self, x: np.ndarray, at: int, cache: Roomy) -> np.ndarray:
-        x = self.around(x, lambda y: self.attention(y, at, cache))
-        return self.around_feed(x, self.feed)
+    def __call__(self, x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
+        x = self.add_norm(x, lambda y: self.attention(y, at, cache))
+        return self.add_norm_feed_forward(x, self.feed_forward)
 
 
-class _Own:
-    """Attention of the new place to itself and to all before it."""
+class _SelfAttention:
+    """Attention of the new position to itself and to all before it."""
 
-    def __init__(self, part: Attention) -> None:
+    def __init__(self, part: MultiHeadAttention) -> None:
         parts = [part.query, part.key, part.value]
         bias = None if part.query.bias is None else torch.cat([p.bias.detach() for p in parts])
         self.project = _Product(torch.cat([p.weight.detach() for p in parts]), bias)
         self.out, self.name, self.scale = _Product(part.output.weight, part.output.bias), part.name, np.float32(part.scale)
         self.qkv = self.project.made.reshape(3, part.heads, -1)  # the same memory
 
-    def __call__(self, x: np.ndarray, at: int, cache: Roomy) -> np.ndarray:
+    def __call__(self, x: np.ndarray, at: int, cache: PreallocatedCache) -> np.ndarray:
         self.project(x)
         q, k, v = self.qkv
-        keys, values = cache.held[self.name]
+        keys, values = cache.keys_values[self.name]
         keys[:, at], values[:, at] = k, v
         q *= self.scale
         weights = np.matmul(keys[:, : at + 1], q[:, :, None])[:, :, 0]  # [head, key]
@@ -147,11 +152,11 @@ class _Own:
         return self.out(context.reshape(-1))
 
 
-def _around(part: AddNorm) -> Callable[[np.ndarray, Inner], np.ndarray]:
-    return around(part.place, _norm(part.norm))
+def _add_norm(part: AddNorm) -> Callable[[np.ndarray, Map], np.ndarray]:
+    return add_norm(part.place, _norm(part.norm))
 
 
-def _norm(part: Norm) -> Inner:
+def _norm(part: Norm) -> Map:
     """The norm of one vector."""
     gain, shift = _array(part.weight), None if part.bias is None else _array(part.bias)
     epsilon, size, centred = part.epsilon, len(gain), part.centred
@@ -169,21 +174,21 @@ def _norm(part: Norm) -> Inner:
     return normed
 
 
-def _feed(part: FeedForward) -> Inner:
-    """Widen, bend, narrow."""
+def _feed_forward(part: FeedForward) -> Map:
+    """The feed-forward layer of one vector."""
     widen, narrow = _Product(part.widen.weight, part.widen.bias), _Product(part.narrow.weight, part.narrow.bias)
-    bend, gate = part.bend, None if part.gate is None else _Product(part.gate.weight, part.gate.bias)
+    activation, gate = part.activation, None if part.gate is None else _Product(part.gate.weight, part.gate.bias)
     if gate is None:
 
         def fed(x: np.ndarray) -> np.ndarray:
             widen(x)
-            return narrow(bend(widen.y).numpy())
+            return narrow(activation(widen.y).numpy())
 
         return fed
 
     def gated(x: np.ndarray) -> np.ndarray:
         gate(x)
-        return narrow(bend(gate.y).numpy() * widen(x))
+        return narrow(activation(gate.y).numpy() * widen(x))
 
     return gated
 

@@ -1,8 +1,8 @@
-"""How a model knows where a word stands.
+"""Position schemes: how a model knows the position of a token.
 
-A position scheme fills one slot and leaves the others alone: `add` (onto the embeddings), `turn` (the queries and
-keys), `bias` (onto the scores, whatever the words) or `score` (onto the scores, depending on the words). Attention
-calls every slot and asks no names.
+A position scheme fills one slot and leaves the others alone: `add` (onto the embeddings), `rotate` (the queries and keys), `bias`
+(onto the scores, independent of the tokens) or `score` (onto the scores, depending on the tokens). Attention calls every slot and
+never asks for names.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import cleandoc
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
+from explorer.nn import tap
 
+SLOTS = ("add", "rotate", "bias", "score")
+NOTHING = "0: a formula"  # what a scheme without weights has to learn
 Project = Callable[[Tensor], Tensor]
 TO_PLACE, FROM_PLACE = "content → position", "position → content"  # the terms that DeBERTa adds to content → content
 
 
 @dataclass(frozen=True)
-class Room:
-    """What a scheme may know of the model that it serves."""
+class PositionContext:
+    """What a scheme may know about its model."""
 
     dim: int
     heads: int
@@ -33,69 +37,129 @@ class Room:
 
 
 class Position(nn.Module):
-    """No positions at all: every slot hands back what it was given, and a word is the same wherever it stands."""
+    """No positions at all: every slot hands back what it was given, and a word is the same wherever it stands.
 
+    A scheme is a class below this one and one entry in `POSITIONS`: it fills a slot, and says of itself what others ask. Its
+    methods are called with whole tensors, and may be given positions in any order.
+    """
+
+    about: ClassVar[str] = (
+        "No position encoding. To an encoder the sentence is then a bag of words."  # what students read, see `says`
+    )
+    about_trained: ClassVar[str] = ""  # what they read where a trained model's is shown; empty: the same
+    lr_scale: ClassVar[float] = 1.0  # how much faster than others its weights learn
+    slots: ClassVar[frozenset[str]] = frozenset()  # those of SLOTS that the class fills, found from its methods
     longest: int | None = None  # the most places there are, where there is a table
     terms = 1  # how many products a score sums up: √d becomes √(terms · d)
 
-    def __init__(self, room: Room) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        """Note which slots a scheme fills: those whose method is not the one that does nothing."""
+        super().__init_subclass__(**kwargs)
+        cls.slots = frozenset(slot for slot in SLOTS if getattr(cls, slot) is not getattr(Position, slot))
+
+    def __init__(self, room: PositionContext) -> None:
         super().__init__()
         self.room = room
 
+    @classmethod
+    def says(cls, *, trained: bool = False) -> str:
+        """What students read about it; a class that has no `about` of its own says the first paragraph of its docstring."""
+        known = vars(cls).get("about", "")
+        return (vars(cls).get("about_trained", "") if trained else "") or known or cleandoc(cls.__doc__ or "").split("\n\n")[0]
+
+    @classmethod
+    def by_head(cls) -> bool:
+        """Whether it is made for one number of heads: where it adds to scores, each head has its own."""
+        return bool(cls.slots & {"bias", "score"})
+
+    @classmethod
+    def misfit(cls, embedding: int, dim: int, heads: int) -> str:
+        """Why it cannot serve a model whose embeddings and layers are so wide, with so many heads; empty where it can."""
+        return ""
+
+    @classmethod
+    def learns(cls, room: PositionContext) -> tuple[int, str]:
+        """How many numbers it has to learn, and that as a formula."""
+        with torch.random.fork_rng(devices=[]):
+            shapes = [weight.shape for weight in cls(room).parameters()]
+        return sum(shape.numel() for shape in shapes), " + ".join(" · ".join(map(str, shape)) for shape in shapes) or NOTHING
+
     def add(self, where: Tensor) -> Tensor | None:
-        """What is added to the embeddings at the places `where`: [position, dim], or None."""
+        """What is added to the embeddings at the positions `where`: [position, dim], or None."""
         return None
 
-    def turn(self, x: Tensor, where: Tensor) -> Tensor:
+    def rotate(self, x: Tensor, where: Tensor) -> Tensor:
         """Queries or keys [batch, head, position, dim] as the scheme leaves them."""
         return x
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor | None:
-        """What is added to the scores between the places `query` and `key`: [1, head, query, key], or None."""
+        """What is added to the scores between the positions `query` and `key`: [1, head, query, key], or None."""
         return None
 
     def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
-        """What is added to the scores and depends on the words: terms by name, [batch, head, query, key] each.
+        """What is added to the scores and depends on the tokens: terms by name, [batch, head, query, key] each.
 
-        `project` makes queries and keys of any vectors; `at` are the places of the queries and of the keys. They follow one
-        another, unless somebody watches: then an edit may have moved them.
+        `project` makes queries and keys of any vectors; `at` are the positions of the queries and of the keys. They are consecutive,
+        except where an edit has moved them.
         """
         return {}
 
 
 class Learned(Position):
-    """One trained vector for each place, as in BERT and GPT; there is none beyond the table.
+    """One trained vector for each position, as in BERT and GPT; there is none beyond the table.
 
-    A table of chance takes a small model most of its five minutes to put in order, so here it begins as sines, near places
-    alike and more than three times as strong as the word vectors at the start (`begin`); what training makes of it is the model's own.
+    A random table takes a small model most of its five minutes of training, so here it is initialised with sines, similar for near
+    positions and more than three times as large as the token embeddings (`begin`); training changes it like any weight.
     """
 
-    def __init__(self, room: Room) -> None:
+    about = "A learned vector for each position, **added** to the token embeddings. There is none beyond the table."
+
+    def __init__(self, room: PositionContext) -> None:
         super().__init__(room)
         self.table = nn.Embedding(room.length, room.dim)
         self.longest = room.length
 
+    @classmethod
+    def learns(cls, room: PositionContext) -> tuple[int, str]:
+        """A row for each place."""
+        return room.length * room.dim, f"{room.length} · {room.dim}"
+
     def begin(self, height: float = 0.1) -> None:
-        """Fill the table with sines of this height, as it is before training."""
+        """Initialise the table with sines of this amplitude."""
         pairs = torch.arange(self.room.dim) // 2 * 2
         angle = torch.arange(self.room.length)[:, None] / 10000 ** (pairs / self.room.dim)
         self.table.weight.copy_(height * torch.where(torch.arange(self.room.dim) % 2 == 0, angle.sin(), angle.cos()))
 
     def add(self, where: Tensor) -> Tensor:
         """The rows of the table."""
-        return self.table(where)  # [position, dim]
+        made: Tensor = self.table(where)  # [position, dim]
+        return made
 
 
 class Sinusoidal(Position):
     """Sines and cosines of falling frequency, interleaved: PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos(the same)."""
 
+    about = (
+        "Fixed curves, **added** to the token embeddings: $PE(p,2i)=\\sin(p/10000^{2i/d})$, "
+        "$PE(p,2i{+}1)=\\cos(p/10000^{2i/d})$."
+    )
+
+    @classmethod
+    def misfit(cls, embedding: int, dim: int, heads: int) -> str:
+        """A sine stands beside a cosine."""
+        return (
+            f"Sinusoidal positions come in pairs of sine and cosine: the width {embedding} must be even."
+            if embedding % 2
+            else ""
+        )
+
     def add(self, where: Tensor) -> Tensor:
-        """The curves read off at the places asked for."""
+        """The values of the curves at these positions."""
         angle = self.angles(where)
         return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)  # [position, dim]
 
     def angles(self, where: Tensor) -> Tensor:
-        """How far each pair of features has turned: [position, dim / 2]."""
+        """The angle of each pair of dimensions: [position, dim / 2]."""
         pairs = torch.arange(0, self.room.dim, 2, device=where.device)
         return where[:, None] / 10000 ** (pairs / self.room.dim)
 
@@ -103,20 +167,34 @@ class Sinusoidal(Position):
 class SinusoidalHalves(Sinusoidal):
     """The same curves in another order, as in Marian: first all the sines, then all the cosines."""
 
+    about = "The same sines and cosines in another order (first all sines), as Marian has them."
+
     def add(self, where: Tensor) -> Tensor:
-        """The curves read off at the places asked for."""
+        """The values of the curves at these positions."""
         angle = self.angles(where)
         return torch.cat((angle.sin(), angle.cos()), dim=-1)  # [position, dim]
 
 
 class Rotary(Position):
-    """RoPE: each pair of features of q and k is turned by an angle that grows with the place; q·k then sees only the distance.
+    """RoPE: each pair of dimensions of q and k is rotated by an angle proportional to the position; q·k then depends only on the
+    distance.
 
-    Feature i is paired with feature i + d/2, as Llama's published weights expect.
+    Dimension i is paired with dimension i + d/2, as Llama's published weights expect.
     """
 
-    def turn(self, x: Tensor, where: Tensor) -> Tensor:
-        """x turned by its place."""
+    about = (
+        "Each pair of dimensions of $q$ and $k$ is **rotated** by an angle proportional to the position; "
+        "$q\\cdot k$ depends on the distance."
+    )
+
+    @classmethod
+    def misfit(cls, embedding: int, dim: int, heads: int) -> str:
+        """Features turn in pairs."""
+        width = dim // heads
+        return f"RoPE turns pairs of features: the width of a head, {width}, must be even." if width % 2 else ""
+
+    def rotate(self, x: Tensor, where: Tensor) -> Tensor:
+        """x rotated by its position."""
         half = x.shape[-1] // 2
         speed = self.room.base ** (-torch.arange(half, device=x.device) / half)
         angle = where[:, None] * speed  # [position, dim / 2]
@@ -126,6 +204,8 @@ class Rotary(Position):
 
 class Alibi(Position):
     """ALiBi: the further away, the lower the score; each head has its own slope."""
+
+    about = "A fixed penalty for distance, **added to the scores**; each head has a different slope $m$: $-m\\,|i-j|$."
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         """−slope · distance."""
@@ -144,15 +224,30 @@ def slopes(heads: int) -> Tensor:
 class RelativeBuckets(Position):
     """T5: one trained number for each head and each range of distances, shared by all layers; far distances share a bucket."""
 
+    about = (
+        "One learned number for each head and each range of distances, **added to the scores**. "
+        "Here random; *t5 (t5)* is trained."
+    )
+    about_trained = (
+        "What the encoder of a shipped T5 learned to **add to the scores**: "
+        "one number for each head and each range of distances."
+    )
+    lr_scale = 10.0  # a bias must reach several units before a head looks at one place, and every head has few of them
     buckets, furthest = 32, 128
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: PositionContext) -> None:
         super().__init__(room)
         self.table = nn.Embedding(self.buckets, room.heads)
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         """The numbers of the buckets."""
-        return self.table(self.bucket(key[None, :] - query[:, None])).permute(2, 0, 1)[None]
+        made: Tensor = self.table(self.bucket(key[None, :] - query[:, None])).permute(2, 0, 1)[None]
+        return made
+
+    @classmethod
+    def learns(cls, room: PositionContext) -> tuple[int, str]:
+        """A number for each head and range of distances."""
+        return cls.buckets * room.heads, f"{cls.buckets} · {room.heads} heads"
 
     def bucket(self, distance: Tensor) -> Tensor:
         """The bucket of a distance (key − query). Looking both ways, one half of the buckets is for each side."""
@@ -165,22 +260,33 @@ class RelativeBuckets(Position):
 
 
 class Disentangled(Position):
-    """DeBERTa: word to word, word to distance and distance to word are three products, ÷ √(3d) together.
+    """DeBERTa: content to content, content to position and position to content are three products, ÷ √(3d) together.
 
-    A distance is query − key in both of the terms with distances, as in the released code; the paper writes key − query in the
-    third.
+    A distance is query − key in both of the terms with distances, as in the released code; the paper writes key − query in the third.
     """
 
+    about = "DeBERTa: token-to-distance and distance-to-token are separate **scores**. Here random."
+    about_trained = "What a shipped DeBERTa learned: the **scores** of distances, with the same token at every position."
     terms = 3
 
-    def __init__(self, room: Room) -> None:
+    @classmethod
+    def misfit(cls, embedding: int, dim: int, heads: int) -> str:
+        """The layers read distances by the matrices with which they read words."""
+        return "" if embedding == dim else "Disentangled positions are read by the layers themselves: leave embedding=… out."
+
+    @classmethod
+    def learns(cls, room: PositionContext) -> tuple[int, str]:
+        """A table with a row for each distance, and a norm."""
+        return 2 * room.length * room.dim + 2 * room.dim, f"2 · {room.length} · {room.dim} + 2 · {room.dim}"
+
+    def __init__(self, room: PositionContext) -> None:
         super().__init__(room)
         self.span = room.length
         self.table = nn.Embedding(2 * self.span, room.dim)
         self.norm = nn.LayerNorm(room.dim, eps=room.norm_epsilon)
 
     def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
-        """Word to distance and distance to word; the same W_Q and W_K read words and distances."""
+        """Content to position and position to content; the same W_Q and W_K project tokens and relative positions."""
         as_query, as_key = project
         scale = (self.terms * q.shape[-1]) ** -0.5
         table = self.norm(self.table.weight)
@@ -192,13 +298,13 @@ class Disentangled(Position):
 
 
 def looked_up(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
-    """The product of word i with the row of the table that stands at [i, j] of `row`: [batch, head, i, j]."""
+    """The product of position i with the row of the table at [i, j] of `row`: [batch, head, i, j]."""
     every = x @ _for_all(project(table[None]), x)  # [batch, head, i, row]
     return every.gather(-1, row.expand(*x.shape[:2], -1, -1))
 
 
 def shifted(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
-    """The same where places follow one another: a line of `row` is the one above moved by one, so few rows are asked for.
+    """The same where positions are consecutive: a line of `row` is the one above moved by one, so few rows are asked for.
 
     Looking up is what takes longest on a processor; here the products are only read along their diagonals.
     """
@@ -215,7 +321,7 @@ def _for_all(made: Tensor, x: Tensor) -> Tensor:
     return made.repeat_interleave(x.shape[1] // made.shape[1], dim=1).transpose(-1, -2)
 
 
-NOWHERE = Position(Room(0, 0, 0, False))  # what cross-attention uses: source and target share no places
+NO_POSITIONS = Position(PositionContext(0, 0, 0, False))  # what cross-attention uses: source and target share no positions
 POSITIONS: dict[str, type[Position]] = {
     "none": Position,
     "learned": Learned,

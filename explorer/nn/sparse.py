@@ -1,8 +1,8 @@
 """Products of rows of two tables, for many pairs of rows at once, without a copy of every row.
 
 Word vectors learn from tens of thousands of pairs a step. Taking w and c of each pair out of their tables, and adding the gradient of
-each pair back, moves six numbers through memory for each that is computed. As entries of a sparse matrix [word in the middle, word
-near it], with one entry for each pair, they are read where they stand, and both gradients are products of that matrix with a table.
+each pair back, moves six numbers through memory for each that is computed. As entries of a sparse matrix [centre word, context word],
+with one entry for each pair, they are read in place, and both gradients are products of that matrix with a table.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Products(torch.autograd.Function):
 
 
 def _grouped(numbers: Tensor, many: int) -> tuple[Tensor, Tensor]:
-    """The order in which equal numbers stand together, and where each of so many numbers begins and ends in it [many + 1]."""
+    """The order that groups equal numbers, and where each of so many numbers begins and ends in it [many + 1]."""
     plain = numbers.numpy()
     ends = np.concatenate(([0], np.cumsum(np.bincount(plain, minlength=many))))
     if many <= 1 << 16:  # numbers of sixteen bits are sorted by their digits, not by comparing them

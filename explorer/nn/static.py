@@ -1,8 +1,8 @@
-"""word2vec and GloVe: one vector for each word, whatever stands around it.
+"""word2vec and GloVe: one vector for each word, independent of the context.
 
-word2vec (skip-gram with negative sampling) tells the words that stand near a word from words drawn by chance; GloVe fits w·w̃ + b + b̃ to
-log X, the logarithm of how often two words stand near each other. Both have two vectors for each word: one as the word in the
-middle, one as a word near it.
+word2vec (skip-gram with negative sampling) distinguishes the context words of a word from negative samples; GloVe fits w·w̃ + b + b̃
+to log X, the logarithm of the co-occurrence count of two words. Both have two vectors for each word: one as the centre word, one as a
+context word.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
 from explorer.errors import ChoiceError
-from explorer.nn.products import products
+from explorer.nn import tap
+from explorer.nn.sparse import products
 
 
 @dataclass(frozen=True)
 class StaticConfig:
-    """The shape of word vectors: how many words, how many numbers each; `counts` is for GloVe, whose words have biases too."""
+    """The configuration of word vectors: how many words, how many dimensions; `counts` is for GloVe, whose words have biases too."""
 
     vocab: int
     family: str = "static"
@@ -42,7 +42,7 @@ class StaticConfig:
 
 
 class WordVectors(nn.Module):
-    """Two tables of vectors: `words` for the word in the middle, `near` for the words near it; for GloVe also a bias for each."""
+    """Two tables of vectors: `words` for the centre word, `near` for context words; for GloVe also a bias for each."""
 
     def __init__(self, config: StaticConfig) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class WordVectors(nn.Module):
 
     @property
     def table(self) -> Tensor:
-        """The vector of every word [word, dim]: of word2vec that of the middle, of GloVe the sum of both, as published."""
+        """The vector of every word [word, dim]: for word2vec that of the centre word, for GloVe the sum of both, as published."""
         return self.words.weight + self.near.weight if self.config.counts else self.words.weight
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -63,7 +63,9 @@ class WordVectors(nn.Module):
         return x
 
     def closeness(self, middle: Tensor, near: Tensor) -> Tensor:
-        """w·w̃, with the biases of GloVe: of each word in the middle [pair, 1] with each of the words beside it [pair, many]."""
+        """w·w̃, with the biases of GloVe: of each centre word [pair, 1] with each of its context words or negative samples [pair,
+        many].
+        """
         found = products(self.words.weight, self.near.weight, middle[:, 0], near)
         if self.word_bias is not None and self.near_bias is not None:
             found = found + self.word_bias(middle)[..., 0] + self.near_bias(near)[..., 0]
@@ -71,12 +73,14 @@ class WordVectors(nn.Module):
 
 
 def initialise(module: WordVectors, seed: int) -> WordVectors:
-    """Fill every weight anew from `seed`: words evenly within ± 1/(2 dim) and all else 0 (word2vec), or all within that (GloVe)."""
-    chance, bound = torch.Generator().manual_seed(seed), 0.5 / module.config.dim
+    """Initialise every weight from `seed`: words uniformly within ± 1/(2 dim) and all else 0 (word2vec), or all within that
+    (GloVe).
+    """
+    rng, bound = torch.Generator().manual_seed(seed), 0.5 / module.config.dim
     with torch.no_grad():
         for name, weight in module.named_parameters():
             if module.config.counts or name == "words.weight":
-                weight.uniform_(-bound, bound, generator=chance)
+                weight.uniform_(-bound, bound, generator=rng)
             else:
                 weight.zero_()
     return module

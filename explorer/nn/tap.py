@@ -1,8 +1,8 @@
-"""Where models hand out what they compute.
+"""Hooks for tracing and editing a forward pass.
 
-A model calls `tap(...)` at the spot where a thing happens and `edited(...)` where a student may change it.
-When nobody listens and nothing is edited, both cost one look at a context variable. The variable belongs to
-the running thread, so thirty students can share one model without hearing each other.
+A model calls `tap(...)` where a value is computed and `edited(...)` where an edit may change it. Without listeners and edits, both
+cost one read of a context variable. The variable belongs to the running thread, so thirty students can share one model without seeing
+each other's traces.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from explorer.records import Edit
 
+Value = TypeVar("Value")
 Hear = Callable[[str, str, int, dict[str, Any]], None]
 
 
@@ -35,32 +36,32 @@ def _now() -> _Session:
 
 
 def watched() -> bool:
-    """Whether somebody listens or edits: then models take the explicit path, step by step."""
+    """Whether this pass is traced or edited: then models take the explicit path, step by step."""
     return _now() is not _QUIET
 
 
 def tap(place: str, stream: str = "", layer: int = -1, **values: Any) -> None:
-    """Hand out what was computed at `place` to whoever listens."""
+    """Give what was computed at `place` to the listener, if there is one."""
     hear = _now().hear
     if hear is not None:
         hear(place, stream, layer, values)
 
 
-def edited(place: str, stream: str, layer: int, value: Any, *known: Any) -> Any:
-    """The value at `place`, as the edits in force leave it; `known` is what they are told besides."""
+def edited(place: str, stream: str, layer: int, value: Value, *known: object) -> Value:
+    """The value at `place` after the active edits; `known` are their further arguments."""
     for edit in edits_on(stream, layer):
-        value = getattr(edit, f"on_{place}")(value, *known)
+        value = getattr(edit, f"on_{place}")(value, *known)  # an edit gives the same kind of thing back
     return value
 
 
 def edits_on(stream: str, layer: int) -> tuple[Edit, ...]:
-    """The edits in force on one layer."""
+    """The active edits of one layer."""
     return tuple(edit for edit in _now().edits if edit.touches(stream, layer))
 
 
 @contextmanager
 def listening(hear: Hear) -> Iterator[None]:
-    """While inside, `hear(place, stream, layer, values)` is told everything that models hand out."""
+    """While inside, `hear(place, stream, layer, values)` is called with everything that models tap."""
     with _during(_Session(hear, _session.get().edits)):
         yield
 

@@ -1,7 +1,7 @@
 """One Transformer for every family.
 
-An encoder and a decoder are the same stack under a different mask. An encoder-decoder is a decoder that also looks at
-the last states of an encoder: each of its layers has a cross-attention block between the two others.
+An encoder and a decoder are the same stack under a different mask. An encoder-decoder is a decoder that also attends to the last
+hidden states of an encoder: each of its layers has a cross-attention block between the two others.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
-from explorer.nn.attention import Attention, Sight
-from explorer.nn.cache import Cache
+from explorer.nn import tap
+from explorer.nn.attention import AttentionInputs, MultiHeadAttention
+from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
 from explorer.nn.heads import Head, NextSentence, Replaced, SpanBoundary
 from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
-from explorer.nn.positions import POSITIONS, Learned, Room
+from explorer.nn.positions import POSITIONS, Learned, PositionContext
 
 
 def norm_of(config: Config, width: int = 0) -> Norm:
-    """A norm of the kind that this model uses, as wide as its layers unless said."""
+    """A norm of the kind that this model uses, of the layers' dimension unless given."""
     return NORMS[config.norm](width or config.dim, config.norm_epsilon)
 
 
-def room_of(config: Config, stream: str, width: int = 0) -> Room:
-    """What a position scheme may know of this model; its vectors are as wide as the layers unless said."""
-    return Room(width or config.dim, config.heads, config.length, stream == "decoder", config.rope_base, config.norm_epsilon)
+def position_context(config: Config, stream: str, width: int = 0) -> PositionContext:
+    """What a position scheme may know about this model; its vectors have the layers' dimension unless given."""
+    return PositionContext(
+        width or config.dim, config.heads, config.length, stream == "decoder", config.rope_base, config.norm_epsilon
+    )
 
 
 class Embeddings(nn.Module):
@@ -37,14 +39,14 @@ class Embeddings(nn.Module):
         super().__init__()
         self.stream, width = stream, config.embedding_width
         self.tokens = nn.Embedding(config.vocab, width) if tokens is None else tokens
-        self.position = POSITIONS[config.positions](room_of(config, stream, width))
+        self.position = POSITIONS[config.positions](position_context(config, stream, width))
         self.segments = nn.Embedding(config.segments, width) if config.segments else None
         self.norm = norm_of(config, width) if config.embedding_norm else None
         self.scale = config.dim**0.5 if config.embedding_scale else 1.0
         self.drop = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, begin: int = 0) -> Tensor:
-        """From ids [batch, position], the first of which stands at place `begin`, to vectors [batch, position, width]."""
+        """From ids [batch, position], the first of which is at position `begin`, to vectors [batch, position, width]."""
         parts = {"token": self.tokens(ids) * self.scale}
         where = tap.edited("places", self.stream, -1, torch.arange(begin, begin + ids.shape[1], device=ids.device))
         added = None if where is None else self.position.add(where)
@@ -54,20 +56,27 @@ class Embeddings(nn.Module):
             parts["segment"] = self.segments(torch.zeros_like(ids) if segments is None else segments)
         total = sum(parts.values(), torch.zeros(()).to(parts["token"]))
         tap.tap("embeddings", self.stream, **parts, sum=total)
-        return self.drop(total if self.norm is None else self.norm(total))
+        made: Tensor = self.drop(total if self.norm is None else self.norm(total))
+        return made
 
 
 class Layer(nn.Module):
-    """Attention, add & norm; in an encoder-decoder cross-attention, add & norm; feed-forward, add & norm."""
+    """Attention, add & norm; in an encoder-decoder cross-attention, add & norm; feed-forward, add & norm.
+
+    A part of a built model may be replaced by any module that is called as it is, for example a feed-forward layer by a mixture of
+    experts: `model.module.layers[0].feed_forward = …`; and so may a whole layer. Decoding reads such a model over the whole text at
+    every step, unless the class says `incremental = True` beside its `forward`: each position for itself, or with an `Attention`
+    that is given the cache (see `nn.incremental`).
+    """
 
     def __init__(self, config: Config, stream: str, layer: int) -> None:
         super().__init__()
         self.name = (stream, layer)
-        self.attention = Attention(config, self.name)
+        self.attention = MultiHeadAttention(config, self.name)
         self.after_attention = self._add_norm(config)
         self.cross, self.after_cross = None, None
         if stream == "decoder" and config.family == "encoder-decoder":
-            self.cross, self.after_cross = Attention(config, ("cross", layer)), self._add_norm(config)
+            self.cross, self.after_cross = MultiHeadAttention(config, ("cross", layer)), self._add_norm(config)
         self.feed_forward = FeedForward(config.dim, config.hidden, config.activation, bias=config.bias)
         self.after_feed_forward = self._add_norm(config)
 
@@ -75,7 +84,7 @@ class Layer(nn.Module):
     def _add_norm(config: Config) -> AddNorm:
         return AddNorm(norm_of(config), config.norm_place, config.dropout)
 
-    def forward(self, x: Tensor, sight: Sight) -> Tensor:
+    def forward(self, x: Tensor, sight: AttentionInputs) -> Tensor:
         """From [batch, position, dim] to the same shape."""
         attention, cross = self.attention, self.cross
         x = self.after_attention(x, lambda y: attention(y, sight), (*self.name, "attention"))
@@ -88,31 +97,35 @@ class Layer(nn.Module):
 
 
 class MaskDecoder(nn.Module):
-    """DeBERTa's enhanced mask decoder: the last layer twice, with the same weights, asked from absolute places.
+    """DeBERTa's enhanced mask decoder: the last layer twice, with the same weights, with absolute positions in the queries.
 
-    Keys and values are made of H, the states that enter the last layer, both times. The queries are H + a vector for each place
-    the first time, and what came of that the second: so places enter only where words are guessed, on top of all distances.
+    Keys and values are computed from H, the input of the last layer, both times. The queries come from H + a vector for each position
+    the first time, and from the result the second time: so absolute positions enter only just before the prediction, in addition to
+    all distances.
     """
 
     def __init__(self, config: Config, last: Layer) -> None:
         super().__init__()
-        self.position = Learned(room_of(config, last.name[0]))
+        self.position = Learned(position_context(config, last.name[0]))
         self.again = Layer(config, last.name[0], last.name[1] + 1)
         for mine, its in ((self.again, last), (self.again.attention, last.attention)):
             for name, part in its.named_children():
                 if name != "attention":  # which knows the number of its layer
                     setattr(mine, name, part)
 
-    def forward(self, last: Layer, x: Tensor, sight: Sight) -> Tensor:
-        """From what enters the last layer, [batch, position, dim], to what words are guessed from."""
+    def forward(self, last: Layer, x: Tensor, sight: AttentionInputs) -> Tensor:
+        """From the input of the last layer, [batch, position, dim], to the input of the output layer."""
         seen = replace(sight, states=x)
         where = tap.edited("places", last.name[0], -1, torch.arange(x.shape[1], device=x.device))
         asking = x if where is None else x + self.position.add(where)
-        return self.again(last(asking, seen), seen)
+        made: Tensor = self.again(last(asking, seen), seen)
+        return made
 
 
 class Stack(nn.Module):
-    """Embeddings and layers; in some models a matrix from the width of the ones to that of the others, and a last norm."""
+    """Embeddings and layers; in some models a projection from the dimension of the embeddings to that of the layers, and a final
+    norm.
+    """
 
     def __init__(
         self, config: Config, stream: str, tokens: nn.Embedding | None = None, embeddings: Embeddings | None = None
@@ -128,7 +141,7 @@ class Stack(nn.Module):
         self.norm = norm_of(config) if config.final_norm else None
         self.mask_decoder = MaskDecoder(config, layers[-1]) if config.mask_decoder else None
 
-    def run(self, ids: Tensor, segments: Tensor | None, sight: Sight) -> Tensor:
+    def run(self, ids: Tensor, segments: Tensor | None, sight: AttentionInputs) -> Tensor:
         """The last hidden states [batch, position, dim] of `ids` [batch, position]."""
         begin = 0 if sight.cache is None else sight.cache.length
         x = self.embeddings(ids, segments, begin)
@@ -139,14 +152,15 @@ class Stack(nn.Module):
             x = layer(x, sight)
         if self.mask_decoder is not None:
             x = self.mask_decoder(self.layers[-1], x, sight)
-        return x if self.norm is None else self.norm(x)
+        made: Tensor = x if self.norm is None else self.norm(x)
+        return made
 
 
 class Transformer(Stack):
-    """A stack with one head for each thing that it predicts; as an encoder-decoder, with an encoder beside it.
+    """A stack with one output layer for each thing that it predicts; as an encoder-decoder, with an encoder beside it.
 
-    One that finds what was replaced says nothing about the vocabulary. Its generator is a Transformer of its own, smaller and on
-    the same embeddings; only training runs it.
+    A discriminator (ELECTRA) predicts nothing over the vocabulary. Its generator is a separate, smaller Transformer with the same
+    embeddings; only training runs it.
     """
 
     def __init__(self, config: Config, embeddings: Embeddings | None = None) -> None:
@@ -160,19 +174,27 @@ class Transformer(Stack):
         self.span_boundary = SpanBoundary(config) if config.span_boundary else None
 
     def forward(
-        self, ids: Tensor, segments: Tensor | None = None, real: Tensor | None = None, cache: Cache | None = None
+        self,
+        ids: Tensor,
+        segments: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """The last hidden states [batch, position, dim] of one stack; `real` is False at padding (at the right end)."""
-        return self.run(ids, segments, Sight(self.embeddings.position, real, cache=cache))
+        return self.run(ids, segments, AttentionInputs(self.embeddings.position, attention_mask, cache=cache))
 
-    def encode(self, source: Tensor, real: Tensor | None = None) -> Tensor:
-        """What the encoder of an encoder-decoder makes of the source: [batch, key, dim]. Once for a whole decoding."""
+    def encode(self, source: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """The encoder's last hidden states for the source: [batch, key, dim]. Computed once for a whole decoding."""
         assert self.encoder is not None, "only an encoder-decoder encodes"
-        return self.encoder.run(source, None, Sight(self.encoder.embeddings.position, real))
+        return self.encoder.run(source, None, AttentionInputs(self.encoder.embeddings.position, attention_mask))
 
-    def decode(self, memory: Tensor, target: Tensor, real: Tensor | None = None, cache: Cache | None = None) -> Tensor:
-        """The decoder's last states for `target` (which begins with the start piece), looking at `memory`."""
-        return self.run(target, None, Sight(self.embeddings.position, memory=memory, memory_real=real, cache=cache))
+    def decode(
+        self, memory: Tensor, target: Tensor, attention_mask: Tensor | None = None, cache: KeyValueCache | None = None
+    ) -> Tensor:
+        """The decoder's last states for `target` (which begins with the start token), looking at `memory`."""
+        return self.run(
+            target, None, AttentionInputs(self.embeddings.position, memory=memory, memory_mask=attention_mask, cache=cache)
+        )
 
     def outputs(self, hidden: Tensor) -> dict[str, Tensor]:
         """Everything that this model predicts from its last hidden states: raw scores by name."""
@@ -185,23 +207,23 @@ class Transformer(Stack):
 
 
 def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Module:
-    """Fill every weight anew from `seed`: matrices from a normal distribution, biases 0, norms 1; tables as chosen.
+    """Initialise every weight from `seed`: matrices from a normal distribution, biases 0, norms 1; tables as chosen.
 
-    Where the head divides by √d (T5), the vectors of the pieces that it shares have deviation 1; where q·k is not divided by
-    √d, the queries begin so much smaller. Both are as published.
+    Where the output layer divides by √d (T5), the token embeddings that it shares have deviation 1; where q·k is not divided by √d,
+    the queries begin so much smaller. Both are as published.
     """
-    chance = torch.Generator().manual_seed(seed)
+    rng = torch.Generator().manual_seed(seed)
     tables = module.config.tables if isinstance(module, Transformer) else "random"
     with torch.no_grad():
         for part in module.modules():
             if isinstance(part, (nn.Linear, nn.Embedding)):
-                part.weight.normal_(0.0, deviation, generator=chance)
+                part.weight.normal_(0.0, deviation, generator=rng)
             if isinstance(part, nn.Linear) and part.bias is not None:
                 part.bias.zero_()
         if isinstance(module, Transformer) and module.config.scaled_head:
             module.embeddings.tokens.weight.div_(deviation)
         for part in module.modules():
-            if isinstance(part, Attention) and part.scale == 1.0:
+            if isinstance(part, MultiHeadAttention) and part.scale == 1.0:
                 part.query.weight.mul_((part.query.out_features // part.heads) ** -0.5)
             if isinstance(part, Learned) and tables == "sines":
                 part.begin()

@@ -1,15 +1,19 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
-from explorer.records.attention import STAGES, Attention
-from explorer.records.chances import GapSentences, Rates, SpanLengths
-from explorer.records.changes import Change, Damage
-from explorer.records.comparison import Comparison
-from explorer.records.copied import Copied
-from explorer.records.corpora import Prepared
-from explorer.records.corruption import ACTIONS, Corruption
-from explorer.records.curves import Curve, Curves, Saturation, spread
-from explorer.records.cutting import CUTS, cut
+from explorer.records.analysis import Change, Comparison, Damage, Gradient, HeadStatistics, Lens, Places, Shuffle, Visibility
+from explorer.records.corruption import (
+    ACTIONS,
+    Copied,
+    Corruption,
+    Detection,
+    GapSentences,
+    Guess,
+    Rates,
+    SpanGuess,
+    SpanLengths,
+)
 from explorer.records.decoding import (
+    CUTS,
     FATES,
     Candidate,
     Contest,
@@ -19,8 +23,8 @@ from explorer.records.decoding import (
     Generation,
     Hypothesis,
     Written,
+    cut_scores,
 )
-from explorer.records.detection import Detection
 from explorer.records.edits import (
     PARTS,
     Edit,
@@ -34,24 +38,36 @@ from explorer.records.edits import (
     SilenceLayer,
     Uniform,
 )
-from explorer.records.exercise import Exercise
-from explorer.records.families import Blueprint, Exposure, HeldLosses, Part, UnderMasks
-from explorer.records.guess import Guess, SpanGuess
-from explorer.records.inside import Gradient, HeadStatistics, Lens, Visibility
-from explorer.records.journey import Abilities, Ability, Along, Schedules
-from explorer.records.merges import Join, Match, Merge
-from explorer.records.mixes import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
-from explorer.records.pieces import WAYS, Fertility, SideBySide, WordLabels
-from explorer.records.places import Places, Shuffle
+from explorer.records.elmo import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
+from explorer.records.exercise import Exercise, Support, SupportTable
+from explorer.records.families import (
+    Blueprint,
+    ContextShift,
+    Exposure,
+    HeldLosses,
+    Part,
+    UnderMasks,
+    VisibilityMap,
+    WordPrediction,
+)
+from explorer.records.finetuning import LabelCurves, TaskTable
 from explorer.records.record import Record
-from explorer.records.sentences import Edited, Likeness, Ranked
-from explorer.records.shares import cosine, log_softmax, softmax
-from explorer.records.start import Answer, Moved, Sight
-from explorer.records.support import Support, SupportTable
-from explorer.records.tokens import Tokens, Vocabulary
-from explorer.records.trace import STREAMS, Block, Mix, Prediction, Trace
-from explorer.records.training import TrainingStep
-from explorer.records.vectors import Drawn, Plane, Ratios, Solved
+from explorer.records.softmax import cosine, log_softmax, softmax
+from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
+from explorer.records.trace import STAGES, STREAMS, Attention, Block, Mix, Prediction, Trace
+from explorer.records.training import (
+    Abilities,
+    Ability,
+    Along,
+    Budget,
+    Curve,
+    Curves,
+    Saturation,
+    Schedules,
+    TrainingStep,
+    spread,
+)
+from explorer.records.vectors import Drawn, Edited, Likeness, Plane, Ranked, Ratios, Solved
 
 __all__ = [
     "CUTS",
@@ -64,7 +80,7 @@ __all__ = [
     "Generation",
     "Hypothesis",
     "Written",
-    "cut",
+    "cut_scores",
     "PARTS",
     "STAGES",
     "MovePositions",
@@ -75,11 +91,14 @@ __all__ = [
     "Uniform",
     "STREAMS",
     "Abilities",
+    "LabelCurves",
+    "TaskTable",
     "Ability",
-    "Answer",
-    "Moved",
-    "Sight",
+    "WordPrediction",
+    "ContextShift",
+    "VisibilityMap",
     "Along",
+    "Budget",
     "Attention",
     "Block",
     "ACTIONS",

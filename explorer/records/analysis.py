@@ -1,13 +1,17 @@
-"""What was found inside a model: its layers read by its own head, gradients, and the habits of its heads."""
+"""What is asked of a forward pass: lens, gradients, head statistics, positions, and two passes compared."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from explorer.records.edits import Edit
 from explorer.records.record import Record
+from explorer.records.softmax import log_softmax
 from explorer.records.tokens import Tokens
+from explorer.records.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +32,7 @@ class Lens(Record):
 
 @dataclass(frozen=True, eq=False)
 class Gradient(Record):
-    """How the log-probability of one piece at one row moves with each word: gradient × input [position], beside attention.
+    """How the log-probability of one token at one row moves with each word: gradient × input [position], beside attention.
 
     `attention` [layer, position] is what that row looks at, as the mean of the heads of each layer.
     """
@@ -66,3 +70,115 @@ class HeadStatistics(Record):
     measures: dict[str, np.ndarray]
     even: dict[str, float] = field(default_factory=dict)
     pronouns: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Places(Record):
+    """One position scheme over the first places of a text.
+
+    `vectors` [place, feature] are added to the embeddings, or None; `angles` [place, pair] say how far each pair of
+    features has turned, or None; `scores` [head, query, key] are what the places alone contribute to the scores, which
+    `meaning` puts into words. `trained` is False where the numbers are the random ones of a new model.
+    """
+
+    scheme: str
+    model: str
+    slot: str
+    meaning: str
+    vectors: np.ndarray | None
+    angles: np.ndarray | None
+    scores: np.ndarray
+    causal: bool
+    trained: bool = True
+
+    @property
+    def label(self) -> str:
+        """The scheme, whose it is, and whether it was trained."""
+        whose = f" of {self.model}" if self.model else ""
+        return f"{self.scheme}{whose}" + ("" if self.trained else ", not trained")
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffle(Record):
+    """One text read twice, the second time with its words in another `order` (place i then holds word order[i]).
+
+    Everything is sorted back by word before it is compared. `moved` {"with", "without"} [layer + 1, word] is how far each
+    state moved, in shares of its length, with positions and without; NaN where a word of a decoder no longer sees the same
+    words. `weights` {"with", "without"} [2, layer, head, query, key] are both runs' attention.
+    """
+
+    model: str
+    family: str
+    tokens: Tokens
+    order: np.ndarray
+    moved: dict[str, np.ndarray]
+    weights: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Record):
+    """Before and after, place by place.
+
+    `weights` holds for each stream the largest change of a weight [layer, head]; `hidden` how far each state moved, as a
+    share of its length before [layer + 1, position]; `surprise` is −log p of the token that stands where a row predicts,
+    before and after [2, row], NaN where no such token is known; `loss` their means; `answers` the likeliest token of each
+    row before and after.
+    """
+
+    tokens: Tokens
+    weights: Mapping[str, np.ndarray]
+    hidden: Mapping[str, np.ndarray]
+    surprise: np.ndarray
+    loss: tuple[float, float]
+    answers: tuple[tuple[str, str], ...]
+
+    @property
+    def changed(self) -> tuple[int, ...]:
+        """The rows whose likeliest token is another one now."""
+        return tuple(row for row, (before, after) in enumerate(self.answers) if before != after)
+
+
+@dataclass(frozen=True, eq=False)
+class Change(Record):
+    """A trace `before` and one `after` some edits, of the same text."""
+
+    before: Trace
+    after: Trace
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was changed."""
+        return self.after.edits
+
+    @property
+    def divergence(self) -> np.ndarray:
+        """How far the predictions moved at each row: KL(before ‖ after) in bits."""
+        return divergence(self.before.outputs["lm"], self.after.outputs["lm"])
+
+    def downstream(self, stream: str) -> np.ndarray:
+        """The largest change of a weight in each head of a stream [layer, head]."""
+        pairs = [(a, b) for a, b in zip(self.before.attention, self.after.attention, strict=True) if a.stream == stream]
+        return np.stack([np.abs(a.weights - b.weights).max(axis=(1, 2)) for a, b in pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class Damage(Record):
+    """What silencing each part alone does to the predictions for a text: mean KL in bits.
+
+    `heads` [layer, head], `parts` [layer, part] with their `names`, and `whole` [layer] for all heads of a layer at once.
+    """
+
+    model: str
+    stream: str
+    heads: np.ndarray
+    parts: np.ndarray
+    names: tuple[str, ...]
+    whole: np.ndarray
+
+
+def divergence(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """KL(before ‖ after) of each row of raw scores, in bits."""
+    first, second = (log_softmax(scores.astype(np.float64)) for scores in (before, after))
+    moved = (np.exp(first) * (first - second)).sum(-1) / np.log(2)
+    made: np.ndarray = np.maximum(moved, 0.0)
+    return made

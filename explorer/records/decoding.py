@@ -1,16 +1,91 @@
-"""A text as it comes into being, piece by piece: what was considered at every step, what was kept, and why the rest was not."""
+"""How a text is written, step by step: candidates, beams, filled blanks, and what is cut before a draw."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.records.cutting import cut
 from explorer.records.record import Record
-from explorer.records.shares import log_softmax, softmax
+from explorer.records.softmax import log_softmax, softmax
+from explorer.records.summary import Summary, shortened
 from explorer.records.tokens import Tokens
 from explorer.records.trace import Trace
+
+KEPT, FORBIDDEN = 0, -1
+CUTS = ("top_k", "top_p", "min_p", "typical_p")
+
+
+def cut_scores(scores: np.ndarray, temperature: float = 1.0, **limits: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Scores ÷ temperature with −∞ where a limit cuts, and who cut each piece: 0 nobody, otherwise 1 + the place in CUTS.
+
+    `limits` are top_k, top_p, min_p and typical_p; None leaves one out. A token that has −∞ from the start belongs to nobody: −1.
+    """
+    left = np.asarray(scores / temperature if temperature != 1.0 else scores)
+    why = np.where(np.isneginf(left), FORBIDDEN, KEPT)
+    for number, name in enumerate(CUTS, 1):
+        limit = limits.get(name)
+        if limit is not None:
+            fall = _RULES[name](left, limit) & (why == KEPT)
+            why = np.where(fall, number, why)
+            left = np.where(fall, -np.inf, left)
+    return left, why
+
+
+def below_rank(scores: np.ndarray, k: float) -> np.ndarray:
+    """Top k: what has a smaller score than the k-th largest."""
+    rank = min(int(k), scores.shape[-1]) - 1
+    return scores < -np.partition(-scores, rank, axis=-1)[..., rank : rank + 1]
+
+
+def beyond_mass(scores: np.ndarray, p: float) -> np.ndarray:
+    """Top p: what is not needed to gather the share p, taking the likeliest tokens first. The likeliest always stays."""
+    order = np.argsort(scores, axis=-1, kind="stable")  # smallest first
+    mass = np.cumsum(np.take_along_axis(softmax(scores), order, axis=-1), axis=-1)
+    fall = mass <= 1 - p
+    fall[..., -1] = False
+    return _back(fall, order)
+
+
+def below_share(scores: np.ndarray, p: float) -> np.ndarray:
+    """Min p: what is less probable than p times the likeliest token."""
+    shares = softmax(scores)
+    made: np.ndarray = shares < p * shares.max(axis=-1, keepdims=True)
+    return made
+
+
+def not_typical(scores: np.ndarray, p: float) -> np.ndarray:
+    """Typical p: keep the tokens whose surprise −log P is nearest to the entropy until they gather the share p; cut the others."""
+    shares = softmax(scores)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        surprise = -np.log(shares)
+        entropy = np.nansum(shares * surprise, axis=-1, keepdims=True)
+    away = np.abs(surprise - entropy)
+    order = np.argsort(away, axis=-1, kind="stable")  # most typical first
+    mass = np.cumsum(np.take_along_axis(shares, order, axis=-1), axis=-1)
+    last = np.minimum((mass < p).sum(axis=-1, keepdims=True), scores.shape[-1] - 1)
+    ranked = np.take_along_axis(away, order, axis=-1)
+    fall = ranked > np.take_along_axis(ranked, last, axis=-1)
+    fall[..., 0] = False
+    return _back(fall, order)
+
+
+def _back(marks: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Marks of sorted places, at the places where these came from."""
+    found = np.empty_like(marks)
+    np.put_along_axis(found, order, marks, axis=-1)
+    return found
+
+
+_RULES: Mapping[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    "top_k": below_rank,
+    "top_p": beyond_mass,
+    "min_p": below_share,
+    "typical_p": not_typical,
+}
+
 
 FATES = ("kept", "finished", "beaten", "not drawn", "forced-out", "cut:no_repeat", "cut:among", "cut:top_k", "cut:top_p",
          "cut:min_p", "cut:typical_p")  # fmt: skip
@@ -20,7 +95,7 @@ COLUMNS = ("parents", "pieces", "logp", "totals", "scores", "beams", "entropy", 
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Record):
-    """One piece that could come next.
+    """One token that could come next.
 
     `parent` is the beam of the step before that it goes on from, `beam` its place among the beams after this step (−1: it is
     none). `logp` is the model's own log-probability, `total` the sum along its branch as the strategy counts it (in diverse and
@@ -42,7 +117,7 @@ class Candidate(Record):
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis(Record):
-    """A text that has ended: its pieces without the prompt, the model's own log-probability of each, and its score."""
+    """A text that has ended: its tokens without the prompt, the model's own log-probability of each, and its score."""
 
     ids: np.ndarray
     text: str
@@ -52,18 +127,18 @@ class Hypothesis(Record):
 
     @property
     def mean(self) -> float:
-        """The mean log-probability of a piece."""
+        """The mean log-probability of a token."""
         return float(self.logp.mean()) if len(self.logp) else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class DecodingStep(Record):
-    """One step of writing: one more piece in every beam.
+    """One step of writing: one more token in every beam.
 
-    The candidates stand in columns, which `candidates` makes into rows: `parents`, `pieces`, `texts`, `logp`, `totals`,
+    The candidates stand in columns, which `candidates` makes into rows: `parents`, `tokens`, `texts`, `logp`, `totals`,
     `scores`, `fates`, `beams`. Of each beam before the step, `entropy` (nats, over the whole vocabulary), `kept_mass` and
-    `cut_mass` tell how sure the model was, and how much probability the cuts left and took. `considered` is how many pieces
-    were compared in all. `ids`, `text` and `chosen` (the log-probability of each piece) are the best text so far, without the
+    `cut_mass` tell how sure the model was, and how much probability the cuts left and took. `considered` is how many tokens
+    were compared in all. `ids`, `text` and `chosen` (the log-probability of each token) are the best text so far, without the
     prompt; `finished` are the texts that have ended, best first. `cross` [layer, head, source] is where the step of the best
     beam looked in the source. `computed` counts the places that the model read in this step for one beam, `reused` those whose keys
     and values lay in the cache. `stopped` says why this step is the last one.
@@ -101,9 +176,17 @@ class DecodingStep(Record):
         if self.cross is not None:
             self.cross.flags.writeable = False
 
+    def summary(self) -> Summary:
+        """What is written so far, and the likeliest tokens that could come next."""
+        best = self.logp.argsort()[::-1][:5].tolist()
+        offered = ", ".join(f"{self.texts[n]} {math.exp(self.logp[n]):.0%} {self.fates[n]}" for n in best)
+        rows = [("text", shortened(self.text)), ("likeliest", shortened(offered)), ("log-probability", f"{self.total:.3f}")]
+        rows += [("finished", f"{len(self.finished)} texts")] if self.finished else []
+        return f"DecodingStep {self.step} of {self.strategy!r}", rows + ([("stopped", self.stopped)] if self.stopped else [])
+
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """The pieces that could come next, one record each."""
+        """The tokens that could come next, one record each."""
         numbers = zip(self.parents.tolist(), self.pieces.tolist(), self.texts, self.logp.tolist(), strict=True)
         judged = zip(self.totals.tolist(), self.scores.tolist(), self.fates, self.beams.tolist(), strict=True)
         return tuple(Candidate(*first, *second) for first, second in zip(numbers, judged, strict=True))
@@ -112,7 +195,7 @@ class DecodingStep(Record):
 @dataclass(frozen=True, eq=False)
 class Written(Record):
     """What one strategy wrote after a prompt, to be laid beside others. `settings` are its choices in words, `size`
-    is how many pieces the model knows."""
+    is how many tokens the model knows."""
 
     model: str
     label: str
@@ -127,7 +210,7 @@ class Written(Record):
 
     @property
     def total(self) -> float:
-        """log P(y): the sum over its pieces."""
+        """log P(y): the sum over its tokens."""
         return float(self.logp.astype(np.float64).sum())
 
 
@@ -153,8 +236,8 @@ class Distribution(Record):
         return float(-(np.exp(logp) * logp).sum())
 
     def cut(self, temperature: float = 1.0, **limits: float | None) -> tuple[np.ndarray, np.ndarray]:
-        """The probabilities after temperature, before any cut; and who cut each piece (see `records.cutting`)."""
-        why = cut(self.scores[None], temperature, **limits)[1][0]
+        """The probabilities after temperature, before any cut; and who cut each token (see `records.cutting`)."""
+        why = cut_scores(self.scores[None], temperature, **limits)[1][0]
         return softmax(self.scores / temperature), why
 
 
@@ -162,7 +245,7 @@ class Distribution(Record):
 class Contest(Record):
     """How probable a model finds the texts of several strategies after the same beginnings.
 
-    `totals` [label, prompt] are log P(y) by the model itself; `texts` [prompt, label] what was written. `starts` are the pieces of
+    `totals` [label, prompt] are log P(y) by the model itself; `texts` [prompt, label] what was written. `starts` are the tokens of
     the beginnings, in numbers.
     """
 
@@ -191,9 +274,9 @@ class Generation(Record):
 class FillingStep(Record):
     """One step of a masked model that fills blanks.
 
-    `tokens` is the text after the step. Of every blank [blank]: its place, the piece that the model finds likeliest now, that
-    piece's probability, the entropy, whether it was `filled` in this step and whether it is `blank` (a mask) after it. `texts` and
-    `shares` [blank, rank] are the likeliest pieces.
+    `tokens` is the text after the step. Of every blank [blank]: its place, the token that the model finds likeliest now, that
+    token's probability, the entropy, whether it was `filled` in this step and whether it is `blank` (a mask) after it. `texts` and
+    `shares` [blank, rank] are the likeliest tokens.
     """
 
     step: int

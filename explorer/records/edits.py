@@ -76,7 +76,12 @@ class Edit(Record):
 
 @dataclass(frozen=True, eq=False)
 class SilenceHead(Edit):
-    """Switch a head off: what it hands on is replaced by zeros. Its weights stay to be seen."""
+    """Switch a head off: what it hands on is replaced by zeros. Its weights stay to be seen.
+
+    >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.SilenceHead("encoder", layer=0, head=1)])
+    >>> float(abs(made.at("encoder", 0).stage("context", 1)).max())
+    0.0
+    """
 
     layer: int | None = None
     head: int | None = None
@@ -96,7 +101,11 @@ class SilenceHead(Edit):
 
 @dataclass(frozen=True, eq=False)
 class NoScale(Edit):
-    """Leave out the division by √d: the softmax sees the raw scores."""
+    """Leave out the division by √d: the softmax sees the raw scores.
+
+    >>> ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.NoScale("encoder")]).attention[0].scale
+    1.0
+    """
 
     def on_scale(self, value: float) -> float:
         """One: the scores stay as they are."""
@@ -110,7 +119,13 @@ class NoScale(Edit):
 
 @dataclass(frozen=True, eq=False)
 class SetMask(Edit):
-    """Say who may see whom: `allowed` [query, key] of true and false replaces the model's own mask."""
+    """Say who may see whom: `allowed` [query, key] of true and false replaces the model's own mask.
+
+    >>> import numpy as np
+    >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.SetMask("encoder", np.eye(6, dtype=bool))])
+    >>> bool((made.at("encoder", 0).weights[0] == np.eye(6)).all())
+    True
+    """
 
     allowed: np.ndarray
 
@@ -133,7 +148,13 @@ class SetMask(Edit):
 
 @dataclass(frozen=True, eq=False)
 class SilenceLayer(Edit):
-    """Switch a sub-layer off: it adds nothing to the residual stream. `part` None means every sub-layer."""
+    """Switch a sub-layer off: it adds nothing to the residual stream. `part` None means every sub-layer.
+
+    >>> edit = ex.SilenceLayer("encoder", 0, "feed-forward")
+    >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[edit], blocks=True)
+    >>> float(abs(made.block("encoder", 0, "feed-forward").out).max())
+    0.0
+    """
 
     layer: int | None = None
     part: str | None = None
@@ -150,7 +171,13 @@ class SilenceLayer(Edit):
 
 @dataclass(frozen=True, eq=False)
 class ReplaceRow(Edit):
-    """Write one row of attention by hand: what the position `query` looks at, as shares that sum to one."""
+    """Write one row of attention by hand: what the position `query` looks at, as shares that sum to one.
+
+    >>> row = [1, 0, 0, 0, 0, 0]
+    >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.ReplaceRow("encoder", 0, 0, 2, row)])
+    >>> made.at("encoder", 0).weights[0, 2].tolist()
+    [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
 
     layer: int | None
     head: int | None
@@ -179,7 +206,12 @@ class ReplaceRow(Edit):
 
 @dataclass(frozen=True, eq=False)
 class Uniform(Edit):
-    """Every position looks at all that it may see with equal weight: what is left of a head without its choice."""
+    """Every position looks at all that it may see with equal weight: what is left of a head without its choice.
+
+    >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.Uniform("encoder", 0, 1)])
+    >>> len(set(made.at("encoder", 0).weights[1, 0].tolist()))
+    1
+    """
 
     layer: int | None = None
     head: int | None = None
@@ -201,7 +233,13 @@ class Uniform(Edit):
 
 @dataclass(frozen=True, eq=False)
 class MovePositions(Edit):
-    """The words stay, their places move: position i is told that it stands at `order[i]`."""
+    """The words stay, their places move: position i is told that it stands at `order[i]`.
+
+    >>> import numpy as np
+    >>> moved = ex.change(ex.load("bert"), "A dog ran.", ex.MovePositions("encoder", np.array([0, 2, 1, 3, 4, 5])))
+    >>> bool(moved.divergence.max() > 0)
+    True
+    """
 
     order: np.ndarray
 
@@ -217,7 +255,11 @@ class MovePositions(Edit):
 
 @dataclass(frozen=True, eq=False)
 class NoPositions(Edit):
-    """No word is told where it stands."""
+    """No word is told where it stands.
+
+    >>> ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.NoPositions("encoder")]).edits
+    (NoPositions(stream='encoder'),)
+    """
 
     def on_places(self, value: Any) -> Any:
         """Nowhere."""
@@ -231,7 +273,14 @@ class NoPositions(Edit):
 
 @dataclass(frozen=True, eq=False)
 class PatchHidden(Edit):
-    """Put the state of another run into this one: what layer `layer` made at `position`, taken from `trace`."""
+    """Put the state of another run into this one: what layer `layer` made at `position`, taken from `trace`.
+
+    >>> model = ex.load("gpt2")
+    >>> other = ex.trace(model, "A cat ran.")
+    >>> patched = ex.change(model, "A dog ran.", ex.PatchHidden("decoder", 0, 1, other))
+    >>> bool(patched.divergence[0] == 0)
+    True
+    """
 
     layer: int
     position: int

@@ -1,4 +1,4 @@
-"""How tasks mix the layers of an ELMo: what they learned, what each layer is worth alone, and a bench to mix by hand."""
+"""ELMo: character filters, two directions, contexts, and how tasks mix the layers."""
 
 from __future__ import annotations
 

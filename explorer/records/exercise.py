@@ -1,10 +1,14 @@
-"""A question whose answer the tool has computed from the numbers on the screen."""
+"""Exercises with their answers, and the table of supported architectures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from explorer.records.record import Record
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,4 +37,41 @@ class Exercise(Record):
             number = float(given.strip().replace(",", ".").replace("−", "-"))
         except ValueError:
             return False
-        return abs(number - self.answer) <= 0.51 * 10**-self.digits
+        made: bool = abs(number - self.answer) <= 0.51 * 10**-self.digits
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Support(Record):
+    """One architecture, as it was measured on a tiny model with random weights.
+
+    `way` is "stages" (every stage of attention), "weights" (the weights alone) or "refused", then `reason` says why. `weights` and
+    `outputs` are the largest differences to what the class computes by itself with eager attention, `residual` the largest gap of
+    the weights that were computed again from q, k and the mask. `edits` names the changes that it can undergo.
+    """
+
+    architecture: str
+    way: str
+    family: str = ""
+    streams: tuple[str, ...] = ()
+    weights: float = float("nan")
+    outputs: float = float("nan")
+    residual: float = float("nan")
+    states: bool = False
+    edits: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class SupportTable(Record):
+    """All of them, and with which versions."""
+
+    rows: tuple[Support, ...]
+    versions: str
+
+    def to_frame(self) -> DataFrame:
+        """The table as one of pandas: a row for each architecture."""
+        from explorer.records.frames import table_of
+
+        names = ("architecture", "family", "way", "weights", "outputs", "residual", "edits", "reason")
+        return table_of([{name: getattr(row, name) for name in names} for row in self.rows])

@@ -1,4 +1,4 @@
-"""What the three families share and where they part: one text under several masks, what a model is built of, what it costs."""
+"""Architectures side by side: who may see whom, what each expects, how parts and parameters add up."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.records.curves import Curves
 from explorer.records.record import Record
 from explorer.records.tokens import Tokens
 from explorer.records.trace import Trace
+from explorer.records.training import Curves
 
 OWN, FULL, CAUSAL, PREFIX = "its own", "full", "causal", "prefix"
 MASKS = (OWN, FULL, CAUSAL, PREFIX)
@@ -19,7 +19,7 @@ MASKS = (OWN, FULL, CAUSAL, PREFIX)
 class UnderMasks(Record):
     """One text read by the same weights under several masks.
 
-    `traces` by mask, of the attention in `stream`; `wanted` are the pieces that were asked and `losses` [mask, piece] how surprising
+    `traces` by mask, of the attention in `stream`; `wanted` are the tokens that were asked and `losses` [mask, token] how surprising
     each was, in nats. Under the mask "prefix" the first `prefix` rows see each other, and all others only look back.
     """
 
@@ -44,7 +44,7 @@ class UnderMasks(Record):
 class HeldLosses(Record):
     """The same over many new texts: `losses` [mask, text, place] in nats, NaN where nothing was asked.
 
-    Each time there were `vocabulary` pieces to choose from.
+    Each time there were `vocabulary` tokens to choose from.
     """
 
     model: str
@@ -55,7 +55,8 @@ class HeldLosses(Record):
 
     def means(self, begin: int = 0) -> np.ndarray:
         """The mean loss of each text from this place on: [mask, text]."""
-        return np.nanmean(self.losses[..., begin:], axis=-1)
+        made: np.ndarray = np.nanmean(self.losses[..., begin:], axis=-1)
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +102,9 @@ class Blueprint(Record):
 
 @dataclass(frozen=True, eq=False)
 class Exposure(Record):
-    """What one wrong piece does: the chance of the right piece at each later step [text, step], and a few texts to read.
+    """What one wrong token does: the chance of the right token at each later step [text, step], and a few texts to read.
 
-    `taught` while all before it is right, `wrong` after one wrong piece and right ones again, `free` after one wrong piece and the
+    `taught` while all before it is right, `wrong` after one wrong token and right ones again, `free` after one wrong token and the
     model's own. `begins` are the beginnings of some texts, `ends` how they go on, `own` how the model goes on after `slips`.
     """
 
@@ -116,3 +117,57 @@ class Exposure(Record):
     ends: tuple[str, ...]
     own: tuple[str, ...]
     slips: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class VisibilityMap(Record):
+    """Who may see whom: `seen` [row, column], a row for each token that reads, 1 where it may see the token of the column.
+
+    The rows and columns are the tokens of `tokens`; of an encoder-decoder those of `target`, which its decoder reads, follow. In a
+    model of two directions that never meet, 1 is what the forward half sees, 2 what the backward half sees, and 3 both. `place` names
+    the pieces of the word that the page is about.
+    """
+
+    model: str
+    family: str
+    tokens: Tokens
+    target: Tokens | None
+    seen: np.ndarray
+    place: tuple[int, ...] = ()
+    trained: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class WordPrediction(Record):
+    """What a model expects where one word stands that it cannot see: `texts` and `shares` [side, rank], `truth` [side].
+
+    `reads` holds for each side what it is given; ELMo has two sides, the others one. `right` is the token that stands there: the first
+    one, where the word is several.
+    """
+
+    model: str
+    family: str
+    word: str
+    right: str
+    reads: tuple[str, ...]
+    texts: tuple[tuple[str, ...], ...]
+    shares: np.ndarray
+    truth: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ContextShift(Record):
+    """One word's vector in a text against the same word's in other texts, by layer; layer 0 is what enters the first layer.
+
+    `likeness` [other, layer] are cosines, `changed` [other, layer] the shares of the vector's numbers that differ, `around` [layer] the
+    mean cosine with the other tokens of the same text: what is usual for two tokens that stand in one text.
+    """
+
+    model: str
+    family: str
+    word: str
+    text: str
+    others: tuple[str, ...]
+    likeness: np.ndarray
+    changed: np.ndarray
+    around: np.ndarray

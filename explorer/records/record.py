@@ -12,17 +12,51 @@ from typing import Any, Self
 import numpy as np
 
 from explorer.errors import FileError
+from explorer.records.equality import mark, same, thawed
+from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
 
 KINDS: dict[str, type[Record]] = {}
 
 
-@dataclass(frozen=True, eq=False)
-class Record:
-    """A frozen set of arrays, tuples and strings that a run leaves behind."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Record(Summarised):
+    """A frozen set of arrays, tuples and strings that a run leaves behind.
+
+    Two records are equal if they are of one kind and alike in every field, arrays included. Equal records have equal hashes, made
+    of texts, whole numbers and shapes alone: cheap to make, and enough to tell records apart in a set.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         KINDS[cls.__name__] = cls
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Record.__repr__  # type: ignore[method-assign]  # else `dataclass` writes one that prints whole arrays
+
+    def __repr__(self) -> str:
+        line = f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in fields(self))})"
+        return line if self._is_plain and len(line) <= 2 * WIDE else super().__repr__()
+
+    @property
+    def _is_plain(self) -> bool:
+        return all(is_plain(getattr(self, f.name)) for f in fields(self))
+
+    def summary(self) -> Summary:
+        """The name of the kind, and a row for every field that holds something."""
+        return type(self).__name__, fields_of((f.name for f in fields(self)), self)
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, *(mark(getattr(self, f.name)) for f in fields(self))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: thawed(getattr(self, f.name)) for f in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: settle(value) for name, value in state.items()})
 
     def __post_init__(self) -> None:
         held = self.__dict__

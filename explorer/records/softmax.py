@@ -1,4 +1,4 @@
-"""Scores as shares: the softmax that every record, lesson and picture computes again."""
+"""Softmax and cosine in NumPy, as everything here that shows a probability or a similarity computes them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ import numpy as np
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Each row of scores as shares that sum to one, in double precision; −∞ becomes 0."""
     powers = np.exp(_shifted(scores))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    made: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)
+    return made
 
 
 def log_softmax(scores: np.ndarray) -> np.ndarray:
     """The logarithms of the shares of each row, in double precision."""
     shifted = _shifted(scores)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    made: np.ndarray = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return made
 
 
 def _shifted(scores: np.ndarray) -> np.ndarray:
     """Scores with the largest of each row at 0, so that no power overflows; the shares are the same."""
     scores = np.asarray(scores, np.float64)
-    return scores - scores.max(axis=-1, keepdims=True)
+    made: np.ndarray = scores - scores.max(axis=-1, keepdims=True)
+    return made
 
 
 def cosine(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a tokenizer made of a text, and what it knows."""
+"""Text as a model reads it: tokens and vocabularies, how tokenizers learn them, and how several of them compare."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.records.record import Record
+from explorer.records.softmax import softmax
+from explorer.records.summary import Summary, listed
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary(Record):
-    """The size of a vocabulary and the ids of its special pieces (None where it has none)."""
+    """The size of a vocabulary and the ids of its special tokens (None where it has none)."""
 
     size: int
     mask: int | None = None
@@ -25,7 +27,7 @@ class Vocabulary(Record):
 
     @property
     def last(self) -> int | None:
-        """The piece with which a text ends: the end piece, or the separator of a vocabulary that has none."""
+        """The token with which a text ends: the end token, or the separator of a vocabulary that has none."""
         return self.sep if self.end is None else self.end
 
     @property
@@ -37,9 +39,9 @@ class Vocabulary(Record):
 
 @dataclass(frozen=True, eq=False)
 class Tokens(Record):
-    """One text (or pair of texts) as pieces.
+    """One text (or pair of texts) as tokens.
 
-    `texts` are readable in every script; `words` numbers the words (−1 for special pieces);
+    `texts` are readable in every script; `words` numbers the words (−1 for special tokens);
     `segments` tells sentence A (0) from B (1); `offsets` are (start, end) in the text given;
     `unseen` marks pieces of words never met in training, None where that is not known.
     """
@@ -57,9 +59,148 @@ class Tokens(Record):
     def __len__(self) -> int:
         return len(self.ids)
 
+    def summary(self) -> Summary:
+        """How many there are, and what they say."""
+        rows = [("texts", listed(self.texts)), ("ids", listed(map(str, self.ids.tolist())))]
+        if self.unseen is not None:
+            rows.append(("never met in training", listed(self.texts[n] for n, new in enumerate(self.unseen) if new) or "none"))
+        return f"Tokens: {len(self)}", rows
+
     @property
     def unseen_share(self) -> float:
-        """The share of the pieces that are text and were never met in training."""
+        """The share of the tokens that are text and were never met in training."""
         if self.unseen is None:
             return float("nan")
         return sum(self.unseen) / max(1, len(self) - sum(self.special))
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide(Record):
+    """The same text as each of several tokenizers cuts it. `unknown` is the number of each one's unknown token, −1 for none."""
+
+    text: str
+    names: tuple[str, ...]
+    tokens: tuple[Tokens, ...]
+    unknown: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fertility(Record):
+    """The same sentence in several languages: its `words` by hand, and per tokenizer its tokens and unknown ones [tokenizer, language]."""
+
+    names: tuple[str, ...]
+    languages: tuple[str, ...]
+    sentences: tuple[str, ...]
+    words: np.ndarray
+    pieces: np.ndarray
+    unknown: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class WordLabels(Record):
+    """A label for each word, recovered from the labels of its tokens.
+
+    `shares` [token, label] is what a tagger that sees one token at a time gives each token, `right` the share of words on
+    new texts that each way of putting tokens together gets right, over `tried` words.
+    """
+
+    tokens: Tokens
+    words: tuple[str, ...]
+    gold: tuple[str, ...]
+    labels: tuple[str, ...]
+    shares: np.ndarray
+    right: dict[str, float]
+    tried: int
+
+    def together(self, way: str) -> np.ndarray:
+        """The label shares of each word [word, label], put together from those of its tokens."""
+        rows = [self.shares[np.array(self.tokens.words) == number] for number in range(len(self.words))]
+        return np.array([WAYS[way](pieces) for pieces in rows])
+
+
+def first_piece(pieces: np.ndarray) -> np.ndarray:
+    """The shares of the first piece of a word; the others are not asked."""
+    made: np.ndarray = pieces[0]
+    return made
+
+
+def mean_of_pieces(pieces: np.ndarray) -> np.ndarray:
+    """The mean of the shares of all pieces of a word."""
+    made: np.ndarray = pieces.mean(axis=0)
+    return made
+
+
+def product_of_pieces(pieces: np.ndarray) -> np.ndarray:
+    """The product of the shares of all pieces of a word, made to sum to one."""
+    return softmax(np.log(pieces).sum(axis=0))
+
+
+WAYS = {"first token": first_piece, "mean of all tokens": mean_of_pieces, "product of all tokens": product_of_pieces}
+
+
+@dataclass(frozen=True, eq=False)
+class Merge(Record):
+    """Two neighbouring tokens become one token, everywhere in the texts.
+
+    `score` is what the pair was chosen by, `count` how many times it was joined, `parts` how often its two tokens stood
+    in the texts before. `size` is the vocabulary and `fertility` the tokens per word after it. `before` and `after` are
+    the tokens of the sample `words` on both sides of this step.
+    """
+
+    step: int
+    pair: tuple[str, str]
+    piece: str
+    by: str
+    score: float
+    count: int
+    parts: tuple[int, int]
+    size: int
+    fertility: float
+    words: tuple[str, ...] = ()
+    before: tuple[tuple[str, ...], ...] = ()
+    after: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Match(Record):
+    """One try of the longest match: is `candidate`, which begins at letter `place` of the word, in the vocabulary?
+
+    `rest` is what is still to be cut, `tokens` are those found so far. Where even one letter is unknown the whole word
+    becomes the unknown token.
+    """
+
+    word: str
+    place: int
+    candidate: str
+    found: bool
+    rest: str
+    pieces: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Join(Record):
+    """One step of cutting a word by BPE: of all learned merges that fit, the one learned first is done.
+
+    `rank` is its place in the list of merges, `tokens` is the word after it. The first record of a word has rank −1 and
+    holds its letters.
+    """
+
+    word: str
+    rank: int
+    pair: tuple[str, str]
+    pieces: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(Record):
+    """How far the preparation of a corpus is: bytes of the source (total 0 where nobody knows), documents and tokens."""
+
+    done_bytes: int
+    total_bytes: int
+    tokens: int
+    documents: int
+
+    @property
+    def share(self) -> float:
+        """The share of the source that is done; not a number where its size is unknown."""
+        return self.done_bytes / self.total_bytes if self.total_bytes else float("nan")

@@ -1,16 +1,121 @@
-"""One forward pass over one text: everything that the pictures need."""
+"""What one forward pass leaves behind: q, k, v, masks and weights, hidden states, blocks and predictions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from explorer.errors import ChoiceError
-from explorer.records.attention import Attention
+from explorer.errors import ChoiceError, check_index, unknown
 from explorer.records.edits import Edit
 from explorer.records.record import Record
+from explorer.records.softmax import softmax
+from explorer.records.summary import Summary, fields_of, listed
 from explorer.records.tokens import Tokens
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+STAGES = ("scores", "scaled", "capped", "biased", "masked", "weights", "context")
+
+
+@dataclass(frozen=True, eq=False)
+class Attention(Record):
+    """What one attention layer computed for one text.
+
+    `q`, `k`, `v` are [head, position, dim] (k and v may have fewer heads), `scale` multiplies q·k, `softcap`
+    and `sinks` are None where the model has none, `bias` is added to the scores, `allowed` [query, key] says
+    who may see whom, `weights` [head, query, key] are the model's own and `output` [query, dim] is after W_O.
+    q, k and v are None where only the weights can be had. `projected_q` and `projected_k` are what W_Q and W_K made, where
+    something (QK norm, RoPE) changes it into `q` and `k` before they meet; None where nothing does. `terms` are what
+    a bias that depends on the words is the sum of (DeBERTa), by name and each [head, query, key].
+    """
+
+    stream: str
+    layer: int
+    q: np.ndarray | None
+    k: np.ndarray | None
+    v: np.ndarray | None
+    scale: float
+    allowed: np.ndarray
+    weights: np.ndarray
+    output: np.ndarray | None = None
+    bias: np.ndarray | None = None
+    softcap: float | None = None
+    sinks: np.ndarray | None = None
+    edited: tuple[Edit, ...] = ()
+    projected_q: np.ndarray | None = None
+    projected_k: np.ndarray | None = None
+    terms: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def heads(self) -> int:
+        """How many heads there are."""
+        made: int = self.weights.shape[0]
+        return made
+
+    def stage(self, name: str, head: int) -> np.ndarray:
+        """One stage of one head: [query, key], or [query, dim] for the context; one that does not apply equals the one before."""
+        if name not in STAGES:
+            raise unknown("stage", name, STAGES)
+        head = check_index(f"head in layer {self.layer}", head, self.heads)
+        if name == "weights":
+            made: np.ndarray = self.weights[head]
+            return made
+        if self.q is None or self.k is None or self.v is None:
+            raise ChoiceError(f"This model hands out only its weights, so {name!r} cannot be derived. Choose 'weights'.")
+        return self._context(head) if name == "context" else self._before_softmax(name, head)
+
+    def _before_softmax(self, name: str, head: int) -> np.ndarray:
+        assert self.q is not None and self.k is not None
+        value = self.q[head] @ self.k[self._shared(head)].T  # [query, key]
+        last = STAGES.index(name)
+        if last >= 1:
+            value = value * np.float32(self.scale)
+        if last >= 2 and self.softcap is not None:
+            value = np.tanh(value / self.softcap) * self.softcap
+        if last >= 3 and self.bias is not None:
+            value = value + self.bias[head]
+        if last >= 4:
+            value = np.where(self.allowed, value, -np.inf)
+        made: np.ndarray = value.astype(np.float32)
+        return made
+
+    def _shared(self, head: int) -> int:
+        """The key/value head that this query head uses (grouped heads share one)."""
+        assert self.k is not None
+        made: int = head // (self.heads // self.k.shape[0])
+        return made
+
+    def _context(self, head: int) -> np.ndarray:
+        assert self.v is not None
+        every = np.stack([self.weights[h] @ self.v[self._shared(h)] for h in range(self.heads)])
+        for edit in self.edited:
+            every = edit.on_context(every)
+        made: np.ndarray = every[head]
+        return made
+
+    def derived(self, head: int) -> np.ndarray:
+        """The weights of a head computed again from q, k, scale, bias and mask, with the same edits: [query, key]."""
+        masked = self._before_softmax("masked", head).astype(np.float64)
+        if self.sinks is not None:
+            masked = np.concatenate([masked, np.full((len(masked), 1), self.sinks[head])], axis=1)
+        weights = softmax(masked)[:, : self.allowed.shape[1]]
+        every = np.broadcast_to(weights, (self.heads, *weights.shape))
+        for edit in self.edited:
+            every = edit.on_weights(every, self.allowed)
+        made: np.ndarray = every[head]
+        return made
+
+    @property
+    def residual(self) -> float:
+        """The largest gap between the re-derived weights and the model's own; NaN where they cannot be derived."""
+        if self.q is None or self.k is None:
+            return float("nan")
+        worst = np.max([np.abs(self.derived(h) - self.weights[h]).max() for h in range(self.heads)])
+        return float("inf") if np.isnan(worst) else float(worst)  # a model that computes NaN is not re-derived
+
 
 STREAMS = ("encoder", "decoder", "cross")
 
@@ -52,7 +157,7 @@ class Block(Record):
 
 @dataclass(frozen=True, eq=False)
 class Prediction(Record):
-    """The k most likely pieces at each row: ids, readable texts and log-probabilities over the whole vocabulary."""
+    """The k most likely tokens at each row: ids, readable texts and log-probabilities over the whole vocabulary."""
 
     ids: np.ndarray
     texts: tuple[tuple[str, ...], ...]
@@ -61,7 +166,14 @@ class Prediction(Record):
 
 @dataclass(frozen=True, eq=False)
 class Trace(Record):
-    """What one forward pass left behind."""
+    """What one forward pass left behind.
+
+    >>> trace = ex.trace(ex.load("bert"), "A dog ran.")
+    >>> trace.at("encoder", 0).weights.shape
+    (4, 6, 6)
+    >>> trace.residual < 1e-5
+    True
+    """
 
     model: str
     family: str
@@ -98,6 +210,29 @@ class Trace(Record):
         raise ChoiceError(
             f"This trace holds no {part} of {stream} layer {layer}. Make it with ex.trace(model, text, blocks=True)."
         )
+
+    def summary(self) -> Summary:
+        """Who read what, through how many layers and heads, and what is kept besides."""
+        streams = {a.stream: (a.heads, len([b for b in self.attention if b.stream == a.stream])) for a in self.attention}
+        rows = [("source", f"{len(self.source)} tokens: {listed(self.source.texts)}")]
+        rows += [("target", f"{len(self.target)} tokens: {listed(self.target.texts)}")] if self.target is not None else []
+        rows += [("attention", f"{name}, {layers} layers × {heads} heads") for name, (heads, layers) in streams.items()]
+        rows += fields_of(("hidden", "blocks", "outputs", "edits", "notes"), self)
+        return f"Trace of {self.model!r}, {self.family}", rows
+
+    def to_frame(self, what: str = "attention") -> DataFrame:
+        """A part of this trace as a table of pandas: "attention", "tokens", "top" or "hidden".
+
+        >>> import explorer as ex
+        >>> trace = ex.trace(ex.load("bert"), "A dog ran.")
+        >>> list(trace.to_frame("attention").columns)
+        ['stream', 'layer', 'head', 'query', 'key', 'query_token', 'key_token', 'weight']
+        >>> len(trace.to_frame("tokens")) == len(trace.source)
+        True
+        """
+        from explorer.records.frames import frame_of
+
+        return frame_of(self, what)
 
     @property
     def residual(self) -> float:

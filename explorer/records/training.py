@@ -1,4 +1,4 @@
-"""What one moment of training leaves behind."""
+"""What a training leaves behind: its steps, curves over seeds, schedules and abilities."""
 
 from __future__ import annotations
 
@@ -6,12 +6,65 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from explorer.errors import ChoiceError
 from explorer.records.record import Record
 
 
 @dataclass(frozen=True, eq=False)
+class Curve(Record):
+    """One line: y over x, with the lowest and the highest measurement where there were several."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("y", "low", "high"):
+            values = getattr(self, name)
+            if values is not None and values.shape != self.x.shape:
+                raise ChoiceError(f"The curve {self.label!r} has {len(self.x)} places but {name} holds {values.shape}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Curves(Record):
+    """Several lines over the same axes, a note on how they were measured, and perhaps a place along the axis that has a name."""
+
+    title: str
+    across: str
+    up: str
+    lines: tuple[Curve, ...]
+    note: str = ""
+    log: bool = False
+    mark: tuple[str, float] | None = None
+
+
+def spread(label: str, x: np.ndarray, runs: np.ndarray) -> Curve:
+    """The mean of several runs [run, place] with their lowest and highest."""
+    return Curve(label, x, runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Saturation(Record):
+    """What a softmax does to scores q·k of ever wider queries and keys, whose parts are independent with variance 1.
+
+    For each width: `scores` [width, key] of one query, and over many queries, without and with ÷ √d [width, 2]: the mean
+    `largest` weight, the mean size of the softmax's `slope` ‖∂α/∂s‖ and the share of `single` rows, with one weight above 0.99.
+    """
+
+    widths: np.ndarray
+    scores: np.ndarray
+    largest: np.ndarray
+    slope: np.ndarray
+    single: np.ndarray
+    draws: int
+
+
+@dataclass(frozen=True, eq=False)
 class TrainingStep(Record):
-    """The loss by part, the share of the full learning rate and the speed (pieces a second) at one step.
+    """The loss by part, the share of the full learning rate and the speed (tokens a second) at one step.
 
     Now and then the model is measured on held-out text, and the step holds what was found: `metrics` by name; `samples`, what
     the model writes or fills in, a line each; `probes`, by name how much each head does one thing [layer, head]. `snapshot` is
@@ -26,3 +79,86 @@ class TrainingStep(Record):
     samples: tuple[str, ...] = ()
     probes: dict[str, np.ndarray] = field(default_factory=dict)
     snapshot: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Schedules(Record):
+    """How the learning rate moves under each schedule: `shares` [schedule, place] of the full rate at the steps `at`.
+
+    `chosen` is the schedule of this run and `now` the step where it stands.
+    """
+
+    names: tuple[str, ...]
+    at: np.ndarray
+    shares: np.ndarray
+    chosen: str
+    now: int
+
+
+@dataclass(frozen=True, eq=False)
+class Along(Record):
+    """The loss along the straight line from the weights that a training began with (0) to those it ended with (1).
+
+    `loss` belongs to the places `share` of the line. `went` [snapshot, 3] is where the training itself came by: the step,
+    the place on the line that is nearest to its weights, and its loss; `apart` how far from the line that is, in lengths
+    of the line. `tokens` is how many answers each loss is the mean of.
+    """
+
+    model: str
+    task: str
+    share: np.ndarray
+    loss: np.ndarray
+    went: np.ndarray
+    apart: np.ndarray
+    pieces: int
+
+
+@dataclass(frozen=True, eq=False)
+class Ability(Record):
+    """One thing that a model was asked to do: what it read and what it answered. `able` is False where it cannot be asked."""
+
+    verb: str
+    reads: str
+    says: str
+    able: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Budget(Record):
+    """What a training costs: its steps, the tokens that it reads and the answers that it is told, and its weights."""
+
+    steps: int
+    pieces: float
+    answers: float
+    weights: int
+
+    @property
+    def operations(self) -> float:
+        """About six for each weight and token that is read: two forwards, four backwards."""
+        return 6 * self.weights * self.pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Abilities(Record):
+    """What models can do that were trained alike, but for other objectives: `rates` [objective, ability, seed] of exactly right answers.
+
+    They are not numbers where a model cannot be asked; `reasons` [objective, ability] then says why, and is empty elsewhere. `mean`,
+    `low` and `high` [objective, ability] are the mean over the seeds and its 95 % interval. `tokens` [objective] is how many tokens of
+    text were read in a training, `signal` the share of them that is asked about, `weights` how many numbers each model has. `beside`
+    [ability] is what a rule reaches that has read nothing, where there is one.
+    """
+
+    systems: tuple[str, ...]
+    objectives: tuple[str, ...]
+    abilities: tuple[str, ...]
+    rates: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    reasons: tuple[tuple[str, ...], ...]
+    pieces: np.ndarray
+    signal: np.ndarray
+    weights: np.ndarray
+    beside: np.ndarray
+    questions: tuple[int, ...]
+    note: str

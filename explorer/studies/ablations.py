@@ -1,6 +1,6 @@
-"""What two ideas are worth: guessing the next sentence (BERT), and hiding other pieces every time (RoBERTa); each with and without.
+"""Two ablations: next sentence prediction (BERT), and dynamic masking (RoBERTa); each with and without.
 
-`python -m explorer.experiments.worth` measures both (about twelve minutes on two cores) and writes `data/results/next-sentence` and
+`python -m explorer.studies.ablations` measures both (about twelve minutes on two cores) and writes `data/results/next-sentence` and
 `data/results/masks`. With one of these words it measures only that.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from explorer import library
-from explorer.experiments import plain
+from explorer.models import results
 from explorer.records import Curves, spread
+from explorer.studies import common_runs
 
 RATE, HELD = 0.15, 256
 FEW = 1000  # stories: so few that each comes many times, as Wikipedia came forty times to BERT
@@ -27,16 +27,16 @@ class Case:
     system: str
     title: str
     ways: dict[str, dict[str, Any]]  # by the name of each line what differs
-    stories: int = plain.STORIES
+    stories: int = common_runs.STORIES
     options: dict[str, Any] = field(default_factory=dict)
 
 
-FULL = plain.Steps()
+FULL = common_runs.Steps()
 CASES = {
     "next-sentence": Case(
         "bert",
         "Is guessing the next sentence worth it?",
-        {"masked pieces and next sentence": {"objective": "mlm+nsp"}, "masked pieces only": {"objective": "mlm"}},
+        {"masked tokens and next sentence": {"objective": "mlm+nsp"}, "masked tokens only": {"objective": "mlm"}},
     ),
     "masks": Case(
         "roberta",
@@ -48,24 +48,24 @@ CASES = {
 }
 
 
-def worth(name: str, size: plain.Steps = FULL, processes: int = 2) -> Curves:
-    """Hidden pieces found again in new stories while both ways of a case are trained."""
+def worth(name: str, size: common_runs.Steps = FULL, processes: int = 2) -> Curves:
+    """Hidden tokens found again in new stories while both ways of a case are trained."""
     case = CASES[name]
     tasks = [(name, way, seed, size) for way in case.ways for seed in size.seeds]
-    found = np.array(plain.each(course, tasks, processes)).reshape(len(case.ways), len(size.seeds), -1)
+    found = np.array(common_runs.each(course, tasks, processes)).reshape(len(case.ways), len(size.seeds), -1)
     lines = tuple(spread(way, size.due, runs) for way, runs in zip(case.ways, found, strict=True))
     times = size.steps * size.batch / case.stories
     note = f"{case.system}, size tiny, {len(size.seeds)} seeds; {case.stories:,} stories, each seen about {times:.1f} times"
-    return Curves(case.title, "training step", "hidden pieces found in new stories", lines, f"{note}; asked with 15 % hidden")
+    return Curves(case.title, "training step", "hidden tokens found in new stories", lines, f"{note}; asked with 15 % hidden")
 
 
-def course(name: str, way: str, seed: int, size: plain.Steps = FULL) -> np.ndarray:
-    """One run: at every check, the first before any step, the share of hidden pieces that it finds in new stories [check]."""
+def course(name: str, way: str, seed: int, size: common_runs.Steps = FULL) -> np.ndarray:
+    """One run: at every check, the first before any step, the share of hidden tokens that it finds in new stories [check]."""
     case = CASES[name]
-    given = {"corpus": plain.told("microworld", case.stories), "mask_rate": RATE, "tables": "sines", "batch": size.batch}
-    run = plain.run(case.system, size.steps, seed, "microworld", **given, **case.options, **case.ways[way])
-    found = plain.finding(run.model.tokenizer, HELD)
-    return np.array([found(run.model), *plain.measured(run, found, set(size.due.tolist()))])
+    given = {"corpus": common_runs.told("microworld", case.stories), "mask_rate": RATE, "tables": "sines", "batch": size.batch}
+    run = common_runs.run(case.system, size.steps, seed, "microworld", **given, **case.options, **case.ways[way])
+    found = common_runs.finding(run.model.tokenizer, HELD)
+    return np.array([found(run.model), *common_runs.measured(run, found, set(size.due.tolist()))])
 
 
 CAUTION = {
@@ -77,7 +77,7 @@ CAUTION = {
 }
 
 
-def how(name: str, size: plain.Steps) -> str:
+def how(name: str, size: common_runs.Steps) -> str:
     """How the runs of a case were made, and what may not be concluded."""
     return (
         f"{size.steps:,} steps of {size.batch} stories, float32, tables of positions begin as sines; measured on {HELD} stories of the "
@@ -88,4 +88,4 @@ def how(name: str, size: plain.Steps) -> str:
 if __name__ == "__main__":
     for asked in sys.argv[1:] or CASES:
         measured = worth(asked)
-        library.write_result(asked, measured, plain.card(measured, how(asked, FULL), f"worth {asked}"))
+        results.write_result(asked, measured, common_runs.card(measured, how(asked, FULL), f"ablations {asked}"))

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from explorer.measuring import masked
-from explorer.measuring.held import Desk, Held
-from explorer.model import OwnModel
-from explorer.nn.presets import preset
+from explorer import microworld
+from explorer.analysis.evaluation import masked
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.models.presets import preset
+from explorer.models.transformer import TransformerModel
 from explorer.records import Curves
-from explorer.text import microworld
 from explorer.text.learning import tokenizer
-from explorer.text.seedling import stories
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.fitting import fit
+from explorer.text.toy import stories
+from explorer.training.fit import fit
 from explorer.training.run import Run
 
 PIECES, STORIES = 800, 20_000
@@ -41,7 +41,7 @@ def told(world: str, count: int, split: str = "train") -> list[list[str]]:
 
 @lru_cache(maxsize=4)
 def pieces(system: str, world: str = "toy") -> Tokenizer:
-    """A tokenizer of the kind that belongs to a system, learned from the stories of a world."""
+    """A tokenizer of the kind that belongs to a system, trained on the stories of a world."""
     whose = preset(system)
     texts = (" ".join(story) for story in told(world, STORIES))
     return tokenizer(whose.tokenizer, texts, size=WORLDS[world], specials=whose.specials)
@@ -78,14 +78,14 @@ class Steps:
         return np.linspace(0, self.steps, self.checks + 1).round()
 
 
-def finding(tokenizer: Tokenizer, count: int) -> Callable[[OwnModel], float]:
-    """Ask a model for hidden pieces, 15 % of so many new stories of the microworld: the share that it finds."""
-    ask = masked.hidden(Desk(Held(told("microworld", count, "validation")), tokenizer, "mlm", "mlm", LENGTH, 0))
+def finding(tokenizer: Tokenizer, count: int) -> Callable[[TransformerModel], float]:
+    """Ask a model for hidden tokens, 15 % of so many new stories of the microworld: the share that it finds."""
+    ask = masked.masked_accuracy(EvalContext(EvalData(told("microworld", count, "validation")), tokenizer, "mlm", LENGTH))
     assert ask is not None
     return lambda model: ask(model).metrics["mlm accuracy"]
 
 
-def measured(run: Run, what: Callable[[OwnModel], Any], due: Container[float]) -> Iterator[Any]:
+def measured(run: Run, what: Callable[[TransformerModel], Any], due: Container[float]) -> Iterator[Any]:
     """What is measured after some steps of a run."""
     for step in run:
         if step.step in due:
@@ -104,13 +104,13 @@ def card(made: Curves, how: str, command: str) -> str:
     )
     return (
         f"# {made.title}\n\n{made.note}.\n{how}\n\nAfter the last step, {made.up}:\n\n{ends}\n\n"
-        f"The record holds the mean and the range of the seeds. Make it again: `python -m explorer.experiments.{command}`.\n"
+        f"The record holds the mean and the range of the seeds. Make it again: `python -m explorer.studies.{command}`.\n"
         "Another processor rounds differently, so last digits may differ.\n"
     )
 
 
 def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) -> Run:
-    """A run of 32 stories a step in float32, whose weights all begin at random."""
+    """A run with batches of 32 stories in float32, all weights initialised at random."""
     settings: dict[str, Any] = {
         "batch": 32,
         "schedule": "cosine",
@@ -120,4 +120,6 @@ def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) 
         "tables": "random",
     }
     given: dict[str, Any] = {"corpus": told(world, STORIES), "held": [], "tokenizer": pieces(system, world)}
-    return fit(system, steps=steps, seed=seed, device="cpu", **given | settings | changes)
+    made = fit(system, steps=steps, seed=seed, device="cpu", **given | settings | changes)
+    assert isinstance(made, Run)
+    return made

@@ -1,7 +1,7 @@
-"""Which position scheme goes on beyond the length that it was trained on? One small decoder and one small encoder under each.
+"""Which position scheme generalises beyond its training length? One small decoder and one small encoder for each.
 
-`python -m explorer.experiments.lengths` measures again (about twenty minutes on two cores; `decoder` or `encoder` alone takes half)
-and writes, for both families, `data/results/lengths-…` (loss by place) and `data/results/learning-…` (loss while training).
+`python -m explorer.studies.lengths` measures again (about twenty minutes on two cores; `decoder` or `encoder` alone takes half) and
+writes, for both families, `data/results/lengths-…` (loss by position) and `data/results/learning-…` (loss while training).
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from explorer import library
+from explorer.analysis.evaluation.batches import Sheet, judged
+from explorer.corruption.collate import PARTS, Batch
 from explorer.corruption.masking import mlm
 from explorer.corruption.rows import rows_of
-from explorer.experiments import plain
-from explorer.loading import build
-from explorer.measuring.feeding import Sheet, judged
-from explorer.model import OwnModel
+from explorer.models import results
+from explorer.models.load import build
+from explorer.models.transformer import TransformerModel, transformer
 from explorer.nn.positions import RelativeBuckets
 from explorer.records import Curve, Curves, Vocabulary, spread
-from explorer.training.batches import Batch
-from explorer.training.run import Plan, Run
-from explorer.training.stories import Story, lots, prepared
+from explorer.studies import common_runs
+from explorer.text.examples import Example, prepared, step_rng
+from explorer.training.plan import Plan
+from explorer.training.run import Run
 
 FAMILIES = {"decoder": ("gpt2", "causal"), "encoder": ("bert", "mlm")}
 SHAPE: dict[str, Any] = {"dim": 64, "layers": 2, "heads": 4, "hidden": 256, "segments": 0, "next_sentence": False}
@@ -33,12 +34,12 @@ SCHEMES = ("none", "sinusoidal", "learned", "t5", "t5, ranges to 64", "rope", "a
 
 
 @dataclass(frozen=True)
-class Size:
-    """How large the experiment is: in pieces, steps, stories, windows of held-out text, and seeds."""
+class LengthsSize:
+    """How large the experiment is: in tokens, steps, stories, windows of held-out text, and seeds."""
 
     trained: int = 64
     read: int = 256
-    bin: int = 16  # places whose losses are averaged
+    bin: int = 16  # positions whose losses are averaged
     steps: int = 1500
     batch: int = 16
     checks: int = 10
@@ -47,52 +48,52 @@ class Size:
     seeds: tuple[int, ...] = (0, 1, 2)
 
 
-FULL = Size()
+FULL = LengthsSize()
 
 
 class Windows(Run):
-    """A run over windows of one long text, which begin anywhere in it: so no place in a window is a special one."""
+    """A run over windows of one long text, which begin anywhere in it: so no position in a window is special."""
 
     text: np.ndarray
     wide: int
 
     def batch(self, step: int) -> Batch:
         """The batch of a step: the same windows for every scheme."""
-        chance = lots(self.plan.seed, step)
-        begins = chance.integers(len(self.text) - self.wide, size=self.plan.batch)
-        return asked(self.plan.objective, windows(self.text, begins, self.wide), self.model.tokenizer.vocabulary, chance)
+        rng = step_rng(self.plan.seed, step)
+        begins = rng.integers(len(self.text) - self.wide, size=self.plan.batch)
+        return asked(self.plan.objective, windows(self.text, begins, self.wide), self.model.tokenizer.vocabulary, rng)
 
 
 def windows(text: np.ndarray, begins: np.ndarray, wide: int) -> np.ndarray:
-    """Windows of a long text, and the piece after each: [row, place]."""
+    """Windows of a long text, and the token after each: [row, position]."""
     return text[begins[:, None] + np.arange(wide + 1)]
 
 
-def asked(objective: str, ids: np.ndarray, vocabulary: Vocabulary, chance: np.random.Generator) -> Batch:
-    """What is asked about windows: the next piece at every place, or 15 % of the pieces, hidden."""
+def asked(objective: str, ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator) -> Batch:
+    """The targets of windows: the next token at every position, or 15 % of the tokens, masked."""
     read, none = ids[:, :-1], np.zeros_like(ids[:, :-1])
-    real = np.ones(read.shape, bool)
+    attention_mask = np.ones(read.shape, bool)
     if objective == "causal":
-        return Batch(read, real, none, ids[:, 1:], real)
+        return Batch(read, attention_mask, none, ids[:, 1:], attention_mask)
     words = np.where(np.isin(read, vocabulary.special), -1, 0)
-    made = mlm(rows_of(read, real, words, words), vocabulary, chance)
-    return Batch(made.source.ids, real, none, read, made.scored)
+    made = mlm(rows_of(read, attention_mask, words, words), vocabulary, rng)
+    return Batch(made.source.ids, attention_mask, none, read, made.scored)
 
 
 @lru_cache(maxsize=4)
 def long_text(system: str, count: int, split: str) -> np.ndarray:
-    """Stories of the microworld one after another, with a piece between two that says where one ends."""
-    pieces = plain.pieces(system, "microworld")
+    """Stories of the microworld one after another, with a token between two that says where one ends."""
+    pieces = common_runs.pieces(system, "microworld")
     assert pieces.vocabulary.last is not None
-    told: list[Story] = prepared(plain.told("microworld", count, split), pieces)
+    told: list[Example] = prepared(common_runs.told("microworld", count, split), pieces)
     return np.concatenate([np.append(story.ids, pieces.vocabulary.last) for story in told])
 
 
-def model_of(family: str, scheme: str, seed: int, size: Size) -> OwnModel:
-    """A model that is told where words stand in this way, with weights that begin at random.
+def model_of(family: str, scheme: str, seed: int, size: LengthsSize) -> TransformerModel:
+    """A model with this position scheme, with random initial weights.
 
-    A learned table has rows up to the length that is read; those beyond the trained length are never trained. Disentangled
-    distances are clipped at the furthest that there are in training, so that no row of theirs is met only later.
+    A learned table has rows up to the length that is read; those beyond the trained length are never trained. Disentangled distances
+    are clipped at the furthest that there are in training, so that no row of theirs is used without training.
     """
     system, (kind, _, ranges) = FAMILIES[family][0], scheme.partition(", ranges to ")
     own: dict[str, dict[str, Any]] = {
@@ -101,7 +102,8 @@ def model_of(family: str, scheme: str, seed: int, size: Size) -> OwnModel:
         "sinusoidal": {"embedding_scale": True},  # as the first Transformer has it: words × √d, or the curves drown them
     }
     fields = SHAPE | {"length": size.trained, "positions": kind} | own.get(kind, {})
-    made = build(system, tokenizer=plain.pieces(system, "microworld"), seed=seed, device="cpu", **fields)
+    new = build(system, tokenizer=common_runs.pieces(system, "microworld"), seed=seed, device="cpu", **fields)
+    made = transformer(new)
     if ranges:
         position = made.module.embeddings.position
         assert isinstance(position, RelativeBuckets)
@@ -109,7 +111,7 @@ def model_of(family: str, scheme: str, seed: int, size: Size) -> OwnModel:
     return made
 
 
-def run_of(family: str, scheme: str, seed: int, size: Size) -> Windows:
+def run_of(family: str, scheme: str, seed: int, size: LengthsSize) -> Windows:
     """The run that trains it."""
     system, objective = FAMILIES[family]
     plan = Plan(objective, objective, size.steps, size.batch, seed, checks=0, snapshots=0)
@@ -118,8 +120,8 @@ def run_of(family: str, scheme: str, seed: int, size: Size) -> Windows:
     return run
 
 
-def train(family: str, scheme: str, seed: int, size: Size) -> tuple[np.ndarray, np.ndarray]:
-    """One run: its held-out loss at the trained length at every check, and its loss by place at the length that is read."""
+def train(family: str, scheme: str, seed: int, size: LengthsSize) -> tuple[np.ndarray, np.ndarray]:
+    """One run: its held-out loss at the training length at every check, and its loss by position at the test length."""
     run, found = run_of(family, scheme, seed, size), []
     model = run.model
     fresh = held_out(family, model.tokenizer.vocabulary, size)
@@ -132,10 +134,10 @@ def train(family: str, scheme: str, seed: int, size: Size) -> tuple[np.ndarray, 
     return np.array(found), by_place(model, fresh, size.bin)
 
 
-def held_out(family: str, vocabulary: Vocabulary, size: Size) -> Batch:
+def held_out(family: str, vocabulary: Vocabulary, size: LengthsSize) -> Batch:
     """Questions on windows of new stories, side by side: the same for every model."""
     system, objective = FAMILIES[family]
-    many = size.windows * (1 if objective == "causal" else 4)  # an encoder is asked at fewer places
+    many = size.windows * (1 if objective == "causal" else 4)  # an encoder predicts at fewer positions
     text = long_text(system, many * size.read // 60 + 20, "validation")
     begins = np.arange(many) * size.read % (len(text) - size.read)
     return asked(objective, windows(text, begins, size.read), vocabulary, np.random.default_rng(0))
@@ -143,31 +145,32 @@ def held_out(family: str, vocabulary: Vocabulary, size: Size) -> Batch:
 
 def cut(batch: Batch, rows: int, wide: int) -> Batch:
     """The first places of the first rows."""
-    names = ("source", "real", "segments", "answers", "scored")
-    return replace(batch, **{name: getattr(batch, name)[:rows, :wide] for name in names})
+    return replace(batch, **{name: getattr(batch, name)[:rows, :wide] for name in PARTS})
 
 
-def by_place(model: OwnModel, batch: Batch, width: int) -> np.ndarray:
-    """The mean −log P of the right pieces, for each stretch of so many places."""
-    logp, _ = judged(model, Sheet(batch.source, batch.real, batch.segments), batch.answers, batch.scored)
-    stretch = np.nonzero(batch.scored)[1] // width
+def by_place(model: TransformerModel, batch: Batch, width: int) -> np.ndarray:
+    """The mean −log P of the right tokens, for each stretch of so many places."""
+    logp, _ = judged(model, Sheet(batch.source, batch.attention_mask, batch.segments), batch.labels, batch.loss_mask)
+    stretch = np.nonzero(batch.loss_mask)[1] // width
     return -np.bincount(stretch, logp) / np.bincount(stretch)
 
 
-def checks(size: Size) -> list[int]:
+def checks(size: LengthsSize) -> list[int]:
     """The steps after which a run is measured."""
     return [int(step) for step in np.linspace(0, size.steps, size.checks + 1)[1:].round()]
 
 
-def measure(family: str, size: Size = FULL, schemes: Sequence[str] = SCHEMES, processes: int = 2) -> tuple[Curves, Curves]:
-    """Loss by place and loss while training, for every scheme."""
+def measure(
+    family: str, size: LengthsSize = FULL, schemes: Sequence[str] = SCHEMES, processes: int = 2
+) -> tuple[Curves, Curves]:
+    """Loss by position and loss during training, for every scheme."""
     tasks = [(family, scheme, seed, size) for scheme in schemes for seed in size.seeds]
-    found = plain.each(train, tasks, processes)
+    found = common_runs.each(train, tasks, processes)
     places, steps = np.arange(0, size.read, size.bin) + (size.bin - 1) / 2, np.array(checks(size))
-    up = f"loss ({'nats per piece' if family == 'decoder' else 'nats per hidden piece'})"
-    note = f"{family}s of width 64, two layers, {len(size.seeds)} seeds each; {size.steps:,} steps on texts of {size.trained} pieces"
+    up = f"loss ({'nats per token' if family == 'decoder' else 'nats per hidden token'})"
+    note = f"{family}s of width 64, two layers, {len(size.seeds)} seeds each; {size.steps:,} steps on texts of {size.trained} tokens"
     a = "An" if family == "encoder" else "A"
-    mark = (f"trained on {size.trained} pieces", float(size.trained))
+    mark = (f"trained on {size.trained} tokens", float(size.trained))
 
     def lines(x: np.ndarray, which: int) -> tuple[Curve, ...]:
         by_scheme = np.array([one[which] for one in found]).reshape(len(schemes), len(size.seeds), len(x))
@@ -178,7 +181,7 @@ def measure(family: str, size: Size = FULL, schemes: Sequence[str] = SCHEMES, pr
     return far, Curves(title, "training step", at, lines(steps, 0), note)
 
 
-def card(measured: Curves, family: str, size: Size = FULL) -> str:
+def card(measured: Curves, family: str, size: LengthsSize = FULL) -> str:
     """What was done, what came out at the end, and how to do it again."""
     ends = "\n".join(
         f"- {line.label}: {line.y[0]:.2f} at {line.x[0]:g}, {line.y[-1]:.2f} ({line.low[-1]:.2f} to {line.high[-1]:.2f}) at {line.x[-1]:g}"
@@ -192,22 +195,22 @@ CARD = """# {title}
 
 {note}.
 {batch} windows a step, which begin anywhere in {stories:,} stories of the microworld that stand one after another; held-out
-windows of {read} pieces are of its validation stories. Muon and AdamW at the rates of every preset, cosine, float32.
+windows of {read} tokens are of its validation stories. Muon and AdamW at the rates of every preset, cosine, float32.
 
 Along the axis, first and last point, mean and range of the seeds:
 
 {ends}
 
 What the lines mean: *learned* is a table of {read} random rows, of which only the first {trained} are ever trained. *t5* is as T5 has it:
-the numbers of its ranges beyond {trained} pieces are never trained; with *ranges to 64* all of them are. *disentangled* clips
+the numbers of its ranges beyond {trained} tokens are never trained; with *ranges to 64* all of them are. *disentangled* clips
 distances at {trained} − 1, as DeBERTa does at its own. *sinusoidal* multiplies words by √d, as the first Transformer. One recipe for all
 schemes, none tuned. At the trained length a gap, above all an encoder's, is one in learning speed: more steps close some of it.
 
-Make it again: `python -m explorer.experiments.lengths {family}`. Another processor rounds differently, so last digits may differ.
+Make it again: `python -m explorer.studies.lengths {family}`. Another processor rounds differently, so last digits may differ.
 """
 
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or FAMILIES:
         for name, made in zip(("lengths", "learning"), measure(chosen), strict=True):
-            library.write_result(f"{name}-{chosen}", made, card(made, chosen))
+            results.write_result(f"{name}-{chosen}", made, card(made, chosen))

@@ -1,4 +1,4 @@
-"""How tasks weigh the layers of ELMo: several biLMs, several heads on each, and every layer alone beside the mix."""
+"""How tasks weight the layers of ELMo: several biLMs, several classifiers on each, and every layer alone beside the mix."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from explorer import library
-from explorer.experiments import plain
-from explorer.model import OwnModel
-from explorer.recipes import RECIPES
+from explorer.models import results, store
+from explorer.models.model import TrainableModel, trainable
 from explorer.records import Bench, Mixes
-from explorer.tasks import TASKS
-from explorer.tasks.features import features
-from explorer.tasks.metrics import interval
-from explorer.tasks.mixing import Frozen, Learning
-from explorer.training.fitting import fit
+from explorer.studies import common_runs
+from explorer.studies.recipes import RECIPES
+from explorer.training.finetune import TASKS
+from explorer.training.finetune.features import features
+from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.mixing import Frozen, Learning
+from explorer.training.fit import fit
 
 NAME, WORKSHOP = "mixes", Path("runs") / "recipes"
 SHOWN = (1, 2, 5, 10, 20, 40, 60, 100, 150, 200, 300)
@@ -28,7 +28,7 @@ KEPT = 600  # so many examples to learn from, and as many new ones, are kept for
 
 
 @dataclass(frozen=True)
-class Size:
+class MixesSize:
     """How much is trained and asked; `options` change the biLM, for a test."""
 
     bilms: tuple[int, ...] = (0, 1, 2)
@@ -41,25 +41,25 @@ class Size:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The steps after which the shares are written down."""
+        """The steps after which the weights are logged."""
         return (*(step for step in SHOWN if step < self.steps), self.steps)
 
 
-FULL = Size()
+FULL = MixesSize()
 
 
-def bilm(seed: int, size: Size, workshop: Path) -> OwnModel:
+def bilm(seed: int, size: MixesSize, workshop: Path) -> TrainableModel:
     """The biLM of a seed as the shipped one was trained; one that lies in the workshop is taken as it is."""
     folder = workshop / f"elmo-{seed}"
     run = fit("elmo", seed=seed, folder=folder, device="cpu", **{**RECIPES["elmo"].options, **size.options})
     for step in run:
         if step.metrics:
             sys.stderr.write(f"elmo-{seed} {step.step}: {dict(step.metrics)}\n")
-    return library.read(folder, "elmo")
+    return trainable(store.read(folder, "elmo"))
 
 
-def frozen(model: OwnModel, size: Size) -> dict[str, Frozen]:
-    """What the layers of a model say to the questions of every task."""
+def frozen(model: TrainableModel, size: MixesSize) -> dict[str, Frozen]:
+    """The hidden states of all layers of a model for the examples of every task."""
     made = {}
     for name in size.tasks:
         task = TASKS[name]
@@ -69,8 +69,8 @@ def frozen(model: OwnModel, size: Size) -> dict[str, Frozen]:
     return made
 
 
-def learned(tasks: Mapping[str, Frozen], seed: int, size: Size) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One run of all heads: shares [task, step, layer], gammas [task, step] and scores [task, way]."""
+def learned(tasks: Mapping[str, Frozen], seed: int, size: MixesSize) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One run of all classifiers: layer weights [task, step, layer], gammas [task, step] and scores [task, way]."""
     layers = next(iter(tasks.values())).train.shape[2]
     whole = Learning(tasks, seed, size.steps)
     course = [mixes for mixes in whole if mixes[0].step in size.shown]
@@ -85,8 +85,8 @@ def learned(tasks: Mapping[str, Frozen], seed: int, size: Size) -> tuple[np.ndar
     return shares, gammas, np.array([[held[name] for held in scores] for name in tasks])
 
 
-def runs_of(seed: int, size: Size, workshop: Path) -> tuple[list[Any], list[float], list[Bench]]:
-    """All heads on the biLM of one seed, how good a blind answer is, and for the first seed the benches."""
+def runs_of(seed: int, size: MixesSize, workshop: Path) -> tuple[list[Any], list[float], list[Bench]]:
+    """All classifiers on the biLM of one seed, the baseline of the most frequent label, and for the first seed the benches."""
     tasks = frozen(bilm(seed, size, workshop), size)
     made = [learned(tasks, head, size) for head in size.heads]
     benches = [
@@ -97,17 +97,17 @@ def runs_of(seed: int, size: Size, workshop: Path) -> tuple[list[Any], list[floa
 
 def bench(held: Frozen, shares: np.ndarray) -> Bench:
     """Some of the examples of a task, to mix by hand."""
-    chance = np.random.default_rng(4)
+    rng = np.random.default_rng(4)
     known = np.flatnonzero(np.isin(np.array(held.asked), np.array(held.classes)))
-    some, new = chance.permutation(len(held.gold))[:KEPT], chance.permutation(known)[:KEPT]
+    some, new = rng.permutation(len(held.gold))[:KEPT], rng.permutation(known)[:KEPT]
     gold, asked = (np.searchsorted(np.array(held.classes), np.array(labels)) for labels in (held.gold, held.asked))
     train, test = (x[:, 0].astype(np.float16) for x in (held.train[some], held.test[new]))  # each asks about one place
     return Bench(held.task.name, held.classes, train, gold[some], test, asked[new], shares)
 
 
-def measure(size: Size = FULL, processes: int = 2, workshop: Path = WORKSHOP) -> tuple[Mixes, list[Bench]]:
-    """Every task on every biLM with every seed of its heads."""
-    found = plain.each(runs_of, [(seed, size, workshop) for seed in size.bilms], processes)
+def measure(size: MixesSize = FULL, processes: int = 2, workshop: Path = WORKSHOP) -> tuple[Mixes, list[Bench]]:
+    """Every task on every biLM with every seed of its classifiers."""
+    found = common_runs.each(runs_of, [(seed, size, workshop) for seed in size.bilms], processes)
     shares, gammas, scores = (np.stack([run[n] for made, _, _ in found for run in made], axis=1) for n in range(3))
     ways = ("mix", *(f"layer {layer}" for layer in range(shares.shape[-1])))
     by_bilm = scores.reshape(len(size.tasks), len(size.bilms), len(size.heads), len(ways)).mean(2)
@@ -124,12 +124,14 @@ def measure(size: Size = FULL, processes: int = 2, workshop: Path = WORKSHOP) ->
 
 
 def intervals(values: np.ndarray) -> np.ndarray:
-    """Mean, low and high over the biLMs: from [task, bilm, way] to [task, way, 3]. Heads of one biLM were averaged before."""
+    """Mean, low and high over the biLMs: from [task, bilm, way] to [task, way, 3]. Classifiers of one biLM were averaged before."""
     return np.array([[interval(values[task, :, way]) for way in range(values.shape[2])] for task in range(len(values))])
 
 
 def followed(measured: Mixes, order: Sequence[Sequence[str]]) -> list[bool]:
-    """For every biLM whether each group of tasks reads lower in the stack than the next one, by the mean of Σ j s_j over its heads."""
+    """For every biLM whether each group of tasks reads lower in the stack than the next one, by the mean of Σ j s_j over its
+    classifiers.
+    """
     seeds = list(dict.fromkeys(seed for seed, _ in measured.runs))
     kept = []
     for seed in seeds:
@@ -163,7 +165,7 @@ CARD = """# How tasks weigh the layers of ELMo
 
 The order form < entities, part of speech < word sense, topic (by Σ j s_j) holds in {kept} of {all} biLMs.
 
-Make it again: `python -m explorer.experiments.mixes`. It trains `elmo` with seeds 0, 1 and 2 in `runs/recipes` first, or takes what
+Make it again: `python -m explorer.studies.mixes`. It trains `elmo` with seeds 0, 1 and 2 in `runs/recipes` first, or takes what
 lies there. Another processor rounds differently, so last digits may differ.
 """
 
@@ -171,9 +173,9 @@ lies there. Another processor rounds differently, so last digits may differ.
 def main() -> None:
     """Measure, and keep the records with their cards."""
     measured, benches = measure()
-    library.write_result(NAME, measured, card(measured))
+    results.write_result(NAME, measured, card(measured))
     for one in benches:
-        one.write(library.data_folder() / "results" / NAME / f"{one.task.replace(' ', '-')}.npz")
+        one.write(store.data_folder() / "results" / NAME / f"{one.task.replace(' ', '-')}.npz")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from explorer import library
 from explorer.errors import FileError
+from explorer.models import store
+from explorer.models.card_figures import CARD
+from explorer.models.card_figures import figures as figures
+from explorer.training.objectives import OBJECTIVES
 
-CARD, TRAINED = "CARD.md", "seconds of training"
+TRAINED = "seconds of training"
 USUAL = (
     "objective",
     "strategy",
@@ -39,7 +42,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     corpus = plan["corpus"]["name"]
     how = ", ".join(f"{part} {plan[part]}" for part in USUAL if plan.get(part) not in (None, 0.0))
     parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
-    size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} pieces"
+    size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} tokens"
     kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
     seeds = list(found)
     clock = taken[choice["seed"]]
@@ -51,7 +54,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     paragraphs = [
         f"{kind} by the preset `{system}`, size `tiny` ({size}), {_begun(plan)} on `{corpus}` "
         f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
-        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.recipes {name}`. "
+        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.studies.recipes {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
         f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
         f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",
@@ -69,13 +72,13 @@ def _begun(plan: Mapping[str, Any]) -> str:
     teacher = plan.get("teacher")
     if not teacher:
         return "trained from scratch"
-    how = "taught by it" if plan["objective"] == "distillation" else "then trained without it"
+    how = "taught by it" if OBJECTIVES[plan["objective"]].taught else "then trained without it"
     return f"begun with layers of `{teacher['name']}` (weights with the SHA-256 {teacher['sha256'][:16]}…) and {how}"
 
 
 def _hash(corpus: str) -> str:
     """The hash of the card of the corpus, where it has one."""
-    path = library.data_folder() / "corpora" / corpus / CARD
+    path = store.data_folder() / "corpora" / corpus / CARD
     return f"; its card has the SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}…" if path.is_file() else ""
 
 
@@ -90,18 +93,6 @@ def command(system: str, choice: Mapping[str, Any], plan: Mapping[str, Any]) -> 
     for name, value in choice.get("options", {}).items():
         flags.append(f"--{name} {value}" if name in FLAGS else f"--set {name}={value}")
     return " ".join(["explorer fit", system, "--size tiny", *flags])
-
-
-def figures(card: str) -> dict[str, tuple[float, ...]]:
-    """The figures of a card by name, one value for each seed."""
-    rows = [line.strip("| \n").split("|") for line in card.splitlines() if line.startswith("|")]
-    found = {}
-    for name, *values in rows:
-        try:
-            found[name.strip()] = tuple(float(value) for value in values)
-        except ValueError:  # the head of the table
-            continue
-    return found
 
 
 TWIN, ALONE = "Exported, it opens as", "Hugging Face has no class for it"
@@ -135,7 +126,7 @@ def twin_of(card: str) -> tuple[str, str, str]:
         return said.split()[7], "–", "–"
     found = re.search(r"`(\w+)`: ([\d,]+) weights.*at most (\S+)\.$", " ".join(said.split()))
     if found is None:
-        raise FileError("This card tells nothing of a twin. Measure it: python -m explorer.recipes --twins.")
+        raise FileError("This card tells nothing of a twin. Measure it: python -m explorer.studies.recipes --twins.")
     return found[2], found[1], found[3]
 
 
@@ -157,7 +148,7 @@ def systems(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
 def _card(models: Path, name: str) -> str:
     path = models / name / CARD
     if not path.is_file():
-        raise FileError(f"There is no {path}. Train the model first: python -m explorer.recipes {name}.")
+        raise FileError(f"There is no {path}. Train the model first: python -m explorer.studies.recipes {name}.")
     return path.read_text("utf-8")
 
 

@@ -1,6 +1,7 @@
-"""What each objective is good for: four small models that read the same stories, asked to fill in, go on, restore and tell apart.
+"""What each training objective is good for: four small models trained on the same stories, tested on filling in, continuing,
+restoring and classifying.
 
-`python -m explorer.experiments.objectives` measures again (about seven minutes on two cores) and writes `data/results/objectives`.
+`python -m explorer.studies.objectives` measures again (about seven minutes on two cores) and writes `data/results/objectives`.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from explorer import library
+from explorer.analysis.evaluation.batches import given, in_turn, sheet_of, states
+from explorer.analysis.evaluation.generating import rewritten
 from explorer.corruption.strategies import corrupt
 from explorer.errors import ExplorerError
-from explorer.experiments import plain
-from explorer.measuring.feeding import batches, given, sheet_of, states
-from explorer.measuring.generating import rewritten
-from explorer.model import OwnModel
+from explorer.microworld.giveaway import classify
+from explorer.models import results
+from explorer.models.transformer import TransformerModel
 from explorer.records import Abilities
-from explorer.tasks.metrics import interval
-from explorer.tasks.microworld import TASKS
-from explorer.tasks.task import majority
-from explorer.text.microworld.giveaway import classify
+from explorer.studies import common_runs
+from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.microworld import TASKS
+from explorer.training.finetune.task import majority
 from explorer.training.run import Run
 
 WORLD, KIND = "microworld", "bart"  # one tokenizer for all, so that the same questions can be put to all
 SHAPE = {"dim": 64, "heads": 4, "hidden": 256, "layers": 2}
-NO_SIGHT = "it says only whether a piece was replaced, and has no list of pieces to answer from"
+NO_SIGHT = "it says only whether a token was replaced, and has no list of tokens to answer from"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ WAYS = (
 
 
 @dataclass(frozen=True)
-class Size:
+class ObjectivesSize:
     """How long each model learns, and how much it is asked."""
 
     steps: int = 700
@@ -59,16 +60,16 @@ class Size:
     examples: int = 300
 
 
-FULL = Size()
+FULL = ObjectivesSize()
 Found = tuple[
     list[float], list[str], tuple[float, float, float]
-]  # the rates, the reasons, and (pieces, share of them asked, weights)
+]  # the rates, the reasons, and (tokens, share of them asked, weights)
 
 
-def objectives(size: Size = FULL, processes: int = 2) -> Abilities:
+def objectives(size: ObjectivesSize = FULL, processes: int = 2) -> Abilities:
     """Every objective and seed, trained and asked."""
     tasks = [(number, seed, size) for number in range(len(WAYS)) for seed in size.seeds]
-    found: list[Found] = plain.each(course, tasks, processes)
+    found: list[Found] = common_runs.each(course, tasks, processes)
     rates = np.array([rates for rates, _, _ in found]).reshape(len(WAYS), len(size.seeds), len(ASKED)).swapaxes(1, 2)
     first = found[:: len(size.seeds)]
     spread = np.array([[interval(seeds) for seeds in row] for row in rates]).clip(
@@ -87,7 +88,7 @@ def objectives(size: Size = FULL, processes: int = 2) -> Abilities:
     )  # fmt: skip
 
 
-def course(number: int, seed: int, size: Size = FULL) -> Found:
+def course(number: int, seed: int, size: ObjectivesSize = FULL) -> Found:
     """One objective, one seed: trained, then asked everything."""
     way = WAYS[number]
     run = trained(way, seed, size)
@@ -104,48 +105,48 @@ def course(number: int, seed: int, size: Size = FULL) -> Found:
     return rates, reasons, cost(run, way, size)
 
 
-def trained(way: Way, seed: int, size: Size) -> Run:
+def trained(way: Way, seed: int, size: ObjectivesSize) -> Run:
     """A model of this objective after its training."""
-    given = {"tokenizer": plain.pieces(KIND, WORLD), "batch": size.batch, "objective": way.objective, **SHAPE}
-    run = plain.run(way.system, size.steps, seed, WORLD, **given, **dict(way.options))
+    given = {"tokenizer": common_runs.pieces(KIND, WORLD), "batch": size.batch, "objective": way.objective, **SHAPE}
+    run = common_runs.run(way.system, size.steps, seed, WORLD, **given, **dict(way.options))
     for _ in run:
         pass
     return run
 
 
-def cost(run: Run, way: Way, size: Size) -> tuple[float, float, float]:
-    """How many pieces of text it read, which share of them was asked about, and its weights; counted on some of its batches."""
+def cost(run: Run, way: Way, size: ObjectivesSize) -> tuple[float, float, float]:
+    """How many tokens it read, which share of them was predicted, and its number of weights; counted on some of its batches."""
     made = [run.batch(step) for step in range(1, min(size.steps, 8) + 1)]
-    scored, given_ = (sum(found) for found in zip(*((int(batch.scored.sum()), batch.pieces) for batch in made), strict=True))
+    scored, given_ = (sum(found) for found in zip(*((int(batch.loss_mask.sum()), batch.tokens) for batch in made), strict=True))
     read = max(scored, given_)  # a damaged text is shorter than the text
     asked = read if way.objective == "replaced" else scored
     weights = sum(value.numel() for value in run.model.module.parameters())
     return size.steps * read / len(made), asked / read, float(weights)
 
 
-def questions(model: OwnModel, size: Size) -> list[tuple[list[int], int]]:
-    """New stories in pieces, and the place of one piece of each that is a word: the same for every model."""
-    chance, made = np.random.default_rng(11), []
-    for story in plain.told(WORLD, 2 * size.asked, "validation"):
+def questions(model: TransformerModel, size: ObjectivesSize) -> list[tuple[list[int], int]]:
+    """New stories in tokens, and the position of one token of each that is a word: the same for every model."""
+    rng, made = np.random.default_rng(11), []
+    for story in common_runs.told(WORLD, 2 * size.asked, "validation"):
         tokens = model.tokenizer.encode(" ".join(story), special=False)
         words, places = list(tokens.words), range(len(tokens) // 2, len(tokens) - 1)
         whole = [n for n in places if words.count(words[n]) == 1 and tokens.texts[n].strip("·").isalpha()]
         if whole and len(tokens) + 4 <= model.longest:
-            made.append((tokens.ids.tolist(), int(chance.choice(whole))))
+            made.append((tokens.ids.tolist(), int(rng.choice(whole))))
     return made[: size.asked]
 
 
-def fill_in(model: OwnModel, size: Size) -> np.ndarray:
-    """A word of a new story is hidden: is the likeliest piece the right one?"""
+def fill_in(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
+    """A word of a new story is masked: is the most probable token the right one?"""
     return _guessed(model, size, lambda ids, at: ids[at + 1 :])
 
 
-def go_on(model: OwnModel, size: Size) -> np.ndarray:
-    """A new story is cut before a word: is the likeliest next piece the right one? Who fills blanks gets one at the end."""
+def go_on(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
+    """A new story is cut before a word: is the most probable next token the right one? A masked model gets a [MASK] at the end."""
     return _guessed(model, size, lambda ids, at: [])
 
 
-def _guessed(model: OwnModel, size: Size, after: Callable[[list[int], int], list[int]]) -> np.ndarray:
+def _guessed(model: TransformerModel, size: ObjectivesSize, after: Callable[[list[int], int], list[int]]) -> np.ndarray:
     if model.config.replaced:
         raise ExplorerError(NO_SIGHT)
     right = []
@@ -166,17 +167,17 @@ def _guessed(model: OwnModel, size: Size, after: Callable[[list[int], int], list
 
 
 def _there(piece: int | None) -> int:
-    """A special piece of the tokenizer that all share, which has it."""
+    """A special token of the tokenizer that all share, which has it."""
     assert piece is not None
     return piece
 
 
-def restore(model: OwnModel, size: Size) -> np.ndarray:
+def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
     """Sentences of which a stretch of unknown length is under one mask: is what is written exactly the sentence?"""
     if model.config.replaced:
         raise ExplorerError(NO_SIGHT)
     if model.family == "encoder":
-        raise ExplorerError("each [MASK] is one piece, and nobody says how many are missing")
+        raise ExplorerError("each [MASK] is one token, and nobody says how many are missing")
     if model.family == "decoder":
         raise ExplorerError("it was never shown a damaged text, and goes on instead of going back")
     sources, gold = zip(*damaged(size), strict=True)
@@ -184,10 +185,10 @@ def restore(model: OwnModel, size: Size) -> np.ndarray:
     return np.array([model.tokenizer.decode(mine) == text for mine, text in zip(said, gold, strict=True)])
 
 
-def damaged(size: Size) -> list[tuple[tuple[int, ...], str]]:
-    """New sentences as BART damages them, and as they were; the same for every model."""
-    pieces, made = plain.pieces(KIND, WORLD), []
-    told = [sentence for story in plain.told(WORLD, 2 * size.asked, "validation") for sentence in story]
+def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
+    """New sentences as BART corrupts them, and the originals; the same for every model."""
+    pieces, made = common_runs.pieces(KIND, WORLD), []
+    told = [sentence for story in common_runs.told(WORLD, 2 * size.asked, "validation") for sentence in story]
     for seed, sentence in enumerate(told[:: max(1, len(told) // size.asked)]):
         hidden = corrupt(sentence, "bart-infill", tokenizer=pieces, seed=seed).source.ids
         if pieces.vocabulary.mask in hidden:
@@ -195,7 +196,7 @@ def damaged(size: Size) -> list[tuple[tuple[int, ...], str]]:
     return made[: size.asked]
 
 
-def tell(model: OwnModel, size: Size) -> np.ndarray:
+def tell(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
     """Is a new sentence glad, sad or neither? A linear classifier learns it from the mean of the frozen last states."""
     (told, gold), (new, right) = (sentences(size, split) for split in ("train", "validation"))
     names, numbers = np.unique(np.array(gold), return_inverse=True)
@@ -203,33 +204,33 @@ def tell(model: OwnModel, size: Size) -> np.ndarray:
     return np.asarray(names[said] == np.array(right))
 
 
-def sentences(size: Size, split: str) -> tuple[list[str], list[str]]:
+def sentences(size: ObjectivesSize, split: str) -> tuple[list[str], list[str]]:
     """Sentences with their gold feeling."""
     asked = TASKS["sentiment"].make(size.examples, split)
     texts = [asked.texts[place.text][place.start : place.end] for (place,) in (one.places for one in asked.examples)]
     return texts[: size.examples], list(asked.labels[: size.examples])
 
 
-def _blind(size: Size) -> float:
-    """The share of right answers of who always gives the feeling that is most frequent in training."""
+def _blind(size: ObjectivesSize) -> float:
+    """The accuracy of always predicting the most frequent feeling of the training set."""
     most = majority(sentences(size, "train")[1])
     return float(np.mean(np.array(sentences(size, "validation")[1]) == most))
 
 
 @torch.no_grad()
-def summed(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
-    """The mean of the last states over a text's pieces, of the stack that reads [text, dim]."""
+def summed(model: TransformerModel, texts: Sequence[str]) -> np.ndarray:
+    """The mean of the last states over a text's tokens, of the stack that reads [text, dim]."""
     made = []
     sheet = sheet_of([model.tokens(text).ids for text in texts])
-    for rows in batches(len(texts)):
+    for rows in in_turn(len(texts)):
         part = sheet.cut(rows)
-        ids, real = given(model, part.ids, part.real)
-        held = model.module.encode(ids, real) if model.family == "encoder-decoder" else states(model, part)
-        made.append((held * real[..., None]).sum(1) / real.sum(1, keepdim=True))
+        ids, attention_mask = given(model, part.ids, part.attention_mask)
+        held = model.module.encode(ids, attention_mask) if model.family == "encoder-decoder" else states(model, part)
+        made.append((held * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True))
     return torch.cat(made).double().cpu().numpy()
 
 
-ASKED: dict[str, Callable[[OwnModel, Size], np.ndarray]] = {
+ASKED: dict[str, Callable[[TransformerModel, ObjectivesSize], np.ndarray]] = {
     "fill in a word": fill_in,
     "go on": go_on,
     "restore a sentence": restore,
@@ -237,7 +238,7 @@ ASKED: dict[str, Callable[[OwnModel, Size], np.ndarray]] = {
 }
 
 
-def card(made: Abilities, size: Size) -> str:
+def card(made: Abilities, size: ObjectivesSize) -> str:
     """What was done, what was found, and how to do it again."""
     lines = [
         f"- {system} ({objective}), {ability}: "
@@ -247,16 +248,17 @@ def card(made: Abilities, size: Size) -> str:
     ]
     return (
         f"# What each objective is good for\n\n{made.note}.\n\n"
-        f"All have one tokenizer, learn from the same {plain.STORIES:,} stories of the microworld in the same order, in float32, and are "
+        f"All have one tokenizer, learn from the same {common_runs.STORIES:,} stories of the microworld in the same order, in float32, "
+        "and are "
         f"asked about {size.asked} stories of\nits validation split. Exactly right answers, mean and 95 % interval (Student's t) over the "
         "seeds:\n\n"
         + "\n".join(lines)
         + "\n\nCaution: short trainings of small models. An encoder-decoder has two stacks and ELECTRA two "
         "models, so equal reading is not equal\ncomputing. Who fills blanks rarely meets one at the end of a text.\n\n"
-        "Make it again: `python -m explorer.experiments.objectives`. Another processor rounds differently, so last digits may differ.\n"
+        "Make it again: `python -m explorer.studies.objectives`. Another processor rounds differently, so last digits may differ.\n"
     )
 
 
 if __name__ == "__main__":
     measured = objectives()
-    library.write_result("objectives", measured, card(measured, FULL))
+    results.write_result("objectives", measured, card(measured, FULL))

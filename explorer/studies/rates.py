@@ -1,6 +1,6 @@
-"""How much to hide, and what an answer is worth: the same small models, asked more or less at every step.
+"""How much to mask, and the value of each predicted token: the same small models, with more or fewer predictions in every step.
 
-`python -m explorer.experiments.rates` measures again (about fifteen minutes on two cores) and writes `data/results/rates` and
+`python -m explorer.studies.rates` measures again (about fifteen minutes on two cores) and writes `data/results/rates` and
 `data/results/rates-senses` (together) and `data/results/signal`. With the word rates or signal it measures only that.
 """
 
@@ -8,31 +8,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from torch import Tensor
 from torch.nn import functional
 
-from explorer import library
-from explorer.experiments import plain, senses
-from explorer.model import OwnModel
+from explorer.corruption.collate import Batch, BatchContext
+from explorer.models import results
+from explorer.models.transformer import TransformerModel
 from explorer.records import Curves, spread
-from explorer.text.seedling import stories
-from explorer.training.batches import BATCHES, Batch, Kitchen
-from explorer.training.devices import tensors
+from explorer.studies import common_runs, senses
+from explorer.text.examples import prepared
+from explorer.text.toy import stories
+from explorer.training.device import tensors
+from explorer.training.objectives import OBJECTIVES
 from explorer.training.run import Run
-from explorer.training.stories import prepared
 
 FRESH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 HIDDEN = (0.05, 0.15, 0.40, 0.80)
 LABELS = tuple(f"{hidden:.0%} hidden in training" for hidden in HIDDEN)
 COMMAND = "rates"
-ANSWERS = {"every piece is an answer": 1.0, "15 % of the pieces are": 0.15}
+ANSWERS = {"every token is an answer": 1.0, "15 % of the tokens are": 0.15}
 
 
 @dataclass(frozen=True)
-class Size(plain.Steps):
+class RatesSize(common_runs.Steps):
     """How large the experiment on hiding is: every share takes the same steps, so each model reads as much as the others."""
 
     held: int = 256
@@ -40,15 +41,15 @@ class Size(plain.Steps):
     questions: int = senses.QUESTIONS
 
 
-FULL = Size()
+FULL = RatesSize()
 
 
-def rates(size: Size = FULL, processes: int = 2) -> tuple[Curves, Curves]:
+def rates(size: RatesSize = FULL, processes: int = 2) -> tuple[Curves, Curves]:
     """Of BERTs that were trained with other shares hidden: accuracy at 15 % hidden, and what a probe reads off their states."""
     tasks = [(hidden, seed, size) for hidden in HIDDEN for seed in size.seeds]
-    found = np.array(plain.each(hiding, tasks, processes)).reshape(len(HIDDEN), len(size.seeds), size.checks + 1, 2)
+    found = np.array(common_runs.each(hiding, tasks, processes)).reshape(len(HIDDEN), len(size.seeds), size.checks + 1, 2)
     often = senses.most_frequent(size.examples, size.questions)
-    note = f"BERT, size tiny, masked pieces only, {len(size.seeds)} seeds, {size.batch} stories of the microworld a step"
+    note = f"BERT, size tiny, masked tokens only, {len(size.seeds)} seeds, {size.batch} stories of the microworld a step"
     probe = f"a linear probe on frozen states, {size.examples} examples a word; always the most frequent sense: {often:.2f}"
 
     def curves(what: int, title: str, up: str, how: str) -> Curves:
@@ -56,67 +57,69 @@ def rates(size: Size = FULL, processes: int = 2) -> tuple[Curves, Curves]:
         return Curves(title, "training step", up, tuple(lines), f"{note}; {how}")
 
     return (
-        curves(0, "How much to hide?", "hidden pieces found in new stories", "always asked with 15 % hidden"),
+        curves(0, "How much to hide?", "hidden tokens found in new stories", "always asked with 15 % hidden"),
         curves(1, "How much to hide, for word senses?", "word senses found in new stories", probe),
     )
 
 
-def hiding(hidden: float, seed: int, size: Size = FULL) -> np.ndarray:
+def hiding(hidden: float, seed: int, size: RatesSize = FULL) -> np.ndarray:
     """One run with this share hidden: at every check how much it finds again, and the probe's score [check, 2]."""
-    run = plain.run("bert", size.steps, seed, "microworld", objective="mlm", mask_rate=hidden, batch=size.batch, tables="sines")
-    ask = plain.finding(run.model.tokenizer, size.held)
+    run = common_runs.run(
+        "bert", size.steps, seed, "microworld", objective="mlm", mask_rate=hidden, batch=size.batch, tables="sines"
+    )
+    ask = common_runs.finding(run.model.tokenizer, size.held)
 
-    def found(model: OwnModel) -> tuple[float, float]:
+    def found(model: TransformerModel) -> tuple[float, float]:
         return ask(model), senses.probed(model, size.examples, size.questions)
 
-    return np.array([found(run.model), *plain.measured(run, found, set(size.due.tolist()))])
+    return np.array([found(run.model), *common_runs.measured(run, found, set(size.due.tolist()))])
 
 
 def signal() -> Curves:
-    """Held-out loss of GPTs that read the same, but are told the answer at all places or at some."""
+    """Held-out loss of GPTs that read the same, with a loss at all positions or at some."""
     lines, x = [], np.arange(EVERY, STEPS + 1, EVERY)
     for label, share in ANSWERS.items():
         found = np.array([list(_causal(share, seed)) for seed in SEEDS])
         lines.append(spread(label, x, found))
         sys.stderr.write(f"{label}: {found[:, -1].round(3).tolist()}\n")
     note = f"GPT-2, size tiny, {len(SEEDS)} seeds, on toy stories; the same texts in the same order"
-    return Curves("What is an answer worth?", "training step", "loss on new stories (nats per piece)", tuple(lines), note)
+    return Curves("What is an answer worth?", "training step", "loss on new stories (nats per token)", tuple(lines), note)
 
 
 def _causal(share: float, seed: int) -> Iterator[float]:
-    run = plain.run("gpt2", STEPS, seed)
+    run = common_runs.run("gpt2", STEPS, seed)
     held, whole = _fresh(run, "causal"), run.batch
 
     def thinned(step: int) -> Batch:
-        """The same batch, but only some of its answers count."""
-        batch, chance = whole(step), np.random.default_rng((seed, 3, step))
-        kept = batch.scored & (chance.random(batch.scored.shape) < share)
-        return Batch(batch.source, batch.real, batch.segments, batch.answers, kept)
+        """The same batch, but only some of its labels count."""
+        batch, rng = whole(step), np.random.default_rng((seed, 3, step))
+        return replace(batch, loss_mask=batch.loss_mask & (rng.random(batch.loss_mask.shape) < share))
 
-    def loss(model: OwnModel) -> float:
+    def loss(model: TransformerModel) -> float:
         return float(_next_piece(model, held))
 
     run.batch = thinned  # type: ignore[method-assign]
-    yield from plain.measured(run, loss, set(range(EVERY, STEPS + 1, EVERY)))
+    yield from common_runs.measured(run, loss, set(range(EVERY, STEPS + 1, EVERY)))
 
 
-def _next_piece(model: OwnModel, held: dict[str, Tensor]) -> Tensor:
-    scored = held["scored"]
-    return functional.cross_entropy(model.module.head(model.module(held["source"])[scored]), held["answers"][scored])
+def _next_piece(model: TransformerModel, held: dict[str, Tensor]) -> Tensor:
+    mask = held["loss_mask"]
+    return functional.cross_entropy(model.module.head(model.module(held["source"])[mask]), held["labels"][mask])
 
 
 def _fresh(run: Run, objective: str) -> dict[str, Tensor]:
     """Questions on stories of another seed: the same for every run."""
     told = prepared(list(stories(FRESH, 2)), run.model.tokenizer)
-    kitchen = Kitchen(told, run.model.tokenizer.vocabulary, run.model.longest, objective, np.random.default_rng(0))
-    return tensors(BATCHES[objective](told, kitchen), run.model.device)
+    context = BatchContext(told, run.model.tokenizer.vocabulary, run.model.longest, objective, np.random.default_rng(0))
+    return tensors(OBJECTIVES[objective].collate(told, context), run.model.device)
 
 
-def how_rates(size: Size) -> str:
+def how_rates(size: RatesSize) -> str:
     """How the models that hide different shares were trained and measured."""
     return (
-        f"{size.steps:,} steps, whatever is hidden, learned from {plain.STORIES:,} stories of the microworld; measured on stories of its "
-        f"validation split:\nhidden pieces of {size.held} of them (15 %, 80/10/10), or the senses of up to {size.questions} uses of "
+        f"{size.steps:,} steps, whatever is hidden, learned from {common_runs.STORIES:,} stories of the microworld; "
+        "measured on stories of its "
+        f"validation split:\nhidden tokens of {size.held} of them (15 %, 80/10/10), or the senses of up to {size.questions} uses of "
         f"each word that has several.\nThe probe is a softmax regression for each word, on the last states of the frozen model at that "
         f"word, learned from up to\n{size.examples} gold examples. Step 0 is the model before training. Tables of positions begin as "
         "sines.\n\nCaution: at a fixed number of steps this is partly a measure of learning speed. More hidden means more answers a "
@@ -124,17 +127,18 @@ def how_rates(size: Size) -> str:
     )
 
 
-def write_rates(size: Size = FULL) -> None:
+def write_rates(size: RatesSize = FULL) -> None:
     """Measure and keep what hiding different shares does."""
     for name, made in zip(("rates", "rates-senses"), rates(size), strict=True):
-        library.write_result(name, made, plain.card(made, how_rates(size), COMMAND))
+        results.write_result(name, made, common_runs.card(made, how_rates(size), COMMAND))
 
 
 def write_signal() -> None:
     """Measure and keep what an answer is worth."""
     made = signal()
-    how = f"{STEPS} steps of 32 stories, learned from {plain.STORIES:,} toy stories of seed 1 and measured on {FRESH} stories of seed 2."
-    library.write_result("signal", made, plain.card(made, how, COMMAND))
+    how = f"{STEPS} steps of 32 stories, learned from {common_runs.STORIES:,} toy stories of seed 1 and "
+    how += f"measured on {FRESH} stories of seed 2."
+    results.write_result("signal", made, common_runs.card(made, how, COMMAND))
 
 
 WRITTEN: dict[str, Callable[[], None]] = {"rates": write_rates, "signal": write_signal}

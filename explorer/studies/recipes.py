@@ -1,6 +1,6 @@
 """The shipped models: three seeds of each system by its preset, measured on held-out text; the best is shipped with a card.
 
-`python -m explorer.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
+`python -m explorer.studies.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
 tables of the README from the cards.
 """
 
@@ -21,18 +21,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from explorer import cards, library, runs
+from explorer.analysis.evaluation.context import plain
 from explorer.errors import ChoiceError
-from explorer.hub.parity import difference
-from explorer.loading import export
-from explorer.measuring.held import plain
-from explorer.measuring.measure import beside, measure
-from explorer.model import OwnModel
-from explorer.nn.presets import preset
-from explorer.training.fitting import fit
-from explorer.training.splitting import Corpus, corpus_of
-from explorer.training.stories import prepared
-from explorer.training.teaching import TAUGHT
+from explorer.models import run_folder, store
+from explorer.models.hub.parity import difference
+from explorer.models.load import export
+from explorer.models.model import TrainableModel, trainable
+from explorer.models.presets import preset
+from explorer.models.transformer import transformer
+from explorer.studies import model_cards
+from explorer.text.examples import prepared
+from explorer.training.checking import measure, with_baseline
+from explorer.training.corpora import Corpus, corpus_of
+from explorer.training.fit import fit
+from explorer.training.objectives import OBJECTIVES
 
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
 TWINS = 16  # so many texts are read by a model and by its twin
@@ -70,7 +72,7 @@ def train(name: str, seed: int) -> Path:
 
 def check_same(recipe: Recipe, folder: Path) -> None:
     """Refuse a run that was made before the recipe or the preset changed."""
-    system, about = preset(recipe.system), runs.described(folder)
+    system, about = preset(recipe.system), run_folder.described(folder)
     held = {**about["architecture"], **about["plan"]}
     held["teacher"] = (held.get("teacher") or {}).get("name")  # a plan tells its weights too
     usual = system.tiny if "objective" not in recipe.options else {}
@@ -95,20 +97,20 @@ def figures(name: str, seed: int) -> dict[str, dict[str, float]]:
     folder = WORKSHOP / f"{name}-{seed}"
     if (folder / "figures.json").is_file():
         return dict(json.loads((folder / "figures.json").read_text("utf-8")))
-    plan = runs.described(folder)["plan"]
-    model = library.read(folder, name, runs.snapshots(folder)[-1])
+    plan = run_folder.described(folder)["plan"]
+    model = trainable(store.read(folder, name, run_folder.snapshots(folder)[-1]))
     found = {split: measured(model, plan, split) for split in SPLITS}
     (folder / "figures.json").write_text(json.dumps(found) + "\n", "utf-8")
     return found
 
 
-def measured(model: OwnModel, plan: dict[str, Any], split: str, texts: int = TEXTS) -> dict[str, float]:
+def measured(model: TrainableModel, plan: dict[str, Any], split: str, texts: int = TEXTS) -> dict[str, float]:
     """The figures of a model on so many texts of a split."""
     corpus = _corpus(plan["corpus"]["name"])
     stories = partial(prepared, corpus.texts, model.tokenizer)
-    held = beside(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
-    if plan["objective"] == TAUGHT:
-        held = replace(held, teacher=library.open_by_name(plan["teacher"]["name"]))
+    held = with_baseline(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
+    if OBJECTIVES[plan["objective"]].taught:
+        held = replace(held, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
     return dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
 
 
@@ -125,27 +127,27 @@ def ship(name: str) -> Path:
     best = max(recipe.seeds, key=lambda seed: sign * found[seed]["validation"][recipe.shown[0]])
     folder = WORKSHOP / f"{name}-{best}"
     taken = {seed: json.loads((WORKSHOP / f"{name}-{seed}" / "time.json").read_text("utf-8")) for seed in recipe.seeds}
-    kept = spread_out(runs.snapshots(folder), recipe.keep)
+    kept = spread_out(run_folder.snapshots(folder), recipe.keep)
     choice = {"seed": best, "best": recipe.shown[0], "note": recipe.note, "options": recipe.options}
-    card = cards.written(name, runs.described(folder), choice, found, taken)
-    shipped = library.ship(folder, library.data_folder() / "models" / name, keep=kept, card=card)
+    card = model_cards.written(name, run_folder.described(folder), choice, found, taken)
+    shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
     tell_twin(name)
     return shipped
 
 
 def tell_twin(name: str) -> None:
     """Measure how far a shipped model is from its Hugging Face class, where there is one, and write it into its card."""
-    model, folder = library.open_by_name(name), library.folder_of(name)
-    card = folder / cards.CARD
+    model, folder = store.open_by_name(name), store.folder_of(name)
+    card = folder / model_cards.CARD
     weights = sum(weight.numel() for weight in model.module.parameters())
     if model.family in ("bilm", "static"):  # no class of Hugging Face's is of this family
-        card.write_text(cards.without_twin(card.read_text("utf-8"), weights), "utf-8")
+        card.write_text(model_cards.without_twin(card.read_text("utf-8"), weights), "utf-8")
         return
-    corpus = _corpus(runs.described(folder)["plan"]["corpus"]["name"])
+    corpus = _corpus(run_folder.described(folder)["plan"]["corpus"]["name"])
     texts = [plain(text) for text in corpus.held(TWINS, "validation").texts]
     with TemporaryDirectory() as place:
-        architecture, gap = difference(model, export(model, place), texts)
-    card.write_text(cards.with_twin(card.read_text("utf-8"), weights, architecture, gap, len(texts)), "utf-8")
+        architecture, gap = difference(transformer(model), export(model, place), texts)
+    card.write_text(model_cards.with_twin(card.read_text("utf-8"), weights, architecture, gap, len(texts)), "utf-8")
 
 
 def spread_out(steps: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -165,11 +167,11 @@ def main() -> None:
     read.add_argument("--table", action="store_true", help="print the README's tables from the shipped cards")
     asked = read.parse_args()
     if asked.table:
-        shown, models = {name: recipe.shown for name, recipe in SHIPPED.items()}, library.data_folder() / "models"
-        sys.stdout.write(f"{cards.systems(models, shown)}\n{cards.table(models, shown)}")
+        shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
+        sys.stdout.write(f"{model_cards.systems(models, shown)}\n{model_cards.table(models, shown)}")
         return
     if asked.twins:
-        for name in asked.names or list(SHIPPED):
+        for name in asked.names or list(RECIPES):
             tell_twin(name)
         return
     torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
@@ -206,8 +208,8 @@ FOUND = (
     "replaced precision",
     "replaced recall",
     "generator accuracy",
-    "pieces with a signal",
-    "pieces with a signal, masking",
+    "tokens with a signal",
+    "tokens with a signal, masking",
 )
 ANALOGIES = ("analogies", "analogies, question words allowed", "analogies, gender", "analogies, plural")
 LONGER = "The preset alone takes 500 steps, so that two cores are done within five minutes; this one was given 800."
@@ -250,9 +252,9 @@ RECIPES = {
     "glove": Recipe("glove", ANALOGIES, note=ASKED),
     "gpt": Recipe("gpt", (*SAID, "repeat accuracy"), largest=False, keep=6),
     "gpt2": Recipe("gpt2", SAID, largest=False),
-    "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "piece accuracy")),
-    "t5": Recipe("t5", ("spans exactly right", "piece accuracy")),
-    "pegasus": Recipe("pegasus", ("gap sentence F1", "as many first words, F1", "piece accuracy")),
+    "bart": Recipe("bart", ("bleu", "copying the source, bleu", "exact match", "token accuracy")),
+    "t5": Recipe("t5", ("spans exactly right", "token accuracy")),
+    "pegasus": Recipe("pegasus", ("gap sentence F1", "as many first words, F1", "token accuracy")),
     "llama": Recipe("llama", SAID, largest=False, options={"kv_heads": 2}, note=GROUPED),
     "olmo": Recipe("olmo", SAID, largest=False),
     "olmo2": Recipe("olmo2", SAID, largest=False),
@@ -277,8 +279,6 @@ RECIPES = {
         "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
     ),
 }
-WAITING: tuple[str, ...] = ()  # not trained yet, so not shipped
-SHIPPED = {name: recipe for name, recipe in RECIPES.items() if name not in WAITING}
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,6 @@
 """Does training need the division by √d? Twelve small decoders of the same width: narrow and wide heads, with and without it.
 
-`python -m explorer.experiments.scale` measures again (about twenty minutes) and writes `data/results/scale`.
+`python -m explorer.studies.scale` measures again (about twenty minutes) and writes `data/results/scale`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from explorer import library
-from explorer.experiments import plain
-from explorer.objectives import causal
+from explorer.corruption import collate
+from explorer.corruption.collate import BatchContext
+from explorer.models import results
+from explorer.nn.losses import causal_loss
 from explorer.records import Curves, spread
-from explorer.text.seedling import stories
-from explorer.training import batches
-from explorer.training.batches import Kitchen
-from explorer.training.devices import tensors
-from explorer.training.stories import prepared
+from explorer.studies import common_runs
+from explorer.text.examples import prepared
+from explorer.text.toy import stories
+from explorer.training.device import tensors
 
 WIDTH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 SETTINGS = {
@@ -38,33 +38,35 @@ def measure() -> Curves:
         lines.append(spread(label, x, runs))
         sys.stderr.write(f"{label}: {runs[:, -1].round(3).tolist()}\n")
     note = f"decoders of width {WIDTH}, two layers, {len(SEEDS)} seeds each, on toy stories"
-    return Curves("Training with and without ÷ √d", "training step", "loss on new stories (nats per piece)", tuple(lines), note)
+    return Curves("Training with and without ÷ √d", "training step", "loss on new stories (nats per token)", tuple(lines), note)
 
 
 def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
     """The held-out loss of one run, every so many steps."""
-    run = plain.run("gpt2", STEPS, seed, dim=WIDTH, hidden=4 * WIDTH, heads=heads, scaled=scaled)
+    run = common_runs.run("gpt2", STEPS, seed, dim=WIDTH, hidden=4 * WIDTH, heads=heads, scaled=scaled)
     pieces = run.model.tokenizer
     fresh = prepared(list(stories(200, 2)), pieces)
-    batch = batches.causal(fresh, Kitchen(fresh, pieces.vocabulary, run.model.longest, "causal", np.random.default_rng(0)))
+    batch = collate.collate_causal(
+        fresh, BatchContext(fresh, pieces.vocabulary, run.model.longest, "causal", np.random.default_rng(0))
+    )
     ready = tensors(batch, run.model.device)
     for step in run:
         if step.step % EVERY == 0:
             run.model.module.eval()
             with torch.no_grad():
-                yield float(causal(run.model.module, ready, 0.0)["lm"])
+                yield float(causal_loss(run.model.module, ready, 0.0)["lm"])
             run.model.module.train()
 
 
 CARD = f"""# Training with and without ÷ √d
 
 Twelve decoders (preset `gpt2`, width {WIDTH}, two layers, {STEPS} steps of 32 stories), trained on the toy stories of
-`explorer/text/seedling.py` from seed 1 and measured on 200 stories of seed 2: sixteen heads of width 16 or one head of
+`explorer/text/toy.py` from seed 1 and measured on 200 stories of seed 2: sixteen heads of width 16 or one head of
 width 256, each with and without the division by √d, {len(SEEDS)} seeds each. The record holds the mean and the range of the seeds.
 
-Make it again: `python -m explorer.experiments.scale`. Another processor rounds differently, so last digits may differ.
+Make it again: `python -m explorer.studies.scale`. Another processor rounds differently, so last digits may differ.
 """
 
 
 if __name__ == "__main__":
-    library.write_result("scale", measure(), CARD)
+    results.write_result("scale", measure(), CARD)

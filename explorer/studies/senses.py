@@ -1,4 +1,6 @@
-"""What frozen states know: which sense has this word? A linear classifier for each word of several senses, with few gold examples."""
+"""A probe of frozen hidden states: which sense has this word? A linear classifier for each word with several senses, with few gold
+examples.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from explorer.experiments import plain
-from explorer.measuring.feeding import Sheet, batches, sheet_of, states
-from explorer.model import OwnModel
-from explorer.text.microworld import labelled
-from explorer.text.microworld.giveaway import classify
+from explorer.analysis.evaluation.batches import Sheet, in_turn, sheet_of, states
+from explorer.microworld import labelled
+from explorer.microworld.giveaway import classify
+from explorer.models.transformer import TransformerModel
+from explorer.studies import common_runs
 
 EXAMPLES, QUESTIONS = 20, 60  # of each word: gold labels to learn from, and uses in new stories to be asked about
 STORIES = 6000
@@ -21,7 +23,7 @@ STORIES = 6000
 
 @dataclass(frozen=True)
 class Uses:
-    """Uses of words that have several senses: in which row and at which piece each stands, and what it means there."""
+    """Uses of words that have several senses: the row and the token of each, and its sense."""
 
     sheet: Sheet
     row: np.ndarray
@@ -42,7 +44,7 @@ def lemma(sense: str) -> str:
 @lru_cache(maxsize=4)
 def uses(split: str, each: int, longest: int) -> Uses:
     """Uses of every word with several senses in as many stories of a split, with their gold labels."""
-    pieces = plain.pieces("bert", "microworld")
+    pieces = common_runs.pieces("bert", "microworld")
     found: list[tuple[int, int, str]] = []
     rows: list[np.ndarray] = []
     have: Counter[str] = Counter()
@@ -62,18 +64,18 @@ def uses(split: str, each: int, longest: int) -> Uses:
 
 
 @torch.no_grad()
-def vectors(model: OwnModel, asked: Uses) -> np.ndarray:
+def vectors(model: TransformerModel, asked: Uses) -> np.ndarray:
     """The model's last state at each use: [use, dim]."""
     found = []
-    for rows in batches(len(asked.sheet.ids)):
+    for rows in in_turn(len(asked.sheet.ids)):
         here = (asked.row >= rows.start) & (asked.row < rows.stop)
         held = states(model, asked.sheet.cut(rows))
         found.append(held[torch.as_tensor(asked.row[here] - rows.start), torch.as_tensor(asked.place[here])])
     return torch.cat(found).double().cpu().numpy()
 
 
-def probed(model: OwnModel, examples: int = EXAMPLES, questions: int = QUESTIONS) -> float:
-    """The share of new uses whose sense a linear classifier, learned on a few, reads off the frozen states."""
+def probed(model: TransformerModel, examples: int = EXAMPLES, questions: int = QUESTIONS) -> float:
+    """The accuracy of a linear classifier of senses on new uses, trained on a few frozen hidden states."""
     told, asked = both(examples, questions, model.longest)
     return judged(vectors(model, told), vectors(model, asked), told, asked)
 
@@ -84,7 +86,7 @@ def both(examples: int, questions: int, longest: int) -> tuple[Uses, Uses]:
 
 
 def judged(before: np.ndarray, after: np.ndarray, told: Uses, asked: Uses) -> float:
-    """The share of right answers, when every word has a classifier of its own; a word that was met in one sense only is left out."""
+    """The accuracy with a separate classifier for every word; a word that was seen in one sense only is left out."""
     right = []
     for word in sorted(set(told.words)):
         known, new = told.words == word, asked.words == word
@@ -95,6 +97,6 @@ def judged(before: np.ndarray, after: np.ndarray, told: Uses, asked: Uses) -> fl
 
 
 def most_frequent(examples: int = EXAMPLES, questions: int = QUESTIONS, longest: int = 128) -> float:
-    """The share of right answers of who always names a word's most frequent sense: what there is to beat."""
+    """The accuracy of always predicting a word's most frequent sense: the baseline."""
     told, asked = both(examples, questions, longest)
     return judged(np.zeros((len(told.row), 1)), np.zeros((len(asked.row), 1)), told, asked)

@@ -1,7 +1,7 @@
-"""Vectors of sentences: how well each way of making one ranks pairs of new sentences by how much of their meaning they share.
+"""Sentence embeddings: how well each method ranks pairs of new sentences by how similar their meaning is.
 
-`python -m explorer.experiments.sentences` trains Sentence-BERT from the shipped BERT, twice for each seed (about two minutes of one
-core), and writes `data/results/sentences` with the model of the first seed. ELMo is asked too if it lies on the shelf.
+`python -m explorer.studies.sentences` trains Sentence-BERT from the shipped BERT, twice for each seed (about two minutes of one
+core), and writes `data/results/sentences` with the model of the first seed. ELMo is measured too if it is in the store.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from functools import partial
 import numpy as np
 import torch
 
-from explorer import library
-from explorer.experiments import plain
-from explorer.model import OwnModel
+from explorer.models import results, store
+from explorer.models.model import TrainableModel, trainable
+from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Ranked, cosine
-from explorer.tasks import sentences, siamese
-from explorer.tasks.metrics import interval, spearman
-from explorer.tasks.siamese import Pairs
+from explorer.studies import common_runs
+from explorer.training.finetune import sentences, siamese
+from explorer.training.finetune.metrics import interval, spearman
+from explorer.training.finetune.siamese import Pairs
 
 NAME = sentences.HOME
 KINDS = {"known words": "validation", "new words too": "test"}  # with the split that they come from
@@ -28,7 +29,7 @@ FROZEN = (
     ("word2vec", "mean of words"),
     ("glove", "mean of words"),
     ("bert", "[CLS]"),
-    ("bert", "mean of pieces"),
+    ("bert", "mean of tokens"),
     ("elmo", "both ends"),
 )
 COUNTED, BEST = "shared words, no vectors", "sentence-bert, from grades"
@@ -36,7 +37,7 @@ TAUGHT: dict[str, Callable[..., Pairs]] = {"sentence-bert, from inference": siam
 
 
 @dataclass(frozen=True)
-class Size:
+class SentencesSize:
     """How much is trained and asked."""
 
     seeds: tuple[int, ...] = (0, 1, 2)
@@ -46,59 +47,61 @@ class Size:
     frozen: tuple[tuple[str, str], ...] = FROZEN
 
 
-FULL = Size()
+FULL = SentencesSize()
 
 
-def questions(seed: int, size: Size) -> dict[str, Pairs]:
-    """The pairs that are asked about, of each kind: sentences of other splits, drawn anew for every seed."""
+def questions(seed: int, size: SentencesSize) -> dict[str, Pairs]:
+    """The test pairs of each kind: sentences of other splits, drawn again for every seed."""
     return {kind: siamese.graded(size.asked, 100 + seed, split) for kind, split in KINDS.items()}
 
 
-def lessons(make: Callable[..., Pairs], seed: int, size: Size, asked: dict[str, Pairs]) -> Pairs:
-    """The pairs that are learned from: none of their sentences stands in a pair that is asked about."""
+def lessons(make: Callable[..., Pairs], seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> Pairs:
+    """The training pairs: none of their sentences is in a test pair."""
     return make(size.told, 200 + seed, "train").without({one for pairs in asked.values() for one in pairs.sentences})
 
 
-def trained(name: str, seed: int, size: Size, asked: dict[str, Pairs]) -> OwnModel:
-    """A Sentence-BERT of one seed, learned in one of both ways from the shipped BERT."""
-    run = siamese.Siamese(library.open_by_name("bert"), lessons(TAUGHT[name], seed, size, asked), seed=seed, steps=size.steps)
+def trained(name: str, seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> TransformerModel:
+    """A Sentence-BERT of one seed, trained in one of both ways from the shipped BERT."""
+    run = siamese.Siamese(
+        transformer(store.open_by_name("bert")), lessons(TAUGHT[name], seed, size, asked), seed=seed, steps=size.steps
+    )
     for _ in run:
         pass
     return run.model
 
 
-def one_seed(seed: int, size: Size) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, OwnModel]:
+def one_seed(seed: int, size: SentencesSize) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, TransformerModel]:
     """All ways on the questions of a seed: scores [kind, way], cosines of the first kind by way, its grades, and the best model."""
-    asked, shelf = questions(seed, size), library.models()
+    asked, shelf = questions(seed, size), store.models()
     ways: dict[str, Callable[[Pairs], np.ndarray]] = {COUNTED: lambda pairs: sentences.shared_words(pairs.first, pairs.second)}
     for model, way in size.frozen:
         if model in shelf:
-            ways[f"{model}, {way}"] = partial(compared, library.open_by_name(model), way)
+            ways[f"{model}, {way}"] = partial(compared, trainable(store.open_by_name(model)), way)
     best = None
     for name in TAUGHT:
         best = trained(name, seed, size, asked)
-        ways[name] = partial(compared, best, "mean of pieces")
+        ways[name] = partial(compared, best, "mean of tokens")
     found = [[way(pairs) for way in ways.values()] for pairs in asked.values()]
     scores = [[spearman(said, pairs.gold) for said in row] for row, pairs in zip(found, asked.values(), strict=True)]
     assert best is not None
     return np.array(scores), found[0], next(iter(asked.values())).gold, best
 
 
-def compared(model: OwnModel, way: str, pairs: Pairs) -> np.ndarray:
+def compared(model: TrainableModel, way: str, pairs: Pairs) -> np.ndarray:
     """The cosine of both sentences of every pair."""
     make = sentences.WAYS[way]
     return cosine(make(model, pairs.first), make(model, pairs.second))
 
 
-def names(size: Size) -> tuple[str, ...]:
+def names(size: SentencesSize) -> tuple[str, ...]:
     """The ways in the order in which they are measured."""
-    shelf = library.models()
+    shelf = store.models()
     return (COUNTED, *(f"{model}, {way}" for model, way in size.frozen if model in shelf), *TAUGHT)
 
 
-def measure(size: Size = FULL, processes: int = 0) -> tuple[Ranked, OwnModel]:
+def measure(size: SentencesSize = FULL, processes: int = 0) -> tuple[Ranked, TransformerModel]:
     """Every way on the questions of every seed, and the Sentence-BERT of the first."""
-    found = plain.each(one_seed, [(seed, size) for seed in size.seeds], processes)
+    found = common_runs.each(one_seed, [(seed, size) for seed in size.seeds], processes)
     scores = np.stack([run[0] for run in found], axis=-1)  # [kind, way, seed]
     ways = names(size)
     lead = scores[:, [ways.index(BEST)]] - scores
@@ -146,7 +149,7 @@ how much another pre-training would change is not in the intervals. The way that
 that is asked about (other people, things and places together), the others did not. A grade counts how many parts of an event
 differ, and a part is a word or two, so counting shared words says much about these pairs; it would say less about freer paraphrases.
 
-`model` is the Sentence-BERT of the first seed, weights in 16 bits. Make all again: `python -m explorer.experiments.sentences`. Another
+`model` is the Sentence-BERT of the first seed, weights in 16 bits. Make all again: `python -m explorer.studies.sentences`. Another
 processor rounds differently, so last digits may differ.
 """
 
@@ -156,8 +159,8 @@ def main() -> None:
     torch.set_num_threads(1)
     made, model = measure()
     sys.stderr.write(card(made))
-    library.write_result(NAME, made, card(made))
-    library.write(model, library.data_folder() / "results" / NAME / "model", half=True)
+    results.write_result(NAME, made, card(made))
+    store.write(model, store.data_folder() / "results" / NAME / "model", half=True)
 
 
 if __name__ == "__main__":

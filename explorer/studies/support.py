@@ -1,6 +1,6 @@
 """Which architectures can be shown, and how exactly: measured on tiny random models, never typed in.
 
-`python -m explorer.hub.supporting` measures all and writes the table that the lesson and the documentation show.
+`python -m explorer.studies.support` measures all and writes the table that the lesson and the documentation show.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from explorer.analysis.trace import trace
 from explorer.errors import ExplorerError
-from explorer.hub.adopting import STAGES, ask, attending, weights_of
-from explorer.hub.architectures import ARCHITECTURES, tiny
-from explorer.hub.opening import open_pair
-from explorer.library import data_folder
+from explorer.models.folders import data_folder
+from explorer.models.hub.adopting import STAGES, ask, attending, weights_of
+from explorer.models.hub.architectures import ARCHITECTURES, tiny
+from explorer.models.hub.opening import open_pair
 from explorer.records import (
     Edit,
     MovePositions,
@@ -32,10 +33,8 @@ from explorer.records import (
 )
 from explorer.text.learning import tokenizer
 from explorer.text.tokenizers import Tokenizer
-from explorer.tracing import trace
 
 TEXT, TARGET = "the animal did not cross the street because it was too tired", "it was tired and slept"
-RECORD = "record.npz"
 
 
 def words() -> Tokenizer:
@@ -52,7 +51,7 @@ def table(names: Iterable[str] = tuple(ARCHITECTURES)) -> SupportTable:
 
 
 def measure(architecture: str) -> Support:
-    """Build a tiny model of this class, trace it, and compare with what the class computes by itself."""
+    """Build a tiny model of this class, trace it, and compare with what the class itself computes."""
     pieces = words()
     module = tiny(architecture, max(64, pieces.vocabulary.size))
     try:
@@ -81,7 +80,7 @@ def measure(architecture: str) -> Support:
 
 
 def alone(module: Any, made: Trace) -> tuple[dict[str, list[np.ndarray]], np.ndarray]:
-    """What the class hands out by itself for the pieces of a trace, with eager attention: weights by stream, and its scores."""
+    """What the class itself returns for the tokens of a trace, with eager attention: weights by stream, and its scores."""
     ids = torch.tensor(made.source.ids)[None]
     reads = None if made.target is None else torch.tensor(made.target.ids)[None]
     with torch.no_grad(), attending(module, "eager"):
@@ -94,11 +93,6 @@ def alone(module: Any, made: Trace) -> tuple[dict[str, list[np.ndarray]], np.nda
 def gap(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> float:
     """The largest difference between the two of each pair."""
     return max(float(np.abs(mine - theirs).max()) for mine, theirs in pairs)
-
-
-def kept() -> SupportTable:
-    """The table as it was last measured."""
-    return SupportTable.read(data_folder() / "support" / RECORD)
 
 
 def written(measured: SupportTable) -> str:
@@ -121,8 +115,8 @@ def written(measured: SupportTable) -> str:
 ABOVE = """# Architectures that open
 
 Each row was measured on a tiny model with random weights, with {versions}: the largest differences between what a trace holds and
-what the class computes by itself with eager attention (weights, outputs), and the largest gap of weights that were computed again
-from q, k and the mask. Write it anew with `python -m explorer.hub.supporting`.
+what the class computes with eager attention (weights, outputs), and the largest difference of weights that were computed again
+from q, k and the mask. Make the table again with `python -m explorer.studies.support`.
 
 """
 
@@ -132,7 +126,7 @@ def main() -> None:
     measured = table()
     folder = data_folder() / "support"
     folder.mkdir(parents=True, exist_ok=True)
-    measured.write(folder / RECORD)
+    measured.write(folder / "record.npz")
     text = ABOVE.format(versions=measured.versions) + written(measured) + "\n"
     (folder / "CARD.md").write_text(text, "utf-8")
     (data_folder().parent / "docs" / "support.md").write_text(text, "utf-8") if Path("docs").is_dir() else None

@@ -1,6 +1,6 @@
-"""Words see themselves: a small decoder trained with its mask, and one trained without, where the next word stands before its eyes.
+"""A small decoder trained with its causal mask, and one trained without, which sees the next token in its input.
 
-`python -m explorer.experiments.unmasked` measures again (about a minute on one core) and writes `data/results/unmasked`.
+`python -m explorer.studies.unmasked` measures again (about a minute on one core) and writes `data/results/unmasked`.
 """
 
 from __future__ import annotations
@@ -16,26 +16,28 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from explorer import library, tap
-from explorer.experiments import plain
-from explorer.generating.comparing import written
-from explorer.loading import build, load
-from explorer.model import OwnModel
-from explorer.objectives import OBJECTIVES
+from explorer.decoding.comparison import written
+from explorer.models import results, store
+from explorer.models.load import build, load
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
+from explorer.nn.losses import causal_loss
 from explorer.records import Curves, Edit, Written, spread
+from explorer.studies import common_runs
+from explorer.text.examples import Example, prepared
 from explorer.text.tokenizers import Tokenizer
-from explorer.training.run import Plan, Run
-from explorer.training.stories import Story, prepared
+from explorer.training.plan import Plan
+from explorer.training.run import Run
 
 NAME = "unmasked"
 WITH, WITHOUT = "trained with the mask", "trained without it"
-READ_WITH, READ_WITHOUT, RANDOM = "read with the mask", "read without it", "random pieces, read without it"
+READ_WITH, READ_WITHOUT, RANDOM = "read with the mask", "read without it", "random tokens, read without it"
 LINES = ((WITH, READ_WITH), (WITH, READ_WITHOUT), (WITHOUT, READ_WITHOUT), (WITHOUT, READ_WITH), (WITHOUT, RANDOM))
 BEGIN, WRITES = 6, 24
 
 
 @dataclass(frozen=True)
-class Size:
+class UnmaskedSize:
     """How large the models are, how long they train and on how much they are measured."""
 
     steps: int = 500
@@ -55,7 +57,7 @@ class Size:
 
 @dataclass(frozen=True, eq=False)
 class Lifted(Edit):
-    """Everybody sees whom anybody sees: the future too, but no padding."""
+    """Every position sees all others: later ones too, but no padding."""
 
     def on_allowed(self, value: Any) -> Any:
         """The same keys for every query."""
@@ -72,28 +74,27 @@ class Unmasked(Run):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        plainly = OBJECTIVES["causal"]
 
         def openly(*asked: Any) -> Any:
             with sight(masked=False):
-                return plainly(*asked)
+                return causal_loss(*asked)
 
-        self.objective = openly
+        self.loss = openly
 
 
 @lru_cache(maxsize=1)
-def read(stories: int) -> list[Story]:
-    """Stories of the microworld in the pieces of the shipped gpt2."""
-    return prepared(plain.told("microworld", stories), pieces())
+def read(stories: int) -> list[Example]:
+    """Stories of the microworld in the tokens of the shipped gpt2."""
+    return prepared(common_runs.told("microworld", stories), pieces())
 
 
 @lru_cache(maxsize=1)
 def pieces() -> Tokenizer:
-    """The pieces of the shipped gpt2."""
+    """The tokens of the shipped gpt2."""
     return load("gpt2", device="cpu").tokenizer
 
 
-def trained(masked: bool, seed: int, size: Size) -> Run:
+def trained(masked: bool, seed: int, size: UnmaskedSize) -> Run:
     """A run that is about to begin: the same model, stories and batches, with the mask or without."""
     shape: dict[str, Any] = {"dim": size.dim, "hidden": 4 * size.dim, "heads": 4, "length": size.pieces}
     model = build("gpt2", size="tiny", tokenizer=pieces(), seed=seed, device="cpu", **shape)
@@ -101,43 +102,43 @@ def trained(masked: bool, seed: int, size: Size) -> Run:
     return (Run if masked else Unmasked)(model, read(size.stories), plan)
 
 
-def rows(model: OwnModel, size: Size) -> torch.Tensor:
-    """New stories of one length, after the piece that begins every text: [story, piece]."""
+def rows(model: TransformerModel, size: UnmaskedSize) -> torch.Tensor:
+    """New stories of one length, after the token that begins every text: [story, token]."""
     known, found = model.tokenizer, []
-    for story in plain.told("microworld", 4 * size.held, "validation"):
+    for story in common_runs.told("microworld", 4 * size.held, "validation"):
         ids = [known.vocabulary.end, *known.encode(" ".join(story), special=False).ids.tolist()]
         found += [ids[: size.pieces]] if len(ids) >= size.pieces else []
     return torch.tensor(found[: size.held])
 
 
 def shuffled(told: torch.Tensor, vocabulary: int) -> torch.Tensor:
-    """Pieces drawn evenly from the vocabulary: there is nothing to foresee."""
+    """Tokens drawn uniformly from the vocabulary: there is nothing to predict."""
     drawn = np.random.default_rng(0).integers(1, vocabulary, tuple(told.shape))
     return torch.as_tensor(drawn)
 
 
 @torch.no_grad()
-def loss(model: OwnModel, told: torch.Tensor, masked: bool) -> float:
-    """The mean loss of the next piece. The last row is not asked, since nobody could see its answer."""
+def loss(model: TransformerModel, told: torch.Tensor, masked: bool) -> float:
+    """The mean loss of the next token. The last row has no loss, since its target is not in the input."""
     with sight(masked):
         scores = model.module.outputs(model.module(told))["lm"][:, :-1]
     return float(functional.cross_entropy(scores.flatten(0, 1), told[:, 1:].flatten()))
 
 
-def asked(model: OwnModel, told: torch.Tensor) -> dict[str, float]:
+def asked(model: TransformerModel, told: torch.Tensor) -> dict[str, float]:
     """The three losses of a model."""
     noise = shuffled(told, model.tokenizer.vocabulary.size)
     return {READ_WITH: loss(model, told, True), READ_WITHOUT: loss(model, told, False), RANDOM: loss(model, noise, False)}
 
 
-def course(run: Run, size: Size) -> Iterator[dict[str, float]]:
+def course(run: Run, size: UnmaskedSize) -> Iterator[dict[str, float]]:
     """The losses of a run at every check."""
     told = rows(run.model, size)
-    yield from plain.measured(run, lambda model: asked(model, told), set(size.due.tolist()))
+    yield from common_runs.measured(run, lambda model: asked(model, told), set(size.due.tolist()))
 
 
-def measure(size: Size = Size()) -> tuple[Curves, dict[str, Written]]:
-    """All lines, and what the first seed of each way writes when it has to go on by itself."""
+def measure(size: UnmaskedSize = UnmaskedSize()) -> tuple[Curves, dict[str, Written]]:
+    """All lines, and what the first seed of each way generates."""
     found: dict[str, list[list[dict[str, float]]]] = {WITHOUT: [], WITH: []}
     texts = {}
     for way, held in found.items():
@@ -151,22 +152,22 @@ def measure(size: Size = Size()) -> tuple[Curves, dict[str, Written]]:
         spread(f"{way}, {what}", size.due, np.array([[at[what] for at in run] for run in found[way]])) for way, what in LINES
     )
     note = f"decoders of width {size.dim}, two layers, {len(size.seeds)} seeds; {size.held} new stories"
-    return Curves("Trained with and without the mask", "training step", "loss of the next piece (nats)", lines, note), texts
+    return Curves("Trained with and without the mask", "training step", "loss of the next token (nats)", lines, note), texts
 
 
-def goes_on(model: OwnModel, way: str, size: Size) -> Written:
-    """The likeliest text after a beginning that it never met. Whoever writes has no future to look at."""
+def goes_on(model: TransformerModel, way: str, size: UnmaskedSize) -> Written:
+    """The greedy continuation of an unseen prompt. In generation there are no later tokens to see."""
     begin = rows(model, size)[0, : BEGIN + 1].tolist()
     return written(model, begin, way, "greedy", max_tokens=WRITES)
 
 
-def how(size: Size) -> str:
+def how(size: UnmaskedSize) -> str:
     """How it was made, and what may not be concluded."""
     return (
         f"Preset `gpt2`, width {size.dim}, {size.steps} steps of {size.batch} out of {size.stories:,} stories of the microworld\n"
-        f"(their first {size.pieces} pieces, as the shipped gpt2 cuts them), float32. Both ways take the same stories in\n"
+        f"(their first {size.pieces} tokens, as the shipped gpt2 cuts them), float32. Both ways take the same stories in\n"
         "the same order; they differ in the mask while training and in nothing else. Measured on the first "
-        f"{size.pieces - 1} pieces of\n{size.held} stories of the validation split, and on as many rows of pieces drawn at random. "
+        f"{size.pieces - 1} tokens of\n{size.held} stories of the validation split, and on as many rows of tokens drawn at random. "
         "`with.npz` and `without.npz`\nhold what the first seed writes after a new beginning.\n\n"
         "Caution: short trainings of small models. How fast a loss collapses without the mask depends on the width and the rate; that\n"
         "it does, not."
@@ -175,6 +176,6 @@ def how(size: Size) -> str:
 
 if __name__ == "__main__":
     measured, texts = measure()
-    library.write_result(NAME, measured, plain.card(measured, how(Size()), NAME))
+    results.write_result(NAME, measured, common_runs.card(measured, how(UnmaskedSize()), NAME))
     for part, way in (("with", WITH), ("without", WITHOUT)):
-        texts[way].write(library.data_folder() / "results" / NAME / f"{part}.npz")
+        texts[way].write(store.data_folder() / "results" / NAME / f"{part}.npz")

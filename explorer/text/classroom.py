@@ -1,4 +1,8 @@
-"""What the lesson on tokens is made from: toy stories, and a tokenizer of every kind learned from them."""
+"""What the lesson on tokens is made from: toy stories, and a tokenizer of every kind learned from them.
+
+>>> sorted(ex.text.classroom.systems())[:2]
+['BART, RoBERTa', 'BERT']
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,21 @@ from functools import lru_cache
 
 from explorer.records import Merge
 from explorer.text.learning import learn, tokenizer
-from explorer.text.seedling import stories
 from explorer.text.sidebyside import OTHERS
 from explorer.text.tokenizers import Tokenizer
+from explorer.text.toy import stories
 
 STORIES, SEED, SIZE = 600, 1, 400
 
 
-@lru_cache(maxsize=1)
-def toys() -> list[str]:
-    """The stories that everything is learned from."""
-    return [" ".join(story) for story in stories(STORIES, SEED)]
+@lru_cache(maxsize=4)
+def toys(count: int = STORIES, *, seed: int = SEED) -> list[str]:
+    """The stories that everything is learned from, or as many others.
+
+    >>> len(toys(3, seed=2))
+    3
+    """
+    return [" ".join(story) for story in stories(count, seed)]
 
 
 @lru_cache(maxsize=32)
@@ -27,7 +35,7 @@ def learned(kind: str, by: str, watch: tuple[str, ...] = ()) -> tuple[Merge, ...
 
 @lru_cache(maxsize=1)
 def shelf() -> dict[str, Tokenizer]:
-    """A tokenizer of every kind, all learned from the stories, and a byte BPE that has met five languages."""
+    """A tokenizer of every kind, all learned from the stories, and a byte BPE that was trained on five languages."""
     made = {
         kind: tokenizer(kind, toys(), size=SIZE, sentinels=0) for kind in ("words", "wordpiece", "bpe", "byte-bpe", "unigram")
     }
@@ -37,7 +45,7 @@ def shelf() -> dict[str, Tokenizer]:
 
 @lru_cache(maxsize=1)
 def systems() -> dict[str, Tokenizer]:
-    """The same stories as four systems cut them, each with the special pieces that it puts around a text."""
+    """The same stories as four systems cut them, each with the special tokens that it adds to a text."""
     bart = tokenizer("byte-bpe", toys(), size=SIZE, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
     held = shelf()
     return {"BERT": held["wordpiece"], "BART, RoBERTa": bart, "T5": held["unigram"], "GPT-2": held["byte-bpe"]}

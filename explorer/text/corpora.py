@@ -1,7 +1,7 @@
-"""Where texts come from: a text file, a folder of text files, or a data set of the Hugging Face hub, through one door.
+"""Where texts come from: a text file, a folder of text files, or a data set of the Hugging Face hub, through one interface.
 
-A blank line ends a document, as in the files that BERT was trained from; so does the end of a file. A hub data set has
-one document a row. Documents are read in stretches of at most 64 kB, so that a file of any size passes through.
+A blank line ends a document, as in the files that BERT was trained from; so does the end of a file. A hub data set has one document a
+row. Documents are read in stretches of at most 64 kB, so that a file of any size passes through.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Stretch:
     ends: bool
 
 
-class Part(Protocol):
+class CorpusPart(Protocol):
     """One file or data set of a source."""
 
     name: str
@@ -39,7 +39,7 @@ class Part(Protocol):
         """A number that changes when the content does."""
 
     def stretches(self, start: int) -> Iterator[Stretch]:
-        """The text from this place on."""
+        """The text from this offset on."""
 
 
 def texts(source: str | Path) -> Iterator[str]:
@@ -55,7 +55,7 @@ def texts(source: str | Path) -> Iterator[str]:
                     yield document
 
 
-def parts(source: str | Path) -> list[Part]:
+def parts(source: str | Path) -> list[CorpusPart]:
     """What a source is made of, in a fixed order: its files by name, or the data set that `hub:name` asks for."""
     if not isinstance(source, (str, Path)):
         raise FileError(f"A corpus is a path or hub:name; this is {type(source).__name__}.")
@@ -66,7 +66,7 @@ def parts(source: str | Path) -> list[Part]:
         found = sorted(file for file in path.rglob("*") if file.suffix.lower() in ENDINGS and file.is_file())
         if not found:
             raise FileError(f"There is no text file in {path}. Put files that end in {', '.join(ENDINGS)} there.")
-        files: list[Part] = [TextFile(file, file.relative_to(path).as_posix()) for file in found if file.stat().st_size]
+        files: list[CorpusPart] = [TextFile(file, file.relative_to(path).as_posix()) for file in found if file.stat().st_size]
     elif path.is_file():
         files = [TextFile(path, path.name)] if path.stat().st_size else []
     else:
@@ -77,7 +77,7 @@ def parts(source: str | Path) -> list[Part]:
 
 
 class TextFile:
-    """A UTF-8 text file, read from any place on."""
+    """A UTF-8 text file, read from any byte offset."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name, self.size = path, name, path.stat().st_size
@@ -107,7 +107,7 @@ class TextFile:
         length, begin = 0, file.tell()
         while line := file.readline(STRETCH):
             if len(line) == STRETCH and not line.endswith(b"\n"):
-                line = line[: cut(line)]
+                line = line[: line_break(line)]
                 file.seek(begin + length + len(line))
             held.append(line)
             length += len(line)
@@ -137,7 +137,7 @@ class TextFile:
             raise FileError(f"{self.path} is not a text file: it holds a zero byte. Take it out of the corpus.")
 
 
-def cut(line: bytes) -> int:
+def line_break(line: bytes) -> int:
     """Where a very long line may be cut: after its last space, or between two letters."""
     space = line.rfind(b" ") + 1
     if space > len(line) // 2:
@@ -156,7 +156,7 @@ class DataSet:
         self.address, _, self.configuration = name.partition(":")
 
     def mark(self) -> int:
-        """The name: what stands behind it is not known before it is read."""
+        """The name: the content is not known before it is read."""
         return zlib.crc32(self.name.encode("utf-8"))
 
     def stretches(self, start: int) -> Iterator[Stretch]:

@@ -1,4 +1,4 @@
-"""Stories as pieces, and which of them make up a batch. A batch depends on the seed and the step alone, so a run can go on anywhere."""
+"""Stories as tokens, and which of them form a batch. A batch depends only on the seed and the step, so a run can resume anywhere."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Texts = Sequence[Sequence[str] | str | Translation]  # stories as lists of sente
 
 
 @dataclass(frozen=True)
-class Story:
-    """One story: its pieces with the word and the sentence that each belongs to."""
+class Example:
+    """One story: its tokens with the word and the sentence that each belongs to."""
 
     ids: np.ndarray
     words: np.ndarray
@@ -36,7 +36,7 @@ class Story:
 
 
 @dataclass(frozen=True)
-class Spelled(Story):
+class CharExample(Example):
     """A story whose words are also read by their letters: number `forms[n]` of `letters` [form, letter], which all stories share."""
 
     forms: np.ndarray
@@ -44,52 +44,52 @@ class Spelled(Story):
 
 
 @dataclass(frozen=True)
-class Meant(Story):
-    """A story with its gold coreference: which piece is a pronoun, and which earlier piece means the same."""
+class CorefExample(Example):
+    """A story with its gold coreference: which token is a pronoun, and which earlier token is its antecedent."""
 
     links: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A source and its target in pieces."""
+class TranslationExample:
+    """A source and its target in tokens."""
 
-    source: Story
-    target: Story
+    source: Example
+    target: Example
 
 
-def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[Pair]:
-    """Translations in pieces."""
+def prepared_pairs(texts: Sequence[Translation], tokenizer: Tokenizer) -> list[TranslationExample]:
+    """Translations in tokens."""
     if not texts:
         raise TextError("There are no translations to train on.")
     coded = tokenizer.core.encode_batch([text for pair in texts for text in pair], add_special_tokens=False)
     stories = iter([_story([one]) for one in coded])
-    made = [Pair(next(stories), next(stories)) for _ in texts]
+    made = [TranslationExample(next(stories), next(stories)) for _ in texts]
     return _some([pair for pair in made if len(pair.source.ids) and len(pair.target.ids)])
 
 
-def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[Story]:
-    """Stories in pieces. Where the sentences are given they are kept; in a document they are found by their full stops.
+def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[Example]:
+    """Stories in tokens. Where the sentences are given they are kept; in a document they are found by their full stops.
 
-    A document of more than `room` pieces becomes several stories, cut between sentences where that is possible.
+    A document of more than `room` tokens becomes several stories, cut between sentences where that is possible.
     """
     if not len(texts):
         raise TextError("There are no stories to train on.")
     told = [story for story in texts if not isinstance(story, str)]
     flat = [sentence if n == 0 else f" {sentence}" for story in told for n, sentence in enumerate(story)]
     coded = iter(tokenizer.core.encode_batch(flat, add_special_tokens=False))
-    made: list[Story] = []
+    made: list[Example] = []
     for story in texts:
         made += parted(_document(story, tokenizer), room) if isinstance(story, str) else [_story([next(coded) for _ in story])]
     return _some([story for story in made if len(story.ids)])
 
 
-def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[Spelled]:
-    """Stories as words, each with its letters: a word that the vocabulary does not have is still read as it is written."""
+def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: int | None = None) -> list[CharExample]:
+    """Stories as words, each with its letters: a word outside the vocabulary is still read from its letters."""
     plain = [text if isinstance(text, str) else " ".join(text) for text in texts]
     numbers: dict[str, int] = {}
     known: list[int] = []
-    made: list[Story] = []
+    made: list[Example] = []
     for text, coded in zip(plain, tokenizer.core.encode_batch(plain, add_special_tokens=False), strict=True):
         written = [text[start:end] for start, end in coded.offsets]
         for word, number in zip(written, coded.ids, strict=True):
@@ -97,9 +97,9 @@ def prepared_letters(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer,
                 numbers[word] = len(numbers)
                 known.append(number)
         forms = np.array([numbers[word] for word in written], np.int64)
-        made += parted(Story(forms, np.arange(len(forms)), np.zeros_like(forms)), room)
+        made += parted(Example(forms, np.arange(len(forms)), np.zeros_like(forms)), room)
     table, ids = letters(list(numbers)), np.array(known, np.int64)
-    return _some([Spelled(ids[one.ids], one.words, one.sentences, one.ids, table) for one in made if len(one.ids)])
+    return _some([CharExample(ids[one.ids], one.words, one.sentences, one.ids, table) for one in made if len(one.ids)])
 
 
 def _some(made: list[Kind]) -> list[Kind]:
@@ -108,8 +108,8 @@ def _some(made: list[Kind]) -> list[Kind]:
     return made
 
 
-def parted(story: Story, room: int | None) -> list[Story]:
-    """A long story as several that have room: cut before a sentence that would not fit whole, and inside one that is too long."""
+def parted(story: Example, room: int | None) -> list[Example]:
+    """A long story as several that fit: cut before a sentence that would not fit as a whole, and inside one that is too long."""
     cuts, begin = [0], 0
     while room and len(story.ids) - begin > room:
         fits = story.sentences[begin + room] == story.sentences[begin : begin + room]
@@ -119,13 +119,13 @@ def parted(story: Story, room: int | None) -> list[Story]:
     return [_between(story, begin, end) for begin, end in zip(cuts, ends, strict=True)] if len(cuts) > 1 else [story]
 
 
-def _between(story: Story, begin: int, end: int) -> Story:
-    """Some pieces of a story as one of its own: words and sentences are counted from 0 again."""
+def _between(story: Example, begin: int, end: int) -> Example:
+    """Some tokens of a story as a separate one: words and sentences are counted from 0 again."""
     ids, words, sentences = (part[begin:end] for part in (story.ids, story.words, story.sentences))
-    return Story(ids, np.where(words < 0, -1, words - words[words >= 0].min(initial=words.max())), sentences - sentences[0])
+    return Example(ids, np.where(words < 0, -1, words - words[words >= 0].min(initial=words.max())), sentences - sentences[0])
 
 
-def packed(stories: Sequence[Story], separator: int, room: int) -> list[Story]:
+def packed(stories: Sequence[Example], separator: int, room: int) -> list[Example]:
     """Full sentences, as in RoBERTa: stories one after the other, a separator between two, in rows of whole sentences that fill
     the room. Only a sentence that is longer than a row is cut.
     """
@@ -136,23 +136,23 @@ def packed(stories: Sequence[Story], separator: int, room: int) -> list[Story]:
         words.append(np.append(np.where(story.words < 0, -1, story.words + word), -1))
         sentences.append(np.append(story.sentences, story.sentences[-1]) + sentence)
         word, sentence = word + int(story.words.max()) + 1, sentence + int(story.sentences[-1]) + 1
-    rows = parted(Story(*(np.concatenate(part) for part in (ids, words, sentences))), room)
+    rows = parted(Example(*(np.concatenate(part) for part in (ids, words, sentences))), room)
     return [made for row in rows if len((made := _trimmed(row, separator)).ids)]
 
 
-def _trimmed(row: Story, separator: int) -> Story:
+def _trimmed(row: Example, separator: int) -> Example:
     """A row without the separator at its end; those inside it are part of no sentence."""
     end = len(row.ids) - int(row.ids[-1] == separator)
     sentences = np.where(row.ids == separator, -1, row.sentences)
-    return Story(row.ids[:end], row.words[:end], sentences[:end])
+    return Example(row.ids[:end], row.words[:end], sentences[:end])
 
 
-def _document(text: str, tokenizer: Tokenizer) -> Story:
+def _document(text: str, tokenizer: Tokenizer) -> Example:
     tokens = tokenizer.encode(text, special=False)
-    return Story(tokens.ids.astype(np.int64), np.array(tokens.words, np.int64), np.array(tokens.sentences, np.int64))
+    return Example(tokens.ids.astype(np.int64), np.array(tokens.words, np.int64), np.array(tokens.sentences, np.int64))
 
 
-def _story(sentences: list[object]) -> Story:
+def _story(sentences: list[object]) -> Example:
     ids, words, numbers, count = [], [], [], 0
     for number, coded in enumerate(sentences):
         ids += coded.ids  # type: ignore[attr-defined]
@@ -160,10 +160,10 @@ def _story(sentences: list[object]) -> Story:
         words += [word + count for word in own]
         numbers += [number] * len(own)
         count += max(own, default=-1) + 1
-    return Story(np.array(ids, np.int64), np.array(words, np.int64), np.array(numbers, np.int64))
+    return Example(np.array(ids, np.int64), np.array(words, np.int64), np.array(numbers, np.int64))
 
 
-def chosen(step: int, count: int, size: int, seed: int) -> np.ndarray:
+def examples_of_step(step: int, count: int, size: int, seed: int) -> np.ndarray:
     """The numbers of the stories in the batch of a step (counted from 1): all of them once, then again in another order."""
     if count < size:
         raise ChoiceError(f"A batch takes {size} stories, but there are {count}. Give more stories, or a smaller batch=….")
@@ -174,15 +174,15 @@ def chosen(step: int, count: int, size: int, seed: int) -> np.ndarray:
 
 @lru_cache(maxsize=4)
 def order(count: int, seed: int, epoch: int) -> np.ndarray:
-    """The order of the stories in one round."""
+    """The order of the stories in one epoch."""
     return np.random.default_rng((seed, 1, epoch)).permutation(count)
 
 
-def lots(seed: int, step: int) -> np.random.Generator:
-    """The generator of everything that is drawn for one step."""
+def step_rng(seed: int, step: int) -> np.random.Generator:
+    """The random number generator for one step."""
     return np.random.default_rng((seed, 2, step))
 
 
-def own_lots(seed: int, story: int) -> np.random.Generator:
-    """The generator of everything that is drawn for one story, where that is drawn once for the whole training."""
+def example_rng(seed: int, story: int) -> np.random.Generator:
+    """The random number generator for one story, for what is drawn once for the whole training."""
     return np.random.default_rng((seed, 4, story))

@@ -1,4 +1,4 @@
-"""How each kind of tokenizer cuts a text into words, and the special pieces that it knows, before it has learned anything."""
+"""How each kind of tokenizer cuts a text into words (pre-tokenization), and its special tokens, before training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPACE = "▁"
 RUNS = Regex(r"▁?[\p{L}\p{M}]+|▁?\p{N}+|▁?[^\s\p{L}\p{M}\p{N}▁]+|▁")
 UNKNOWN = ("[UNK]", "<unk>", "<UNK>")
 MASKS = ("[MASK]", "<mask>")
-# What stands around a text, and around a pair of texts: the first line whose special pieces are all there is taken.
+# Templates for one text and for a pair: the first line is taken for which the tokenizer has all special tokens.
 FRAMES = (
     (("[CLS]", "[SEP]"), "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1"),  # BERT
     (("<s>", "</s>"), "<s> $A </s>", "<s> $A </s> </s> $B </s>"),  # RoBERTa, BART
@@ -32,8 +32,8 @@ def lower() -> library.Tokenizer:
     return core
 
 
-def spaced() -> library.Tokenizer:
-    """Words that carry the space before them as a letter of their own, ▁; letters, digits and signs are kept apart."""
+def spaced_words() -> library.Tokenizer:
+    """Words with the space before them as a letter, ▁; letters, digits and signs are kept apart."""
     core = library.Tokenizer(models.BPE())
     core.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " ")])
     marked = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="first", split=False)
@@ -43,7 +43,7 @@ def spaced() -> library.Tokenizer:
 
 
 def byte_level() -> library.Tokenizer:
-    """GPT-2's words, the space before each included, written as bytes: nothing is unknown and nothing gets lost."""
+    """GPT-2's words, the space before each included, written as bytes: nothing is unknown and nothing is lost."""
     core = library.Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
@@ -51,7 +51,7 @@ def byte_level() -> library.Tokenizer:
 
 
 def whole() -> library.Tokenizer:
-    """Words as they stand, capitals and accents kept, cut at spaces and around every punctuation mark."""
+    """Words as they are written, capitals and accents kept, cut at spaces and around every punctuation mark."""
     core = library.Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
     core.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -60,13 +60,13 @@ def whole() -> library.Tokenizer:
 
 
 def words_of(core: library.Tokenizer, text: str) -> list[str]:
-    """The words that this kind of tokenizer cuts a text into, before any word is cut into pieces."""
+    """The words that this kind of tokenizer cuts a text into, before any word is cut into tokens."""
     plain = core.normalizer.normalize_str(text) if core.normalizer else text
     return [word for word, _ in core.pre_tokenizer.pre_tokenize_str(plain)]
 
 
 def unknown_of(specials: Sequence[str]) -> str | None:
-    """The special piece that stands for what is unknown."""
+    """The special token that stands for what is unknown."""
     return next((name for name in specials if name in UNKNOWN), None)
 
 
@@ -76,8 +76,8 @@ def sentinels(count: int) -> list[str]:
 
 
 def framed(core: library.Tokenizer, specials: Sequence[str]) -> library.Tokenizer:
-    """The tokenizer with its special pieces, and with what they put around a text."""
-    glued = isinstance(core.pre_tokenizer, pre_tokenizers.BertPreTokenizer)  # there a space is never part of a piece
+    """The tokenizer with its special tokens, and with the template that adds them to a text."""
+    glued = isinstance(core.pre_tokenizer, pre_tokenizers.BertPreTokenizer)  # there a space is never part of a token
     core.add_special_tokens([AddedToken(name, special=True, lstrip=name in MASKS and not glued) for name in specials])
     for names, single, pair in FRAMES:
         if set(names) <= set(specials):
@@ -88,23 +88,23 @@ def framed(core: library.Tokenizer, specials: Sequence[str]) -> library.Tokenize
 
 
 def check_specials(specials: object, default: Sequence[str], needs_unknown: bool) -> tuple[str, ...]:
-    """The names of the special pieces in the order of their ids."""
+    """The names of the special tokens in the order of their ids."""
     if specials is None:
         return tuple(default)
     if isinstance(specials, str) or not isinstance(specials, Sequence) or not all(s and isinstance(s, str) for s in specials):
         raise ChoiceError(f"specials={specials!r} must be a list of names, for example {list(default)}.")
     if len(set(specials)) < len(specials):
-        raise ChoiceError(f"specials={list(specials)} names a piece twice. Give each name once.")
+        raise ChoiceError(f"specials={list(specials)} names a token twice. Give each name once.")
     if needs_unknown and unknown_of(specials) is None:
-        raise ChoiceError(f"specials={list(specials)} has no piece for what is unknown. Add one of: {', '.join(UNKNOWN)}.")
+        raise ChoiceError(f"specials={list(specials)} has no token for what is unknown. Add one of: {', '.join(UNKNOWN)}.")
     return tuple(specials)
 
 
 CUTS: dict[str, Callable[[], library.Tokenizer]] = {
     "wordpiece": lower,
-    "bpe": spaced,
+    "bpe": spaced_words,
     "byte-bpe": byte_level,
-    "unigram": spaced,
+    "unigram": spaced_words,
     "words": whole,
     "characters": whole,
 }

@@ -1,4 +1,4 @@
-"""Learning a vocabulary merge by merge. Showing the work is doing the work: the presets are made by the same steps."""
+"""Learning a vocabulary merge by merge. The steps that are shown are the steps by which the tokenizers of the presets are trained."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from explorer.records import Merge
-from explorer.text.pairs import WAYS, Pair, Spellings, joined
+from explorer.text.pairs import WAYS, Pair, Spellings, joined_pair
 from explorer.text.readable import spelled
 
-INSIDE = "##"  # WordPiece writes it before every piece that does not begin a word
+INSIDE = "##"  # WordPiece writes it before every token that does not begin a word
 
 
 class Learner:
-    """Begins with letters and joins one pair of pieces after the other, until the vocabulary is as large as wanted.
+    """Starts with letters and joins one pair of tokens after the other, until the vocabulary has the wanted size.
 
-    `pieces` is the vocabulary so far (piece to id) and `merges` the pairs in the order in which they were joined.
+    `tokens` is the vocabulary so far (token to id) and `merges` the pairs in the order in which they were joined.
     """
 
     def __init__(
@@ -33,11 +33,13 @@ class Learner:
         self.chooser = WAYS[by](self.texts.pairs(), self.texts.often)
 
     def numbers(self, word: str) -> tuple[int, ...]:
-        """A word as the ids of its letters; a letter that the texts do not have is unknown."""
+        """A word as the ids of its letters; a letter that is not in the vocabulary is unknown."""
         return tuple(self.pieces.get(letter, self.unknown) for letter in self.split(word))
 
     def run(self, size: int, watched: Sequence[str], show: Callable[[str], str]) -> Iterator[Merge]:
-        """One merge after the other; `watched` words are carried along, and `show` writes pieces for the reader."""
+        """One merge after the other; the tokens of `watched` words are part of each record, and `show` writes tokens for the
+        reader.
+        """
         samples = [self.numbers(word) for word in watched]
         while len(self.pieces) < size and (choice := self.chooser.best()) is not None:
             pair, score, where = choice
@@ -45,7 +47,7 @@ class Learner:
             piece = self.add(pair)
             changes, count = self.texts.join(pair, piece, where)
             self.chooser.update(changes)
-            before, samples = samples, [tuple(joined(word, pair, piece)[0]) for word in samples]
+            before, samples = samples, [tuple(joined_pair(word, pair, piece)[0]) for word in samples]
             yield Merge(
                 step=len(self.merges),
                 pair=(show(self.names[pair[0]]), show(self.names[pair[1]])),
@@ -62,7 +64,7 @@ class Learner:
             )
 
     def add(self, pair: Pair) -> int:
-        """The id of the piece that this pair makes; a new one unless a special piece is written the same."""
+        """The id of the token that this pair makes; a new one unless a special token is written the same."""
         first, second = (self.names[part] for part in pair)
         name = first + (second.removeprefix(INSIDE) if self.split is word_letters else second)
         self.merges.append((first, second))
@@ -83,12 +85,12 @@ def plain_letters(word: str) -> list[str]:
 
 
 def as_is(piece: str) -> str:
-    """WordPiece's pieces are written as they are."""
+    """WordPiece's tokens are written as they are."""
     return piece
 
 
 def dotted(piece: str) -> str:
-    """A piece that may begin with the space before its word."""
+    """A token that may begin with the space before its word."""
     return piece.replace("▁", "·")
 
 

@@ -22,11 +22,12 @@ from explorer.text.tokenizers import Seen, Tokenizer, check_text
 LIBRARY_SIZE, LIBRARY_LETTERS = 10_000, 50_000_000  # beyond these the library does the same work, out of sight but faster
 SAMPLES = 8
 MARK = "\1"  # a letter that no text has
+LARGEST = 1_000_000  # tokens: the library takes memory for all of them at once, and the process ends where there is too little
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked for: the texts and their words, how many pieces, chosen by what, with which special pieces."""
+    """The settings of a training: the texts and their words, the size, how pairs are chosen, the special tokens."""
 
     kind: str
     texts: list[str]
@@ -46,12 +47,16 @@ def learn(
     specials: Sequence[str] | None = None,
     watch: Sequence[str] = (),
 ) -> Iterator[Merge]:
-    """Every merge that makes this vocabulary, one record a step, with the pieces of the words to `watch`.
+    """Every merge that makes this vocabulary, one record a step, with the tokens of the words to `watch`.
 
-    `kind` is "wordpiece", "bpe" or "byte-bpe". `by="count"` joins the pair that stands side by side most often, as the
-    `tokenizers` library does for all three; `by="score"` is the lecture's WordPiece: freq(ab) / (freq(a) · freq(b)).
-    The vocabulary is the same every time: among equals the pair whose pieces are older goes first. (The library's own
-    WordPiece trainer numbers its letters at random, so its ties fall out differently from run to run.)
+    `kind` is "wordpiece", "bpe" or "byte-bpe". `by="count"` joins the most frequent pair of neighbours, as the `tokenizers` library
+    does for all three; `by="score"` is the lecture's WordPiece: freq(ab) / (freq(a) · freq(b)). The vocabulary is the same every
+    time: among equals the pair whose tokens are older goes first. (The library's own WordPiece trainer numbers its letters at random,
+    so its ties are broken differently from run to run.)
+
+    >>> first = next(iter(ex.learn("bpe", ["a dog and a dot"] * 3, size=40)))
+    >>> first.step, first.pair
+    (1, ('·', 'a'))
     """
     order = ordered(kind, texts, size, by, specials, 0)
     if kind not in SHOWN:
@@ -70,12 +75,15 @@ def tokenizer(
     specials: Sequence[str] | None = None,
     sentinels: int | None = None,
 ) -> Tokenizer:
-    """A tokenizer of this kind with at most `size` pieces, which remembers what it met in `texts`.
+    """A tokenizer of this kind with at most `size` tokens, which remembers the words and tokens of `texts`.
 
-    It is what the last step of `learn` has made. Above 10,000 pieces or 50 million letters the `tokenizers` library
-    does the same merges, faster. `specials` names the special pieces in the order of their ids, for example
-    ("<s>", "<pad>", "</s>", "<unk>", "<mask>") for a byte-bpe like BART's; `sentinels` is how many marks for hidden
-    spans there are (100 for unigram, as in T5, otherwise none).
+    It is the result of the last step of `learn`. Above 10,000 tokens or 50 million letters the `tokenizers` library does the same
+    merges, faster. `specials` names the special tokens in the order of their ids, for example ("<s>", "<pad>", "</s>", "<unk>",
+    "<mask>") for a byte-bpe like BART's; `sentinels` is how many marks for hidden spans there are (100 for unigram, as in T5,
+    otherwise none).
+
+    >>> ex.tokenizer("bpe", ["a dog and a dot"] * 3, size=40).encode("a dog").texts[0]
+    '·a'
     """
     marks = (100 if kind == "unigram" else 0) if sentinels is None else sentinels
     order = ordered(kind, texts, size, by, specials, marks)
@@ -84,14 +92,16 @@ def tokenizer(
 
 
 def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Sequence[str] | None, marks: int) -> Order:
-    """The order, if it is one that can be carried out."""
+    """The settings, checked."""
     if not isinstance(kind, str) or kind not in TOKENIZERS:
         raise unknown("tokenizer", kind, TOKENIZERS)
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise TextError("A tokenizer is made from a list of texts. Put the text into a list.")
     for name, number in (("size", size), ("sentinels", marks)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise ChoiceError(f"{name}={number!r} must be a whole number: how many pieces there may be.")
+            raise ChoiceError(f"{name}={number!r} must be a whole number: how many tokens there may be.")
+        if number > LARGEST:
+            raise ChoiceError(f"{name} must be at most {LARGEST:,}: no text needs so many tokens.")
     if by not in WAYS:
         raise unknown("way to choose a pair", by, WAYS)
     names = check_specials(specials, SPECIALS[kind], kind != "byte-bpe")
@@ -100,6 +110,17 @@ def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Seque
     if not words or not any(text.strip() for text in held):
         raise TextError("There is no text to make a tokenizer from.")
     return Order(kind, held, words, size, by, names, marks)
+
+
+def word_counts(kind: str, texts: Iterable[str]) -> Counter[str]:
+    """How often each word occurs in texts, cut into words as this kind of tokenizer does before it cuts words into tokens.
+
+    >>> word_counts("wordpiece", ["A dog, a cat."])["a"]
+    2
+    """
+    if kind not in CUTS:
+        raise unknown("tokenizer", kind, CUTS)
+    return count_words(CUTS[kind](), texts)
 
 
 def count_words(core: library.Tokenizer, texts: Iterable[str]) -> Counter[str]:
@@ -117,7 +138,7 @@ def frequent(words: Counter[str]) -> list[str]:
 
 
 def met(tokenizer: Tokenizer, words: Iterable[str]) -> Seen:
-    """The words that were met, as a reader writes them, and the pieces that they are cut into."""
+    """The words of the texts, as a reader writes them, and their tokens."""
     pieces: set[int] = set(tokenizer.vocabulary.special)
     written: set[str] = set()
     for word in words:
@@ -127,7 +148,7 @@ def met(tokenizer: Tokenizer, words: Iterable[str]) -> Seen:
 
 
 def alphabet(order: Order) -> list[str]:
-    """What the vocabulary begins with: the special pieces, then the letters in the order of their code."""
+    """What the vocabulary begins with: the special tokens, then the letters in the order of their code."""
     if order.kind == "byte-bpe":
         letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     else:
@@ -138,19 +159,19 @@ def alphabet(order: Order) -> list[str]:
     start = list(dict.fromkeys([*order.specials, *letters]))
     if len(start) > order.size - order.marks:
         raise ChoiceError(
-            f"size={order.size} is too small: the letters and special pieces alone need {len(start) + order.marks} pieces."
+            f"size={order.size} is too small: the letters and special tokens alone need {len(start) + order.marks} tokens."
         )
     return start
 
 
 def learner(order: Order) -> Learner:
-    """A learner that stands before its first merge."""
+    """A learner before its first merge."""
     split = word_letters if order.kind == "wordpiece" else plain_letters
     return Learner(order.words, alphabet(order), split, order.by, unknown_of(order.specials))
 
 
-def merged(order: Order) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """The vocabulary and its merges, by our own steps or, where there is very much to do, by the library's."""
+def learned_merges(order: Order) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """The vocabulary and its merges, by our own steps or, for large corpora, by the library's."""
     size = order.size - order.marks
     big = order.size > LIBRARY_SIZE or sum(map(len, order.texts)) > LIBRARY_LETTERS
     if big and order.by == "count":
@@ -162,7 +183,7 @@ def merged(order: Order) -> tuple[dict[str, int], list[tuple[str, str]]]:
 
 
 def merged_by_library(order: Order, size: int) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """The same, by the library; its letters are numbered beforehand, so that WordPiece's ties fall out the same as ours."""
+    """The same, by the library; its letters are numbered beforehand, so that WordPiece's ties are broken as ours are."""
     core = CUTS[order.kind]()
     inside: dict[str, Any] = {"continuing_subword_prefix": INSIDE} if order.kind == "wordpiece" else {}
     core.model = models.BPE(**inside)
@@ -178,14 +199,14 @@ def with_marks(pieces: dict[str, int], order: Order) -> dict[str, int]:
 
 
 def dressed(core: library.Tokenizer, order: Order) -> library.Tokenizer:
-    """The tokenizer with all its special pieces."""
+    """The tokenizer with all its special tokens."""
     return framed(core, (*order.specials, *sentinels(order.marks)))
 
 
 def wordpiece(order: Order) -> library.Tokenizer:
     """BERT's kind: joined letter by letter, then read by longest match."""
     core = CUTS[order.kind]()
-    pieces = with_marks(merged(order)[0], order)
+    pieces = with_marks(learned_merges(order)[0], order)
     core.model = models.WordPiece(pieces, unk_token=unknown_of(order.specials), max_input_chars_per_word=100)
     return dressed(core, order)
 
@@ -193,16 +214,16 @@ def wordpiece(order: Order) -> library.Tokenizer:
 def byte_pairs(order: Order) -> library.Tokenizer:
     """Byte-pair encoding, over letters (GPT, the Transformer) or over bytes (GPT-2 and after): merges, replayed in order."""
     core = CUTS[order.kind]()
-    pieces, merges = merged(order)
+    pieces, merges = learned_merges(order)
     core.model = models.BPE(with_marks(pieces, order), merges, unk_token=unknown_of(order.specials))
     return dressed(core, order)
 
 
 def unigram(order: Order) -> library.Tokenizer:
-    """T5's kind, trained by the library: it begins with far too many pieces and drops those that the texts miss least.
+    """T5's kind, trained by the library: it begins with far too many tokens and drops those that cost the least likelihood.
 
-    The library begins with what occurs in at least two *different* words, however often a word is said. Where words are few
-    most of them would never be a piece, so each is given in two writings: as it is, and with a mark that is taken out again.
+    The library begins with what occurs in at least two *different* words, however frequent a word is. With few different words most
+    of them would never become a token, so each is given in two forms: as it is, and with a mark that is removed again.
     """
     alphabet(order)
     core, drill = CUTS[order.kind](), library.Tokenizer(models.Unigram())
@@ -223,17 +244,17 @@ def unigram(order: Order) -> library.Tokenizer:
 
 
 def twice(words: Counter[str]) -> Iterator[tuple[str, int]]:
-    """Every word as it is and with a mark behind it, each half as often (at least once)."""
+    """Every word as it is and with a mark after it, each half as often (at least once)."""
     for word, count in words.items():
         yield word, (count + 1) // 2
         yield f"{word}{MARK}", max(1, count // 2)
 
 
 def settled(pieces: Sequence[tuple[str, float]], specials: int) -> list[tuple[str, float]]:
-    """Unigram's pieces in an order that is the same every time.
+    """Unigram's tokens in an order that is the same every time.
 
-    The library adds up in a random order, so the last digits of its scores differ from run to run; and letters that
-    it had dropped and must take back get scores 0.0001 apart at the very end, dealt out at random.
+    The library adds up in a random order, so the last digits of its scores differ from run to run; and letters that it dropped and
+    must take back get scores 0.0001 apart at the very end, in random order.
     """
     first, body = [(name, 0.0) for name, _ in pieces[:specials]], [(name, round(score, 6)) for name, score in pieces[specials:]]
     body.sort(key=lambda piece: (-piece[1], piece[0]))
@@ -245,11 +266,11 @@ def settled(pieces: Sequence[tuple[str, float]], specials: int) -> list[tuple[st
 
 
 def whole_words(order: Order) -> library.Tokenizer:
-    """One piece for each of the most frequent words (ties by alphabet); every other word is unknown."""
+    """One token for each of the most frequent words (ties by alphabet); every other word is unknown."""
     core = CUTS[order.kind]()
     room = order.size - order.marks - len(order.specials)
     if room < 1:
-        raise ChoiceError(f"size={order.size} is too small: the special pieces alone need {order.size - room} pieces.")
+        raise ChoiceError(f"size={order.size} is too small: the special tokens alone need {order.size - room} tokens.")
     ranked = sorted(order.words, key=lambda word: (-order.words[word], word))
     pieces = {name: number for number, name in enumerate(dict.fromkeys([*order.specials, *ranked[:room]]))}
     core.model = models.WordLevel(with_marks(pieces, order), unk_token=unknown_of(order.specials))

@@ -1,4 +1,4 @@
-"""The words of a corpus as pieces, and the two ways to choose which pair of pieces is joined next."""
+"""The words of a corpus as tokens, and the two ways to choose which pair of tokens is joined next."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 Pair = tuple[int, int]
-Change = tuple[Pair, int, int]  # a pair, how many more times it now stands in the texts, and in which word
+Change = tuple[Pair, int, int]  # a pair, how many more times it now occurs in the texts, and in which word
 Choice = tuple[Pair, float, list[int]]  # a pair, its score, and the words that may hold it
 
 
 class Spellings:
-    """Every different word of the texts as a list of piece numbers, with how often the word and each piece occur."""
+    """Every different word of the texts as a list of token numbers, with how often the word and each token occur."""
 
     def __init__(self, words: Mapping[tuple[int, ...], int]) -> None:
         self.words = [list(word) for word in words]
@@ -35,7 +35,7 @@ class Spellings:
         changes: list[Change] = []
         total = 0
         for number in where:
-            self.words[number], found, times = joined(self.words[number], pair, piece)
+            self.words[number], found, times = joined_pair(self.words[number], pair, piece)
             count = self.counts[number]
             changes += [(other, change * count, number) for other, change in found]
             total += times * count
@@ -46,11 +46,11 @@ class Spellings:
 
     @property
     def pieces_per_word(self) -> float:
-        """How many pieces a word of the running text has on average."""
+        """How many tokens a word of the running text has on average."""
         return self.often.total() / max(1, sum(self.counts))
 
 
-def joined(word: Sequence[int], pair: Pair, piece: int) -> tuple[list[int], list[tuple[Pair, int]], int]:
+def joined_pair(word: Sequence[int], pair: Pair, piece: int) -> tuple[list[int], list[tuple[Pair, int]], int]:
     """One word with the pair joined from left to right, the neighbours that came and went, and how many joins there were."""
     first, second = pair
     out: list[int] = []
@@ -71,7 +71,7 @@ def joined(word: Sequence[int], pair: Pair, piece: int) -> tuple[list[int], list
 
 
 class ByCount:
-    """The pair that stands side by side most often; among equals the one with the smaller piece numbers, as in the library.
+    """The most frequent pair of neighbours; among equals the one with the smaller token numbers, as in the library.
 
     A pair that was joined never comes up again: between the same two ends the same letters are always joined the same way.
     """

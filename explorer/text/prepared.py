@@ -1,7 +1,6 @@
-"""A corpus as numbers on disk: its pieces, and where sentences and documents begin.
+"""A corpus as numbers on disk: its tokens, and where sentences and documents begin.
 
-Preparing takes little memory however large the source is, and goes on where it stopped after it was killed: the result is
-the same, byte for byte.
+Preparing takes little memory however large the source is, and resumes where it stopped: the result is the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ import numpy as np
 
 from explorer.errors import FileError, TextError
 from explorer.records import Prepared
-from explorer.text.corpora import Part, Stretch, parts
+from explorer.text.corpora import CorpusPart, Stretch, parts
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
 from explorer.text.tokenizers import Tokenizer
 
 PIECES, SENTENCES, DOCUMENTS = "ids.bin", "sentences.bin", "documents.bin"
 CARD, POINT = "corpus.json", "unfinished.json"
-BATCH = 1 << 20  # letters that are cut into pieces at once
+BATCH = 1 << 20  # letters that are cut into tokens at once
 EVERY = 2.0  # seconds between two resume points
 ENDS = "".join(re.escape(mark) for mark in sorted(ENDING))
 AFTER = "".join(re.escape(mark) for mark in sorted(ENDING | CLOSING))
@@ -36,7 +35,7 @@ STOP = re.compile(rf"([{ENDS}][{AFTER}]*)(\s*)")
 
 @dataclass
 class Point:
-    """Where a preparation stands: the place in the source, and how many numbers are safely written."""
+    """The state of a preparation: the offset in the source, and how many numbers are safely written."""
 
     part: int = 0
     place: int = 0
@@ -47,7 +46,7 @@ class Point:
     unfinished: bool = False  # in the middle of a sentence of it
 
 
-class Corpus:
+class PreparedCorpus:
     """A prepared corpus, read from disk as it is needed: `ids`, and where `sentences` and `documents` begin among them."""
 
     def __init__(self, folder: str | Path) -> None:
@@ -60,14 +59,14 @@ class Corpus:
         return len(self.documents)
 
     def document(self, number: int) -> np.ndarray:
-        """The pieces of one document."""
+        """The tokens of one document."""
         if not 0 <= number < len(self):
             raise FileError(f"There is no document {number}: this corpus has the documents 0 to {len(self) - 1}.")
         end = self.documents[number + 1] if number + 1 < len(self) else len(self.ids)
         return self.ids[self.documents[number] : end]
 
     def sentences_of(self, number: int) -> list[np.ndarray]:
-        """The pieces of one document, sentence by sentence."""
+        """The tokens of one document, sentence by sentence."""
         pieces, first = self.document(number), int(self.documents[number])
         low, high = np.searchsorted(self.sentences, (first, first + len(pieces)))
         return np.split(pieces, self.sentences[low + 1 : high] - first)
@@ -79,15 +78,23 @@ class Corpus:
         return np.memmap(path, dtype=kind, mode="r", shape=(count,)) if count else np.zeros(0, kind)
 
 
-def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Corpus:
-    """Prepare a source (or find it prepared) and open it."""
+def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> PreparedCorpus:
+    """Prepare a source (or find it prepared) and open it.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> (folder / "mine.txt").write_text("A dog ran.\\n\\nIt was red.", "utf-8")
+    23
+    >>> len(ex.text.corpus(folder / "mine.txt", ex.load("bert").tokenizer, folder / "ready"))
+    2
+    """
     for _ in prepare(source, tokenizer, folder):
         pass
-    return Corpus(folder)
+    return PreparedCorpus(folder)
 
 
 def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Iterator[Prepared]:
-    """Cut a source into pieces and write them into `folder`, one record for each stretch of work.
+    """Cut a source into tokens and write them into `folder`, one record for each stretch of work.
 
     `source` is a text file, a folder of text files, or `hub:name`. Stop whenever you like: the next call goes on there.
     """
@@ -101,7 +108,7 @@ def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Ite
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        yield from Writer(found, tokenizer, folder, identity).run(str(source), total)
+        yield from TokenWriter(found, tokenizer, folder, identity).run(str(source), total)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise FileError(
@@ -112,10 +119,10 @@ def prepare(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Ite
         ) from error
 
 
-class Writer:
-    """Writes pieces and boundaries, and now and then, safely, how far it is."""
+class TokenWriter:
+    """Writes tokens and boundaries, and now and then, safely, how far it is."""
 
-    def __init__(self, found: Sequence[Part], tokenizer: Tokenizer, folder: Path, identity: dict[str, Any]) -> None:
+    def __init__(self, found: Sequence[CorpusPart], tokenizer: Tokenizer, folder: Path, identity: dict[str, Any]) -> None:
         self.parts, self.tokenizer, self.folder, self.identity = found, tokenizer, folder, identity
         self.dtype = np.dtype("uint16" if tokenizer.vocabulary.size <= 1 << 16 else "uint32")
         self.point = self._resume()
@@ -135,7 +142,7 @@ class Writer:
             for number in range(self.point.part, len(self.parts)):
                 self.point.part = number
                 before = sum(part.size for part in self.parts[:number])
-                for batch in batches(self.parts[number].stretches(self.point.place)):
+                for batch in letter_groups(self.parts[number].stretches(self.point.place)):
                     self._write(batch)
                     if time.monotonic() - saved > EVERY:
                         self._save()
@@ -148,7 +155,7 @@ class Writer:
                 file.close()
 
     def _write(self, batch: Sequence[Stretch]) -> None:
-        """Cut some stretches into pieces and append them."""
+        """Cut some stretches into tokens and append them."""
         coded = self.tokenizer.core.encode_batch([stretch.text for stretch in batch], add_special_tokens=False)
         point = self.point
         pieces, sentences, documents = [], [], []
@@ -194,7 +201,7 @@ class Writer:
         return Point(**held["point"])
 
 
-def batches(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
+def letter_groups(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
     """Stretches in groups of about a million letters."""
     held: list[Stretch] = []
     letters = 0
@@ -209,9 +216,9 @@ def batches(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
 
 
 def sentence_starts(text: str, ends: Sequence[int]) -> np.ndarray:
-    """The numbers of the pieces that begin a sentence, given where each piece ends in the text.
+    """The numbers of the tokens that begin a sentence, given where each token ends in the text.
 
-    Where the text ends with its sentence, the last number is that of the piece which would come next.
+    Where the text ends with its sentence, the last number is that of the token which would come next.
     """
     places = [0]
     for stop in STOP.finditer(text):

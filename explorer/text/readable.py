@@ -1,4 +1,4 @@
-"""Pieces as a reader can read them: bytes turned back into letters, spaces shown as ·."""
+"""Tokens as a reader can read them: bytes turned back into letters, spaces shown as ·."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SIGNS = str.maketrans({" ": "·", "\n": "⏎", "\x00": "␀"})
 
 
 def spelled(piece: str, source: str = "") -> str:
-    """A byte-level piece as letters; half a letter is shown with its bytes, after the letter that it belongs to."""
+    """A byte-level token as letters; half a letter is shown with its bytes, after the letter that it belongs to."""
     raw = raw_bytes(piece)
     try:
         return raw.decode("utf-8").translate(SIGNS)
@@ -17,7 +17,7 @@ def spelled(piece: str, source: str = "") -> str:
 
 
 def raw_bytes(piece: str) -> bytes:
-    """The bytes that a byte-level piece stands for."""
+    """The bytes that a byte-level token stands for."""
     letters = byte_of()
     return bytes(letters[c] for c in piece if c in letters)
 

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from explorer.errors import TextError
+from explorer.errors import ChoiceError, TextError
 from explorer.records import Tokens
 from explorer.text.tokenizers import Tokenizer
 
 Text = str | tuple[str, str] | Tokens | Sequence[int]
 
 
+def first_tokens(stories: Iterable[Sequence[str]], tokenizer: Tokenizer, count: int) -> Tokens:
+    """The first tokens of some stories, sentence after sentence, as one text without special tokens.
+
+    >>> import explorer as ex
+    >>> len(first_tokens([["A dog ran.", "It was red."]], ex.load("bert").tokenizer, 6))
+    6
+    """
+    held = (tokenizer.encode(sentence, special=False).ids.tolist() for story in stories for sentence in story)
+    return tokenizer.tokens(list(islice(chain.from_iterable(held), count)))
+
+
 def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
-    """Tokens for whatever was given as a text: a string or a pair (special pieces are added), Tokens or ids (taken as they are)."""
+    """Tokens for whatever was given as a text: a string or a pair (special tokens are added), Tokens or ids (taken as they are)."""
     if isinstance(text, Tokens):
         tokens = text
     elif isinstance(text, str):
         tokens = tokenizer.encode(_not_blank(text))
         if len(tokens) == len(tokenizer.encode("")):
-            raise TextError("Nothing in this text is a piece for this tokenizer. Give at least one word.")
+            raise TextError("Nothing in this text is a token for this tokenizer. Give at least one word.")
     elif isinstance(text, tuple) and len(text) == 2 and all(isinstance(part, str) for part in text):
         tokens = tokenizer.encode(_not_blank(text[0]), _not_blank(text[1]))
     elif isinstance(text, (list, tuple, np.ndarray)):
@@ -29,8 +41,14 @@ def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
     else:
         raise TextError(f"A text must be a string, a pair of strings, Tokens or a list of ids; this is {type(text).__name__}.")
     if not len(tokens):
-        raise TextError("There is no piece in this text. Give at least one word.")
+        raise TextError("There is no token in this text. Give at least one word.")
     return tokens
+
+
+def refuse_target(name: str, target: Text | None) -> None:
+    """Say that a model reads one text, where it was given two."""
+    if target is not None:
+        raise ChoiceError(f"{name} reads one text and takes no target. Leave `target` out.")
 
 
 def _not_blank(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Where a sentence ends, told from the pieces of a text."""
+"""Where a sentence ends, found from the tokens of a text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ CLOSING = frozenset("\"')]»”’")
 def sentence_numbers(
     texts: Sequence[str], special: Sequence[bool], breaks: Sequence[bool], free: Sequence[bool]
 ) -> tuple[int, ...]:
-    """The sentence each piece belongs to; −1 for special pieces.
+    """The sentence each token belongs to; −1 for special tokens.
 
-    A new one begins after a separator, or after a full stop where a space follows (`free` says which pieces stand after
-    one); closing quotes stay with the old one. Scripts that write no space begin after their own full stop.
+    A new one begins after a separator, or after a full stop where a space follows (`free` says which tokens come after one); closing
+    quotes stay with the old one. Scripts that write no space begin after their own full stop.
     """
     numbers: list[int] = []
     current, started, stopped, forced, last = 0, False, False, False, ""
@@ -39,8 +39,8 @@ def sentence_numbers(
     return tuple(numbers)
 
 
-def spaced(sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether a piece stands at the beginning of its text or after a space (which may be part of it)."""
+def begins_word(sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> list[bool]:
+    """Whether a token is at the beginning of its text or after a space (which may be part of it)."""
     return [
         a == 0 or source[a - 1 : a].isspace() or source[a:b][:1].isspace()
         for source, (a, b) in zip(sources, offsets, strict=True)

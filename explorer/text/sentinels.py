@@ -1,4 +1,4 @@
-"""T5's marks for hidden spans, added to a tokenizer that has none."""
+"""T5's sentinel tokens for hidden spans, added to a tokenizer that has none."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from explorer.text.tokenizers import Tokenizer
 
 
 def with_sentinels(tokenizer: Tokenizer, count: int = 100) -> Tokenizer:
-    """A copy of a tokenizer that also knows <extra_id_0>, <extra_id_1>, …; its other pieces keep their ids.
+    """A copy of a tokenizer that also knows <extra_id_0>, <extra_id_1>, …; its other tokens keep their ids.
 
-    A model with this tokenizer needs as many rows more in its embeddings; for looking at corruptions nothing else is needed.
+    A model with this tokenizer needs as many additional rows in its embeddings; to look at corruptions nothing else is needed.
+
+    >>> len(ex.text.with_sentinels(ex.load("bert").tokenizer, 5).vocabulary.sentinels)
+    5
     """
     if count < 1:
-        raise ChoiceError(f"count={count!r} must be at least 1: a hidden span needs a mark of its own.")
+        raise ChoiceError(f"count={count!r} must be at least 1: a hidden span needs a sentinel token.")
     names = [f"<extra_id_{number}>" for number in range(count)]
     core = library.Tokenizer.from_str(tokenizer.core.to_str())
     core.add_special_tokens(names)

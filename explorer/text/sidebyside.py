@@ -51,7 +51,11 @@ def sentence(language: str) -> str:
 def side_by_side(
     text: str, tokenizers: Mapping[str, Tokenizer], *, pair: str | None = None, special: bool = False
 ) -> SideBySide:
-    """The same text, or pair of texts, as each of these tokenizers cuts it; with `special`, what it puts around them too."""
+    """The same text, or pair of texts, as each of these tokenizers cuts it; with `special`, also the special tokens that it adds.
+
+    >>> ex.text.side_by_side("A dog", {"bert": ex.load("bert").tokenizer}).tokens[0].texts
+    ('a', 'dog')
+    """
     tokens = tuple(tokenizer.encode(text, pair, special=special) for tokenizer in tokenizers.values())
     if not any(len(cut) > sum(cut.special) for cut in tokens):
         raise ChoiceError("The text is empty. Write a word.")
@@ -60,7 +64,11 @@ def side_by_side(
 
 
 def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
-    """How many pieces each tokenizer needs for the same sentence in five languages, and how many of them are unknown."""
+    """How many tokens each tokenizer needs for the same sentence in five languages, and how many of them are unknown.
+
+    >>> ex.text.fertility({"bert": ex.load("bert").tokenizer}).names
+    ('bert',)
+    """
     sentences = tuple(sentence(language) for language in LANGUAGES)
     cut = [[tokenizer.encode(text, special=False) for text in sentences] for tokenizer in tokenizers.values()]
     lost = [t.vocabulary.unknown for t in tokenizers.values()]
@@ -74,16 +82,22 @@ def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
     )
 
 
-def segments(text: str, tokenizer: Tokenizer, *, longest: int = 512) -> tuple[Tokens, ...]:
-    """A long text as segments of at most `longest` pieces, special pieces included. No word is cut in two."""
+def segments(text: str | Sequence[str], tokenizer: Tokenizer, *, longest: int = 512) -> tuple[Tokens, ...]:
+    """A long text, or several in a row, as segments of at most `longest` tokens, special tokens included. No word is cut in two.
+
+    >>> import explorer as ex
+    >>> [len(part) for part in segments("a dog " * 9, ex.load("bert").tokenizer, longest=10)]
+    [10, 10, 4]
+    """
+    text = text if isinstance(text, str) else " ".join(text)
     whole, frame = tokenizer.encode(text, special=False), tokenizer.encode("a")
     room = longest - sum(frame.special)
     if room < 1:
-        raise ChoiceError(f"longest={longest} leaves no room: the special pieces alone are {sum(frame.special)}.")
+        raise ChoiceError(f"longest={longest} leaves no room: the special tokens alone are {sum(frame.special)}.")
     cuts, last = [0], 0
     for begin in (*(n for n in range(1, len(whole)) if whole.words[n] != whole.words[n - 1]), len(whole)):
         if begin - last > room:
-            raise ChoiceError(f"A word of {begin - last} pieces does not fit into segments of {longest}. Allow longer ones.")
+            raise ChoiceError(f"A word of {begin - last} tokens does not fit into segments of {longest}. Allow longer ones.")
         if begin - cuts[-1] > room:
             cuts.append(last)
         last = begin
@@ -91,7 +105,7 @@ def segments(text: str, tokenizer: Tokenizer, *, longest: int = 512) -> tuple[To
 
 
 def _segment(whole: Tokens, part: slice, frame: Tokens) -> Tokens:
-    """Some pieces of a text between the special pieces that stand around a text."""
+    """Some tokens of a text between the special tokens that are added to a text."""
     before = frame.special.index(False)
     after = len(frame) - frame.special[::-1].index(False)
 

@@ -1,6 +1,7 @@
-"""Text to pieces and back.
+"""Text to tokens and back.
 
-Over the `tokenizers` library, with what a picture needs: readable pieces, words, and what was never met in training.
+A token is what a model reads: a whole word or a piece of one, a punctuation mark, or a special token such as [CLS]. This wraps the
+`tokenizers` library and adds what a picture needs: readable tokens, the words they belong to, and what was never seen in training.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from explorer.errors import ChoiceError, FileError, TextError
 from explorer.records import Tokens, Vocabulary
 from explorer.text.letters import letters
 from explorer.text.readable import raw_bytes, spelled
-from explorer.text.sentences import CLOSING, ENDING, sentence_numbers, spaced
+from explorer.text.sentences import CLOSING, ENDING, begins_word, sentence_numbers
+from explorer.text.tokenizer_limits import check_file, panics
 
 NAMES = {
     "mask": ("[MASK]", "<mask>"),
@@ -30,12 +32,12 @@ NAMES = {
     "end": ("<|endoftext|>", "</s>", "</S>"),
     "unknown": ("[UNK]", "<unk>", "<UNK>"),
 }
-AS_ELMO = "<S>"  # a tokenizer with this piece also gives the letters of each word
+AS_ELMO = "<S>"  # a tokenizer with this token also gives the letters of each word
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a model met in training: whole words, and ids of pieces."""
+    """What a model saw in training: whole words, and ids of tokens."""
 
     words: frozenset[str]
     pieces: frozenset[int]
@@ -70,10 +72,11 @@ class Tokenizer:
         self.bytes = self.style == "bytes"
 
     def encode(self, text: str, pair: str | None = None, special: bool = True) -> Tokens:
-        """The pieces of a text, or of two; with the special pieces of this tokenizer unless `special` is False."""
+        """The tokens of a text, or of two; with the special tokens of this tokenizer unless `special` is False."""
         for given in (text, *(() if pair is None else (pair,))):
             check_text(given)
-        coded = self.core.encode(text, pair, add_special_tokens=special)
+        with panics("read this text"):
+            coded = self.core.encode(text, pair, add_special_tokens=special)
         parts = [s if s is not None else 0 for s in coded.sequence_ids]
         flags = tuple(i in self._special for i in coded.ids)
         words = number_words([None if f else (p, w) for f, p, w in zip(flags, parts, coded.word_ids, strict=True)])
@@ -83,11 +86,11 @@ class Tokenizer:
             ids=np.array(coded.ids, dtype=np.int64),
             texts=texts,
             words=words,
-            sentences=sentence_numbers(texts, flags, self._breaks(coded.ids), spaced(sources, coded.offsets)),
+            sentences=sentence_numbers(texts, flags, self._breaks(coded.ids), begins_word(sources, coded.offsets)),
             segments=tuple(coded.type_ids),
             offsets=tuple(coded.offsets),
             special=flags,
-            unseen=self._unseen(coded.ids, words, spans(words, sources, coded.offsets)),
+            unseen=self._unseen(coded.ids, words, word_spans(words, sources, coded.offsets)),
             characters=self._letters(coded.ids, sources, coded.offsets),
         )
 
@@ -95,7 +98,7 @@ class Tokenizer:
         """Tokens for ids taken as they are. There is no text behind them, so offsets are all (0, 0)."""
         numbers = check_ids(ids, self.vocabulary.size)
         nowhere = ((0, 0),) * len(numbers)
-        again = self.encode(self.core.decode(numbers, skip_special_tokens=False), special=False)
+        again = self.encode(self.decode(numbers, special=True), special=False)
         if again.ids.tolist() == numbers:  # the ids are what their own text is cut into
             return replace(again, offsets=nowhere)
         pieces = [self.core.id_to_token(i) or f"‹{i}›" for i in numbers]
@@ -117,7 +120,7 @@ class Tokenizer:
         )
 
     def _word_numbers(self, pieces: Sequence[str], flags: Sequence[bool]) -> tuple[int, ...]:
-        """Words told by their pieces alone: one begins after a space, after a special piece, or without ##."""
+        """Words found from the tokens alone: one begins after a space, after a special token, or without ##."""
         numbers, current, after = [], -1, True
         first = {"bytes": "Ġ", "spaces": "▁"}.get(self.style, "")
         for piece, flag in zip(pieces, flags, strict=True):
@@ -128,10 +131,12 @@ class Tokenizer:
         return tuple(numbers)
 
     def decode(self, ids: Iterable[int], special: bool = False) -> str:
-        """The text of these ids, without special pieces unless asked for."""
+        """The text of these ids, without special tokens unless asked for."""
         if not isinstance(ids, Iterable):
             raise TextError(f"decode takes a list of ids; this is {type(ids).__name__}.")
-        return self.core.decode(check_ids(list(ids), self.vocabulary.size), skip_special_tokens=not special)
+        numbers = check_ids(list(ids), self.vocabulary.size)
+        with panics("write these ids"):
+            return self.core.decode(numbers, skip_special_tokens=not special)
 
     def save(self, path: str | Path) -> Path:
         """Write tokenizer.json, which the `tokenizers` and `transformers` libraries read as it is."""
@@ -143,14 +148,15 @@ class Tokenizer:
 
     def word_of(self, text: str) -> str:
         """A word as it is counted: without the space before it, and normalised as this tokenizer does."""
-        return (self.core.normalizer.normalize_str(text) if self.core.normalizer else text).strip()
+        with panics("read this text"):
+            return (self.core.normalizer.normalize_str(text) if self.core.normalizer else text).strip()
 
     def text_of(self, index: int) -> str:
-        """One piece of the vocabulary, readable."""
+        """One token of the vocabulary, readable."""
         return self._readable(self.core.id_to_token(int(index)) or f"‹{index}›", "")
 
     def written(self, piece: str) -> str:
-        """A piece or a word of the vocabulary as it stands in a text, with the space before it where it holds one."""
+        """A token or a word of the vocabulary as it is written in a text, with the space before it where it holds one."""
         if self.core.token_to_id(piece) in self._special:
             return piece
         if self.bytes:
@@ -173,20 +179,20 @@ class Tokenizer:
         return letters([special.get(i, word) for i, word in zip(ids, cut, strict=True)])
 
     def _breaks(self, ids: Sequence[int]) -> list[bool]:
-        """Which pieces stand between two texts: separators and the ends of documents, not a mask."""
+        """Which tokens separate two texts: separators and the ends of documents, not a mask."""
         v = self.vocabulary
         return [i in (v.sep, v.begin, v.end) for i in ids]
 
     def _unseen(self, ids: Sequence[int], words: Sequence[int], whole: dict[int, str]) -> tuple[bool, ...] | None:
-        """Which pieces, or the words that they belong to (`whole` holds them by number), were never met in training."""
+        """Which tokens, or the words that they belong to (`whole` holds them by number), were never seen in training."""
         if self.seen is None:
             return None
         strange = {w for w, text in whole.items() if (word := self.word_of(text)) and word not in self.seen.words}
         return tuple(w >= 0 and (w in strange or i not in self.seen.pieces) for i, w in zip(ids, words, strict=True))
 
 
-def spans(words: Sequence[int], sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> dict[int, str]:
-    """Each word by its number, cut from its text from its first letter to its last (a letter may be several pieces)."""
+def word_spans(words: Sequence[int], sources: Sequence[str], offsets: Sequence[tuple[int, int]]) -> dict[int, str]:
+    """Each word by its number, cut from its text from its first letter to its last (a letter may be several tokens)."""
     found: dict[int, tuple[str, int, int]] = {}
     for word, source, (start, end) in zip(words, sources, offsets, strict=True):
         _, first, last = found.get(word, (source, start, end))
@@ -195,7 +201,7 @@ def spans(words: Sequence[int], sources: Sequence[str], offsets: Sequence[tuple[
 
 
 def joined(words: Sequence[int], pieces: Sequence[str]) -> dict[int, str]:
-    """Each word by its number, put together from its pieces, where there is no text behind them."""
+    """Each word by its number, put together from its tokens, where there is no text behind them."""
     found: dict[int, str] = {}
     for word, piece in zip(words, pieces, strict=True):
         found[word] = found.get(word, "") + piece
@@ -206,15 +212,18 @@ def read(path: str | Path, seen: Seen | None = None) -> Tokenizer:
     """The tokenizer in a tokenizer.json."""
     if not Path(path).is_file():
         raise FileError(f"There is no tokenizer at {path}. A model folder needs a tokenizer.json beside its weights.")
+    check_file(Path(path))
     try:
-        return Tokenizer(library.Tokenizer.from_file(str(path)), seen)
+        with panics("be opened"):
+            return Tokenizer(library.Tokenizer.from_file(str(path)), seen)
     except Exception as error:  # the library raises plain Exception
         raise FileError(f"{path} is not a tokenizer.json that can be read ({error}).") from error
 
 
 def parse(text: str, special: Mapping[str, int] | None = None) -> Tokenizer:
     """The tokenizer that the text of a tokenizer.json describes; `special` says which ids stand for what, where that is known."""
-    return Tokenizer(library.Tokenizer.from_str(text), special=special)
+    with panics("be opened"):
+        return Tokenizer(library.Tokenizer.from_str(text), special=special)
 
 
 def check_text(text: object) -> str:
@@ -224,7 +233,7 @@ def check_text(text: object) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise TextError(f"The text holds half a character at place {error.start} (a lone surrogate). Remove it.") from error
+        raise TextError(f"The text holds half a character at position {error.start} (a lone surrogate). Remove it.") from error
     return text
 
 
@@ -236,12 +245,12 @@ def check_ids(ids: Sequence[int], size: int) -> list[int]:
         raise TextError("Ids must be whole numbers, for example [101, 7592, 102].") from error
     wrong = next((i for i in numbers if not 0 <= i < size), None)
     if wrong is not None:
-        raise ChoiceError(f"There is no piece {wrong}: this vocabulary has the ids 0 to {size - 1}.")
+        raise ChoiceError(f"There is no token {wrong}: this vocabulary has the ids 0 to {size - 1}.")
     return numbers
 
 
 def number_words(marks: Sequence[object]) -> tuple[int, ...]:
-    """Words counted from 0 in the order of the text, given one mark for each piece: the same mark is the same word, None is none."""
+    """Words counted from 0 in the order of the text, given one mark for each token: the same mark is the same word, None is none."""
     order: dict[object, int] = {}
     return tuple(-1 if mark is None else order.setdefault(mark, len(order)) for mark in marks)
 
@@ -257,7 +266,7 @@ def _sentinels(core: library.Tokenizer) -> tuple[int, ...]:
 
 
 def _style(core: library.Tokenizer) -> str:
-    """How pieces are written: as bytes, with ▁ for the space before a word, with ## inside a word, or as whole words."""
+    """How tokens are written: as bytes, with ▁ for the space before a word, with ## inside a word, or as whole words."""
     held: dict[str, Any] = json.loads(core.to_str())
     around = json.dumps([held.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")], ensure_ascii=False)
     if '"ByteLevel"' in around:

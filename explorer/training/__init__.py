@@ -1,1 +1,50 @@
-"""Training: a run yields one step after the other, leaves a folder behind, and goes on where it was stopped."""
+"""Training: a run yields one step after the other, leaves a folder behind, and goes on where it was stopped.
+
+Each name below is loaded when it is first used.
+
+>>> "along" in dir(ex.training)
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from explorer.models.store import snapshots_of as snapshots
+    from explorer.nn.elmo import ScalarMix
+    from explorer.training.cost import budget
+    from explorer.training.finetune.sentences import likeness, sentence_bert
+    from explorer.training.finetune.siamese import Siamese, graded
+    from explorer.training.interpolation import along, fresh
+    from explorer.training.schedules import lr_share
+    from explorer.training.schedules import schedules as lr_schedules
+    from explorer.training.steps import steps_of
+
+_HOMES = {
+    "Siamese": "training.finetune.siamese:Siamese",
+    "ScalarMix": "nn.elmo:ScalarMix",
+    "along": "training.interpolation:along",
+    "budget": "training.cost:budget",
+    "fresh": "training.interpolation:fresh",
+    "graded": "training.finetune.siamese:graded",
+    "likeness": "training.finetune.sentences:likeness",
+    "lr_schedules": "training.schedules:schedules",
+    "lr_share": "training.schedules:lr_share",
+    "sentence_bert": "training.finetune.sentences:sentence_bert",
+    "snapshots": "models.store:snapshots_of",
+    "steps_of": "training.steps:steps_of",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, thing = _HOMES[name].partition(":")
+    found = import_module(f"explorer.{module}")
+    return getattr(found, thing) if thing else found
+
+
+def __dir__() -> list[str]:
+    return __all__

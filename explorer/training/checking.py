@@ -1,18 +1,63 @@
-"""The checks of a run: its model on held-out text. What is asked is prepared when it is first needed."""
+"""Models measured on held-out text, as their objective asks: the checks of a run, and `measure` for a model that is done."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from explorer.measuring.held import blank
-from explorer.measuring.measure import MEASURES, Measurement, beside, measurement
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
-from explorer.text.ngram import NGram
-from explorer.training.splitting import MEASURED, Corpus
-from explorer.training.teaching import TAUGHT, Teacher
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.context import EvalContext, EvalData, blank
+from explorer.analysis.evaluation.measures import COUNTED, ENDLESS, Measurement
+from explorer.errors import unknown
+from explorer.models.model import TrainableModel
+from explorer.models.ngram import NGram
+from explorer.text.tokenizers import Tokenizer
+from explorer.training.corpora import MEASURED, Corpus
+from explorer.training.distillation import Teacher
+from explorer.training.objectives import OBJECTIVES
+
+
+def measurement(
+    model: TrainableModel | NGram,
+    objective: str,
+    held: EvalData | Sequence[Any],
+    *,
+    strategy: str = "",
+    seed: int = 0,
+    thorough: bool = False,
+) -> Measurement:
+    """The questions for models like this one; `thorough` asks more of them, for a card."""
+    held = held if isinstance(held, EvalData) else EvalData(held)
+    if isinstance(model, NGram):
+        model.tokens("a")  # an n-gram model without a tokenizer says here that it cannot read a text
+        assert model.tokenizer is not None
+        return Measurement(EvalContext(held, model.tokenizer, "", ENDLESS, seed, thorough), COUNTED)
+    if objective not in OBJECTIVES:
+        raise unknown("measure for the objective", objective, OBJECTIVES)
+    entry = OBJECTIVES[objective]
+    strategy = strategy or entry.usual_strategy
+    context = EvalContext(held, model.tokenizer, strategy, model.longest, seed, thorough, entry.pairs)
+    return Measurement(context, entry.metrics)
+
+
+def measure(
+    model: TrainableModel | NGram,
+    objective: str,
+    held: EvalData | Sequence[Any],
+    *,
+    strategy: str = "",
+    seed: int = 0,
+    thorough: bool = False,
+) -> Measured:
+    """What a model that was trained with this objective does on held-out texts: metrics, samples and probes."""
+    return measurement(model, objective, held, strategy=strategy, seed=seed, thorough=thorough)(model)
+
+
+def with_baseline(held: EvalData, objective: str, tokenizer: Tokenizer, examples: Callable[[], Sequence[Any]]) -> EvalData:
+    """The held-out texts with what a rule beside the model counts: the `examples` of its training, where its objective has one."""
+    baseline = OBJECTIVES[objective].baseline
+    return held if baseline is None else replace(held, train=baseline(tokenizer, examples()))
 
 
 class Checks:
@@ -30,18 +75,18 @@ class Checks:
         self.corpus, self.objective, self.strategy, self.stories = corpus, objective, strategy, stories
         self._ready: Measurement | None = None
 
-    def __call__(self, model: OwnModel | NGram) -> Measured:
+    def __call__(self, model: TrainableModel | NGram) -> Measured:
         """Metrics, samples and probes; none where nothing is held out."""
         if self._ready is None:
             self._ready = self._prepared(model)
         return Measured() if self._ready is None else self._ready(model)
 
-    def _prepared(self, model: OwnModel | NGram) -> Measurement | None:
+    def _prepared(self, model: TrainableModel | NGram) -> Measurement | None:
         held = self.corpus.held(MEASURED, "validation")
-        if all(map(blank, held.texts)) or self.objective not in MEASURES:
+        if all(map(blank, held.texts)):
             return None
-        if isinstance(model, OwnModel):
-            held = beside(held, self.objective, model.tokenizer, lambda: self.stories)
-        if self.objective == TAUGHT and self.teacher is not None:
-            held = replace(held, teacher=self.teacher.model)
+        if isinstance(model, TrainableModel):
+            held = with_baseline(held, self.objective, model.tokenizer, lambda: self.stories)
+            if OBJECTIVES[self.objective].taught and self.teacher is not None:
+                held = replace(held, teacher=self.teacher.model)
         return measurement(model, self.objective, held, strategy=self.strategy)

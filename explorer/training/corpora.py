@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from explorer.errors import unknown
-from explorer.measuring.held import Held
+from explorer.analysis.evaluation.context import EvalData
+from explorer.errors import TextError, unknown
+from explorer.microworld import stories as microworld
+from explorer.microworld.translation import pairs
 from explorer.text.corpora import texts as documents
-from explorer.text.microworld import stories as microworld
-from explorer.text.microworld.french import pairs
-from explorer.text.seedling import stories as toy
-from explorer.training.refusing import check_texts
-from explorer.training.stories import Texts, Translation
+from explorer.text.examples import Texts, Translation
+from explorer.text.tokenizers import check_text
+from explorer.text.toy import stories as toy
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
@@ -28,7 +28,7 @@ class Corpus:
 
     name: str
     texts: Texts
-    held: Callable[[int, str], Held]
+    held: Callable[[int, str], EvalData]
 
     def plan(self) -> dict[str, object]:
         """What the plan of a run says about it."""
@@ -47,7 +47,7 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
         raise unknown("corpus", what, CORPORA)
     else:
         made = CORPORA[what]()
-    return made if held is None else replace(made, held=lambda count, _: Held(held[:count]))
+    return made if held is None else replace(made, held=lambda count, _: EvalData(held[:count]))
 
 
 def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
@@ -55,16 +55,37 @@ def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
     check_texts(texts)
     many = max(1, round(SHARE * len(texts))) if len(texts) > 1 and held is None else 0
     cut = len(texts) - many
-    return Corpus(name, texts[:cut], lambda count, _: Held(texts[cut:][:count]))
+    return Corpus(name, texts[:cut], lambda count, _: EvalData(texts[cut:][:count]))
+
+
+def check_texts(texts: object) -> None:
+    """Every text is a document, a list of sentences or a translation, and holds whole characters."""
+    if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
+        raise TextError(
+            f"A corpus is a name, a path or a list of texts; this is {type(texts).__name__}. Put the texts into a list."
+        )
+    for number, text in enumerate(texts):
+        parts = [text] if isinstance(text, str) else text
+        if not isinstance(parts, Sequence) or isinstance(parts, bytes):
+            raise TextError(
+                f"Text {number} of the corpus is {type(text).__name__}; it must be a string or a list of sentences."
+            )
+        try:
+            for part in parts:
+                check_text(part)
+        except TextError as error:
+            raise TextError(f"Text {number} of the corpus cannot be used. {error}") from error
 
 
 def _toy() -> Corpus:
-    return Corpus("toy", list(toy(20_000, 1)), lambda count, split: Held(list(toy(count, {"validation": 3, "test": 2}[split]))))
+    return Corpus(
+        "toy", list(toy(20_000, 1)), lambda count, split: EvalData(list(toy(count, {"validation": 3, "test": 2}[split])))
+    )
 
 
 def _microworld() -> Corpus:
-    def held(count: int, split: str) -> Held:
-        return Held(list(microworld(count, 1, split)), "microworld", split, 1)
+    def held(count: int, split: str) -> EvalData:
+        return EvalData(list(microworld(count, 1, split)), "microworld", split, 1)
 
     return Corpus("microworld", list(microworld(40_000, 1)), held)
 
@@ -72,25 +93,25 @@ def _microworld() -> Corpus:
 def _repeats() -> Corpus:
     """Stories, and as many texts of words in a row that say nothing, again and again: only who looks back can tell the next."""
 
-    def held(count: int, split: str) -> Held:
-        return Held(repeats(count, {"validation": 3, "test": 2}[split]))
+    def held(count: int, split: str) -> EvalData:
+        return EvalData(repeated_words(count, {"validation": 3, "test": 2}[split]))
 
-    return Corpus("microworld+repeats", [*microworld(8000, 1), *repeats(8000, 1)], held)
+    return Corpus("microworld+repeats", [*microworld(8000, 1), *repeated_words(8000, 1)], held)
 
 
-def repeats(count: int, seed: int) -> list[list[str]]:
+def repeated_words(count: int, seed: int) -> list[list[str]]:
     """So many texts: 8 to 32 different words, drawn by chance from the 600 most frequent, in that order again and again, 90 in all."""
     told = (word for story in microworld(2000, 1) for word in " ".join(story).lower().split() if word.isalpha())
     words = [word for word, _ in Counter(told).most_common(600)]
-    chance = np.random.default_rng((seed, 5))
-    rows = (chance.choice(words, int(chance.integers(8, 33)), replace=False).tolist() for _ in range(count))
+    rng = np.random.default_rng((seed, 5))
+    rows = (rng.choice(words, int(rng.integers(8, 33)), replace=False).tolist() for _ in range(count))
     return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]
 
 
 def _french() -> Corpus:
-    def held(count: int, split: str) -> Held:
+    def held(count: int, split: str) -> EvalData:
         gold = list(pairs(count, 1, split))
-        return Held([Translation(pair.english, pair.french) for pair in gold], gold=gold)
+        return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
     return Corpus("english-french", [Translation(pair.english, pair.french) for pair in pairs(100_000, 1)], held)
 

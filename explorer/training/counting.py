@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from explorer import runs
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, FileError, unknown
-from explorer.measuring.causal import edge
-from explorer.measuring.measured import Measured
+from explorer.models import ngram, ngram_files, run_folder
+from explorer.models.counts import SMOOTHINGS
+from explorer.models.ngram import NGram
 from explorer.records import TrainingStep
-from explorer.text import keeping, ngram
-from explorer.text.counts import SMOOTHINGS
-from explorer.text.ngram import NGram
+from explorer.records.summary import Summarised, Summary, of_run
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.folder import append, enter, forget_after, locked
 from explorer.training.steps import line_of
@@ -61,7 +61,7 @@ def portions(texts: int, most: int) -> list[int]:
     return sorted({0, *ends.tolist()[:-1], texts})
 
 
-class CountingRun:
+class CountingRun(Summarised):
     """Iterate for a `TrainingStep` a portion. Its loss is the surprise at the portion *before* it was counted (mean −log P).
 
     The portions grow by a constant factor, so the curve has its points evenly spaced on a logarithmic axis. `model` is the model
@@ -86,6 +86,10 @@ class CountingRun:
         if folder is not None:
             self._enter(folder)
         self.model = self._counted(max(1, self.ends[self.step]))
+
+    def summary(self) -> Summary:
+        """What is trained, how far it is, and where it is kept."""
+        return of_run(self.model.name, self.plan, self.step, self.folder)
 
     def stop(self) -> None:
         """End after the portion that is being counted."""
@@ -126,19 +130,19 @@ class CountingRun:
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on after the portions that it lists."""
         enter(folder, {"plan": asdict(self.plan), "architecture": {"order": self.plan.order}, "preset": {"name": "ngram"}})
-        self.step = len(runs.lines(folder))
+        self.step = len(run_folder.lines(folder))
 
     def _take_up(self, folder: Path) -> None:
         """Go on after what is written down by now; a last line that a kill cut short is forgotten, and its portion counted again."""
         forget_after(folder, self.plan.steps)
-        written = len(runs.lines(folder))
+        written = len(run_folder.lines(folder))
         if written != self.step:
             self.step = written
             self.model = self._counted(max(1, self.ends[written]))
 
     def _keep(self, folder: Path, made: TrainingStep) -> None:
-        keeping.write(self.model, folder)
+        ngram_files.write(self.model, folder)
         try:
-            append(folder / runs.STEPS, [line_of(made)])
+            append(folder / run_folder.STEPS, [line_of(made)])
         except OSError as error:
             raise FileError(f"Could not write into {folder} ({error.strerror}). Make room, then go on.") from error

@@ -1,16 +1,19 @@
-"""Half as many digits where that is faster: matrix products in bfloat16, weights and their updates in float32."""
+"""Where a run computes and in which numbers: moving batches there, and the precision of the matrix products."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from torch import Tensor
 
+from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError, unknown
-from explorer.objectives import Objective
+from explorer.nn.losses import Loss
 
 AUTOCAST = {"float32": False, "bfloat16": True}
 
 
-def chosen(precision: str, device: torch.device) -> str:
+def pick_autocast(precision: str, device: torch.device) -> str:
     """The precision meant: "auto" is bfloat16 where the device has units for it, otherwise float32."""
     if precision == "auto":
         return "bfloat16" if quick_in_half(device) else "float32"
@@ -27,15 +30,32 @@ def quick_in_half(device: torch.device) -> bool:
     return device.type == "cpu" and any(there() for there in known)
 
 
-def compiled(objective: Objective, device: torch.device, wanted: bool) -> Objective:
-    """The objective as one compiled graph where that is wanted: it takes a minute to make, so it pays on a GPU in long runs."""
+def compiled(loss: Loss, device: torch.device, wanted: bool) -> Loss:
+    """The loss as one compiled graph where that is wanted: it takes a minute to make, so it pays on a GPU in long runs."""
     if not wanted:
-        return objective
+        return loss
     if device.type != "cuda":
         raise ChoiceError(f"compiled=True is for a GPU; on {device.type} compiling takes longer than it saves. Leave it out.")
-    return torch.compile(objective, dynamic=True)
+    return torch.compile(loss, dynamic=True)
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:
     """While inside, products run in this precision."""
     return torch.autocast(device.type, torch.bfloat16, enabled=AUTOCAST[precision])
+
+
+def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
+    """A batch as a loss takes it: its parts, the numbers of the positions that count, and its extras."""
+    named = {name: getattr(batch, name) for name in PARTS}
+    positions = np.flatnonzero(batch.loss_mask)  # found here: no device is waited for
+    named |= {"loss_positions": positions, **batch.extras}
+    made = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
+    if device.type != "cuda":
+        return {name: value.to(device) for name, value in made.items()}
+    return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy
+
+
+def seeded(device: torch.device, number: int) -> None:
+    """Seed the generator of one device; `torch.manual_seed` asks every kind of device there is, which takes longer than a small step."""
+    generator = torch.default_generator if device.type != "cuda" else torch.cuda.default_generators[device.index or 0]
+    generator.manual_seed(number)

@@ -9,26 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, unknown
-from explorer.loading import build
-from explorer.measuring.causal import edge
-from explorer.model import OwnModel
-from explorer.nn.presets import Preset, preset, settings_of, size_of
-from explorer.objectives import strategy_of
+from explorer.models.load import build
+from explorer.models.model import TrainableModel
+from explorer.models.presets import Preset, preset, settings_of, size_of
+from explorer.text.examples import Texts, Translation, packed, prepared
 from explorer.text.learning import tokenizer as learned
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.checking import Checks
+from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.counting import CountingPlan, CountingRun
-from explorer.training.nearness import Told, cells
-from explorer.training.precision import chosen
-from explorer.training.referring import referring
-from explorer.training.refusing import PACKED
-from explorer.training.run import Plan, Run
-from explorer.training.splitting import Corpus, corpus_of
-from explorer.training.stories import Texts, Translation, packed, prepared, prepared_letters, prepared_pairs
-from explorer.training.teaching import Teacher, learns_from, new_student
+from explorer.training.device import pick_autocast
+from explorer.training.distillation import Teacher, learns_from, new_student
+from explorer.training.objectives import FRAME, Objective
+from explorer.training.objectives import objective as entry_of
+from explorer.training.plan import Plan
+from explorer.training.run import Run
+from explorer.training.steps import TrainingRun
 
-STEPS, FRAME = 2000, 3  # how long a preset without a number trains; the most special pieces around a text
+STEPS = 2000  # how long a preset without a number trains
 PLANNED = (
     "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
     "compiled", "mask_rate", "mask_rate_first", "packed", "static",
@@ -36,7 +36,7 @@ PLANNED = (
 
 
 def fit(  # noqa: PLR0913  the public contract fixes these names
-    what: str | OwnModel,
+    what: str | TrainableModel,
     *,
     size: str = "tiny",
     corpus: str | Path | Texts | None = None,
@@ -46,50 +46,52 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     device: str = "auto",
     precision: str = "auto",
     **options: Any,
-) -> Run:
+) -> TrainingRun:
     """A run that trains a system from scratch, or goes on with a model. Iterate over it for one `TrainingStep` each.
 
-    `corpus` (the preset has its own) is a name, the path of a text file or a folder of them, or a list of stories, each a
-    list of sentences. The run is measured now and then (about `checks` times, 0 for never) on texts that are held out: those
-    given as `held`, or the last 2 % of what you bring along. `steps` is the preset's own number where it is not given. `folder`
-    keeps the run, and takes it up where it was stopped if it is there already. `precision` is that of the matrix products:
-    "auto" is bfloat16 where this device is faster in it. `options` are parts of the plan (batch, schedule, rate, …) or fields
-    of the preset; `tokenizer` is one, or the kind of the one to learn. An "ngram" is not trained but counted: its steps
-    are `portions`, and it takes `order` and `smoothing`. A "distilbert" has a `teacher` (a name, a folder or a model), an "electra" too.
+    `corpus` (the preset has its own) is a name, the path of a text file or a folder of them, or a list of stories (lists of sentences).
+    It is measured about `checks` times (0: never) on texts held out: `held`, or the last 2 %. `steps` is else the preset's. `folder`
+    keeps the run, or takes up the one in it. `precision` is that of the matrix products: "auto" is bfloat16 where it is faster here.
+    `options` are parts of the plan (batch, schedule, rate, …) or fields of the preset; `tokenizer` is one, or a kind to learn. An "ngram"
+    is counted: steps are `portions`, it takes `order` and `smoothing`. "distilbert" and "electra" have a `teacher` (name, folder, model).
+    >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
+    2
     """
     if isinstance(what, str) and preset(what).objective == "counting":
         options = _portions(steps, options)
-        return counted(what, corpus, seed, folder, options)  # type: ignore[return-value]  # used like a Run, but it counts
+        return fit_ngram(what, corpus, seed, folder, options)
     planned = {name: options.pop(name) for name in PLANNED if name in options}
-    system = preset(what.preset if isinstance(what, OwnModel) else what)
+    system = preset(what.preset if isinstance(what, TrainableModel) else what)
     found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
     asked = planned.pop("objective", system.objective)
     teacher, objective = learns_from(system, asked, options, usual=_unchanged(what, size, found))
     model = _model(what, system, found.texts, options, size=size, teacher=teacher, seed=seed, device=device)
-    usual = _usual(system, _is_tiny(what, size) and asked == system.objective, planned, new=isinstance(what, str))
-    usual = {name: value for name, value in usual.items() if name != "packed" or objective in PACKED}
-    strategy = planned.pop("strategy", strategy_of(objective))
-    ready = _ready(found, model, objective, packing=bool({**usual, **planned}.get("packed")))
-    told: dict[str, Any] = {"corpus": found.plan() | {"stories": len(ready)}, "teacher": teacher and teacher.plan()}
-    told |= {"seed": seed, "precision": chosen(precision, model.device)} | ({} if steps is None else {"steps": steps})
-    plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **told})
-    checks, where = Checks(found, objective, ready, strategy, teacher), None if folder is None else Path(folder)
-    return Run(model, ready, plan, where, checks, teacher)
+    entry, tiny = entry_of(objective), _is_tiny(what, size) and asked == system.objective
+    usual = _usual(system, tiny, planned, new=isinstance(what, str), packable=entry.packable)
+    strategy = planned.pop("strategy", entry.usual_strategy)
+    examples = _examples(found, model, entry, packing=bool({**usual, **planned}.get("packed")))
+    given: dict[str, Any] = {"corpus": found.plan() | {"stories": len(examples)}, "teacher": teacher and teacher.plan()}
+    given |= {"seed": seed, "precision": pick_autocast(precision, model.device)} | ({} if steps is None else {"steps": steps})
+    plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **given})
+    checks, where = Checks(found, objective, examples, strategy, teacher), None if folder is None else Path(folder)
+    return Run(model, examples, plan, where, checks, teacher)
 
 
-def _unchanged(what: str | OwnModel, size: str, found: Corpus) -> bool:
+def _unchanged(what: str | TrainableModel, size: str, found: Corpus) -> bool:
     """Whether a system is asked for by its name, at its smallest size and on its own texts."""
     return isinstance(what, str) and size == "tiny" and found.name == preset(what).corpus
 
 
-def _is_tiny(what: str | OwnModel, size: str) -> bool:
+def _is_tiny(what: str | TrainableModel, size: str) -> bool:
     """Whether the model is one of the smallest size: as it was asked for, or as it is."""
     return size == "tiny" if isinstance(what, str) else size_of(what.preset, asdict(what.config)) == "tiny"
 
 
-def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool) -> dict[str, Any]:
+def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool, packable: bool) -> dict[str, Any]:
     """What a plan takes from its preset; of the shares that are hidden, nothing that does not go with what was given."""
     usual = system.plan | (system.tiny if tiny else {})
+    if not packable:
+        usual.pop("packed", None)
     if "strategy" in planned:
         return {name: value for name, value in usual.items() if name not in ("mask_rate", "mask_rate_first")}
     if "mask_rate" in planned or not new:  # who has learned already does not begin again with much hidden
@@ -98,7 +100,7 @@ def _usual(system: Preset, tiny: bool, planned: Mapping[str, Any], *, new: bool)
 
 
 def _model(
-    what: str | OwnModel,
+    what: str | TrainableModel,
     system: Preset,
     texts: Texts,
     options: dict[str, Any],
@@ -106,9 +108,9 @@ def _model(
     size: str,
     teacher: Teacher | None,
     **given: Any,
-) -> OwnModel:
+) -> TrainableModel:
     """The model to train: the one that was given, a teacher's student, or a new one with a tokenizer learned from the texts."""
-    if isinstance(what, OwnModel):
+    if isinstance(what, TrainableModel):
         if options:
             raise ChoiceError(f"A model that exists keeps its shape: {', '.join(options)} cannot be changed.")
         return what
@@ -132,8 +134,8 @@ def _portions(steps: int | None, options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "portions": steps}
 
 
-def counted(what: str, corpus: Any, seed: int, folder: str | Path | None, options: dict[str, Any]) -> CountingRun:
-    """A run that counts n-grams: `order`, `smoothing`, how many `portions`, `checks`, and `tokenizer` or the number of `pieces`."""
+def fit_ngram(what: str, corpus: Any, seed: int, folder: str | Path | None, options: dict[str, Any]) -> CountingRun:
+    """A run that counts n-grams: `order`, `smoothing`, how many `portions`, `checks`, and `tokenizer` or the number of `tokens`."""
     system = preset(what)
     found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))
     texts = [text for text in found.texts if not isinstance(text, Translation)]
@@ -150,30 +152,19 @@ def counted(what: str, corpus: Any, seed: int, folder: str | Path | None, option
     return CountingRun(rows, pieces, plan, None if folder is None else Path(folder), Checks(found, "counting"))
 
 
-def _ready(found: Corpus, model: OwnModel, objective: str, *, packing: bool = False) -> Sequence[Any]:
-    """The texts in pieces; translations for an objective that translates, and for no other. Packed, they fill the rows."""
-    texts = found.texts
-    told = [text for text in texts if isinstance(text, Translation)]
-    if objective == "translation" and len(told) == len(texts):
-        return prepared_pairs(told, model.tokenizer)
-    if told or objective == "translation":
+def _examples(found: Corpus, model: TrainableModel, objective: Objective, *, packing: bool) -> Sequence[Any]:
+    """What an objective makes of the texts; translations for one that translates, and for no other. Packed, they fill the rows."""
+    many = sum(isinstance(text, Translation) for text in found.texts)
+    if many != (len(found.texts) if objective.translations else 0):
         raise ChoiceError(
-            f"The objective {objective!r} and this corpus do not go together: one is about translations, the other not."
+            f"The objective {objective.name!r} and this corpus do not go together: one is about translations, the other not."
         )
-    if objective == "mlm+antecedent":
-        return referring(found, model.tokenizer)
-    if objective in ("skip-gram", "co-occurrence"):
-        made = prepared(texts, model.tokenizer)
-        size = model.tokenizer.vocabulary.size
-        return Told(made, size) if objective == "skip-gram" else cells(made, size)
-    if objective == "bilm":
-        return prepared_letters(texts, model.tokenizer, model.longest - 2)
-    room, vocabulary = model.longest - FRAME, model.tokenizer.vocabulary
-    made = prepared(texts, model.tokenizer, room)
+    made = objective.examples(found, model.tokenizer, model.longest)
+    vocabulary = model.tokenizer.vocabulary
     separator = vocabulary.sep if vocabulary.sep is not None else vocabulary.end
     if packing and separator is None:
         raise ChoiceError("packed=True puts a separator between two texts, but this tokenizer has none. Choose another.")
-    return packed(made, separator, room) if packing and separator is not None else made
+    return packed(made, separator, model.longest - FRAME) if packing and separator is not None else made
 
 
 def _learned(system: Preset, texts: Texts, size: int, kind: str | None = None) -> Tokenizer:

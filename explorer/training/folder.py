@@ -5,24 +5,21 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from explorer import runs
+from filelock import FileLock, Timeout
+
 from explorer.errors import ChoiceError, FileError
-from explorer.library import PIECES, SEEN
+from explorer.models import run_folder
+from explorer.models.store import PIECES, SEEN
 from explorer.text.tokenizers import Tokenizer
-from explorer.training import point
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from explorer.training import resume
 
 LOCK = "lock"
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
 FREE = ("accumulate",)  # parts of a plan that may change when a run goes on, because they change no result
 
@@ -32,12 +29,12 @@ def enter(folder: Path, wanted: dict[str, Any]) -> None:
     wanted = json.loads(json.dumps(wanted))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if (folder / runs.RUN).is_file():
-            _check_same(folder, runs.described(folder), wanted)
+        if (folder / run_folder.RUN).is_file():
+            _check_same(folder, run_folder.described(folder), wanted)
         elif any(not place.name.endswith(LEFT) for place in folder.iterdir()):
             raise ChoiceError(f"{folder} holds other things. Choose an empty or a new folder.")
         else:
-            point.replace(folder / runs.RUN, (json.dumps(wanted, indent=1) + "\n").encode("utf-8"))
+            resume.replace_file(folder / run_folder.RUN, (json.dumps(wanted, indent=1) + "\n").encode("utf-8"))
     except (OSError, ValueError) as error:
         raise FileError(f"{folder} cannot be used for a run ({error}). Choose another folder.") from error
 
@@ -64,15 +61,15 @@ def write_pieces(folder: Path, tokenizer: Tokenizer) -> None:
         wanted[folder / SEEN] = tokenizer.seen.text().encode("utf-8")
     for path, content in wanted.items():
         if not path.is_file() or path.read_bytes() != content:
-            point.replace(path, content)
+            resume.replace_file(path, content)
 
 
 def forget_after(folder: Path, step: int) -> None:
     """Take out of the list of steps what came after the resume point: it will be done again."""
-    lines = runs.lines(folder)
-    kept = runs.written([line for line in lines if line["step"] <= step])
-    if (folder / runs.STEPS).is_file() and (folder / runs.STEPS).read_bytes() != kept:
-        point.replace(folder / runs.STEPS, kept)
+    lines = run_folder.lines(folder)
+    kept = run_folder.step_lines([line for line in lines if line["step"] <= step])
+    if (folder / run_folder.STEPS).is_file() and (folder / run_folder.STEPS).read_bytes() != kept:
+        resume.replace_file(folder / run_folder.STEPS, kept)
 
 
 def append(path: Path, lines: list[str]) -> None:
@@ -94,42 +91,40 @@ class Lock:
         self.path = folder.resolve() / LOCK
         if self.path in HELD:  # by a loop in this process that nobody will finish, such as one that a notebook interrupted
             HELD.pop(self.path).free()
+        self._lock: FileLock | None = FileLock(self.path, thread_local=False)  # whoever takes over may be another thread
         try:
-            self._file: IO[str] | None = open(self.path, "a+", encoding="utf-8")  # noqa: SIM115  held until it is freed
+            self._lock.acquire(blocking=False)
+            with open(self.path, "w", encoding="utf-8") as file:
+                file.write(str(os.getpid()))
+        except Timeout as error:
+            raise ChoiceError(
+                f"Another process (number {_writer(self.path)}) is training in {folder}. Wait for it, stop it, or choose another folder."
+            ) from error
         except OSError as error:
-            raise FileError(f"{folder} cannot be written into ({error.strerror}). Choose another folder.") from error
-        try:
-            _seize(self._file)
-        except OSError as error:
-            self._refuse(folder, error)
-        self._file.truncate(0)
-        self._file.write(str(os.getpid()))
-        self._file.flush()
+            if error.errno not in NO_LOCKS:  # where the file system knows no locks, go on without
+                self._lock.release(force=True)
+                raise FileError(f"{folder} cannot be written into ({error.strerror}). Choose another folder.") from error
         HELD[self.path] = self
-
-    def _refuse(self, folder: Path, error: OSError) -> None:
-        """Say who is there; where the file system knows no locks, go on without."""
-        assert self._file is not None
-        if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK):
-            return
-        self._file.seek(0)
-        who = self._file.read().strip() or "unknown"
-        self._file.close()
-        raise ChoiceError(
-            f"Another process (number {who}) is training in {folder}. Wait for it, stop it, or choose another folder."
-        ) from error
 
     @property
     def held(self) -> bool:
         """Whether this is still the one that may write."""
-        return self._file is not None
+        return self._lock is not None
 
     def free(self) -> None:
         """Let others in."""
-        if self._file is not None:
+        if self._lock is not None:
             HELD.pop(self.path, None)
-            self._file.close()
-            self._file = None
+            self._lock.release(force=True)
+            self._lock = None
+
+
+def _writer(path: Path) -> str:
+    """The number of the process that wrote it into the lock, where that can be read."""
+    try:
+        return path.read_text("utf-8").strip() or "unknown"
+    except OSError:  # some systems let nobody read what another has locked
+        return "unknown"
 
 
 @contextmanager
@@ -140,14 +135,6 @@ def locked(folder: Path) -> Iterator[Lock]:
         yield lock
     finally:
         lock.free()
-
-
-def _seize(file: IO[str]) -> None:
-    if sys.platform == "win32":
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 HELD: dict[Path, Lock] = {}

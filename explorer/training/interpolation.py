@@ -10,36 +10,40 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.analysis.evaluation.context import EvalData
+from explorer.corruption.collate import BatchContext
 from explorer.errors import ChoiceError
-from explorer.model import OwnModel
-from explorer.nn.presets import preset
+from explorer.microworld import stories as microworld
+from explorer.microworld.translation import pairs
+from explorer.models.presets import preset
+from explorer.models.transformer import TransformerModel
 from explorer.nn.transformer import Transformer, initialise
-from explorer.objectives import OBJECTIVES, strategy_of
 from explorer.records import Along
-from explorer.text.microworld import stories as microworld
-from explorer.text.microworld.french import pairs
-from explorer.text.seedling import stories as toy
-from explorer.training.batches import BATCHES, Kitchen
-from explorer.training.devices import tensors
-from explorer.training.splitting import repeats
-from explorer.training.stories import Texts, Translation, prepared, prepared_pairs
+from explorer.text.examples import Texts, Translation
+from explorer.text.toy import stories as toy
+from explorer.training.corpora import Corpus, repeated_words
+from explorer.training.device import tensors
+from explorer.training.objectives import OBJECTIVES, Objective
 
 Weights = Mapping[str, Tensor]
 
 
 def along(
-    model: OwnModel,
+    model: TransformerModel,
     texts: Texts,
     *,
     plan: Mapping[str, Any] | None = None,
     seed: int = 0,
-    snapshots: Mapping[int, OwnModel] | None = None,
+    snapshots: Mapping[int, TransformerModel] | None = None,
     places: int = 17,
 ) -> Along:
     """The loss on these texts at weights between a random start (drawn from `seed`, as `ex.build` does) and this model's.
 
     `texts` should be new to the model. `plan` is that of its run, for its objective and strategy; without one they are its
     preset's. `snapshots` are the models that the training came by, by their step.
+
+    >>> ex.training.along(ex.load("gpt2"), ex.training.fresh("toy", 4), places=3).model
+    'gpt2'
     """
     if places < 2:
         raise ChoiceError(f"places={places} must be at least 2: the two ends of the line.")
@@ -53,29 +57,35 @@ def along(
     went, apart = [], []
     for step, held in sorted((snapshots or {}).items()):
         here = _weights(held)
-        place, beside = nearest(begin, end, here)
+        place, beside = nearest_on_line(begin, end, here)
         went.append((step, place, _loss(walker, here, ready, task)))
         apart.append(beside)
     return Along(model.name, task, share, np.array(losses), np.array(went).reshape(-1, 3), np.array(apart), pieces)
 
 
 def questions(
-    model: OwnModel, texts: Texts, plan: Mapping[str, Any] | None = None, *, mask_rate: float | None = None
+    model: TransformerModel, texts: Texts, plan: Mapping[str, Any] | None = None, *, mask_rate: float | None = None
 ) -> tuple[dict[str, Tensor], str, int]:
     """One batch of these texts as the model's own task asks them, the task, and how many answers are scored.
 
-    `plan` is that of its run; without one the task is its preset's. `mask_rate` is the share to hide; None is the strategy's
-    own. Of a task that also tells a head where to look, or that a teacher takes part in, only the hidden pieces are asked.
+    `plan` is that of its run; without one, or where its objective is not known here, the task is its preset's. `mask_rate` is the
+    share to hide; None is the strategy's own. Of a task that needs gold labels or a teacher, only what it asks without is asked.
     """
-    task = (plan or {}).get("objective", preset(model.preset).objective)
-    strategy = (plan or {}).get("strategy", strategy_of(task))
-    task = "mlm" if task in ("mlm+antecedent", "distillation") else task
-    told = [text for text in texts if isinstance(text, Translation)]
-    pieces = model.tokenizer
-    stories = prepared_pairs(told, pieces) if told else prepared(list(texts), pieces)
-    kitchen = Kitchen(stories, pieces.vocabulary, model.longest, strategy, np.random.default_rng(0), mask_rate)
-    batch = BATCHES[task](stories, kitchen)
-    return tensors(batch, model.device), task, int(batch.scored.sum())
+    entry, strategy = asked_of(model, plan or {})
+    examples = entry.examples(Corpus("given", texts, lambda count, split: EvalData([])), model.tokenizer, None)
+    rng = np.random.default_rng(0)
+    context = BatchContext(examples, model.tokenizer.vocabulary, model.longest, strategy, rng, mask_rate)
+    batch = entry.collate(examples, context)
+    return tensors(batch, model.device), entry.name, int(batch.loss_mask.sum())
+
+
+def asked_of(model: TransformerModel, plan: Mapping[str, Any]) -> tuple[Objective, str]:
+    """What a model can be asked now of what its run asked, and the strategy."""
+    own = OBJECTIVES[preset(model.preset).objective]
+    plan = plan if plan.get("objective") in OBJECTIVES else {}
+    entry = OBJECTIVES[plan.get("objective", own.name)]
+    strategy = plan.get("strategy", entry.usual_strategy)
+    return OBJECTIVES.get(entry.fallback, entry), strategy
 
 
 def mean_rate(plan: Mapping[str, Any]) -> float | None:
@@ -84,14 +94,14 @@ def mean_rate(plan: Mapping[str, Any]) -> float | None:
     return last if first is None or last is None else (first + last) / 2
 
 
-def nearest(begin: Weights, end: Weights, here: Weights) -> tuple[float, float]:
+def nearest_on_line(begin: Weights, end: Weights, here: Weights) -> tuple[float, float]:
     """The place on the line that is nearest to these weights, and how far from it they are, in lengths of the line."""
     line, way = (torch.cat([(other[name] - begin[name]).flatten().double() for name in begin]) for other in (end, here))
     place = float(way @ line / (line @ line))
     return place, float((way - place * line).norm() / line.norm())
 
 
-def _weights(model: OwnModel) -> dict[str, Tensor]:
+def _weights(model: TransformerModel) -> dict[str, Tensor]:
     """A copy of every weight, tied ones once."""
     return {name: value.detach().float().clone() for name, value in model.module.named_parameters()}
 
@@ -101,11 +111,15 @@ def _loss(module: Transformer, weights: Weights, batch: Mapping[str, Tensor], ta
     """The sum of the losses of a task with these weights."""
     for name, value in module.named_parameters():
         value.copy_(weights[name])
-    return float(sum(OBJECTIVES[task](module, batch, 0.0).values()))
+    return float(sum(OBJECTIVES[task].loss(module, batch, 0.0).values()))
 
 
 def fresh(corpus: str, count: int = 32) -> Texts:
-    """Texts of a corpus that no training by its name has met; the microworld's for a corpus that is not known here."""
+    """Texts of a corpus that no training by its name has met; the microworld's for a corpus that is not known here.
+
+    >>> len(ex.training.fresh("toy", 4))
+    4
+    """
     return FRESH.get(corpus, FRESH["microworld"])(count)
 
 
@@ -113,5 +127,5 @@ FRESH: dict[str, Callable[[int], Texts]] = {
     "toy": lambda count: list(toy(count, 2)),
     "microworld": lambda count: list(microworld(count, 2, "test")),
     "english-french": lambda count: [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test")],
-    "microworld+repeats": lambda count: list(repeats(count, 2)),
+    "microworld+repeats": lambda count: list(repeated_words(count, 2)),
 }

@@ -16,7 +16,7 @@ SHORT = ("out of memory", "can't allocate memory", "not enough memory", "alloc_c
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def defer_sigint() -> Iterator[None]:
     """Ctrl-C waits until the block is done, so that weights are never left half moved."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread is ever interrupted
         yield

@@ -15,14 +15,15 @@ import subprocess
 import sys
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from explorer import runs
 from explorer.errors import ChoiceError, ExplorerError, FileError
+from explorer.models import run_folder
 
 ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE = (
     "order.json", "text.txt", "stop", "fault.txt", "began.json", "log.txt", "run", "queue",
@@ -30,11 +31,14 @@ ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE = (
 OPENING = 30.0  # seconds that a process may take to show that it lives
 OLDEST = 60  # so many trainings are kept; the oldest go when new ones come
 LONGEST = 5000
+LINE = 32  # so many trainings may be at work and in the queue
+LETTERS = 500_000  # of a text to train on
+PAUSE = 2.0  # seconds between two looks at who is ahead
 CHILDREN: list[subprocess.Popen[bytes]] = []  # kept until they end: a process that nobody asks after stays a zombie
 
 
 @dataclass(frozen=True)
-class Order:
+class JobSpec:
     """What to train. `corpus` is a name, or "own" with the text beside it; `plan` holds what differs from the preset."""
 
     system: str
@@ -52,7 +56,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class State:
+class JobStatus:
     """How a training stands: starting, waiting, training, stopped, done or failed. `ahead` trainings come first;
     `seconds` is about how long until it ends (NaN: nobody can say yet), `message` what went wrong.
     """
@@ -70,7 +74,7 @@ class State:
         return self.kind in ("starting", "waiting", "training")
 
 
-class Workshop:
+class JobQueue:
     """The folder of all trainings on this machine. One is at work; the others wait in the order in which they came."""
 
     def __init__(self, home: Path) -> None:
@@ -86,18 +90,22 @@ class Workshop:
         """The run folder of a training: `ex.load` opens it."""
         return self.folder(name) / KEPT
 
-    def order(self, name: str) -> Order:
+    def order(self, name: str) -> JobSpec:
         """What was asked for."""
-        return Order(**json.loads((self.folder(name) / ORDER).read_text("utf-8")))
+        return read_order(self.folder(name))
 
-    def begin(self, order: Order) -> str:
+    def begin(self, order: JobSpec) -> str:
         """Put a training into the queue and return its name."""
+        if len(order.text) > LETTERS:
+            raise ChoiceError(f"The text has {len(order.text):,} letters; at most {LETTERS:,} are taken here. Shorten it.")
         name = secrets.token_hex(6)
+        self._check_line()
         self._tidy()
         try:
             (self.home / name).mkdir(parents=True)
             (self.home / name / TEXT).write_text(order.text, "utf-8", "replace")
-            (self.home / name / ORDER).write_text(json.dumps(asdict(order)), "utf-8")
+            held = {part: value for part, value in asdict(order).items() if part != "text"}  # which has a file
+            (self.home / name / ORDER).write_text(json.dumps(held), "utf-8")
         except OSError as error:
             raise FileError(f"A training cannot be kept in {self.home} ({error.strerror}). Make room there.") from error
         self.go_on(name)
@@ -108,40 +116,52 @@ class Workshop:
         folder = self.folder(name)
         if self.state(name).alive:
             return
-        for mark in (STOP, FAULT, BEGAN):
-            (folder / mark).unlink(missing_ok=True)
-        (self.home / QUEUE).mkdir(exist_ok=True)
+        self._check_line()
         ticket = self.home / QUEUE / f"{time.time_ns():020d}-{name}"
-        ticket.touch()
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
-        with open(folder / LOG, "a", encoding="utf-8") as log:
-            command = [sys.executable, "-m", "explorer.training.elsewhere", str(folder), str(ticket)]
-            quiet = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-            child = subprocess.Popen(command, **quiet, env=environment, start_new_session=True)  # type: ignore[call-overload]
+        try:
+            for mark in (STOP, FAULT, BEGAN):
+                (folder / mark).unlink(missing_ok=True)
+            ticket.parent.mkdir(exist_ok=True)
+            ticket.touch()
+            child = _started(folder, ticket)
+        except OSError as error:
+            with suppress(OSError):
+                ticket.unlink(missing_ok=True)
+            raise FileError(f"A training cannot be begun in {self.home} ({error.strerror}). Make room there.") from error
         CHILDREN[:] = [*(other for other in CHILDREN if other.poll() is None), child]
 
     def stop(self, name: str) -> None:
         """Ask a training to stop after the step that it is doing; it keeps what it needs to go on."""
-        (self.folder(name) / STOP).touch()
+        folder = self.folder(name)
+        try:
+            (folder / STOP).touch()
+        except OSError as error:
+            raise FileError(f"The training cannot be told to stop in {folder} ({error.strerror}). Make room there.") from error
 
-    def state(self, name: str) -> State:
+    def _check_line(self) -> None:
+        """Each training that waits is a process; so many, and no more."""
+        if len(waiting(self.home / QUEUE)) >= LINE:
+            raise ChoiceError(f"{LINE} trainings are at work or in the queue already. Wait until one of them has ended.")
+
+    def state(self, name: str) -> JobStatus:
         """How a training stands."""
         folder, queue = self.folder(name), [ticket.name.split("-")[1] for ticket in waiting(self.home / QUEUE)]
         done, steps = self._reached(name)
         if name in queue:
             ahead = queue[: queue.index(name)]
             kind = "waiting" if ahead else "training" if (folder / BEGAN).is_file() else "starting"
-            return State(kind, done, steps, len(ahead), self._seconds([*ahead, name]))
+            return JobStatus(kind, done, steps, len(ahead), self._seconds([*ahead, name]))
         if (folder / FAULT).is_file():
-            return State("failed", done, steps, message=(folder / FAULT).read_text("utf-8"))
-        return State("done" if done >= steps else "stopped", done, steps)
+            return JobStatus("failed", done, steps, message=(folder / FAULT).read_text("utf-8"))
+        return JobStatus("done" if done >= steps else "stopped", done, steps)
 
     def _reached(self, name: str) -> tuple[int, int]:
         """The last step that is written down, and how many there will be."""
-        path = self.run(name) / runs.STEPS
+        path = self.run(name) / run_folder.STEPS
         lines = path.read_text("utf-8").splitlines() if path.is_file() else []
         whole = [line for line in lines[-2:] if line.endswith("}")]  # a line that is being written is not counted
-        return (int(json.loads(whole[-1])["step"]) if whole else 0), self.order(name).steps
+        steps = json.loads((self.folder(name) / ORDER).read_text("utf-8"))["steps"]
+        return (int(json.loads(whole[-1])["step"]) if whole else 0), int(steps)
 
     def _seconds(self, names: list[str]) -> float:
         """About how long these take, one after the other, at the pace of the one that is at work."""
@@ -162,11 +182,27 @@ class Workshop:
                 shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def workshop() -> Workshop:
+def workshop() -> JobQueue:
     """The trainings of this machine: beside your own models."""
-    from explorer.library import own_folder
+    from explorer.models.folders import own_folder
 
-    return Workshop(own_folder().parent / "trainings")
+    return JobQueue(own_folder().parent / "trainings")
+
+
+def read_order(folder: Path) -> JobSpec:
+    """What was asked for: the text stands in a file by itself."""
+    text = folder / TEXT
+    held = {"text": text.read_text("utf-8") if text.is_file() else "", **json.loads((folder / ORDER).read_text("utf-8"))}
+    return JobSpec(**held)
+
+
+def _started(folder: Path, ticket: Path) -> subprocess.Popen[bytes]:
+    """The process of a training, which writes down what it says."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    with open(folder / LOG, "a", encoding="utf-8") as log:
+        command = [sys.executable, "-m", "explorer.training.jobs", str(folder), str(ticket)]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        return subprocess.Popen(command, **quiet, env=environment, start_new_session=True)  # type: ignore[call-overload]
 
 
 def waiting(queue: Path) -> list[Path]:
@@ -174,9 +210,14 @@ def waiting(queue: Path) -> list[Path]:
     return [ticket for ticket in sorted(queue.glob("*-*")) if _lives(ticket)] if queue.is_dir() else []
 
 
+def somebody_ahead(ticket: Path) -> bool:
+    """Whether a living process came before; who comes later is not looked at."""
+    return any(_lives(other) for other in sorted(ticket.parent.glob("*-*")) if other.name < ticket.name)
+
+
 def _lives(ticket: Path) -> bool:
     try:
-        if time.time() - ticket.stat().st_mtime < OPENING:
+        if abs(time.time() - ticket.stat().st_mtime) < OPENING:  # a ticket from the future: the clock was set back
             return True
         with FileLock(ticket, timeout=0):
             ticket.unlink(missing_ok=True)
@@ -192,10 +233,10 @@ def work(folder: Path, ticket: Path) -> None:
     parent = os.getppid()
     with FileLock(ticket):
         try:
-            while waiting(ticket.parent)[:1] != [ticket]:
+            while somebody_ahead(ticket):
                 if _ended(folder, parent):
                     return
-                time.sleep(0.2)
+                time.sleep(PAUSE)
             _train(folder, parent)
         except ExplorerError as error:
             (folder / FAULT).write_text(str(error), "utf-8")
@@ -215,10 +256,10 @@ def _ended(folder: Path, parent: int) -> bool:
 def _train(folder: Path, parent: int) -> None:
     import torch
 
-    from explorer.training.fitting import fit
+    from explorer.training.fit import fit
 
     torch.set_num_threads(1)
-    order = Order(**json.loads((folder / ORDER).read_text("utf-8")))
+    order = read_order(folder)
     corpus = [line for line in order.text.splitlines() if line.strip()] if order.corpus == "own" else order.corpus
     run = fit(order.system, corpus=corpus, steps=order.steps, seed=order.seed, folder=folder / KEPT, **order.plan)
     (folder / BEGAN).write_text(json.dumps({"time": time.time(), "step": run.step}), "utf-8")

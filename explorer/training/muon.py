@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.training.precision import quick_in_half
+from explorer.training.device import quick_in_half
 
 
 class StackedMuon(torch.optim.Muon):

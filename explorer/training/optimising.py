@@ -9,13 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
-from explorer.nn.attention import Attention
-from explorer.nn.positions import RelativeBuckets
+from explorer.nn.attention import MultiHeadAttention
+from explorer.nn.positions import Position
 from explorer.nn.transformer import Transformer
 from explorer.training.muon import StackedMuon
 
 MUON_RATE, ADAM_RATE, DECAY, CLIP = 0.02, 3e-3, 0.01, 1.0
-BIAS_PACE = 10.0  # a bias of T5's must reach several units before a head looks at one place, and every head has few of them
 
 
 def pace_of(module: nn.Module) -> dict[int, float]:
@@ -28,9 +27,9 @@ def pace_of(module: nn.Module) -> dict[int, float]:
     if isinstance(module, Transformer) and module.config.scaled_head:
         paces[id(module.embeddings.tokens.weight)] = module.config.dim**0.5
     for part in module.modules():
-        if isinstance(part, RelativeBuckets):
-            paces[id(part.table.weight)] = BIAS_PACE
-        elif isinstance(part, Attention) and part.scale == 1.0:
+        if isinstance(part, Position):
+            paces |= {id(weight): part.lr_scale for weight in part.parameters()}
+        elif isinstance(part, MultiHeadAttention) and part.scale == 1.0:
             paces[id(part.query.weight)] = (part.query.out_features // part.heads) ** -0.5
     return paces
 
@@ -38,7 +37,7 @@ def pace_of(module: nn.Module) -> dict[int, float]:
 def grouped(weights: list[nn.Parameter], paces: Mapping[int, float]) -> list[dict[str, Any]]:
     """The weights as groups of one pace each."""
     every = dict.fromkeys(paces.get(id(p), 1.0) for p in weights)
-    return [{"params": [p for p in weights if paces.get(id(p), 1.0) == pace], "pace": pace} for pace in every]
+    return [{"params": [p for p in weights if paces.get(id(p), 1.0) == lr_scale], "lr_scale": lr_scale} for lr_scale in every]
 
 
 class Optimiser:
@@ -71,7 +70,7 @@ class Optimiser:
             ) from error
         for optimiser, full in self.parts:
             for group in optimiser.param_groups:
-                group["lr"] = full * share * group["pace"]
+                group["lr"] = full * share * group["lr_scale"]
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
 

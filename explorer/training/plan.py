@@ -1,44 +1,73 @@
-"""What cannot be trained, said before the first step: plans, texts and tokenizers that do not go together."""
+"""The plan of a run, and what cannot be trained, said before the first step: texts, tokenizers and models that do not go together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.nn.config import Config
-from explorer.nn.kinds import Shape
-from explorer.objectives import OBJECTIVES
+from explorer.nn.factory import AnyConfig
 from explorer.records import Vocabulary
-from explorer.text.tokenizers import check_text
-from explorer.training.precision import AUTOCAST
-from explorer.training.schedules import share
-
-if TYPE_CHECKING:
-    from explorer.training.run import Plan
+from explorer.training.device import AUTOCAST
+from explorer.training.objectives import OBJECTIVES, objective, with_property
+from explorer.training.schedules import lr_share
 
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0}  # each with the least that it may be
 SHARES = ("warm", "smoothing")
-PLAIN = ("translation", "bilm", "skip-gram", "co-occurrence")  # objectives that hide nothing, so that they have no strategy
-PACKED = ("mlm", "causal")  # the objectives whose rows may be filled with one story after the other
-DRAWN = ("mlm", "mlm+nsp", "denoising", "span-to-text")  # those that draw lots for each story
-NEEDS = {  # the special pieces without which a strategy cannot write what it hides
-    "mlm": ("mask",), "whole-word": ("mask",), "spanbert": ("mask",), "bart": ("mask",), "bart-mask": ("mask",),
-    "bart-infill": ("mask",), "pegasus": ("mask",), "t5": ("sentinels",), "electra": ("mask",),
-}  # fmt: skip
-# By the first word of the objective; every other: an encoder-decoder.
-FAMILIES = {
-    "causal": "decoder",
-    "mlm": "encoder",
-    "replaced": "encoder",
-    "distillation": "encoder",
-    "bilm": "bilm",
-    "skip-gram": "static",
-    "co-occurrence": "static",
-}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what a run does."""
+
+    objective: str
+    strategy: str
+    steps: int
+    batch: int = 32
+    seed: int = 0
+    schedule: str = "cosine"
+    warm: float = 0.05
+    optimiser: str = "muon"
+    rate: float | None = None
+    smoothing: float = 0.0
+    snapshots: int = 8
+    mask_rate: float | None = None  # the share of tokens that is hidden; None: the strategy's own
+    mask_rate_first: float | None = None  # the share at the first step, from where it moves evenly to `mask_rate` at the last
+    compiled: bool = False
+    precision: str = "float32"  # of the products; the weights and their updates stay in float32
+    accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
+    packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
+    static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
+    checks: int = 20  # about how often the model is measured on held-out text
+    corpus: dict[str, Any] = field(default_factory=dict)
+    teacher: dict[str, Any] | None = None  # whose layers the model began with, and who teaches it where the objective does
+
+    def __post_init__(self) -> None:
+        check_plan(self)
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The steps whose weights are kept as snapshots: close together at first, then ever further apart."""
+        if not self.snapshots:
+            return ()
+        return tuple(sorted({int(step) for step in np.geomspace(1, self.steps, self.snapshots).round()}))
+
+    @property
+    def checked(self) -> tuple[int, ...]:
+        """The steps after which the model is measured: close together at first, then evenly, the last one, and every snapshot."""
+        if not self.checks:
+            return ()
+        many = min(self.checks, 2 + self.steps // 20)  # a short run is measured less often
+        early = self.kept or np.geomspace(1, self.steps, 2 + many // 2)[:-1]
+        even = np.linspace(0, self.steps, 1 + max(1, many - len(early)))[1:]
+        return tuple(sorted({int(step) for step in np.concatenate((early, even)).round()}))
 
 
 def check_plan(plan: Plan) -> None:
@@ -57,42 +86,47 @@ def check_plan(plan: Plan) -> None:
         ("optimiser", plan.optimiser, OPTIMISERS),
         ("objective", plan.objective, OBJECTIVES),
         ("precision", plan.precision, AUTOCAST),
-        ("strategy", plan.strategy, [*STRATEGIES, *PLAIN]),
+        ("strategy", plan.strategy, [*STRATEGIES, *(name for name, entry in OBJECTIVES.items() if not entry.strategy)]),
     ):
         if not isinstance(given, str) or given not in known:
             raise unknown(what, given, known)
     _check_rows(plan)
     _check_hidden(plan)
-    if plan.compiled and plan.objective == "mlm+antecedent":
+    if plan.compiled and not objective(plan.objective).compilable:
         raise ChoiceError(
-            "A compiled model does not show its attention, which 'mlm+antecedent' teaches. Leave compiled=True out."
+            f"A compiled model does not show its attention, which {plan.objective!r} teaches. Leave compiled=True out."
         )
-    share(plan.schedule, 1, plan.steps, plan.warm)
+    lr_share(plan.schedule, 1, plan.steps, plan.warm)
 
 
 def _check_rows(plan: Plan) -> None:
     """How the rows are made: filled with several stories, or drawn once for each."""
-    for name, fitting in (("packed", PACKED), ("static", DRAWN)):
+    for name, fitting in (("packed", with_property("packable")), ("static", with_property("per_example"))):
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
             raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")
 
 
 def _check_hidden(plan: Plan) -> None:
-    """The share of pieces that is hidden, from the first step to the last."""
+    """The share of tokens that is hidden, from the first step to the last."""
     for name in ("mask_rate", "mask_rate_first"):
         value = getattr(plan, name)
         if value is not None and not (_number(value) and 0 < value < 1 and _hides(plan.strategy)):
             raise ChoiceError(
-                f"{name}={value!r} must lie between 0 and 1, and only a strategy that hides a share of the pieces takes it."
+                f"{name}={value!r} must lie between 0 and 1, and only a strategy that hides a share of the tokens takes it."
             )
     if plan.mask_rate_first is not None and plan.mask_rate is None:
         raise ChoiceError(f"mask_rate_first={plan.mask_rate_first} moves to mask_rate: give that one too.")
 
 
 def _hides(strategy: str) -> bool:
-    """Whether a strategy hides a share of the pieces that can be chosen."""
+    """Whether a strategy hides a share of the tokens that can be chosen."""
     return strategy in STRATEGIES and not math.isnan(nominal_rate(strategy, {}))
+
+
+def _needs(strategy: str) -> tuple[str, ...]:
+    """The special tokens without which a strategy cannot write what it hides."""
+    return STRATEGIES[strategy].needs if strategy in STRATEGIES else ()
 
 
 def _number(value: object) -> bool:
@@ -101,14 +135,15 @@ def _number(value: object) -> bool:
 
 def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequence[Any]) -> None:
     """Refuse an objective that this kind of model, its tokenizer or its texts cannot serve."""
-    wanted = FAMILIES.get(plan.objective.split("+")[0], "encoder-decoder")
-    if family != wanted:
+    entry = objective(plan.objective)
+    if family not in entry.families:
+        wanted = " or ".join(entry.families)
         raise ChoiceError(f"The objective {plan.objective!r} trains one {wanted}; this model is one {family}. Choose another.")
-    needs = (*NEEDS.get(plan.strategy, ()), *(("cls", "sep") if plan.objective in ("mlm+nsp", "mlm+sbo") else ()))
+    needs = (*_needs(plan.strategy), *entry.specials)
     missing = [name for name in needs if getattr(vocabulary, name) in (None, ())]
     if missing:
         raise ChoiceError(
-            f"{plan.objective!r} needs special pieces that this tokenizer does not have: {', '.join(missing)}. Learn one of the "
+            f"{plan.objective!r} needs special tokens that this tokenizer does not have: {', '.join(missing)}. Learn one of the "
             "kind that the preset uses, or name them: ex.tokenizer(…, specials=[…], sentinels=…)."
         )
     if len(stories) < plan.batch:
@@ -117,40 +152,21 @@ def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequenc
         )
 
 
-def check_heads(objective: str, config: Shape) -> None:
+def check_heads(name: str, config: AnyConfig) -> None:
     """Refuse an objective for a model that does not predict what it is about."""
-    finds = objective == "replaced"
+    finds = objective(name).discriminator
     if finds and not (isinstance(config, Config) and config.replaced and config.generator):
         raise ChoiceError(
-            f"The objective {objective!r} needs a model that finds replaced pieces and has a generator: ex.build('electra', …). "
+            f"The objective {name!r} needs a model that finds replaced tokens and has a generator: ex.build('electra', …). "
             "A checkpoint that was opened from elsewhere comes without its generator."
         )
     if config.replaced and not finds:
-        raise ChoiceError(f"This model finds replaced pieces, so the objective {objective!r} does not fit it. Use 'replaced'.")
+        raise ChoiceError(f"This model finds replaced tokens, so the objective {name!r} does not fit it. Use 'replaced'.")
 
 
-def check_texts(texts: object) -> None:
-    """Every text is a document, a list of sentences or a translation, and holds whole characters."""
-    if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
-        raise TextError(
-            f"A corpus is a name, a path or a list of texts; this is {type(texts).__name__}. Put the texts into a list."
-        )
-    for number, text in enumerate(texts):
-        parts = [text] if isinstance(text, str) else text
-        if not isinstance(parts, Sequence) or isinstance(parts, bytes):
-            raise TextError(
-                f"Text {number} of the corpus is {type(text).__name__}; it must be a string or a list of sentences."
-            )
-        try:
-            for part in parts:
-                check_text(part)
-        except TextError as error:
-            raise TextError(f"Text {number} of the corpus cannot be used. {error}") from error
-
-
-def check_scored(scored: int, step: int, strategy: str) -> None:
-    """Refuse a batch in which there is nothing to say."""
-    if not scored:
+def check_loss_mask(counted: int, step: int, strategy: str) -> None:
+    """Refuse a batch in which no position counts."""
+    if not counted:
         raise TextError(
             f"Nothing is hidden in the batch of step {step}: its texts are too short for {strategy!r}. Give longer texts, of "
             "several sentences, or another strategy=…."

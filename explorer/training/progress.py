@@ -48,7 +48,7 @@ class Progress:
         losses = "  ".join(f"{name} {value:.3f}" for name, value in step.losses.items())
         left = (time.monotonic() - self.began) / max(1, step.step - self.first) * (self.steps - step.step)
         bar = "█" * done + "░" * (WIDTH - done)
-        return f"{bar} {step.step}/{self.steps}  {losses}  {step.speed:,.0f} pieces/s  {clock(left)} left"
+        return f"{bar} {step.step}/{self.steps}  {losses}  {step.speed:,.0f} tokens/s  {clock(left)} left"
 
 
 def clock(seconds: float) -> str:

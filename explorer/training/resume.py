@@ -24,10 +24,10 @@ def write(folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> N
     tensors |= {f"optimiser.{name}": value for name, value in optimiser.state().items()}
     content = save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
     held = {"step": step, "sha256": hashlib.sha256(content).hexdigest(), "run": _run(folder)}
-    replace(folder / POINT, json.dumps(held).encode("utf-8") + b"\n" + content)
+    replace_file(folder / POINT, json.dumps(held).encode("utf-8") + b"\n" + content)
 
 
-def stamp(folder: Path) -> bytes | None:
+def resume_stamp(folder: Path) -> bytes | None:
     """What tells the point in a folder from every other; None where there is no point."""
     try:
         with open(folder / POINT, "rb") as file:
@@ -48,8 +48,8 @@ def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
     """Take up the point in a folder and return its step."""
     path = folder / POINT
     try:
-        stamp, content = path.read_bytes().split(b"\n", 1)
-        held = json.loads(stamp)
+        resume_stamp, content = path.read_bytes().split(b"\n", 1)
+        held = json.loads(resume_stamp)
         if hashlib.sha256(content).hexdigest() != held["sha256"]:
             raise ValueError("its checksum is wrong")
         tensors, step = load(content), int(held["step"])
@@ -76,7 +76,7 @@ def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:
             raise ValueError(f"{name} is {tuple(found.shape)} there and {tuple(value.shape)} here")
 
 
-def replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Put a file in place of another in one go."""
     fresh = path.with_name(path.name + ".new")
     try:

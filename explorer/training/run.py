@@ -7,91 +7,45 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import library, runs
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.corruption.collate import Batch, BatchContext, collate_each
 from explorer.errors import ChoiceError, FileError
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
+from explorer.models import run_folder, store
+from explorer.models.model import TrainableModel
 from explorer.records import TrainingStep
-from explorer.training import point
-from explorer.training.ahead import made_ahead
-from explorer.training.batches import BATCHES, Batch, Kitchen, one_by_one
-from explorer.training.devices import seeded, tensors
+from explorer.records.summary import Summarised, Summary, of_run
+from explorer.text.examples import example_rng, examples_of_step, step_rng
+from explorer.training import resume
+from explorer.training.device import autocast, compiled, seeded, tensors
+from explorer.training.distillation import Teacher, loss_of
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
-from explorer.training.interrupts import memory_for, undisturbed
+from explorer.training.interrupts import defer_sigint, memory_for
+from explorer.training.objectives import OBJECTIVES
 from explorer.training.optimising import Optimiser
-from explorer.training.precision import autocast, compiled
-from explorer.training.processes import together, weighed
-from explorer.training.refusing import check_fits, check_heads, check_plan, check_scored
-from explorer.training.schedules import share
+from explorer.training.plan import Plan, check_fits, check_heads, check_loss_mask
+from explorer.training.prefetch import made_ahead
+from explorer.training.processes import join_processes, scaled
+from explorer.training.schedules import lr_share
 from explorer.training.steps import line_of
-from explorer.training.stories import chosen, lots, own_lots
-from explorer.training.teaching import Teacher, taught
 
 EVERY_SECONDS = 30.0
-Measure = Callable[[OwnModel], Measured]
+Trained = TypeVar("Trained", bound=TrainableModel)
+Measure = Callable[[TrainableModel], Measured]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Everything that decides what a run does."""
-
-    objective: str
-    strategy: str
-    steps: int
-    batch: int = 32
-    seed: int = 0
-    schedule: str = "cosine"
-    warm: float = 0.05
-    optimiser: str = "muon"
-    rate: float | None = None
-    smoothing: float = 0.0
-    snapshots: int = 8
-    mask_rate: float | None = None  # the share of pieces that is hidden; None: the strategy's own
-    mask_rate_first: float | None = None  # the share at the first step, from where it moves evenly to `mask_rate` at the last
-    compiled: bool = False
-    precision: str = "float32"  # of the products; the weights and their updates stay in float32
-    accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
-    packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
-    static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
-    checks: int = 20  # about how often the model is measured on held-out text
-    corpus: dict[str, Any] = field(default_factory=dict)
-    teacher: dict[str, Any] | None = None  # whose layers the model began with, and who teaches it where the objective does
-
-    def __post_init__(self) -> None:
-        check_plan(self)
-
-    @property
-    def kept(self) -> tuple[int, ...]:
-        """The steps whose weights are kept as snapshots: close together at first, then ever further apart."""
-        if not self.snapshots:
-            return ()
-        return tuple(sorted({int(step) for step in np.geomspace(1, self.steps, self.snapshots).round()}))
-
-    @property
-    def checked(self) -> tuple[int, ...]:
-        """The steps after which the model is measured: close together at first, then evenly, the last one, and every snapshot."""
-        if not self.checks:
-            return ()
-        many = min(self.checks, 2 + self.steps // 20)  # a short run is measured less often
-        early = self.kept or np.geomspace(1, self.steps, 2 + many // 2)[:-1]
-        even = np.linspace(0, self.steps, 1 + max(1, many - len(early)))[1:]
-        return tuple(sorted({int(step) for step in np.concatenate((early, even)).round()}))
-
-
-class Run:
+class Run(Summarised, Generic[Trained]):
     """A model, its stories and a plan. Iterate for a `TrainingStep` each; `folder` keeps it, None keeps it in memory."""
 
     def __init__(
         self,
-        model: OwnModel,
+        model: Trained,
         stories: Sequence[Any],
         plan: Plan,
         folder: Path | None = None,
@@ -101,21 +55,30 @@ class Run:
         self.model, self.stories, self.plan, self.folder, self.measure = model, stories, plan, folder, measure
         check_fits(plan, model.family, model.tokenizer.vocabulary, stories)
         check_heads(plan.objective, model.config)
-        self.processes = together(model.device.type == "cpu")
+        self.processes = join_processes(model.device.type == "cpu")
         self.processes.check(plan.batch, plan.accumulate)
         if self.processes.accelerator is not None:
             model.module.to(self.processes.accelerator.device)
         self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
-        self.objective = compiled(taught(plan.objective, model, teacher), model.device, plan.compiled)
+        self.objective = OBJECTIVES[plan.objective]
+        self.loss = compiled(loss_of(self.objective, model, teacher), model.device, plan.compiled)
+        self._at_the_start()
+        self.ahead = self.model.device.type == "cuda"  # a processor gains nothing: a batch takes it a fiftieth of a step
+        if folder is not None:
+            self._enter(folder)
+
+    def _at_the_start(self) -> None:
+        """What a run knows before its first step."""
         self.step, self._stopped, self._agreed, self._whole = 0, False, False, True
         self._stamp: bytes | None = None  # of the resume point that is this object's own
         self._saved, self._saved_at = -1, time.monotonic()
         self._unwritten: list[str] = []
         self._lock: Lock | None = None
-        self.ahead = self.model.device.type == "cuda"  # a processor gains nothing: a batch takes it a fiftieth of a step
         self._batches: Iterator[Batch] | None = None
-        if folder is not None:
-            self._enter(folder)
+
+    def summary(self) -> Summary:
+        """What is trained, how far it is, and where it is kept."""
+        return of_run(self.model.name, self.plan, self.step, self.folder)
 
     def stop(self) -> None:
         """End after the step that is running; the folder keeps what the next one needs."""
@@ -151,12 +114,12 @@ class Run:
         with memory_for(self.plan.batch, self.plan.accumulate):
             batch = self.batch(number) if self._batches is None else next(self._batches)
             values = self._gradients(batch, number)
-            rate = share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
-            with undisturbed():
+            rate = lr_share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
+            with defer_sigint():
                 self._whole = False
                 self.optimiser.step(rate)
                 self.step, self._whole = number, True
-                speed = batch.pieces / (time.perf_counter() - begin)
+                speed = batch.tokens / (time.perf_counter() - begin)
                 return self._keep(self._measured(TrainingStep(number, values, rate, speed)))
 
     def _gradients(self, batch: Batch, number: int) -> dict[str, float]:
@@ -164,19 +127,19 @@ class Run:
         module, device = self.model.module, self.model.device
         totals: dict[str, Tensor] = {}
         module.zero_grad(set_to_none=True)  # what a step that failed may have left
-        first = int(lots(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
+        first = int(step_rng(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
         with torch.random.fork_rng(devices=[] if device.type == "cpu" else None):
-            for place, part, shares in self.processes.parts(batch, self.plan.accumulate):
+            for place, part, shares in self.processes.parts(batch, self.plan.accumulate, self.objective.weigh):
                 seeded(device, first + place)
                 with autocast(device, self.plan.precision):
-                    losses = self.objective(module, tensors(part, device), self.plan.smoothing)
-                scaled = {name: weighed(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
-                whole = sum(scaled.values(), torch.zeros((), device=device))
+                    losses = self.loss(module, tensors(part, device), self.plan.smoothing)
+                weighted = {name: scaled(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
+                whole = sum(weighted.values(), torch.zeros((), device=device))
                 if whole.requires_grad:
                     whole.backward()
-                for name, loss in scaled.items():
+                for name, loss in weighted.items():
                     totals[name] = totals.get(name, 0) + loss.detach()
-        values, self._agreed = self.processes.added_up(module, totals, self._stopped)
+        values, self._agreed = self.processes.all_reduce(module, totals, self._stopped)
         wrong = next((name for name, value in values.items() if not math.isfinite(value)), None)
         if wrong is not None:  # before the update, so that the point which is kept is still a good one
             raise ChoiceError(f"The loss {wrong!r} is not a number at step {number}. Choose a lower rate=….")
@@ -189,8 +152,8 @@ class Run:
         found = self.measure(self.model)
         return replace(made, metrics=found.metrics, samples=found.samples, probes=found.probes)
 
-    def _hidden(self, step: int) -> float | None:
-        """The share of pieces that is hidden at a step."""
+    def _mask_rate(self, step: int) -> float | None:
+        """The share of tokens that is hidden at a step."""
         first, last = self.plan.mask_rate_first, self.plan.mask_rate
         if first is None or last is None:
             return last
@@ -198,19 +161,18 @@ class Run:
 
     def batch(self, step: int) -> Batch:
         """The batch of a step: always the same one."""
-        numbers = chosen(step, len(self.stories), self.plan.batch, self.plan.seed)
+        numbers = examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
         vocabulary = self.model.tokenizer.vocabulary
-        held = Kitchen(
-            self.stories, vocabulary, self.model.longest, self.plan.strategy, lots(self.plan.seed, step), self._hidden(step)
-        )
-        cook, stories = BATCHES[self.plan.objective], [self.stories[n] for n in numbers]
+        rng, rate = step_rng(self.plan.seed, step), self._mask_rate(step)
+        context = BatchContext(self.stories, vocabulary, self.model.longest, self.plan.strategy, rng, rate)
+        stories = [self.stories[n] for n in numbers]
         if self.plan.static:
-            own = (own_lots(self.plan.seed, int(n)) for n in numbers)
-            made = one_by_one(cook, zip(stories, own, strict=True), held)
+            rngs = (example_rng(self.plan.seed, int(n)) for n in numbers)
+            made = collate_each(self.objective.collate, zip(stories, rngs, strict=True), context)
         else:
-            made = cook(stories, held)
-        check_scored(int(made.scored.sum()), step, self.plan.strategy)
-        return made.widened(self.model.longest, vocabulary.pad)
+            made = self.objective.collate(stories, context)
+        check_loss_mask(int(made.loss_mask.sum()), step, self.plan.strategy)
+        return made.pad_to_multiple(self.model.longest, vocabulary.pad)
 
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on from what is in it."""
@@ -223,9 +185,9 @@ class Run:
 
     def _take_up(self, folder: Path) -> None:
         """Go on from the resume point in the folder, unless this object is there already."""
-        found = point.stamp(folder)
+        found = resume.resume_stamp(folder)
         if found is not None and (found != self._stamp or not self._whole):
-            self.step = point.read(folder, self.model.module, self.optimiser)
+            self.step = resume.read(folder, self.model.module, self.optimiser)
             self._stamp, self._whole, self._unwritten = found, True, []
         if not self._whole:
             raise ChoiceError("This run broke off in the middle of an update. Begin it again.")
@@ -265,17 +227,17 @@ class Run:
         """Put the steps that were made into the folder's list."""
         assert self.folder is not None
         try:
-            append(self.folder / runs.STEPS, self._unwritten)
+            append(self.folder / run_folder.STEPS, self._unwritten)
         except OSError as error:
             raise FileError(f"Could not write into {self.folder} ({error}). Make room, then go on.") from error
         self._unwritten = []
 
     def _snapshot(self, folder: Path) -> int:
         """Keep the weights as they are now, in 16 bits; all else that a model needs lies in the folder of the run."""
-        place = runs.place_of(folder, self.step)
+        place = run_folder.place_of(folder, self.step)
         try:
             place.mkdir(parents=True, exist_ok=True)
-            library.write_weights(place / runs.WEIGHTS, library.state(self.model.module, half=True))
+            store.write_weights(place / run_folder.WEIGHTS, store.state(self.model.module, half=True))
         except OSError as error:
             raise FileError(f"Could not write into {place} ({error}). Make room, then go on.") from error
         return self.step
@@ -283,8 +245,8 @@ class Run:
     def _save(self) -> None:
         assert self.folder is not None
         self._write_down()  # first, so that no step before the point is missing in the list
-        point.write(self.folder, self.step, self.model.module, self.optimiser)
-        self._stamp = point.stamp(self.folder)
+        resume.write(self.folder, self.step, self.model.module, self.optimiser)
+        self._stamp = resume.resume_stamp(self.folder)
         if self.step == self.plan.steps:
-            library.write(self.model, self.folder)
+            store.write(self.model, self.folder)
         self._saved, self._saved_at = self.step, time.monotonic()

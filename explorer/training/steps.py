@@ -1,15 +1,67 @@
-"""The steps of a run as lines of a file, and back."""
+"""What every run has in common, and its steps as lines of a file and back."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
-from explorer import runs
 from explorer.errors import FileError
+from explorer.models import run_folder
+from explorer.models.model import Model
 from explorer.records import TrainingStep
+
+
+class RunPlan(Protocol):
+    """What every plan says: how many steps, of which objective, from which seed."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps the whole run has."""
+
+    @property
+    def objective(self) -> str:
+        """What is learned."""
+
+    @property
+    def seed(self) -> int:
+        """What all random numbers of the run begin with."""
+
+
+class RunProcesses(Protocol):
+    """The processes that share a run."""
+
+    @property
+    def main(self) -> bool:
+        """Whether this is the one that writes and reports."""
+
+
+class TrainingRun(Protocol):
+    """A run that trains a network or counts n-grams: iterate for one `TrainingStep` each, and go on later from its folder."""
+
+    step: int
+    folder: Path | None
+
+    @property
+    def model(self) -> Model:
+        """The model so far."""
+
+    @property
+    def plan(self) -> RunPlan:
+        """Everything that decides what is learned."""
+
+    @property
+    def processes(self) -> RunProcesses:
+        """The processes that share the run."""
+
+    def stop(self) -> None:
+        """End after the step that is running."""
+
+    def __iter__(self) -> Iterator[TrainingStep]:
+        """The steps, from the next one on."""
 
 
 def line_of(made: TrainingStep) -> str:
@@ -22,12 +74,17 @@ def line_of(made: TrainingStep) -> str:
 
 
 def steps_of(folder: str | Path) -> list[TrainingStep]:
-    """The steps that a run wrote down."""
+    """The steps that a run wrote down.
+
+    >>> steps = ex.training.steps_of(ex.models()["bert"].folder)
+    >>> steps[-1].step >= steps[0].step
+    True
+    """
     made = []
-    for line in runs.lines(Path(folder)):
+    for line in run_folder.lines(Path(folder)):
         probes = {name: np.array(probe) for name, probe in line.get("probes", {}).items()}
         try:
             made.append(TrainingStep(**{**line, "samples": tuple(line.get("samples", ())), "probes": probes}))
         except TypeError as error:
-            raise FileError(f"{Path(folder) / runs.STEPS} was not written by a run of this package ({error}).") from error
+            raise FileError(f"{Path(folder) / run_folder.STEPS} was not written by a run of this package ({error}).") from error
     return made

@@ -1,4 +1,8 @@
-"""Every picture, by name: `ex.views["attention"]`. A view draws a record and knows no model, notebook or web page."""
+"""Every picture, by name: `ex.views["attention"]`. A view draws a record and knows no model, notebook or web page.
+
+>>> "attention" in list(ex.views)
+True
+"""
 
 import sys
 from collections.abc import Iterator

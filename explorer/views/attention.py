@@ -1,4 +1,4 @@
-"""Pictures of attention: who looks at whom, at any of the steps of the lecture."""
+"""Pictures of attention: which token attends to which, at every stage from scores to weights."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from explorer.views.view import Choice, Control, Range, View, by_name
 TITLES = {
     "scores": "q·k",
     "scaled": "q·k ÷ √d",
-    "capped": "softly capped",
-    "biased": "plus positions",
+    "capped": "kept below a cap",
+    "biased": "plus position bias",
     "masked": "forbidden = −∞",
     "weights": "softmax",
 }
 
 
 def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
-    """One head, one row for each query, one column for each key.
+    """The attention of one head: one row for each query, one column for each key.
 
-    Read it row by row: the word at the left (the query) looks at the words above (the keys). In the last stage the
-    shares of a row sum to 1. Grey cells are forbidden by the mask. Point at a cell for its formula with its numbers.
+    Read it row by row: the token at the left (the query) attends to the tokens above (the keys). In the last stage the weights of a
+    row sum to 1. Grey cells are forbidden by the mask. Point at a cell for its formula with its numbers.
 
-    You may conclude how this head shares out its weight in this text. You may not conclude that a heavy cell is
-    *why* the model answers as it does: the values, the other heads and the layers above also decide.
+    You may conclude how this head distributes its attention in this text. You may not conclude that a large weight is *why* the model
+    answers as it does: the values, the other heads and the layers above also decide.
     """
     attention = trace.attention[place_number(trace, layer)]
     rows, columns = trace.axes(attention.stream)
     values = attention.stage(stage, head)
     shown = np.where(np.isfinite(values) & attention.allowed, values, np.nan) if stage in ("masked", "weights") else values
     signed = stage != "weights"
-    notes = (f"{_what(attention, stage)} · each row looks at the columns", *remarks(attention, rows, columns), *trace.notes)
+    notes = (f"{_what(attention, stage)} · each row attends to the columns", *remarks(attention, rows, columns), *trace.notes)
     notes = (*notes, habit(attention, head, rows))
     figure = go.Figure(
         go.Heatmap(
@@ -64,12 +64,12 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
 def heads(trace: Trace, *, layer: str) -> go.Figure:
     """All heads of one layer side by side, each a small matrix of attention weights.
 
-    Rows look at columns, in the order of the text; all heads share one colour scale. Point at a cell for the two
-    pieces and the weight. Look for habits: a diagonal (myself), one beside it (my neighbour), a full column (everyone
-    looks at one place).
+    Rows (queries) attend to columns (keys), in the order of the text; all heads share one colour scale. Point at a cell for the two
+    tokens and the weight. Look for patterns: a diagonal (each token attends to itself), a line beside it (to its neighbour), a full
+    column (all attend to one position).
 
-    You may conclude that the heads share out their weight differently. You may not conclude what a head is *for*: one
-    text is one case, and a habit seen here may be chance.
+    You may conclude that the heads distribute their attention differently. You may not conclude what a head is *for*: one text is one
+    case, and a pattern seen here may be a coincidence.
     """
     attention = trace.attention[place_number(trace, layer)]
     rows, columns = trace.axes(attention.stream)
@@ -85,7 +85,7 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
     quiet = {"showticklabels": False, "automargin": False, "ticks": "", "showline": True, "mirror": True}
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
-    notes = ("each row looks at the columns", *remarks(attention, rows, columns))
+    notes = ("each row attends to the columns", *remarks(attention, rows, columns))
     above = theme.space_above(*notes) + 20
     size = {"height": 60 + above + 250 * down, "margin": {"l": 10, "r": 10, "t": above, "b": 60}}
     figure.update_layout(
@@ -111,22 +111,22 @@ def underneath(colours: Mapping[str, Any], plot: int, columns: Tokens, notes: Se
 
 
 def remarks(attention: Attention, rows: Tokens, columns: Tokens) -> tuple[str, str]:
-    """What a reader of the picture must know: what was edited, and what the model never met."""
+    """What a reader of the picture must know: what was edited, and which tokens the model never saw in training."""
     edited = "; ".join(edit.label for edit in attention.edited)
     return f"edited: {edited}" if edited else "", theme.unseen_note(rows) or theme.unseen_note(columns)
 
 
 def habit(attention: Attention, head: int, rows: Tokens) -> str:
-    """A warning where a head rests on one word or does not choose; empty for the others."""
+    """A warning where most attention goes to one position, or is almost uniform; empty for other heads."""
     weights, seen = attention.weights[head].astype(np.float64), attention.allowed.sum(axis=1)
-    free = seen > 2  # rows that had a choice
+    free = seen > 2  # rows with more than two keys
     if free.sum() < 3 or attention.stream == "cross":
         return ""
     key = int(weights[free].mean(axis=0).argmax())
     if weights[free].mean(axis=0)[key] > 0.6:
-        return f"a sink: on average {weights[free].mean(axis=0)[key]:.0%} of the weight rests on place {key}"
+        return f"attention sink: on average {weights[free].mean(axis=0)[key]:.0%} of the weight is on position {key}"
     entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=1)
-    return "this head hardly chooses: its rows are nearly uniform" if (entropy[free] / np.log(seen[free])).mean() > 0.98 else ""
+    return "the attention of this head is almost uniform" if (entropy[free] / np.log(seen[free])).mean() > 0.98 else ""
 
 
 def _what(attention: Attention, stage: str) -> str:
@@ -137,12 +137,12 @@ def _what(attention: Attention, stage: str) -> str:
 
 
 def place(attention: Attention) -> str:
-    """Where this attention stands, in words."""
+    """Which attention this is, in words: its stream and its layer."""
     return f"{attention.stream} layer {attention.layer}"
 
 
 def place_number(trace: Trace, layer: str) -> int:
-    """The number of the attention that stands at this place."""
+    """The index of the attention with this name."""
     return [place(attention) for attention in trace.attention].index(layer)
 
 
@@ -166,7 +166,7 @@ def has_attention(trace: Trace) -> str:
 
 
 def operands_of(attention: Attention, head: int, stage: str) -> np.ndarray:
-    """What the formula of a cell needs beside its value: the stage before and, for the weights, the sum of the row."""
+    """The operands of each cell's formula: the stage before and, for the weights, the sum of the row."""
     before = {"scaled": "scores", "capped": "scaled", "biased": "scaled", "masked": "biased", "weights": "masked"}.get(stage)
     if before is None or attention.q is None:
         return np.zeros((*attention.allowed.shape, 1), np.float32)
@@ -190,8 +190,8 @@ def formula_of(attention: Attention, stage: str) -> str:
         "scores": f"q · k, a sum over {attention.q.shape[-1]} products = ",
         "scaled": f"%{{customdata[0]:.4g}} × {attention.scale:.4g} = ",
         "capped": f"{attention.softcap} · tanh(%{{customdata[0]:.4g}} / {attention.softcap}) = ",
-        "biased": "%{customdata[0]:.4g} + %{customdata[1]:.4g} = " if attention.bias is not None else "nothing is added: ",
-        "masked": "may be seen, stays: ",
+        "biased": "%{customdata[0]:.4g} + %{customdata[1]:.4g} = " if attention.bias is not None else "no bias is added: ",
+        "masked": "allowed by the mask, unchanged: ",
         "weights": "exp(%{customdata[0]:.4g}) / %{customdata[1]:.4g} = ",
     }
     return pair + body[stage] + value

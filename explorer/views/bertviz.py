@@ -20,38 +20,38 @@ import numpy as np
 
 from explorer.errors import ChoiceError, MissingError, unknown
 from explorer.records import Attention, Tokens, Trace
-from explorer.shells.bertviz_page import LOADER, PAGE
-from explorer.shells.export import packed, prose
 from explorer.views import theme
+from explorer.views.bertviz_page import LOADER, PAGE
+from explorer.views.export import UNPACK, packed, prose
 
-MARKS = 600_000  # lines and boxes in one picture: 12 layers of 12 heads over 64 pieces, for which a browser needs ten seconds
+MARKS = 600_000  # lines and boxes in one picture: 12 layers of 12 heads over 64 tokens, for which a browser needs ten seconds
 NUMBERS = 4_000_000  # numbers in one page: about 12 MB
 STEP = 1000  # weights, queries and keys are kept in thousandths
 STREAMS = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 BETWEEN = (("A", "A"), ("B", "B"), ("A", "B"), ("B", "A"))
 
-HEAD = """One layer of BertViz's head view: lines from each piece at the left, which looks, to the pieces at the right.
+HEAD = """One layer of BertViz's head view: lines from each query token at the left to the key tokens at the right.
 
-Each colour is a head, and the stronger a line, the larger the weight. Point at a piece to see its lines alone; click on a
-coloured square at the top to switch a head off, double-click to see it alone.
+Each colour is a head, and the stronger a line, the larger the weight. Point at a token to see only its lines; click on a
+coloured square at the top to switch a head off, double-click to see only this head.
 
 You may conclude where the heads of a layer put their weight in this text. You may not conclude that a strong line is *why* the model
 answers as it does: values, other heads and the layers above also decide."""
 MODEL = """BertViz's model view: all heads of all layers, one row for each layer, one column for each head.
 
-In each small picture the lines lead from the pieces that look (left) to the pieces that they look at (right); the colour tells the
-layer. Click on one to see it large, with its pieces.
+In each small picture the lines lead from the query tokens (left) to the tokens that they attend to (right); the colour shows the
+layer. Click on one to see it large, with its tokens.
 
 You may conclude which patterns occur in this text, and in which layers. You may not conclude what a head is *for*: one text is one
 case."""
-NEURON = """BertViz's neuron view: the query and the keys from which one head makes its weights, number by number.
+NEURON = """BertViz's neuron view: the query and the keys from which one head computes its weights, dimension by dimension.
 
-Point at a piece at the left and click on the plus sign beside it; then point at other pieces. Blue is positive, orange negative, and the
-stronger the colour, the larger the number. **q × k** multiplies number by number, **q ∙ k** is their sum times the model's own
+Point at a token at the left and click on the plus sign beside it; then point at other tokens. Blue is positive, orange negative, and the
+stronger the colour, the larger the number. **q × k** multiplies them dimension by dimension, **q ∙ k** is their sum times the model's
 factor, and **Softmax** shows the weights.
 
-You may conclude which numbers of a query and a key agree. You may not conclude that one of them means something by itself: queries and
-keys can be turned together, and every weight stays as it is."""
+You may conclude in which dimensions a query and a key agree. You may not conclude that one dimension means something on
+its own: queries and keys can be rotated together without changing any weight."""
 VIEWS = {"head": HEAD, "model": MODEL, "neuron": NEURON}
 BIASED = "In this model something is added to q ∙ k before the softmax (positions, for example): the neuron view leaves it out."
 CONTROLS = {
@@ -81,7 +81,7 @@ FILES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class BertVizPage:
     """A view of BertViz: a notebook shows it, `ex.save` writes it to a .html file."""
 
     trace: Trace
@@ -99,6 +99,7 @@ class Shown:
             "CONTROLS": CONTROLS[self.view],
             "DATA": _packed(self.held),
             "SCRIPTS": _libraries(self.view),
+            "UNPACK": UNPACK,
             **{f"{name}{m.upper()}": colour[m] for m in theme.MODES for name, colour in COLOURS.items()},
         }
         return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE)
@@ -111,7 +112,7 @@ class Shown:
         return int(min(900, 380 + most * rows))
 
     def frame(self) -> str:
-        """The page in a frame of its own, shut off from the page or notebook around it."""
+        """The page in a separate frame (iframe), isolated from the page or notebook around it."""
         return (
             f'<iframe sandbox="allow-scripts" title="BertViz: {self.view} view" width="100%" height="{self.height}" '
             f'style="border:0" srcdoc="{escape(self.page(self.mode))}"></iframe>'
@@ -120,8 +121,12 @@ class Shown:
     _repr_html_ = frame
 
 
-def bertviz(trace: Trace, *, view: str = "head", mode: str = "light") -> Shown:
-    """Show a trace in BertViz's `head`, `model` or `neuron` view: our models and Hugging Face's, every stream, pairs of sentences."""
+def bertviz(trace: Trace, *, view: str = "head", mode: str = "light") -> BertVizPage:
+    """Show a trace in BertViz's `head`, `model` or `neuron` view: our models and Hugging Face's, every stream, pairs of sentences.
+
+    >>> "<script" in ex.bertviz(ex.trace(ex.load("bert"), "A dog ran."), view="head").page()
+    True
+    """
     if view not in VIEWS:
         raise unknown("view of BertViz", view, VIEWS)
     if mode not in theme.MODES:
@@ -130,12 +135,12 @@ def bertviz(trace: Trace, *, view: str = "head", mode: str = "light") -> Shown:
         raise ChoiceError(f"bertviz takes a trace, which ex.trace(model, text) makes; this is {type(trace).__name__}.")
     layers = _layers(trace)
     if not layers:
-        raise ChoiceError(f"{trace.model} has no attention, so BertViz has nothing to draw. Choose a model that attends.")
+        raise ChoiceError(f"{trace.model} has no attention, so BertViz has nothing to draw. Choose a model with attention.")
     for found in layers.values():
         _check(found, view)
     streams = [_stream(trace, found, view == "neuron") for found in layers.values()]
     choices = [choice for number, name in enumerate(layers) for choice in _choices(trace, name, number, len(layers) > 1)]
-    return Shown(trace, view, mode, {"view": view, "streams": streams, "choices": choices})
+    return BertVizPage(trace, view, mode, {"view": view, "streams": streams, "choices": choices})
 
 
 def _layers(trace: Trace) -> dict[str, list[Attention]]:
@@ -169,13 +174,13 @@ def _whole(values: np.ndarray | None) -> list[Any]:
 
 
 def names(tokens: Tokens) -> list[str]:
-    """The pieces as BertViz writes them: readable, not too long, and marked where the model never met them."""
+    """The tokens as BertViz writes them: readable, not too long, and marked where the model never saw them in training."""
     unseen = tokens.unseen or (False,) * len(tokens)
     return [theme.plain(text) + theme.UNSEEN * strange for text, strange in zip(tokens.texts, unseen, strict=True)]
 
 
 def _choices(trace: Trace, stream: str, number: int, several: bool) -> Iterator[dict[str, Any]]:
-    """What can be chosen of a stream: all of it, and for a pair of sentences who looks at whom."""
+    """What can be chosen of a stream: all of it, and for a pair of sentences which sentence attends to which."""
     rows, columns = trace.axes(stream)
     whole = {"stream": number, "rows": [0, len(rows)], "columns": [0, len(columns)]}
     cut = 0 if stream == "cross" else _second(rows)
@@ -199,7 +204,7 @@ def _second(tokens: Tokens) -> int:
 
 
 def _check(layers: list[Attention], view: str) -> None:
-    """Refuse what BertViz cannot draw: layers that differ in shape, no queries and keys, more than a browser bears."""
+    """Refuse what BertViz cannot draw: layers that differ in shape, no queries and keys, more than a browser can draw."""
     first = layers[0]
     if view == "neuron" and any(a.q is None or a.k is None for a in layers):
         raise ChoiceError(
@@ -218,14 +223,14 @@ def _check(layers: list[Attention], view: str) -> None:
 
 def _check_size(layers: list[Attention], view: str) -> None:
     heads, rows, columns = layers[0].weights.shape
-    each = {"head": 3 * heads, "model": len(layers) * heads, "neuron": 7}[view]  # marks for each pair of pieces
-    numbers = len(layers) * heads  # for each pair of pieces
+    each = {"head": 3 * heads, "model": len(layers) * heads, "neuron": 7}[view]  # marks for each pair of tokens
+    numbers = len(layers) * heads  # for each pair of tokens
     least = max(each / MARKS, numbers / NUMBERS)
     if rows * columns * least > 1:
-        size = f"{layers[0].stream}: {len(layers)} layers × {heads} heads × {rows} × {columns} pieces"
+        size = f"{layers[0].stream}: {len(layers)} layers × {heads} heads × {rows} × {columns} tokens"
         raise ChoiceError(
             f"That is too much for BertViz's {view} view ({size}). A page holds at most {NUMBERS:,} weights and a picture {MARKS:,} lines "
-            f"and boxes, for which a browser needs ten seconds: here, texts of {int(least**-0.5)} pieces. Shorten the text"
+            f"and boxes, for which a browser needs ten seconds: here, texts of {int(least**-0.5)} tokens. Shorten the text"
             + (", choose 'head', or keep fewer layers: ex.trace(model, text, layers=[0])." if view == "model" else ".")
         )
 
@@ -247,12 +252,12 @@ def _libraries(view: str) -> str:
 
 
 def _packed(held: Any) -> str:
-    """This as compressed JSON; a browser unpacks it by itself."""
+    """This as compressed JSON; the browser unpacks it."""
     return packed(json.dumps(held, separators=(",", ":")))
 
 
 def _script(view: str) -> str:
-    """BertViz's own script of a view, with the few words changed that tie it to a network and to one kind of model."""
+    """BertViz's own script of a view, with the few words replaced that need a network or assume one kind of model."""
     script = ADDRESS.sub("", _file("bertviz", f"bertviz/{view}_view.js"))
     for old, new in CHANGES[view].items():
         if old not in script:

@@ -1,6 +1,6 @@
 """The page in which BertViz's scripts run: its look, what hands them their libraries, and what hands them their numbers."""
 
-from explorer.shells.export import BODY, HEAD
+from explorer.views.export import BODY, HEAD
 
 # BertViz asks RequireJS for d3 5 and jQuery. The d3 that is installed is version 3, which has the same things under older names.
 LOADER = """
@@ -37,13 +37,9 @@ PAGE = (
 <script>
 (async () => {
   const found = id => document.getElementById(id), root = document.documentElement, asked = root.dataset.mode;
-  const unpacked = async id => {
-    const packed = Uint8Array.from(atob(found(id).textContent), c => c.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return JSON.parse(await new Response(stream).text());
-  };
-  const held = await unpacked("held"), reader = matchMedia("(prefers-color-scheme: dark)");
-  for (const code of await unpacked("packed")) {
+  @UNPACK@
+  const held = await (await unpacked("held")).json(), reader = matchMedia("(prefers-color-scheme: dark)");
+  for (const code of await (await unpacked("packed")).json()) {
     const script = document.createElement("script");
     script.textContent = code;
     document.head.append(script);

@@ -1,4 +1,4 @@
-"""What a model is built of, as a diagram, and its input as a sum."""
+"""The architecture of a model as a diagram, and its input as a sum of embeddings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ REPEATED = ("attention", "cross-attention", "feed-forward")
 
 
 def diagram(record: Blueprint, *, block: str) -> go.Figure:
-    """The model from its input at the bottom to its answer at the top. Each box names a block and how many parameters it has.
+    """The architecture from the input at the bottom to the output at the top. Each box names a block and its number of parameters.
 
-    A frame holds what comes once for each layer; its number says how many layers there are, and the numbers in its boxes are for all of
-    them. The line from the encoder to the decoder is what cross-attention looks at. Choose a block, or click it, for its formula, the
-    shapes of what goes in and comes out, and its weights. Every number of parameters is counted in the module itself.
+    A frame holds the blocks that are repeated in each layer; its number says how many layers there are, and the numbers in its boxes
+    count all of them. The line from the encoder to the decoder shows what cross-attention attends to. Choose a block, or click it,
+    for its formula, the shapes of its input and output, and its weights. The parameters are counted in the PyTorch module itself.
 
-    You may conclude where a model keeps its parameters. You may not conclude where it keeps what it knows, nor what it costs to run:
-    a table is large and costs nothing, since only the rows of the words that are there are read.
+    You may conclude where the parameters of a model are. You may not conclude where its knowledge is, nor what it costs to run: an
+    embedding table is large but costs almost nothing, since only the rows of the tokens in the text are read.
     """
     placed = layout(record)
     chosen = record.part(block)
@@ -40,7 +40,7 @@ def diagram(record: Blueprint, *, block: str) -> go.Figure:
     figure = go.Figure([_boxes(record, placed, block), *_frames(record, placed), *_crossing(record, placed)])
     heads = {part.stream: placed[part.title][0] for part in record.parts if part.stream != "head"}
     figure.update_layout(
-        title=theme.title(f"{theme.label(record.model)}, {record.family}: what it is built of", *notes),
+        title=theme.title(f"{theme.label(record.model)}, {record.family}: architecture", *notes),
         xaxis={"visible": False, "range": [-0.68, columns - 0.32], "fixedrange": True},
         yaxis={"visible": False, "range": [-1.1, top], "fixedrange": True},
         annotations=[
@@ -52,7 +52,7 @@ def diagram(record: Blueprint, *, block: str) -> go.Figure:
 
 
 def layout(record: Blueprint) -> dict[str, tuple[int, float]]:
-    """Where each block stands, by title: its column and its row from below. A norm that comes first stands below its block."""
+    """The column and the row (from below) of each block, by title. In pre-norm models the norm is below its block."""
     placed: dict[str, tuple[int, float]] = {}
     streams = list(dict.fromkeys(part.stream for part in record.parts if part.stream != "head"))
     for column, stream in enumerate(streams):
@@ -73,7 +73,7 @@ def opens(part: Part, place: str) -> bool:
 
 
 def ordered(parts: Sequence[Part], place: str) -> list[Part]:
-    """The blocks in the order in which they work: a norm that comes first stands before its block."""
+    """The blocks in the order in which they are computed: in pre-norm models the norm comes before its block."""
     made = list(parts)
     for n in range(1, len(made)):
         if place == "pre" and made[n].name == f"norm after {made[n - 1].name}":
@@ -82,7 +82,7 @@ def ordered(parts: Sequence[Part], place: str) -> list[Part]:
 
 
 def _boxes(record: Blueprint, placed: Mapping[str, tuple[int, float]], block: str) -> go.Bar:
-    """All blocks, in the order of the record, so that a click tells which."""
+    """All blocks, in the order of the record, so that a click can be traced to its block."""
     tones = [CHOSEN if part.title == block else TONES[part.kind] for part in record.parts]
     return go.Bar(
         x=[placed[part.title][0] for part in record.parts], base=[placed[part.title][1] - 0.43 for part in record.parts],
@@ -95,14 +95,14 @@ def _boxes(record: Blueprint, placed: Mapping[str, tuple[int, float]], block: st
 
 
 def shown(part: Part, place: str) -> str:
-    """The name in a box. Where the norm comes after the sum it is the well-known “add & norm”."""
+    """The name in a box. Where the norm comes after the sum the paper calls it “add & norm”."""
     if part.name.startswith("norm after"):
         return "add & norm" if place == "post" else "norm"
     return f"{part.name}, add" if place != "post" and part.name in REPEATED else part.name
 
 
 def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[go.Scatter]:
-    """A frame around what is repeated, with how often."""
+    """A frame around the repeated blocks, with the number of layers."""
     made = []
     for stream in dict.fromkeys(part.stream for part in record.parts if part.stream != "head"):
         inside = [part for part in record.parts if part.stream == stream and part.name.removeprefix("norm after ") in REPEATED]
@@ -135,18 +135,18 @@ def _crossing(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> lis
     return [
         go.Scatter(x=[column - 1, column - 1, between, between, column - 0.45], y=[top - 0.3, top, top, row, row], mode="lines+markers",
                    marker={"size": [0, 0, 0, 0, 9]}, line={"width": 3}, meta=1, name="memory",
-                   hovertemplate="the encoder's last states<extra></extra>")
+                   hovertemplate="the encoder's last hidden states<extra></extra>")
     ]  # fmt: skip
 
 
 def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
-    """What enters the first layer is a sum, feature by feature: a vector for the word, one for its place, often one for its segment.
+    """The input of the first layer is a sum of embeddings: one for the token, one for its position, often one for its segment.
 
-    The lowest row is the sum. In some models a norm follows before the first layer; in some no vector for the place is added, because
-    they tell places elsewhere (in the scores, or by turning queries and keys). Point at a cell of the sum for its operands.
+    The lowest row is the sum. In some models a norm follows before the first layer; in some no position embedding is added, because
+    positions come in later (as a bias on the scores, or by rotating queries and keys). Point at a cell of the sum for its operands.
 
-    You may conclude how strongly word and place speak in this sum. You may not conclude what a feature means: every layer reads all
-    features at once, and training is free to turn them.
+    You may conclude how large the token and the position embedding are in this sum. You may not conclude what a single dimension
+    means: every layer reads all dimensions at once, and training is free to rotate them.
     """
     first = "source " if side == "source" and trace.target is not None else ""
     parts = {
@@ -162,15 +162,15 @@ def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
     hover = np.array([[""] * values.shape[1]] * (len(names) - 1) + [[f"{one} = " for one in operands]])
     heat = go.Heatmap(
         z=values.astype(np.float32), customdata=hover, coloraxis="coloraxis2", xgap=0, ygap=3, name="sum",
-        hovertemplate="%{y}, feature %{x}<br>%{customdata}<b>%{z:.4f}</b><extra></extra>",
+        hovertemplate="%{y}, dimension %{x}<br>%{customdata}<b>%{z:.4f}</b><extra></extra>",
     )  # fmt: skip
     lengths = ", ".join(f"{name} {np.linalg.norm(row):.2f}" for name, row in zip(names, values, strict=True))
-    notes = (f"lengths: {lengths}", f"largest gap to the model's own sum: {gap:.0e}", theme.unseen_note(tokens))
+    notes = (f"norms: {lengths}", f"largest difference from the model's own sum: {gap:.0e}", theme.unseen_note(tokens))
     above = theme.space_above(*notes)
     figure = go.Figure(heat)
     figure.update_layout(
-        title=theme.title(f"“{theme.label(tokens.texts[place])}” (place {place}) as it enters", *notes),
-        xaxis={"title": "feature", "showgrid": False},
+        title=theme.title(f"“{theme.label(tokens.texts[place])}” (position {place}) at the input", *notes),
+        xaxis={"title": "dimension", "showgrid": False},
         yaxis={"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5], "automargin": True},
         **theme.signed_below(values), height=above + 58 * len(names) + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},
     )  # fmt: skip
@@ -178,17 +178,17 @@ def summed(trace: Trace, *, side: str, word: int) -> go.Figure:
 
 
 def _rows(values: np.ndarray) -> np.ndarray:
-    """Vectors by place; one that is the same for every text may come with an axis of its own."""
+    """Vectors by position; one that is the same for every text may have an extra first axis."""
     return values.reshape(-1, values.shape[-1])
 
 
 def sum_choices(trace: Trace) -> Mapping[str, Control]:
-    """Which text, and which word of it."""
+    """Which text, and which position in it."""
     sides = ("source",) if trace.target is None else ("source", "target")
     count = max(len(trace.source), 0 if trace.target is None else len(trace.target))
     return {
         "side": Choice("Text", sides),
-        "word": Choice("Place", tuple(range(count)), min(1, count - 1), ordered=True),
+        "word": Choice("Position", tuple(range(count)), min(1, count - 1), ordered=True),
     }
 
 
@@ -201,8 +201,8 @@ def has_sum(trace: Trace) -> str:
 
 
 VIEWS = by_name(
-    View("blueprint", "What a model is built of", diagram,
+    View("blueprint", "The architecture of a model", diagram,
          lambda record: {"block": Choice("Block", tuple(part.title for part in record.parts))},
-         only(Blueprint, "blueprint(model, text) makes")),
+         only(Blueprint, "ex.analysis.blueprint(model, text) makes")),
     View("input-sum", "The input as a sum", summed, sum_choices, has_sum),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""SpanBERT's second question: a hidden span from the two pieces around it."""
+"""SpanBERT's span boundary objective (SBO): a hidden span predicted from the two tokens around it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from explorer.records import SpanGuess
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name
 
-HEADS = (("masked head", 0, -0.2, ""), ("boundary head", 1, 0.2, "/"))  # name, colour, where its bars lie in a row, pattern
-STANDS = {"masked": "under [MASK]", "replaced": "replaced by other pieces", "kept-but-scored": "left as it was"}
+HEADS = (
+    ("MLM output layer", 0, -0.2, ""),
+    ("SBO output layer", 1, 0.2, "/"),
+)  # name, colour, where its bars lie in a row, pattern
+ACTIONS = {"masked": "under [MASK]", "replaced": "replaced by other tokens", "kept-but-scored": "unchanged"}
 
 
 def boundaries(record: SpanGuess, *, span: str) -> go.Figure:
-    """One hidden span between its two boundaries, read from top to bottom. Each hidden piece has two bars: the likeliest piece of the
-    masked head, which reads the model's last state at that very place; and, striped, the likeliest piece of the boundary head,
-    which reads the last states at the two marked boundaries only, and is told which piece of the span is asked for. A tick says
-    that this piece stood there.
+    """One hidden span between its two boundaries, read from top to bottom. Each hidden token has two bars: the most probable token of
+    the MLM output layer, which reads the last hidden state at this position; and, striped, the most probable token of the SBO output
+    layer, which reads only the last hidden states at the two marked boundaries and the position within the span. A tick marks the
+    original token.
 
-    You may conclude what the states beside this span still hold of it. You may not conclude that the two words alone are enough:
-    their last states have seen the whole text around the span. Nor does one span say how often a head is right: the card does, beside
-    a guess that knows nothing but the place in the span.
+    You may conclude what the hidden states beside this span know about it. You may not conclude that the two tokens alone are enough:
+    their last hidden states have seen the whole text around the span. Nor does one span say how often an output layer is right: the
+    model card does, beside a baseline that knows only the position in the span.
     """
     left, right = _spans(record)[span]
     inside = np.flatnonzero(record.left == left)
@@ -35,7 +38,7 @@ def boundaries(record: SpanGuess, *, span: str) -> go.Figure:
     figure = go.Figure([_boundary([0, len(rows) - 1]), *bars])
     figure.update_layout(
         title=theme.title("A span from its boundaries", *notes),
-        xaxis={"title": {"text": "probability of the likeliest piece"}, "range": [0, 1.45], "tickformat": ".0%",
+        xaxis={"title": {"text": "probability of the most probable token"}, "range": [0, 1.45], "tickformat": ".0%",
                "tickvals": [0, 0.25, 0.5, 0.75, 1]},
         yaxis={
             "tickmode": "array", "tickvals": list(range(len(rows))), "automargin": True, "tickfont": {"size": 17},
@@ -48,48 +51,51 @@ def boundaries(record: SpanGuess, *, span: str) -> go.Figure:
 
 
 def _bars(record: SpanGuess, inside: np.ndarray, number: int) -> go.Bar:
-    """The likeliest piece of one head at every hidden place of the span."""
+    """The most probable token of one output layer at every hidden position of the span."""
     name, colour, shift, pattern = HEADS[number]
     texts, shares = [record.texts[number][n] for n in inside], record.shares[number, inside]
-    stood = [record.corruption.original.texts[place] for place in record.places[inside]]
+    originals = [record.corruption.original.texts[place] for place in record.places[inside]]
     said = [
         ", ".join(f"{theme.label(t)} {s:.1%}" for t, s in zip(*pair, strict=True)) for pair in zip(texts, shares, strict=True)
     ]
-    told = [
-        f"{line}<br>what stood there ({theme.label(truth)}): {share:.1%}"
-        for line, truth, share in zip(said, stood, record.truth[number, inside], strict=True)
+    hovers = [
+        f"{line}<br>original token ({theme.label(truth)}): {share:.1%}"
+        for line, truth, share in zip(said, originals, record.truth[number, inside], strict=True)
     ]
     return go.Bar(
         orientation="h", base=0, x=np.maximum(shares[:, 0], 0.004), y=1 + np.arange(len(inside)) + shift, width=0.36, name=name,
-        text=[f"{theme.label(t[0])} {s[0]:.0%}{' ✓' if t[0] == own else ''}" for t, s, own in zip(texts, shares, stood, strict=True)],
+        text=[f"{theme.label(t[0])} {s[0]:.0%}{' ✓' if t[0] == own else ''}" for t, s, own in zip(texts, shares, originals, strict=True)],
         textposition="outside", cliponaxis=False, textfont={"size": 15}, meta=colour, marker={"pattern": {"shape": pattern}},
-        customdata=told, hovertemplate=f"{name}: %{{customdata}}<extra></extra>",
+        customdata=hovers, hovertemplate=f"{name}: %{{customdata}}<extra></extra>",
     )  # fmt: skip
 
 
 def _boundary(rows: list[int]) -> go.Bar:
-    """The two pieces whose last states the boundary head reads."""
+    """The two tokens whose last hidden states the SBO output layer reads."""
     return go.Bar(
         orientation="h", base=0, x=[1.0] * len(rows), y=rows, width=0.5, name="boundary", meta=3, opacity=0.6,
-        text=["the boundary head reads here"] * len(rows), textposition="inside", insidetextanchor="middle", textangle=0,
+        text=["the SBO output layer reads here"] * len(rows), textposition="inside", insidetextanchor="middle", textangle=0,
         textfont={"size": 15}, constraintext="none", hoverinfo="skip",
     )  # fmt: skip
 
 
 def _notes(record: SpanGuess, inside: np.ndarray) -> tuple[str, ...]:
-    """What became of the span, and how surprised each head is at it."""
-    done = {STANDS[record.corruption.action[place]] for place in record.places[inside]}
+    """What was done to the span, and the loss of each output layer on it."""
+    done = {ACTIONS[record.corruption.action[place]] for place in record.places[inside]}
     price = -np.log(np.maximum(record.truth[:, inside].astype(np.float64), 1e-30)).mean(axis=1)
-    told = ", ".join(f"{name} {mean:.2f}" for (name, *_), mean in zip(HEADS, price, strict=True))
-    count = f"{len(inside)} pieces" if len(inside) > 1 else "1 piece"
-    return f"{record.model} reads this span of {count} {' and '.join(sorted(done))}", f"mean −log P of what stood there: {told}"
+    hovers = ", ".join(f"{name} {mean:.2f}" for (name, *_), mean in zip(HEADS, price, strict=True))
+    count = f"{len(inside)} tokens" if len(inside) > 1 else "1 token"
+    return (
+        f"{theme.printable(record.model)} reads this span of {count} {' and '.join(sorted(done))}",
+        f"mean −log P of the original tokens: {hovers}",
+    )
 
 
 def _spans(record: SpanGuess) -> dict[str, tuple[int, int]]:
-    """The boundaries of each span, as they stand on the control."""
+    """The boundaries of each span, as the control names them."""
     texts = record.corruption.original.texts
     return {
-        f"{theme.plain(texts[left])} … {theme.plain(texts[right])} (from place {left + 1})": (left, right)
+        f"{theme.plain(texts[left])} … {theme.plain(texts[right])} (from position {left + 1})": (left, right)
         for left, right in record.spans
     }
 
@@ -100,10 +106,12 @@ def which(record: SpanGuess) -> Mapping[str, Control]:
 
 
 def is_span_guess(record: object) -> str:
-    """Empty where SpanBERT's two heads guessed."""
+    """Empty for the predictions of SpanBERT's two output layers."""
     if isinstance(record, SpanGuess):
         return ""
-    return f"it draws what explorer.guessing.guess_spans(model, corruption) makes; this is a {type(record).__name__}."
+    return (
+        f"it draws what explorer.analysis.predictions.guess_spans(model, corruption) makes; this is a {type(record).__name__}."
+    )
 
 
 VIEWS = by_name(View("boundaries", "A span from its boundaries", boundaries, which, is_span_guess))

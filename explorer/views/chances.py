@@ -1,4 +1,4 @@
-"""Corruption over many draws: how much is hidden, 80/10/10 as squares, how long spans are, which sentences are hidden."""
+"""Corruption over many random draws: how much is hidden, 80/10/10 as squares, how long spans are, which sentences are hidden."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from explorer.views.tiles import KINDS, nothing
 from explorer.views.view import View, by_name
 
 SQUARES = {"masked": "square", "replaced": "x", "kept-but-scored": "circle", "kept": "circle-open"}
-FULL_NAMES = {"kept": "never asked", "kept-but-scored": "kept, but asked", "masked": "masked", "replaced": "replaced"}
-SHORT = {"masked": "masked", "replaced": "replaced", "kept-but-scored": "kept but asked"}
+FULL_NAMES = {"kept": "not predicted", "kept-but-scored": "kept, but predicted", "masked": "masked", "replaced": "replaced"}
+SHORT = {"masked": "masked", "replaced": "replaced", "kept-but-scored": "kept but predicted"}
 
 
 def rates(record: Rates) -> go.Figure:
-    """The share of one text that each strategy hides, moves or puts in. The upright line is what it aims at, the diamond its mean
-    over the draws, the bar holds 95 of 100 draws.
+    """The share of one text that each strategy hides, moves or inserts. The upright line is its target rate, the diamond the mean
+    over all random draws, the bar holds 95 of 100 draws.
 
-    Where there is no bar, every draw hides the same number of pieces. BERT's own program counts exactly; many others flip a coin
-    for every piece, and then a short text may get a lesson with no question or with twice as many. Whole sentences cannot
-    be cut to fit, so PEGASUS is far from what it aims at on a short text.
+    Where there is no bar, every draw hides the same number of tokens. BERT's own program masks an exact number; many others flip a
+    coin for every token, and then a short text may get no mask at all or twice as many. Whole sentences cannot be cut to fit, so
+    PEGASUS is far from its target rate on a short text.
 
-    You may conclude how even the lessons of one short text are. You may not conclude that the mean over a long training
-    differs: coin flips hide the same share in the long run.
+    You may conclude how much the rate varies for one short text. You may not conclude that the mean over a long training differs: in
+    the long run coin flips hide the same share.
     """
     low, high = np.percentile(record.realised, [2.5, 97.5], axis=1)
     rows = np.arange(len(record.names))
@@ -34,9 +34,9 @@ def rates(record: Rates) -> go.Figure:
         meta=0, marker={"opacity": 0.6}, hovertemplate="%{y}: 95 of 100 draws change %{text}<extra></extra>",
     )  # fmt: skip
     means = _points(record.realised.mean(axis=1), rows, "mean of the draws", 0, {"symbol": "diamond", "size": 12})
-    aims = _points(record.nominal, rows, "aims at", 1, {"symbol": "line-ns-open", "size": 20, "line": {"width": 4}})
+    aims = _points(record.nominal, rows, "target rate", 1, {"symbol": "line-ns-open", "size": 20, "line": {"width": 4}})
     figure = go.Figure([bars, means, aims])
-    notes = (f"one text of {record.pieces} pieces, {record.realised.shape[1]} draws each",)
+    notes = (f"one text of {record.pieces} tokens, {record.realised.shape[1]} draws each",)
     above = theme.space_above(*notes) + 14
     figure.update_layout(
         title=theme.title("How much is changed", *notes),
@@ -56,14 +56,14 @@ def _points(x: np.ndarray, y: np.ndarray, name: str, colour: int, marker: dict[s
 
 
 def squares(record: Corruption) -> go.Figure:
-    """Every piece of a text as a mark: the solid square is hidden behind [MASK], the cross became another piece, the solid circle
-    stayed as it is but is asked all the same, and the open circle is never asked.
+    """Every token of a text as a mark: the solid square is replaced by [MASK], the cross by another token, the solid circle is
+    unchanged but must be predicted too, and the open circle is not predicted.
 
-    Only the first three kinds are learned from. Of a thousand pieces that is about 120, 15 and 15, not 150 masks; the exact
-    numbers change with the seed, because each chosen piece draws its own lot.
+    The loss is computed on the first three kinds only. Of a thousand tokens these are about 120, 15 and 15, not 150 masks; the exact
+    numbers change with the seed, because each chosen token is drawn independently.
 
-    You may conclude how little of each text a masked model is asked about, and that the places are drawn blindly.
-    You may not conclude that the other 850 are useless: they are what the answers are read from.
+    You may conclude how few tokens of each text a masked model must predict, and that their positions are drawn at random.
+    You may not conclude that the other 850 are useless: they are the context that the predictions are made from.
     """
     count = len(record.source)
     across = int(np.ceil(np.sqrt(1.6 * count)))
@@ -71,11 +71,11 @@ def squares(record: Corruption) -> go.Figure:
     texts = np.array(theme.labels(record.source))
     figure = go.Figure([_marks(kind, np.flatnonzero(actions == kind), texts, across) for kind in ("kept", *SHORT)])
     asked = ", ".join(f"{(actions == kind).sum()} {name}" for kind, name in SHORT.items())
-    first = f"{asked}, {(~record.scored).sum()} never asked"
+    first = f"{asked}, {(~record.scored).sum()} not predicted"
     notes = (first, f"{record.strategy}, seed {record.seed}", theme.unseen_note(record.original))
     down, above = -(-count // across), theme.space_above(*notes) + 10
     figure.update_layout(
-        title=theme.title(f"{count:,} pieces", *notes),
+        title=theme.title(f"{count:,} tokens", *notes),
         xaxis={"visible": False, "range": [-1, across]},
         yaxis={"visible": False, "range": [down, -1]},
         legend={"y": -0.02, "yanchor": "top"},
@@ -94,28 +94,29 @@ def _marks(kind: str, places: np.ndarray, texts: np.ndarray, across: int) -> go.
 
 
 def lengths(record: SpanLengths) -> go.Figure:
-    """How long spans are. Bars: how often each length came out in this text. Line: the law that lengths are drawn from.
+    """How long spans are. Bars: the share of each length in this text. Line: the distribution that lengths are drawn from.
 
-    SpanBERT draws from a geometric law, truncated at ten words and renormalised, with a mean of 3.8; but the last span is
+    SpanBERT draws from a geometric distribution, truncated at ten words and renormalised, with a mean of 3.8; but the last span is
     cut when the budget is used up, and a span ends where the text ends, so short texts get shorter spans. BART draws from a Poisson
-    law with mean 3: a span of length zero puts a mask in where nothing is missing. T5 draws no lengths: it cuts a fixed number
-    of hidden pieces into a fixed number of spans, every way as likely; on a short text there is one span, and one length.
+    distribution with mean 3: a span of length zero inserts a mask where nothing is missing. T5 draws no lengths: it divides a fixed
+    number of hidden tokens into a fixed number of spans, all divisions equally probable; on a short text there is one span, and one
+    length.
 
-    You may conclude that a nominal mean is not what short texts get. You may not conclude that training suffers from it: long
-    rows of packed text come nearer to the law.
+    You may conclude that short texts do not reach the nominal mean. You may not conclude that training suffers from it: long packed
+    sequences come closer to the distribution.
     """
     bars = go.Bar(
         x=record.lengths, y=record.realised, name="in this text", meta=0,
         hovertemplate=f"%{{x}} {record.unit}: <b>%{{y:.1%}}</b> of the spans<extra></extra>",
     )  # fmt: skip
     law = go.Scatter(
-        x=record.lengths, y=record.nominal, mode="lines+markers", name="the law", meta=1, line={"width": 3},
-        marker={"size": 8}, hovertemplate=f"%{{x}} {record.unit}: <b>%{{y:.1%}}</b> by the law<extra></extra>",
+        x=record.lengths, y=record.nominal, mode="lines+markers", name="distribution", meta=1, line={"width": 3},
+        marker={"size": 8}, hovertemplate=f"%{{x}} {record.unit}: <b>%{{y:.1%}}</b> in the distribution<extra></extra>",
     )  # fmt: skip
     aimed, came = record.means
     notes = (
-        f"mean by the law {aimed:.2f} {record.unit}, in this text {came:.2f}",
-        f"{record.spans:,} spans drawn in a text of {record.pieces} pieces",
+        f"mean of the distribution {aimed:.2f} {record.unit}, in this text {came:.2f}",
+        f"{record.spans:,} spans drawn in a text of {record.pieces} tokens",
     )
     above = theme.space_above(*notes) + 14
     figure = go.Figure([bars, law])
@@ -129,17 +130,17 @@ def lengths(record: SpanLengths) -> go.Figure:
 
 
 def gap_sentences(record: GapSentences) -> go.Figure:
-    """How much each sentence shares with the rest of its text: ROUGE-1 F1, counted in pieces. PEGASUS hides the best ones whole,
-    each behind one mask, and the model writes them: a summary that nobody had to write by hand.
+    """How much each sentence overlaps with the rest of its text: ROUGE-1 F1, counted in tokens. PEGASUS replaces the sentences with
+    the highest scores by one mask each, and the model generates them: a summarisation task without summaries written by hand.
 
-    Precision is the share of the sentence's pieces that the rest has too, recall the share of the rest's pieces that the sentence
+    Precision is the share of the sentence's tokens that the rest has too, recall the share of the rest's tokens that the sentence
     has; F1 is their harmonic mean. A sentence is scored against the *rest*, without itself.
 
-    You may conclude which sentences repeat what the text is about. You may not conclude that they would make a good
-    summary: function words and names count as much as content.
+    You may conclude which sentences repeat what the text is about. You may not conclude that they would make a good summary: function
+    words and names count as much as content.
     """
     rows, traces = np.arange(len(record.scores)), []
-    for number, (name, wanted) in enumerate((("stays", False), ("✕ hidden, to be written", True))):
+    for number, (name, wanted) in enumerate((("kept", False), ("✕ hidden, to be generated", True))):
         held = rows[np.array(record.chosen) == wanted]
         said = [f"{record.scores[n]:.2f}" for n in held]
         bar = go.Bar(
@@ -149,7 +150,7 @@ def gap_sentences(record: GapSentences) -> go.Figure:
         )  # fmt: skip
         traces.append(bar)
     figure = go.Figure(traces)
-    notes = (f"{sum(record.chosen)} of {len(rows)} sentences hidden; it aims at {record.rate:.0%}",)
+    notes = (f"{sum(record.chosen)} of {len(rows)} sentences hidden; target rate {record.rate:.0%}",)
     above = theme.space_above(*notes) + 20
     figure.update_layout(
         title=theme.title("Which sentences PEGASUS hides", *notes),
@@ -168,7 +169,7 @@ def _sentence(row: int, text: str) -> dict[str, object]:
 
 
 def is_rates(record: object) -> str:
-    """Empty for counted rates."""
+    """Empty for measured rates."""
     return _only(record, Rates, "explorer.corruption.counting.rates(text)")
 
 
@@ -186,9 +187,9 @@ def is_split(record: object) -> str:
     """Empty for a corruption that masks, replaces and keeps."""
     if not isinstance(record, Corruption):
         return _only(record, Corruption, "ex.corrupt(text, 'mlm')")
-    told = all((done == "kept") != asked for done, asked in zip(record.action, record.scored.tolist(), strict=False))
-    plain = record.target is None and not record.labels and len(record.source) == len(record.original) and told
-    return "" if plain else f"{record.strategy} does not split its pieces into masked, replaced and kept. Take mlm."
+    split = all((done == "kept") != asked for done, asked in zip(record.action, record.scored.tolist(), strict=False))
+    plain = record.target is None and not record.labels and len(record.source) == len(record.original) and split
+    return "" if plain else f"{record.strategy} does not split its tokens into masked, replaced and kept. Take mlm."
 
 
 def _only(record: object, wanted: type, maker: str) -> str:
@@ -197,7 +198,7 @@ def _only(record: object, wanted: type, maker: str) -> str:
 
 VIEWS = by_name(
     View("rates", "How much is changed", rates, nothing, is_rates),
-    View("squares", "80/10/10 of a thousand pieces", squares, nothing, is_split),
+    View("squares", "80/10/10 of a thousand tokens", squares, nothing, is_split),
     View("span-lengths", "How long spans are", lengths, nothing, is_lengths),
     View("gap-sentences", "Which sentences are hidden", gap_sentences, nothing, is_gaps),
 )

@@ -1,4 +1,4 @@
-"""What a change did: to the predictions of a text, to the attention below and above it, and part by part."""
+"""The effect of an edit: on the predictions of a text, on the attention below and above it, and part by part."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def said(record: Change) -> str:
 
 
 def predictions(record: Change) -> go.Figure:
-    """How far the prediction at each place moved, in bits (0: not at all). Point at a bar for what was said before and after.
+    """How much the prediction at each position changed: the KL divergence in bits (0: not at all). Point at a bar for the most
+    probable token before and after.
 
-    For a causal model the bar at a word belongs to the prediction of the next one.
+    For a causal model the bar at a token belongs to the prediction of the next token.
 
     You may conclude that this text's predictions need, or do not need, what was changed. You may not conclude that a part with small
-    bars is useless: another part may do its work as well, and other texts may need it.
+    bars is useless: another part may do the same work, and other texts may need it.
     """
     rows = record.before.source if record.before.target is None else record.before.target
     first, second = record.before.top, record.after.top
@@ -38,7 +39,7 @@ def predictions(record: Change) -> go.Figure:
     changed = int((pairs[:, 0] != pairs[:, 1]).sum())
     notes = (
         said(record),
-        f"another piece first at {changed} of {len(rows)} places",
+        f"the most probable token changed at {changed} of {len(rows)} positions",
         theme.unseen_note(rows),
         *record.before.notes,
     )
@@ -47,7 +48,7 @@ def predictions(record: Change) -> go.Figure:
                hovertemplate="<b>%{x}</b><br>%{y:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")
     )  # fmt: skip
     figure.update_layout(
-        title=theme.title("What the predictions did", *notes),
+        title=theme.title("How the predictions changed", *notes),
         xaxis={**theme.token_axis(rows), "tickangle": -60},
         yaxis={"title": "KL in bits", "rangemode": "tozero"},
         height=430 + theme.space_above(*notes),
@@ -57,11 +58,11 @@ def predictions(record: Change) -> go.Figure:
 
 
 def downstream(record: Change, *, stream: str) -> go.Figure:
-    """The largest change of any weight in each head: rows are layers, columns heads.
+    """The largest change of any attention weight in each head: rows are layers, columns are heads.
 
-    Below the change nothing can move, for a model runs from the first layer to the last; above it everything may.
+    In layers below the edit nothing can change, because a model computes from the first layer to the last; above it everything may.
 
-    You may conclude which heads looked elsewhere. You may not conclude that they caused what the predictions did.
+    You may conclude which heads now attend elsewhere. You may not conclude that they caused the change of the predictions.
     """
     values = record.downstream(stream)
     figure = go.Figure(
@@ -69,7 +70,7 @@ def downstream(record: Change, *, stream: str) -> go.Figure:
                    hovertemplate="layer %{y}, head %{x}<br><b>%{z:.4g}</b><extra></extra>")
     )  # fmt: skip
     figure.update_layout(
-        title=theme.title(f"{stream}: how far the weights moved", said(record)),
+        title=theme.title(f"{stream}: how much the attention weights changed", said(record)),
         xaxis={**WHOLE, "title": "head"},
         yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
         **theme.colours_below(values),
@@ -80,12 +81,13 @@ def downstream(record: Change, *, stream: str) -> go.Figure:
 
 
 def damages(record: Damage) -> go.Figure:
-    """What silencing each part alone does to the predictions of this text, in bits: every head, all heads of a layer, every sub-layer.
+    """How much the predictions of this text change when one part is ablated (set to zero), in bits: every head, all heads of a layer,
+    every sub-layer.
 
-    Damage does not add up: heads that do the same work can each be spared, but not all at once.
+    The effects do not add up: of several heads that do the same work each can be removed, but not all at once.
 
-    You may conclude which part this text would miss most. You may not conclude that the others do nothing, or that this part does
-    the work alone: it may only hand on what others need.
+    You may conclude which part matters most for this text. You may not conclude that the others do nothing, or that this part does
+    the work alone: it may only pass on what others need.
     """
     values = np.concatenate([record.heads, record.whole[:, None], record.parts], axis=1)
     names = [*(f"head {n}" for n in range(record.heads.shape[1])), "all heads", *record.names]
@@ -95,7 +97,7 @@ def damages(record: Damage) -> go.Figure:
     )  # fmt: skip
     note = f"{theme.label(record.model)}, {record.stream}; mean KL in bits"
     figure.update_layout(
-        title=theme.title("Each part silenced alone", note),
+        title=theme.title("Each part ablated alone", note),
         xaxis={
             "tickmode": "array",
             "tickvals": list(range(len(names))),
@@ -120,12 +122,12 @@ def _is(kind: type, made: str) -> Any:
 
 
 def stream_choice(record: Change) -> Mapping[str, Control]:
-    """Which stream."""
-    return {"stream": Choice("Stream", tuple(dict.fromkeys(a.stream for a in record.before.attention)))}
+    """Which attention: encoder, decoder or cross."""
+    return {"stream": Choice("Attention", tuple(dict.fromkeys(a.stream for a in record.before.attention)))}
 
 
 VIEWS = by_name(
-    View("change", "What the predictions did", predictions, lambda record: {}, _is(Change, "ex.change(model, text, edits)")),
-    View("downstream", "What the heads did", downstream, stream_choice, _is(Change, "ex.change(model, text, edits)")),
-    View("damage", "Each part silenced alone", damages, lambda record: {}, _is(Damage, "ex.damage(model, text)")),
+    View("change", "How the predictions changed", predictions, lambda record: {}, _is(Change, "ex.change(model, text, edits)")),
+    View("downstream", "How the attention changed", downstream, stream_choice, _is(Change, "ex.change(model, text, edits)")),
+    View("damage", "Each part ablated alone", damages, lambda record: {}, _is(Damage, "ex.damage(model, text)")),
 )

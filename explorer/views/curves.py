@@ -1,4 +1,4 @@
-"""Lines with their spread."""
+"""Curves with error bars."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ UPRIGHT = 6  # the grey among the colours
 
 
 def curves(record: Curves) -> go.Figure:
-    """Each line is the mean of its runs; where there were several, small bars reach from the lowest to the highest.
+    """A line is what was measured or calculated; where there were several runs it is their mean. Error bars, if there are any, reach
+    from the lowest to the highest run, unless the line above the picture says what they are.
 
-    You may conclude that lines differ where their spreads stay apart. You may not conclude that the same holds for larger
-    models, other texts or longer training: this was measured on small ones.
+    You may conclude that lines differ where their error bars do not overlap. You may not conclude that what was measured on small
+    models also holds for larger ones, other texts or longer training.
     """
     figure = go.Figure([_line(line, number) for number, line in enumerate(record.lines)])
     if record.mark is not None:
@@ -47,7 +48,7 @@ def _mark(record: Curves) -> go.Scatter:
 
 
 def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:
-    """One line; its spread as bars. `colour` is a number that the theme turns into one."""
+    """One line with its error bars. `colour` is a number that the theme turns into one."""
     name = escape(line.label, quote=False)
     hover = f"{name}<br>%{{x:.4g}}: <b>%{{y:.4g}}</b><extra></extra>"
     bars = {}
@@ -66,17 +67,17 @@ def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:
 
 
 def saturated(record: Saturation, *, width: int) -> go.Figure:
-    """Ten random keys meet one random query. Left: their weights for this width, with and without dividing by √d.
+    """One random query and ten random keys. Left: their attention weights at this dimension, with and without dividing by √d.
 
-    Right: over many queries, the mean of the largest weight, and how strongly the weights still answer to the scores
-    (the size of the softmax's gradient). Move the width: without the division a sum of more products grows, one key takes
-    all, and the gradient vanishes; with it nothing changes.
+    Right: over many queries, the mean of the largest weight, and how strongly the weights still react to the scores (the size of the
+    softmax gradient). Change the dimension: without the division a sum of more products grows, one key gets all the weight, and the
+    gradient vanishes; with it nothing changes.
 
-    You may conclude what a softmax does to random vectors. You may not conclude that every model needs the division: trained
-    queries and keys are not random, and a model can learn to make them small.
+    You may conclude what a softmax does to random vectors. You may not conclude that every model needs the division: trained queries
+    and keys are not random, and a model can learn to make them small.
     """
     place = list(record.widths).index(width)
-    figure = make_subplots(1, 2, subplot_titles=(f"weights at d = {width}", "all widths"), horizontal_spacing=0.09)
+    figure = make_subplots(1, 2, subplot_titles=(f"weights at d = {width}", "all dimensions"), horizontal_spacing=0.09)
     for number, (label, factor) in enumerate((("without ÷ √d", 1.0), ("with ÷ √d", width**-0.5))):
         scores = record.scores[place] * factor
         hover = f"{label}, key %{{x}}: <b>%{{y:.3f}}</b><extra></extra>"
@@ -92,7 +93,7 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     )
     figure.update_xaxes(title_text="key", row=1, col=1, automargin=True, dtick=1)
     figure.update_xaxes(
-        title_text="d, the width of a head", type="log", tickvals=list(record.widths), row=1, col=2, automargin=True
+        title_text="d, the dimension of a head", type="log", tickvals=list(record.widths), row=1, col=2, automargin=True
     )
     figure.update_xaxes(range=np.log10(record.widths[[0, -1]]), row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], automargin=True)
@@ -117,8 +118,8 @@ def is_saturation(record: object) -> str:
 
 
 def widths(record: Saturation) -> Mapping[str, Control]:
-    """How wide queries and keys are."""
-    return {"width": Choice("d, the width of a head", tuple(int(width) for width in record.widths), 64, ordered=True)}
+    """The dimension of queries and keys."""
+    return {"width": Choice("d, the dimension of a head", tuple(int(width) for width in record.widths), 64, ordered=True)}
 
 
 VIEWS = by_name(

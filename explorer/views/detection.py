@@ -1,4 +1,4 @@
-"""What a discriminator makes of a text in which a generator replaced some pieces."""
+"""What a discriminator predicts for a text in which a generator replaced some tokens."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ REPLACED, ORIGINAL, BORDER = "≠ replaced by the generator", "original", "above
 
 
 def detection(record: Detection) -> go.Figure:
-    """For every piece the probability, by the discriminator, that it is not the original. The striped bars stand on pieces that the
-    generator put in; after the arrow is what stood there. A striped bar below the line was missed, a plain one above it is a
-    false alarm. Every piece of text has a bar because the loss falls on all of them, where masking scores only the masks.
+    """For every token the discriminator's probability that it was replaced. The striped bars belong to tokens from the generator;
+    after the arrow is the original token. A striped bar below the line is a missed token, a plain one above it a false alarm. Every
+    token has a bar because the loss is computed on all of them, while masked language modelling predicts only the chosen ones.
 
-    You may conclude what this model doubts in this text. You may not conclude how good it is (one text has a handful of replaced
-    pieces), nor that a doubted word is wrong: the question was whether it is new, and a likely word may well be.
+    You may conclude which tokens this model takes for replaced. You may not conclude how good it is (one text has only a few replaced
+    tokens), nor that such a token is wrong: the question was whether it was replaced, and a replaced token may fit well.
     """
     new, n = record.new, len(record.new)
     figure = go.Figure([_columns(record, new == wanted, wanted) for wanted in (False, True)])
@@ -29,13 +29,13 @@ def detection(record: Detection) -> go.Figure:
     every, masked = record.signal
     score = "" if np.isnan(record.f1) else f": F1 of this text {record.f1:.2f}"
     notes = (
-        f"finds {found} of {int(new.sum())} replaced pieces, {alarms} false alarm{'' if alarms == 1 else 's'}{score}",
-        f"a loss falls on {every} of {every} pieces; masking would score {masked}",
+        f"finds {found} of {int(new.sum())} replaced tokens, {alarms} false alarm{'' if alarms == 1 else 's'}{score}",
+        f"the loss covers {every} of {every} tokens; masking would cover {masked}",
         theme.unseen_note(record.corruption.original),
     )
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(f"What {record.model} takes for replaced", *notes),
+        title=theme.title(f"What {theme.printable(record.model)} takes for replaced", *notes),
         xaxis={**theme.token_axis(record.corruption.original), "ticktext": _names(record), "tickangle": -60},
         yaxis={"title": {"text": "P(replaced)"}, "range": [0, 1.02], "automargin": True},
         barmode="overlay", legend={"y": -0.6}, height=360 + above, margin={"l": 10, "r": 10, "t": above, "b": 150},
@@ -44,7 +44,7 @@ def detection(record: Detection) -> go.Figure:
 
 
 def _columns(record: Detection, held: np.ndarray, wanted: bool) -> go.Bar:
-    """One bar for each piece: nothing where the other kind stands."""
+    """One bar for each token of one kind, NaN for the other kind."""
     pairs = zip(record.corruption.original.texts, record.corruption.source.texts, strict=True)
     return go.Bar(
         x=np.arange(len(held)), y=np.where(held, record.chances, np.nan), width=0.8, meta=1 if wanted else 0,
@@ -55,16 +55,16 @@ def _columns(record: Detection, held: np.ndarray, wanted: bool) -> go.Bar:
 
 
 def _names(record: Detection) -> list[str]:
-    """The pieces as the discriminator reads them; behind a new one what stood there."""
+    """The tokens as the discriminator reads them; after a replaced one the original."""
     before, after = theme.labels(record.corruption.original), record.corruption.source.texts
     named = zip(before, after, record.new, strict=True)
     return [f"≠ {theme.label(piece)} ← {was}" if changed else was for was, piece, changed in named]
 
 
 def is_detection(record: object) -> str:
-    """Empty where a discriminator was asked."""
+    """Empty for the predictions of a discriminator."""
     kind = type(record).__name__
     return "" if isinstance(record, Detection) else f"it draws what ex.detect(model, text) makes; this is a {kind}."
 
 
-VIEWS = by_name(View("detection", "Which pieces were replaced?", detection, nothing, is_detection))
+VIEWS = by_name(View("detection", "Which tokens were replaced?", detection, nothing, is_detection))

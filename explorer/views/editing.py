@@ -1,4 +1,6 @@
-"""A small corpus before and after an edit: the table of counts that GloVe would learn from, and the ratios that follow from it."""
+"""A small corpus before and after an edit: the co-occurrence counts that GloVe would learn from, and the ratios computed from
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ TABLES = ("now", "before", "change")
 
 
 def counts(record: Edited, *, table: str) -> go.Figure:
-    """X, the table that GloVe learns from: how often the word of the column stands at most five places from the word of the row, where
-    each time counts 1/distance. So a row is already a vector of its word: one number for each word near it. Add a sentence and every
-    cell moves whose two words stand in it together; *change* shows these alone.
+    """X, the co-occurrence matrix that GloVe learns from: how often the word of the column occurs within five positions of the word
+    of the row, where each time counts 1/distance. So a row is already a vector of its word: one number for each context word. Add a
+    sentence, and the cells of all pairs of words in it change; *change* shows only the difference.
 
-    You may conclude what these sentences tell about a word. You may not conclude anything about the language: a table of so few
-    sentences holds mostly what happened to be said.
+    You may conclude what these sentences tell about a word. You may not conclude anything about the language: the counts of so few
+    sentences are mostly coincidence.
     """
     before, now = record.table
     values = {"now": now, "before": before, "change": now - before}[table]
@@ -56,13 +58,13 @@ def counts(record: Edited, *, table: str) -> go.Figure:
 
 
 def ratios(record: Edited) -> go.Figure:
-    """For each word k how likely it stands near each of both words, P(k | a) and P(k | b): the share of the word's row in X. Striped is
-    what it was before the edit. Beside the name of k stands the ratio P(k | a) / P(k | b), which differences of GloVe's vectors learn.
-    It is large for what belongs to the first word, small for what belongs to the second, and near 1 for what belongs to both or to
-    neither.
+    """For each word k the probability that it occurs near the first and near the second word, P(k | a) and P(k | b): its count
+    divided by the sum of the word's row in X. Striped bars are the values before the edit. Beside the name of k is the ratio P(k | a)
+    / P(k | b), which differences of GloVe vectors learn. It is large for words related to the first word, small for words related to
+    the second, and in between for words related to both; a word that occurs near neither has none (–).
 
-    You may conclude how one sentence more moves a ratio. You may not conclude that a ratio of 0 or ∞ means *never*: it was not said in
-    these few sentences.
+    You may conclude how one more sentence changes a ratio. You may not conclude that a ratio of 0 or ∞ means *never*: it only did not
+    occur in these few sentences.
     """
     a, b = map(theme.label, record.pair)
     rows, words, bars = np.arange(len(record.words)), [theme.label(word) for word in record.words], []
@@ -86,7 +88,7 @@ def ratios(record: Edited) -> go.Figure:
     figure = go.Figure(bars)
     figure.update_layout(
         title=theme.title(f"P(k | {a}) / P(k | {b})", *notes), barmode="group", height=above + 46 * max(2, len(rows)) + 190,
-        xaxis={"title": {"text": "share near the word"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
+        xaxis={"title": {"text": "probability near the word"}, "tickformat": ".0%", "rangemode": "tozero", "automargin": True},
         yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True},
         legend={"y": -0.16 * 12 / (len(rows) + 2)}, margin={"l": 10, "r": 20, "t": above, "b": 180},
     )  # fmt: skip
@@ -107,7 +109,7 @@ def tables(record: Edited) -> Mapping[str, Control]:
     return {"table": Choice("Table", TABLES)}
 
 
-MAKER = "training.editing.edited(before, now, a, b) counts"
+MAKER = "ex.analysis.edit_corpus(before, now, a, b) counts"
 VIEWS = by_name(
     View("corpus-counts", "Counts near a word", counts, tables, only(Edited, MAKER)),
     View("corpus-ratios", "Ratios before and after", ratios, nothing, only(Edited, MAKER)),

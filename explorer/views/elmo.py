@@ -1,4 +1,4 @@
-"""What an ELMo finds in letters, what its two directions expect, and how one word looks in many texts."""
+"""What ELMo's character filters detect, what its two directions predict, and the vectors of one word in many texts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ SHOWN = 14  # so many filters fit into a picture
 
 
 def filters(record: Filters, *, many: int) -> go.Figure:
-    """The letter filters that answer this word most strongly, each as a strip over the letters which it then sees: its strongest answer,
-    which max-pooling keeps. ⟨ and ⟩ begin and end the word. Beside it stand the known words that move the same filter most.
+    """The character filters (convolutions) with the largest activation for this word. Each is a strip over the letters where its
+    activation is largest: the value that max-pooling keeps. ⟨ and ⟩ begin and end the word. Beside it are the known words with the
+    largest activation of the same filter.
 
-    You may conclude which letters moved these filters here. You may not conclude that a filter stands for a word part: it is one
-    number of many, and highways mix them all before the LSTMs read them.
+    You may conclude which letters activated these filters here. You may not conclude that a filter means a part of a word: it is one
+    number of many, and highway layers mix them all before the LSTMs read them.
     """
     best = np.argsort(-record.strongest, kind="stable")[:many]
     grid = np.full((len(best), len(record.letters)), np.nan)
@@ -33,17 +34,17 @@ def filters(record: Filters, *, many: int) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=grid, coloraxis="coloraxis", customdata=hover, xgap=1, ygap=2,
-            hovertemplate="answer <b>%{z:.2f}</b><br>strongest for: %{customdata}<extra></extra>",
+            hovertemplate="activation <b>%{z:.2f}</b><br>largest for: %{customdata}<extra></extra>",
         )
     )  # fmt: skip
     notes = (
-        f"{len(record.widths)} filters in all; each keeps one number",
-        f"{outside} of these answer behind the word" if outside else "",
+        f"{len(record.widths)} filters in all; max-pooling keeps one number of each",
+        f"{outside} of these are largest after the end of the word" if outside else "",
     )
     above = theme.space_above(*notes) + 14
     axis = {"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": [theme.label(x) for x in record.letters]}
     figure.update_layout(
-        title=theme.title(f"What letter filters find in “{theme.label(record.word)}”", *notes),
+        title=theme.title(f"Character filters on “{theme.label(record.word)}”", *notes),
         xaxis={**axis, "automargin": True, "showgrid": False, "side": "top"},
         yaxis={"tickmode": "array", "tickvals": list(range(len(best))), "ticktext": named, "autorange": "reversed", "automargin": True,
                "showgrid": False, "tickfont": {"size": 12}},
@@ -54,11 +55,11 @@ def filters(record: Filters, *, many: int) -> go.Figure:
 
 
 def both_sides(record: BothSides, *, place: int) -> go.Figure:
-    """One place, two models: left what the forward model expects there, who has read only the words before it; right what the backward
-    model expects, who has read only the words after it. The striped bar is the word that stands there.
+    """One position, two language models: at the left what the forward model predicts there from the words before it; at the right
+    what the backward model predicts from the words after it. The striped bar is the actual word.
 
-    You may conclude what each side alone foretells. You may not conclude what ELMo would fill in: it never does, no state knows both
-    sides. Its two halves are only put side by side, for other models to read.
+    You may conclude what each side alone predicts. You may not conclude what ELMo would fill in: it never does, since no hidden state
+    knows both sides. The two directions are only concatenated, as input for other models.
     """
     words = theme.labels(record.tokens)
     before, after = " ".join(words[max(0, place - 5) : place]), " ".join(words[place + 1 : place + 6])
@@ -77,7 +78,7 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
     )
     above = theme.space_above(*notes) + 36
     figure.update_layout(
-        title=theme.title(f"Two models at place {place}", *notes),
+        title=theme.title(f"Two models at position {place}", *notes),
         height=260 + above,
         margin={"l": 10, "r": 20, "t": above, "b": 60},
     )
@@ -85,7 +86,7 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
 
 
 def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str]]:
-    """What one direction expects at a place, as bars, and the words beside them."""
+    """What one direction predicts at a position, as bars, and the words beside them."""
     texts, shares = [theme.label(text) for text in record.texts[side][place]], record.shares[side, place]
     right = [text == record.tokens.texts[place] for text in record.texts[side][place]]
     if np.isnan(record.truth[side, place]):
@@ -99,11 +100,12 @@ def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str
 
 
 def contexts(record: Contexts, *, layer: int) -> go.Figure:
-    """One word in many texts, a dot for each, on the plane on which its vectors of this layer lie furthest apart; the colour is what it
-    means there. Layer 0 comes from the letters alone, so all dots are one. Above, vectors know what stands around.
+    """One word in many texts, a dot for each: its vectors in this layer on their first two principal components; the colour is its
+    sense in that text. Layer 0 is computed from the letters alone, so all dots coincide. The vectors of higher layers depend on the
+    context.
 
-    You may conclude that a layer tells these uses apart where the colours do. You may not conclude that distances in the picture are
-    those in the model: a plane shows two of many directions. The mean cosines in the title are taken in all of them.
+    You may conclude that a layer separates these senses where the colours are separate. You may not conclude that distances in the
+    picture are those in the model: it shows two of many dimensions. The mean cosines in the title use all dimensions.
     """
     points, alike = record.points(layer), record.likeness(layer)
     senses = list(dict.fromkeys(record.senses))
@@ -127,8 +129,8 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
     room = max(1e-3, float(np.abs(points).max())) * 1.15
     figure.update_layout(
         title=theme.title(f"“{theme.label(record.word)}” in layer {layer}", *notes), height=440 + above,
-        xaxis={"range": [-room, room], "title": {"text": "first direction"}, "automargin": True},
-        yaxis={"range": [-room, room], "title": {"text": "second direction"}, "automargin": True},
+        xaxis={"range": [-room, room], "title": {"text": "first principal component"}, "automargin": True},
+        yaxis={"range": [-room, room], "title": {"text": "second principal component"}, "automargin": True},
         margin={"l": 10, "r": 10, "t": above, "b": 130},
     )  # fmt: skip
     return figure
@@ -144,8 +146,8 @@ def strips(record: Filters) -> Mapping[str, Control]:
 
 
 def places(record: BothSides) -> Mapping[str, Control]:
-    """Which word."""
-    return {"place": Range("Place", 0, len(record.tokens) - 1, len(record.tokens) // 2)}
+    """Which position."""
+    return {"place": Range("Position", 0, len(record.tokens) - 1, len(record.tokens) // 2)}
 
 
 def layers(record: Contexts) -> Mapping[str, Control]:
@@ -155,15 +157,21 @@ def layers(record: Contexts) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("letter-filters", "What letter filters find", filters, strips, only(Filters, "directions.filters(model, word) makes")),
     View(
-        "both-sides",
-        "What each direction expects",
-        both_sides,
-        places,
-        only(BothSides, "directions.both_sides(model, text) makes"),
+        "letter-filters",
+        "What letter filters find",
+        filters,
+        strips,
+        only(Filters, "ex.analysis.letter_filters(model, word) makes"),
     ),
     View(
-        "contexts", "One word in many texts", contexts, layers, only(Contexts, "directions.contexts(model, word, uses) makes")
+        "both-sides",
+        "What each direction predicts",
+        both_sides,
+        places,
+        only(BothSides, "ex.analysis.both_sides(model, text) makes"),
+    ),
+    View(
+        "contexts", "One word in many texts", contexts, layers, only(Contexts, "ex.analysis.contexts(model, word, uses) makes")
     ),
 )

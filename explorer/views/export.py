@@ -28,11 +28,18 @@ from explorer.views import theme
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 CONFIG: dict[str, Any] = {"responsive": True, "displaylogo": False}
 WIDTH = 1100
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with these a cell of a spreadsheet begins to calculate
 COLUMNS = ("trace", "row_number", "row", "column_number", "column", "value")
 
 
 def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = "") -> Path:
-    """Write a figure (or what `show` gave back) to a .html, .png, .svg or .csv file and return its path; `bertviz`'s to .html."""
+    """Write a figure (or what `show` gave back) to a .html, .png, .svg or .csv file and return its path; `bertviz`'s to .html.
+
+    >>> import tempfile
+    >>> path = ex.save(ex.views["place-turns"](ex.places("rope")), f"{tempfile.mkdtemp()}/turns.csv")
+    >>> path.name
+    'turns.csv'
+    """
     path, page = _path(path), getattr(shown, "page", None)  # what BertViz draws is a page already
     kind, kinds = path.suffix.lower().lstrip("."), KINDS if page is None else ("html",)
     if kind not in kinds:
@@ -56,7 +63,7 @@ def _path(path: Any) -> Path:
 
 
 def figure_of(shown: Any) -> go.Figure:
-    """The figure itself, whether it was drawn by a view or stands in a notebook."""
+    """The figure itself, whether it was drawn by a view or is shown in a notebook."""
     figure = getattr(shown, "figure", shown)
     if not isinstance(figure, BaseFigure):
         raise ChoiceError(f"save takes a figure or what show gave back; this is {type(shown).__name__}.")
@@ -79,6 +86,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
         "TABLE": _table(figure),
         "DATA": json.dumps(held, ensure_ascii=False).replace("<", "\\u003c"),
         "PLOTLY": _packed_plotly(),
+        "UNPACK": UNPACK,
     }
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE).encode("utf-8", "replace")
 
@@ -88,8 +96,19 @@ def numbers(figure: go.Figure, *, mode: str = "light", caption: str = "") -> byt
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
-    writer.writerows(cells(figure))
+    writer.writerows([harmless(part) for part in cell] for cell in cells(figure))
     return out.getvalue().encode("utf-8")
+
+
+def harmless(part: object) -> object:
+    """A part of a line that a spreadsheet will not take for a formula: a mark before it says that it is text."""
+    if not isinstance(part, str) or not part.lstrip().startswith(FORMULA):
+        return part
+    try:
+        float(part)
+    except ValueError:
+        return f"'{part}"
+    return part  # a number
 
 
 def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]:
@@ -134,7 +153,7 @@ def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
     try:
         size = {"format": kind, "width": _width(figure), "height": figure.layout.height or 600, "scale": 2}
         return kaleido.calc_fig_sync(json.loads(figure.to_json()), opts=size, kopts={"mathjax": False})  # no network
-    except Exception as error:  # the browser fails in ways of its own
+    except Exception as error:  # the browser raises many kinds
         raise MissingError(f"The browser could not draw the {kind.upper()} ({error}). Save as .html instead.") from error
 
 
@@ -172,7 +191,7 @@ def _bare(figure: go.Figure) -> go.Figure:
 
 
 def _across(trace: Any) -> list[Any]:
-    """Where the points of a line or of bars stand; plotly counts them where nothing is said."""
+    """The x of the points of a line or of bars; plotly counts them where none is given."""
     return list(range(len(trace.y))) if trace.x is None else list(trace.x)
 
 
@@ -207,13 +226,21 @@ def _short(value: object) -> str:
 
 @lru_cache(maxsize=1)
 def _packed_plotly() -> str:
-    """plotly.js, compressed: a browser unpacks it by itself, and the page is a third of the size."""
+    """plotly.js, compressed: the browser unpacks it, and the page is a third of the size."""
     return packed(get_plotlyjs())
 
 
-def packed(text: str) -> str:
-    """A text, compressed and in letters that may stand in a page."""
-    return base64.b64encode(gzip.compress(text.encode("utf-8"), mtime=0)).decode("ascii")
+def packed(content: str | bytes) -> str:
+    """A text or bytes, compressed and in letters that are safe in a page."""
+    raw = content.encode("utf-8") if isinstance(content, str) else content
+    return base64.b64encode(gzip.compress(raw, mtime=0)).decode("ascii")
+
+
+# What every exported page unpacks with: the element's letters as a response of .text(), .json() or .arrayBuffer().
+UNPACK = """const unpacked = async (id) => {
+    const raw = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
+    return new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip")));
+  };"""
 
 
 HEAD = """<meta charset="utf-8">
@@ -251,10 +278,9 @@ PAGE = (
 (async () => {
   const numbers = document.getElementById("numbers");
   numbers.addEventListener("toggle", () => numbers.append(document.getElementById("table").content), { once: true });
-  const packed = Uint8Array.from(atob(document.getElementById("packed").textContent.trim()), c => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  @UNPACK@
   const script = document.createElement("script");
-  script.textContent = await new Response(stream).text();
+  script.textContent = await (await unpacked("packed")).text();
   document.head.append(script);
   const held = JSON.parse(document.getElementById("held").textContent);
   const dark = matchMedia("(prefers-color-scheme: dark)");

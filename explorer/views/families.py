@@ -1,4 +1,4 @@
-"""The same weights under other masks: what may be seen, what is looked at, and how surprising the text is then."""
+"""The same weights under other masks: what is visible, what is attended to, and the loss of the text."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from explorer.views import theme
 from explorer.views.attention import place
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
-EVERY, LATER = "every place", "the second half"
+EVERY, LATER = "every position", "the second half"
 BARS = 230  # pixels for the bars below the two matrices
 
 
 def under(record: UnderMasks, *, mask: str, layer: str, head: int) -> go.Figure:
-    """The same weights under a mask of your choice. Left, who may see whom; right, what one head then looks at.
+    """The same weights under a mask of your choice. Left: which token may attend to which (the mask). Right: the attention weights of
+    one head under it.
 
-    Below, how surprising each piece is (−log P, in nats: the higher, the worse) under the model's own mask and under the one you
-    chose. A decoder has to say the next piece, an encoder the piece that is hidden from it. Rows look at columns; grey is forbidden.
+    Below: the loss of each token (−log P, in nats: the higher, the worse) under the model's own mask and under the chosen one. A
+    decoder predicts the next token, an encoder the token that is masked. Rows attend to columns; grey cells are masked out.
 
-    You may conclude that weights belong to the mask they were trained under: change it, and every row mixes states that it never met.
-    You may not conclude that another mask is worse as such: a model that is trained under it can be as good.
+    You may conclude that weights fit only the mask that they were trained with: change it, and every row mixes hidden states of a
+    kind that it never saw in training. You may not conclude that another mask is worse in general: a model that is trained with it
+    can be as good.
     """
     trace = record.traces[mask]
     attention = next(a for a in trace.attention if place(a) == layer)
     rows, columns = trace.axes(attention.stream)
-    titles = (f"may see: {mask}", "looks at", "loss of each piece")
+    titles = (f"mask: {mask}", "attention weights", "loss of each token")
     side, names = 24 * max(len(rows), 8), 7 * max(len(theme.label(text)) for text in columns.texts) + 60
     heights = [side, BARS]
     figure = make_subplots(
@@ -63,12 +65,12 @@ def _seen(allowed: np.ndarray) -> go.Heatmap:
     shown = np.where(allowed, 0.7, np.nan).astype(np.float32)
     return go.Heatmap(
         z=shown, coloraxis="coloraxis2", hoverongaps=False, **theme.gaps(shown), name="mask",
-        hovertemplate="<b>%{y}</b> may see <b>%{x}</b><extra></extra>",
+        hovertemplate="<b>%{y}</b> may attend to <b>%{x}</b><extra></extra>",
     )  # fmt: skip
 
 
 def _looked(weights: np.ndarray, allowed: np.ndarray) -> go.Heatmap:
-    """What one head looks at."""
+    """The attention weights of one head."""
     shown = np.where(allowed, weights, np.nan).astype(np.float32)
     return go.Heatmap(
         z=shown, coloraxis="coloraxis", hoverongaps=False, **theme.gaps(shown), name="weights",
@@ -77,7 +79,7 @@ def _looked(weights: np.ndarray, allowed: np.ndarray) -> go.Heatmap:
 
 
 def _bar(record: UnderMasks, name: str, number: int) -> go.Bar:
-    """The loss of every piece under one mask."""
+    """The loss of every token under one mask."""
     losses = record.losses[MASKS.index(name)]
     return go.Bar(
         x=np.arange(len(losses)), y=losses, name=f"mask: {name}", meta=number, customdata=np.exp(-losses),
@@ -92,14 +94,14 @@ def _mean(record: UnderMasks, name: str) -> str:
 
 
 def held(record: HeldLosses, *, where: str) -> go.Figure:
-    """The mean loss of new stories under each mask: one dot for each story (in the same order each time), and their mean.
+    """The mean loss of unseen stories under each mask: one dot for each story (in the same order each time), and their mean.
 
-    The dotted line is the loss of someone who finds every piece of the vocabulary equally likely. Under the mask *prefix* the first
-    half sees itself, answers included, and the second half only looks back: ask about the second half, and nobody there can see
-    an answer under *prefix* or *causal*.
+    The dotted line is the loss of a uniform distribution over the vocabulary. Under the mask *prefix* the positions of the first half
+    see each other, the answers included, and those of the second half see only what is before them: choose the second half, and no
+    position can see its answer under *prefix* or *causal*.
 
-    You may conclude how far these weights depend on their mask, over texts that they never met. You may not conclude that a model
-    trained under the other mask would do badly, nor anything about other models: choose one and look.
+    You may conclude how much these weights depend on their mask, on texts that were not trained on. You may not conclude that a model
+    trained with the other mask would do badly, nor anything about other models: choose one and look.
     """
     begin = record.prefix if where == LATER else 0
     means = record.means(begin)
@@ -108,12 +110,12 @@ def held(record: HeldLosses, *, where: str) -> go.Figure:
         figure.add_traces(_dots(name, values, number))
     chance = float(np.log(record.vocabulary))
     line = go.Scatter(
-        x=[-0.5, len(MASKS) - 0.5], y=[chance] * 2, mode="lines", name=f"all alike: log {record.vocabulary:,} = {chance:.2f}", meta=6,
+        x=[-0.5, len(MASKS) - 0.5], y=[chance] * 2, mode="lines", name=f"uniform: log {record.vocabulary:,} = {chance:.2f}", meta=6,
         line={"dash": "dot", "width": 2}, hovertemplate="<b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     figure.add_trace(line)
     notes = (
-        f"{theme.label(record.model)}, {means.shape[1]} new stories, asked at {where}",
+        f"{theme.label(record.model)}, {means.shape[1]} new stories, predicted at {where}",
         *(
             f"{name}: {values.mean():.2f}, perplexity {np.exp(values.mean()):.3g}"
             for name, values in zip(MASKS, means, strict=True)
@@ -122,7 +124,7 @@ def held(record: HeldLosses, *, where: str) -> go.Figure:
     figure.update_layout(
         title=theme.title("Loss on new stories, by mask", *notes),
         xaxis={"showgrid": False, "title": "mask", "tickvals": list(range(len(MASKS))), "ticktext": list(MASKS)},
-        yaxis={"title": "nats per piece", "rangemode": "tozero"},
+        yaxis={"title": "nats per token", "rangemode": "tozero"},
         height=440 + theme.space_above(*notes),
         margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 110},
         legend={"y": -0.22, "yanchor": "top"},
@@ -153,7 +155,8 @@ def under_choices(record: UnderMasks) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("under-masks", "The same weights under other masks", under, under_choices, only(UnderMasks, "under_masks(model, text) makes")),
+    View("under-masks", "The same weights under other masks", under, under_choices,
+         only(UnderMasks, "ex.analysis.under_masks(model, text) makes")),
     View("held-masks", "New stories under other masks", held,
-         lambda record: {"where": Choice("Asked at", (EVERY, LATER))}, only(HeldLosses, "held_losses(model, texts) makes")),
+         lambda record: {"where": Choice("Predicted at", (EVERY, LATER))}, only(HeldLosses, "ex.analysis.held_losses(model, texts) makes")),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A masked model that fills several blanks, one row for each step."""
+"""A masked language model that fills several blanks, one row for each step."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from explorer.views.view import View, by_name
 SAID = 3
 TITLES = {
     "left": "from left to right",
-    "confident": "the surest first",
-    "mask-predict": "all at once, then the unsure ones again",
+    "confident": "the most confident first",
+    "mask-predict": "all at once, then the least confident ones again",
 }
 
 
 def filling(steps: Sequence[FillingStep]) -> go.Figure:
-    """The text after each step. Orange pieces were written in this step, dark blue ones before, pale ones are still blank. Point at
-    one for the model's likeliest pieces at that place, as it saw the text when the step began.
+    """The text after each step. Orange tokens were written in this step, dark blue ones before, pale ones are still [MASK]. Point at
+    one for the model's most probable tokens at that position, given the text at the beginning of the step.
 
-    A masked model guesses every blank from everything that stands around it, but it guesses blanks apart from each other: two that
-    fit alone need not fit together. So it writes one, reads again, and writes the next; the order changes the text. *Mask-predict*
-    writes all at once and then opens those again of which it was least sure.
+    A masked language model predicts every blank from the whole context, but it predicts the blanks independently of each other: two
+    that fit alone need not fit together. So it fills one, reads the text again, and fills the next; the order changes the text.
+    *Mask-predict* fills all at once and then masks those with the lowest probability again.
 
-    You may conclude which order wrote which text, and how sure the model was each time. You may not conclude that the sum of these
-    logarithms is the probability of the sentence: a masked model was never asked for one.
+    You may conclude which order wrote which text, and how confident the model was each time. You may not conclude that the sum of
+    these logarithms is the log-probability of the sentence: a masked language model does not define one.
     """
     first = steps[0]
     notes = (
@@ -45,13 +45,13 @@ def filling(steps: Sequence[FillingStep]) -> go.Figure:
 
 
 def _boxes(steps: Sequence[FillingStep], number: int) -> list[Box]:
-    """The pieces of the text after a step."""
+    """The tokens of the text after a step."""
     step, names = steps[number], theme.labels(steps[number].tokens)
     at = {int(place): n for n, place in enumerate(step.places)}
     boxes = []
     for place, (text, shown) in enumerate(zip(step.tokens.texts, names, strict=True)):
         n = at.get(place)
-        said = f"{shown}, place {place}" if n is None else f"{shown}, place {place}: {_likeliest(step, n)}"
+        said = f"{shown}, position {place}" if n is None else f"{shown}, position {place}: {_likeliest(step, n)}"
         boxes.append(
             Box(text + (theme.UNSEEN if theme.UNSEEN in shown and theme.UNSEEN not in text else ""), _tone(step, n), said)
         )
@@ -59,7 +59,7 @@ def _boxes(steps: Sequence[FillingStep], number: int) -> list[Box]:
 
 
 def _tone(step: FillingStep, n: int | None) -> float:
-    """The colour of a piece: written now, written before, blank, or given."""
+    """The colour of a token: written now, written before, blank, or given."""
     if n is None:
         return PLAIN
     return FIRST if step.blank[n] else NEW if step.filled[n] else SECOND

@@ -1,4 +1,4 @@
-"""A text that grows: the attention of each step, and what is computed and what lies in the cache."""
+"""Generation step by step: the attention of each step, and what is computed and what comes from the cache."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ COMPUTED, REUSED = 1.0, 0.35
 
 
 def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figure:
-    """The attention of one head while a text is written. Step 0 reads the prompt, all of its rows at once; each later step reads the
-    piece that was just written and adds a single row, which looks at everything before it (or, in the cross stream, at the source).
-    Rows that are not there yet are grey. Nothing above the new row changes: that is why it need not be computed again.
+    """The attention of one head while a text is generated. Step 0 reads the prompt, all of its rows at once; each later step reads
+    the token that was just generated and adds one row, which attends to everything before it (or, in cross-attention, to the source).
+    Rows of later steps are grey. Nothing above the new row changes: that is why it need not be computed again.
 
-    In the cross stream the new row is the state from which the next piece is predicted. Follow the dark cell as the text grows.
+    In cross-attention the new row is the position from which the next token is predicted. Follow the largest weight as the text
+    grows.
 
-    You may conclude where this head looked when each piece was about to be written. You may not conclude that it looked there *because*
-    of the piece that came out: other heads and layers speak too.
+    You may conclude what this head attended to when each token was predicted. You may not conclude that this token was predicted
+    *because* of it: other heads and layers contribute too.
     """
     attention = record.trace.attention[place_number(record.trace, layer)]
     rows, columns = record.trace.axes(attention.stream)
@@ -33,7 +34,7 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
     text = record.steps[step].texts[_chosen(record, step)] if _chosen(record, step) >= 0 else ""
     notes = (
         f"step {step} of {len(record.rows) - 1}: {done} of {len(rows)} rows so far"
-        + (f"; then comes {theme.label(text)}" if text else ""),
+        + (f"; the next token is {theme.label(text)}" if text else ""),
         *remarks(attention, rows, columns),
     )
     figure = go.Figure(
@@ -66,23 +67,23 @@ def _chosen(record: Generation, step: int) -> int:
 
 
 def cache(record: Generation, *, cached: bool) -> go.Figure:
-    """One row for each step, one column for each place. Dark cells are places that the model reads in this step: it makes their query,
-    key and value in every layer. Pale cells are places whose keys and values lie in the cache from an earlier step: they are looked at,
-    but not computed again. Grey places do not exist yet. An encoder reads its source once, in step 0; its keys and values for
-    cross-attention stay as they are.
+    """One row for each step, one column for each position. Cells at the strong end of the scale are positions that the model reads in
+    this step: it computes their query, key and value in every layer. Cells of medium colour are positions whose keys and values are
+    in the cache from an earlier step: they are attended to, but not computed again. Grey positions do not exist yet. An encoder reads
+    its source once, in step 0; its keys and values for cross-attention do not change.
 
     Switch the cache off to see what would be computed without it: everything, at every step. The text comes out the same.
 
-    You may conclude how many places each way computes. You may not conclude that the time falls by the same factor: looking at the
-    cache costs time as well, and it has to be kept in memory.
+    You may conclude how many positions are computed with and without a cache. You may not conclude that the time falls by the same
+    factor: attending to the cache costs time as well, and the cache needs memory.
     """
     source = None if record.trace.target is None else record.trace.source
     rows = record.trace.axes("decoder")[0]
     shown = np.concatenate([_source_part(record, source, cached), _own_part(record, len(rows), cached)], axis=1)
-    kept, anew = _places(record, source, True), _places(record, source, False)
+    cached_count, uncached = _places(record, source, True), _places(record, source, False)
     notes = (
-        f"places computed: {kept} with a cache, {anew} without ({anew / kept:.1f} times as many)",
-        *(() if source is None else ("left of the line the source, right of it the target",)),
+        f"positions computed: {cached_count} with a cache, {uncached} without ({uncached / cached_count:.1f} times as many)",
+        *(() if source is None else ("the source is left of the line, the target right of it",)),
         theme.unseen_note(rows) or ("" if source is None else theme.unseen_note(source)),
     )
     names = [*([] if source is None else theme.labels(source)), *theme.labels(rows)]
@@ -100,7 +101,7 @@ def cache(record: Generation, *, cached: bool) -> go.Figure:
 
 
 def _cells(shown: np.ndarray) -> go.Heatmap:
-    """A cell for every place at every step."""
+    """A cell for every position at every step."""
     return go.Heatmap(
         z=shown, coloraxis="coloraxis", **theme.gaps(shown), hoverongaps=False, name="computed or reused",
         customdata=np.where(shown == COMPUTED, "computed in this step", "from the cache"),
@@ -126,7 +127,7 @@ def _step_axis(steps: int) -> dict[str, object]:
 
 
 def _own_part(record: Generation, count: int, cached: bool) -> np.ndarray:
-    """[step, place] of the text that grows: computed, reused or not there yet."""
+    """[step, position] of the generated text: computed, reused or not there yet."""
     shown = np.full((len(record.rows), count), np.nan)
     ends = [*record.rows[1:], count]
     for step, (begin, end) in enumerate(zip(record.rows, ends, strict=True)):
@@ -136,14 +137,14 @@ def _own_part(record: Generation, count: int, cached: bool) -> np.ndarray:
 
 
 def _source_part(record: Generation, source: Tokens | None, cached: bool) -> np.ndarray:
-    """[step, place] of the source; nothing where there is none."""
+    """[step, position] of the source; empty where there is none."""
     shown = np.full((len(record.rows), 0 if source is None else len(source)), REUSED if cached else COMPUTED)
     shown[0] = COMPUTED
     return shown
 
 
 def _places(record: Generation, source: Tokens | None, cached: bool) -> int:
-    """How many places are computed in all."""
+    """How many positions are computed in all."""
     both = (_source_part(record, source, cached), _own_part(record, len(record.trace.axes("decoder")[0]), cached))
     return int(sum((part == COMPUTED).sum() for part in both))
 
@@ -163,14 +164,14 @@ def where(record: Generation) -> Mapping[str, Control]:
 
 def with_or_without(record: Generation) -> Mapping[str, Control]:
     """With a cache or without one."""
-    return {"cached": Toggle("Keys and values are kept", True)}
+    return {"cached": Toggle("Cache keys and values", True)}
 
 
 def is_generation(record: object) -> str:
-    """Empty for a text that was watched while it was written."""
+    """Empty for a text that was traced while it was generated."""
     if isinstance(record, Generation):
         return ""
-    return f"it draws what explorer.generating.watching.watch(model, text) makes; this is a {type(record).__name__}."
+    return f"it draws what explorer.decoding.generation_trace.watch(model, text) makes; this is a {type(record).__name__}."
 
 
 VIEWS = by_name(

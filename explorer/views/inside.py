@@ -1,4 +1,4 @@
-"""What is inside a model: all heads at a glance, what they add up to, a lens on every layer, gradients, and who can be seen."""
+"""What is inside a model: all heads at a glance, heads combined, the logit lens, gradients, and which token can see which."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 def glance(trace: Trace, *, stream: str) -> go.Figure:
     """Every head of every layer at once: a row of small matrices for each layer, one for each head.
 
-    In each small matrix rows look at columns, in the order of the text. Look for habits: a full first column (a resting place), a
-    diagonal beside the middle (the neighbour), the same picture in many heads.
+    In each small matrix rows attend to columns, in the order of the text. Look for patterns: a full first column (an attention sink),
+    a diagonal next to the main one (the neighbour), the same picture in many heads.
 
-    You may conclude which heads differ in this text. You may not conclude what a head is for, or that a resting place matters: the
-    values that are taken from there may be almost nothing. Cells are rounded to 255 steps.
+    You may conclude which heads differ in this text. You may not conclude what a head is for, or that an attention sink matters: its
+    value vectors may be almost zero. Cells are rounded to 255 steps.
     """
     held = [attention for attention in trace.attention if attention.stream == stream]
     heads = max(attention.heads for attention in held)
@@ -37,7 +37,7 @@ def glance(trace: Trace, *, stream: str) -> go.Figure:
             whole[n * (rows + 1) : n * (rows + 1) + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
     size = max(260, min(900, 110 * len(held)))
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
-    notes = (f"255 is the largest weight of all, {top:.3g}", theme.unseen_note(trace.source), *trace.notes)
+    notes = (f"255 on the scale is the largest weight of all heads, {top:.3g}", theme.unseen_note(trace.source), *trace.notes)
     figure.update_layout(
         title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
         xaxis={**_tiled(heads, columns + 1), "title": "head"},
@@ -56,14 +56,14 @@ def _tiled(count: int, width: int) -> dict[str, Any]:
 
 
 def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool) -> go.Figure:
-    """Many heads as one matrix: their mean, their largest, or what they carry through all layers (rollout).
+    """Many heads as one matrix: their mean, their maximum, or attention rollout through all layers.
 
-    Rollout takes each layer as half attention (the mean of its heads) and half the word itself (the residual stream), and multiplies
-    the layers. *Words* joins the pieces of a word: what is looked at adds up, who looks is averaged. Without special pieces the rows
-    do not sum to 1 any more.
+    Rollout takes each layer as half attention (the mean of its heads) and half identity (the residual connection), and multiplies the
+    matrices of all layers. *Words* joins the tokens of a word: weights to its tokens are added, rows of its tokens are averaged.
+    Without special tokens the rows no longer sum to 1.
 
-    You may conclude how weights are spread before the values speak. You may not conclude where the information comes from: rollout
-    knows nothing of values, feed-forward layers or the size of the residual stream.
+    You may conclude how attention weights are distributed. You may not conclude where the information comes from: rollout ignores the
+    values, the feed-forward layers and the norm of the residual stream.
     """
     values, rows, columns = summed(trace, stream, way)
     values, rows, columns = joined(values, rows, columns, words=words, special=special)
@@ -82,17 +82,17 @@ def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool)
 
 
 def through(record: Lens, *, shown: str) -> go.Figure:
-    """What the model would say if it ended after each layer; the lowest row is what enters the first one.
+    """The logit lens: what the model would predict if it ended after each layer; the lowest row is the input of the first layer.
 
-    Each column is a place of the text. A cell names the likeliest piece and is the darker, the more sure the model would be: of that
-    piece, or of the one that the last layer says.
+    Each column is a position of the text. A cell names the most probable token; its colour is a probability: of this token, or of the
+    token that the last layer predicts.
 
-    You may conclude from which layer on the model's own head reads the answer. You may not conclude that earlier layers do not know
-    it: they may write it in a way that the last norm and head cannot read.
+    You may conclude from which layer on the model's output layer predicts the answer. You may not conclude that earlier layers do not
+    know it: they may represent it in a way that the last norm and the output layer cannot read.
     """
     values = record.chances if shown == "its own guess" else record.final
     labels = [[theme.plain(text) for text in row] for row in record.texts]
-    hover = "after <b>%{y}</b>, at <b>%{x}</b><br>says <b>%{customdata}</b><br>share <b>%{z:.3f}</b><extra></extra>"
+    hover = "after <b>%{y}</b>, at <b>%{x}</b><br>predicts <b>%{customdata}</b><br>probability <b>%{z:.3f}</b><extra></extra>"
     small = len(record.tokens) <= 20
     heat = go.Heatmap(
         z=values.astype(np.float32), customdata=[[theme.label(text) for text in row] for row in record.texts], coloraxis="coloraxis",
@@ -100,7 +100,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         **({"text": [[theme.printable(text) for text in row] for row in labels], "texttemplate": "%{text}"} if small else {}),
     )  # fmt: skip
     names = ["embeddings", *(f"layer {n}" for n in range(len(values) - 1))]
-    notes = (f"last row against the model's own scores: {record.gap:.0e}", theme.unseen_note(record.tokens))
+    notes = (f"last layer against the model's own logits: {record.gap:.0e}", theme.unseen_note(record.tokens))
     figure = go.Figure(heat)
     figure.update_layout(
         title=theme.title(f"If {theme.label(record.model)} ended here", *notes),
@@ -120,13 +120,13 @@ def through(record: Lens, *, shown: str) -> go.Figure:
 
 
 def slopes(record: Gradient, *, layer: int) -> go.Figure:
-    """One prediction, and two accounts of what it rests on: gradient × input, and the attention of its row in one layer.
+    """One prediction, and two measures of what it depends on: gradient × input, and the attention of its row in one layer.
 
-    A bar upwards says that growing this word's vector makes the answer likelier, downwards less likely; both kinds of bars are
-    scaled so that the longest is 1.
+    A positive bar says that a longer embedding of this token makes the answer more probable, a negative one less probable; both kinds
+    of bars are scaled so that the longest is 1.
 
-    You may conclude that the two accounts agree or not for this prediction. You may not conclude that either is the reason: the
-    gradient is the slope at one point, and attention leaves out what the values hold.
+    You may conclude whether the two measures agree for this prediction. You may not conclude that either is the reason: the gradient
+    is the slope at one point, and attention weights ignore the values.
     """
     figure = go.Figure()
     accounts = (("gradient × input", record.values), (f"attention, layer {layer}", record.attention[layer]))
@@ -136,10 +136,12 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
             go.Bar(x=list(range(len(values))), y=values / longest, customdata=values, name=name, meta=number,
                    hovertemplate="<b>%{x}</b><br>%{customdata:.4g}<extra></extra>")
         )  # fmt: skip
-    said = f"the model says “{theme.label(record.piece)}” at place {record.row}, with a share of {np.exp(record.logp):.3f}"
+    said = (
+        f"the model predicts “{theme.label(record.piece)}” at position {record.row} with probability {np.exp(record.logp):.3f}"
+    )
     notes = (said, theme.unseen_note(record.tokens))
     figure.update_layout(
-        title=theme.title("What the answer moves with, and what was looked at", *notes),
+        title=theme.title("What the prediction depends on: gradient and attention", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
         yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest of its kind"},
         barmode="group",
@@ -151,23 +153,24 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
 
 
 def seen(record: Visibility) -> go.Figure:
-    """Who can see whom, proved: how far each last state moves when a word's vector moves a little. Grey is exactly 0.
+    """Which token can see which, proved by gradients: how much each last hidden state changes when an embedding changes a little.
+    Grey is exactly 0.
 
-    The colour is the logarithm of the length of a gradient. Under a causal mask everything right of the diagonal is exactly zero, in
-    whatever layer it might have been mixed in; in an encoder no cell is.
+    The colour is the logarithm of the norm of a gradient. With a causal mask everything right of the diagonal is exactly zero,
+    through all layers; in an encoder no cell is.
 
-    You may conclude that a grey cell can never matter, whatever the weights. You may not conclude that a dark one matters for an
-    answer: that also depends on what the head makes of the state.
+    You may conclude that a grey cell can never matter, whatever the weights. You may not conclude that a cell with a large gradient
+    matters for a prediction: that also depends on the output layer.
     """
     shown = np.full(record.moved.shape, np.nan)
     np.log10(record.moved, out=shown, where=record.moved > 0)
     notes = (f"{int((record.moved == 0).sum())} of {record.moved.size} cells are exactly 0", theme.unseen_note(record.columns))
     figure = go.Figure(
         go.Heatmap(z=shown.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(shown), name="log10",
-                   hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>10^<b>%{z:.2f}</b><extra></extra>")
+                   hovertemplate="state of <b>%{y}</b>, token <b>%{x}</b><br>10^<b>%{z:.2f}</b><extra></extra>")
     )  # fmt: skip
     figure.update_layout(
-        title=theme.title(f"What the states of {theme.label(record.model)} move with", *notes),
+        title=theme.title(f"What the last states of {theme.label(record.model)} depend on", *notes),
         xaxis={**theme.token_axis(record.columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(record.rows), "range": [len(record.rows) - 0.5, -0.5]},
         coloraxis={"cmin": float(np.nanmin(shown)), "cmax": float(np.nanmax(shown))},
@@ -179,13 +182,13 @@ def seen(record: Visibility) -> go.Figure:
 def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     """One measure for every head: rows are layers, columns heads, over all rows of all texts.
 
-    *Sharpness* is 0 where a head looks at all alike and 1 where it looks at one word; *distance* counts pieces; the others are
-    shares of the weight. *From a pronoun to what it means* counts, in stories whose truth is known, the earlier nouns and names of
-    the one that is meant. Below the title stands what a head would reach that looks at everything alike.
+    *Sharpness* is 0 where a head has uniform weights and 1 where all weight is on one token; *distance* counts tokens; the others are
+    attention weights. *From a pronoun to what it means* adds the weights from a pronoun to the earlier nouns and names of its
+    antecedent, in stories with gold labels. Below the title is the value of uniform attention.
 
-    You may conclude which heads do the same thing text after text, and how far above chance. You may not conclude that a head with
-    a habit is needed (silence it in the lesson *What if* and look), nor that one far above chance knows what a pronoun means: it may
-    only like nouns, or the first name of a story.
+    You may conclude which heads do the same thing in text after text, and how far above uniform attention. You may not conclude that
+    a head with such a pattern is needed (ablate it in the lesson *What if* and look), nor that one with a large value knows what a
+    pronoun means: it may only prefer nouns, or the first name of a story.
     """
     values = record.measures[measure]
     figure = go.Figure(
@@ -194,7 +197,7 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     )  # fmt: skip
     notes = [f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"]
     if measure in record.even:
-        notes.append(f"looking at all alike: {record.even[measure]:.2f}; largest here: {values.max():.2f}")
+        notes.append(f"uniform attention: {record.even[measure]:.2f}; largest here: {values.max():.2f}")
     whole = {"tickmode": "linear", "dtick": 1, "showgrid": False}
     figure.update_layout(
         title=theme.title(measure, *notes),
@@ -208,22 +211,22 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
 
 
 def streams(trace: Trace, *, own: bool = False) -> tuple[str, ...]:
-    """The streams of a trace that hold attention; `own` leaves out the one that looks at another text."""
+    """The streams of a trace that hold attention; `own` leaves out cross-attention."""
     return tuple(dict.fromkeys(a.stream for a in trace.attention if not (own and a.stream == "cross")))
 
 
 def glance_controls(trace: Trace) -> Mapping[str, Control]:
-    """Which stream."""
-    return {"stream": Choice("Stream", streams(trace))}
+    """Which attention: encoder, decoder or cross."""
+    return {"stream": Choice("Attention", streams(trace))}
 
 
 def sum_controls(trace: Trace) -> Mapping[str, Control]:
-    """Which stream, how heads become one, and whether words are joined and special pieces shown."""
+    """Which attention, how heads are combined, and whether tokens are joined to words and special tokens shown."""
     return {
-        "stream": Choice("Stream", streams(trace, own=True)),
-        "way": Choice("Together as", tuple(WAYS)),
-        "words": Toggle("Words instead of pieces"),
-        "special": Toggle("Special pieces", True),
+        "stream": Choice("Attention", streams(trace, own=True)),
+        "way": Choice("Combined by", tuple(WAYS)),
+        "words": Toggle("Words instead of tokens"),
+        "special": Toggle("Special tokens", True),
     }
 
 
@@ -237,15 +240,15 @@ def _is(kind: type, made: str) -> Any:
 
 VIEWS = by_name(
     View("glance", "All heads of all layers", glance, glance_controls, has_attention),
-    View("together", "Many heads as one", together, sum_controls, has_attention),
-    View("lens", "A lens on every layer", through,
-         lambda record: {"shown": Choice("Share of", ("its own guess", "the last layer's"))},
+    View("together", "Heads combined", together, sum_controls, has_attention),
+    View("lens", "The logit lens", through,
+         lambda record: {"shown": Choice("Probability of", ("its own guess", "the last layer's"))},
          _is(Lens, "ex.lens(model, text)")),
     View("gradient", "Gradients beside attention", slopes,
          lambda record: {"layer": Choice("Layer", tuple(range(len(record.attention))), ordered=True)},
          _is(Gradient, "ex.gradient(model, text)")),
-    View("visibility", "Who can be seen", seen, lambda record: {}, _is(Visibility, "ex.visibility(model, text)")),
-    View("habits", "Habits of heads", habits,
+    View("visibility", "Who can see whom", seen, lambda record: {}, _is(Visibility, "ex.visibility(model, text)")),
+    View("habits", "Patterns of heads", habits,
          lambda record: {"measure": Choice("Measure", tuple(record.measures))},
          _is(HeadStatistics, "ex.head_statistics(model, texts)")),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pictures of learning a vocabulary: one merge, and how far the merges reach."""
+"""Pictures of learning a vocabulary: one merge, and tokens per word as the vocabulary grows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from explorer.views.view import Control, Range, View, by_name
 
 
 def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
-    """Some words after this merge. Orange is the piece that was just made; move the slider to run the learning like a film.
+    """Some words after this merge. Orange is the token that was just made; move the slider to run the learning like a film.
 
-    Every step joins one pair of neighbouring pieces, everywhere in the texts, and adds one piece to the vocabulary. It
-    never looks at meaning: it only counts how often pieces stand side by side.
+    Every step joins one pair of neighbouring tokens, everywhere in the texts, and adds one token to the vocabulary. It never looks at
+    meaning: it only counts how often two tokens are neighbours.
 
-    You may conclude which strings were frequent in these texts. You may not conclude that a piece is a morpheme, a syllable
-    or a unit of meaning; where it is one, that is because such strings are frequent.
+    You may conclude which strings were frequent in these texts. You may not conclude that a token is a morpheme, a syllable or a unit
+    of meaning; where it is one, that is because such strings are frequent.
     """
     merge = steps[step - 1]
     strips = [
@@ -30,7 +30,7 @@ def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
     first, second = (theme.label(part) for part in merge.pair)
     notes = (
         reason(merge),
-        f"{merge.size:,} pieces in the vocabulary, {merge.fertility:.2f} pieces per word of the texts",
+        f"{merge.size:,} tokens in the vocabulary, {merge.fertility:.2f} tokens per word of the texts",
     )
     return drawn(strips, f"merge {merge.step}: {first} + {second} → {theme.label(merge.piece)}", notes)
 
@@ -38,10 +38,10 @@ def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
 def reason(merge: Merge) -> str:
     """Why this pair was chosen, with its numbers."""
     if merge.by == "count":
-        return f"side by side {merge.score:,.0f} times; no other pair stands so more often"
+        return f"neighbours {merge.score:,.0f} times; no other pair is more frequent"
     a, b = merge.parts
     together = round(merge.score * a * b)
-    return f"score {together:,} / ({a:,} · {b:,}) = {merge.score:.3g}; no other pair has more"
+    return f"score {together:,} / ({a:,} · {b:,}) = {merge.score:.3g}; no other pair has a higher score"
 
 
 def _box(piece: str, new: str) -> Box:
@@ -50,13 +50,13 @@ def _box(piece: str, new: str) -> Box:
 
 
 def growth(steps: Sequence[Merge]) -> go.Figure:
-    """Pieces per word of the texts while the vocabulary grows, one line for each way to choose the next pair.
+    """Tokens per word of the texts while the vocabulary grows, one line for each way to choose the next pair.
 
-    The lower the line, the fewer pieces the same text needs. A line that reaches 1 has every word of its texts as a piece
-    of its own; then there is nothing left to join.
+    The lower the line, the fewer tokens the same text needs. At 1 every word of the texts is one token; then there is nothing left to
+    join.
 
-    You may conclude which way makes shorter sequences out of these texts. You may not conclude that shorter is better for
-    a model: a rare piece is seen rarely, and so is learned badly.
+    You may conclude which way gives shorter sequences for these texts. You may not conclude that shorter is better for a model: a
+    rare token is seen rarely in training, so its embedding is learned badly.
     """
     figure = go.Figure()
     for number, by in enumerate(dict.fromkeys(step.by for step in steps)):
@@ -69,14 +69,14 @@ def growth(steps: Sequence[Merge]) -> go.Figure:
             name=name,
             line={"width": 4},
             meta=number,
-            hovertemplate=f"{name}<br>%{{x:,}} pieces: <b>%{{y:.2f}}</b> per word<extra></extra>",
+            hovertemplate=f"{name}<br>%{{x:,}} tokens: <b>%{{y:.2f}}</b> per word<extra></extra>",
         )
         figure.add_trace(line)
     notes = (f"measured on the {len(steps):,} merges of this page",)
     figure.update_layout(
-        title=theme.title("Pieces per word as the vocabulary grows", *notes),
-        xaxis={"title": {"text": "pieces in the vocabulary"}, "automargin": True},
-        yaxis={"title": {"text": "pieces per word"}, "rangemode": "tozero", "automargin": True},
+        title=theme.title("Tokens per word as the vocabulary grows", *notes),
+        xaxis={"title": {"text": "tokens in the vocabulary"}, "automargin": True},
+        yaxis={"title": {"text": "tokens per word"}, "rangemode": "tozero", "automargin": True},
         legend={"y": 1.02, "yanchor": "bottom"},
         height=440,
         margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 40, "b": 60},
@@ -107,5 +107,5 @@ def step_of(steps: Sequence[Merge]) -> Mapping[str, Control]:
 
 VIEWS = by_name(
     View("merges", "Learned merge by merge", merges, step_of, is_one_run),
-    View("growth", "How far the merges reach", growth, lambda steps: {}, are_merges),
+    View("growth", "Tokens per word as the vocabulary grows", growth, lambda steps: {}, are_merges),
 )

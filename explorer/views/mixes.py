@@ -1,4 +1,4 @@
-"""How tasks mix the layers of an ELMo: shares that move while they learn, what each layer is worth, and a bench to mix by hand."""
+"""How tasks mix the layers of ELMo: the layer weights during training, the score of each layer alone, and sliders to mix by hand."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from explorer.views.view import Choice, Control, Range, View, by_name
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: layer 0, layer 1, layer 2
 PARTS = 20  # a slider moves in so many steps
-SEEN, STRIP = 64, 200  # so many numbers of a vector are drawn, in a strip of so many pixels
+SEEN, STRIP = 64, 200  # so many dimensions of a vector are drawn, in a strip of so many pixels
 
 
 def shares(record: Mixes, *, step: int) -> go.Figure:
-    """s_j of every task: which share each layer has in the mix that the task reads, after this many steps. Bars are means over all
-    runs, the small lines reach from the lowest run to the highest. Before learning, all shares are equal. Tasks stand in the order
-    of how high in the stack they read in the end, Σ j s_j. γ, which stretches the whole mix, stands below each name.
+    """s_j of every task: the softmax weight of each layer in the mix that the task reads, after this many steps. Bars are means over
+    all runs, error bars reach from the lowest run to the highest. Before training, all weights are equal. Tasks are ordered by how
+    high in the stack they read at the end of training, Σ j s_j. γ, which scales the whole mix, is below each name.
 
-    You may conclude what these heads took from these layers. You may not conclude that a layer with a large share is the useful
-    one: look at what each layer is worth alone. And shares compare only because every layer was brought to the same scale first.
+    You may conclude how much of each layer these classifiers used. You may not conclude that a layer with a large weight is the
+    useful one: look at the score of each layer alone. And the weights can be compared only because every layer was normalised to the
+    same scale first.
     """
     at, order = list(record.steps).index(step), np.argsort(record.heights.mean(1), kind="stable")
     held = record.shares[order, :, at]  # [task, run, layer]
@@ -35,15 +36,16 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
         hover = f"%{{x}}<br>s<sub>{layer}</sub> = <b>%{{y:.3f}}</b><extra></extra>"
         figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer)
     notes = (f"after {step} steps; {record.note}",)
-    return _dressed(figure, "What each task takes of each layer", notes, "share s_j", (0, 1.02))
+    return _dressed(figure, "The weight of each layer, by task", notes, "weight s_j", (0, 1.02))
 
 
 def scores(record: Mixes) -> go.Figure:
-    """What the mix and each layer alone are worth for every task, on new texts: the mean over the biLMs with its 95 % interval.
-    The last layer alone is what one would take without a mix. The cross is the score of always giving the most frequent answer.
+    """The score of the mix and of each layer alone on every task, on new texts: the mean over the biLMs with its 95 % interval. The
+    last layer alone is what one would use without a mix. The cross is the baseline that always predicts the most frequent label.
 
-    You may conclude which layer knows what, where intervals stay apart. You may not conclude that a mix is always the best: where
-    it stands below a single layer, its shares were no measure of use. Nor that an interval from so few biLMs is narrow by nature.
+    You may conclude which layer is better for which task, where intervals do not overlap. You may not conclude that a mix is always
+    the best: where it is below a single layer, its weights did not measure which layer is useful. Nor that the interval would be as
+    narrow for other biLMs: there were few.
     """
     order = np.argsort(record.heights.mean(1), kind="stable")
     named = [f"{theme.printable(record.tasks[n])}<br>({record.metrics[n]})" for n in order]
@@ -54,8 +56,8 @@ def scores(record: Mixes) -> go.Figure:
         hover = f"%{{x}}<br>{label}: <b>%{{y:.3f}}</b><extra></extra>"
         figure.add_bar(x=named, y=mean, error_y=bars, name=_way(record, way), hovertemplate=hover, meta=(way - 1) % 8)
     figure.add_scatter(
-        x=named, y=record.blind[order], mode="markers", name="most frequent answer", marker={"symbol": "x", "size": 10}, meta=6,
-        hovertemplate="%{x}<br>most frequent answer: <b>%{y:.3f}</b><extra></extra>",
+        x=named, y=record.blind[order], mode="markers", name="most frequent label", marker={"symbol": "x", "size": 10}, meta=6,
+        hovertemplate="%{x}<br>most frequent label: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     better = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if record.gains[n, -1, 1] > 0]
     worse = [theme.printable(record.tasks[n]) for n in range(len(record.tasks)) if (record.gains[n, 1:, 2] < 0).any()]
@@ -67,12 +69,12 @@ def scores(record: Mixes) -> go.Figure:
 
 
 def triangle(record: Mixes, *, step: int) -> go.Figure:
-    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the middle takes all alike. A line is the way
-    of one task (the mean over all runs) from the middle to where its shares stand at this step; the dots around its end are the
+    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all the same weight. A line
+    is the path of one task (the mean over all runs) from the centre to its weights at this step; the dots around its end are the
     single runs.
 
-    You may conclude that tasks whose dots stay apart take different layers in every run. You may not conclude from near corners that
-    the other layers are useless: they may say the same.
+    You may conclude that tasks with separate dots use different layers in every run. You may not conclude from near corners that the
+    other layers are useless: they may hold the same information.
     """
     at = list(record.steps).index(step)
     figure = go.Figure(
@@ -84,10 +86,10 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
         way = record.shares[n, :, : at + 1].mean(0) @ CORNERS  # [step, 2]
         ends = record.shares[n, :, at]
         gap = np.full((len(ends), 2), np.nan)
-        path = np.vstack((way, np.stack((gap, ends @ CORNERS), axis=1).reshape(-1, 2)))  # every dot stands alone
+        path = np.vstack((way, np.stack((gap, ends @ CORNERS), axis=1).reshape(-1, 2)))  # every dot is separate
         said = [f"step {s}" for s in record.steps[: at + 1]]
         for (b, h), row in zip(record.runs, ends, strict=True):
-            said += ["", f"biLM {b}, heads {h}: s = {', '.join(f'{x:.2f}' for x in row)}"]
+            said += ["", f"biLM {b}, classifier {h}: s = {', '.join(f'{x:.2f}' for x in row)}"]
         sizes = [0] * len(way) + [0, 9] * len(ends)
         figure.add_scatter(
             x=path[:, 0], y=path[:, 1], mode="lines+markers", name=theme.printable(task), marker={"size": sizes},
@@ -96,7 +98,7 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
     for layer, (x, y) in enumerate(CORNERS):
         figure.add_annotation(x=x, y=y, text=f"h<sub>{layer}</sub> alone", showarrow=False, yshift=14 if layer == 2 else -14)
     notes = (f"after {step} steps; {record.note}",)
-    figure = _dressed(figure, "Where each task goes", notes, "", (-0.12, 1.0))
+    figure = _dressed(figure, "The path of each task", notes, "", (-0.12, 1.0))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
     figure.update_yaxes(visible=False)
     figure.update_layout(height=520 + theme.space_above(*notes))
@@ -104,21 +106,21 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
 
 
 def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
-    """Set the s_j yourself: the sliders' values are divided by their sum. On top the first numbers of one new example's vector, blue above
-    0 and brown below: in every layer, and in your mix of them, Σ s_j h_j (γ would only stretch it). Below, the left bars are your
-    shares beside those that the task learned; the right bars are what they are worth on new texts: yours, the learned ones, and every
-    layer alone. A linear head is fitted anew for each setting (by ridge regression), so what changes is the mix, not how well a head
-    fits it.
+    """Set the s_j yourself: the values of the sliders are divided by their sum. At the top are the first dimensions of one new
+    example's vector, blue above 0 and brown below: in every layer, and in your mix, Σ s_j h_j (γ would only scale it). Below, the
+    left bars are your weights beside those that the task learned; the right bars are the accuracy on new texts: with your weights,
+    with the learned ones, and with every layer alone. A linear classifier is fitted again for each setting (by ridge regression), so
+    what changes is the mix, not how well a classifier was trained.
 
-    You may conclude how much the shares matter for this task. You may not conclude that the best setting here is the best on other
-    texts: it was looked for on these. Nor what a single number of a vector means: nobody gave it a meaning.
+    You may conclude how much the weights matter for this task. You may not conclude that the best setting here is the best on other
+    texts: it was chosen on these. Nor what a single dimension means: training gives it no fixed meaning.
     """
     layers = record.train.shape[1]
     mine = np.array([weights[f"s{layer}"] for layer in range(layers)], np.float64)
     mine = mine / mine.sum() if mine.sum() else np.full(layers, 1 / layers)
     learned = record.learned.mean(0)
     figure = go.Figure()
-    for number, (label, held) in enumerate((("your shares", mine), ("learned shares", learned))):
+    for number, (label, held) in enumerate((("your weights", mine), ("learned weights", learned))):
         hover = f"{label}, %{{x}}: <b>%{{y:.2f}}</b><extra></extra>"
         figure.add_bar(
             x=[f"s<sub>{layer}</sub>" for layer in range(layers)], y=held, name=label, meta=number, hovertemplate=hover
@@ -128,31 +130,31 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
     found = dict(zip(names, (float((answers == record.asked).mean()), *record.worth), strict=True))
     right, said = record.classes[record.asked[example]], record.classes[answers[example]]
     figure.add_bar(
-        x=list(found), y=list(found.values()), name="right answers", meta=2, text=[f"{value:.2f}" for value in found.values()],
+        x=list(found), y=list(found.values()), name="accuracy", meta=2, text=[f"{value:.2f}" for value in found.values()],
         textposition="outside", textangle=0, cliponaxis=False, constraintext="none", textfont={"size": 13},
         hovertemplate="%{x}: <b>%{y:.3f}</b> right<extra></extra>",
     )  # fmt: skip
     notes = (
-        f"yours {found['yours']:.3f}, learned {found['learned']:.3f}, always the most frequent answer {record.blind:.3f}",
-        f"{len(record.gold)} examples to learn from, {len(record.asked)} new ones",
-        f"new example {example}: right is “{theme.printable(right)}”, yours says “{theme.printable(said)}”",
+        f"yours {found['yours']:.3f}, learned {found['learned']:.3f}, always the most frequent label {record.blind:.3f}",
+        f"{len(record.gold)} training examples, {len(record.asked)} new ones",
+        f"new example {example}: label “{theme.printable(right)}”, your mix predicts “{theme.printable(said)}”",
     )
-    figure = _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "share", (0, 1.02))
+    figure = _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "weight, accuracy", (0, 1.02))
     return _with_vectors(figure, record.test[example].astype(np.float64), mine)
 
 
 def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> go.Figure:
-    """The same figure below a strip with the first numbers of each layer's vector [layer, dim] and of their mix."""
+    """The same figure below a strip with the first dimensions of each layer's vector [layer, dim] and of their mix."""
     rows = np.vstack((layers, shares @ layers))[:, :SEEN]
     names = [*(f"h<sub>{layer}</sub>" for layer in range(len(layers))), "<b>mix</b>"]
     figure.add_heatmap(
         z=rows, y=names, xaxis="x2", yaxis="y2", coloraxis="coloraxis2", xgap=1, ygap=2, name="vectors",
-        hovertemplate="%{y}, number %{x}: <b>%{z:.3f}</b><extra></extra>",
+        hovertemplate="%{y}, dimension %{x}: <b>%{z:.3f}</b><extra></extra>",
     )  # fmt: skip
     bare = {"showticklabels": False, "ticks": ""}
     figure.update_layout(
         height=figure.layout.height + STRIP, legend={"y": -0.3}, yaxis={"domain": [0, 0.6]}, xaxis={"anchor": "y"},
-        xaxis2={"anchor": "y2", "title": {"text": f"number 0 to {rows.shape[1] - 1} of {layers.shape[1]}"}, **bare},
+        xaxis2={"anchor": "y2", "title": {"text": f"dimensions 0 to {rows.shape[1] - 1} of {layers.shape[1]}"}, **bare},
         yaxis2={"domain": [0.72, 1], "autorange": "reversed", "automargin": True},
         coloraxis2={**theme.colours(layers[:, :SEEN], signed=True)["coloraxis2"], "showscale": False},  # type: ignore[dict-item]
     )  # fmt: skip
@@ -192,7 +194,7 @@ def sliders(record: Bench) -> Mapping[str, Control]:
 def is_mixes(record: object) -> str:
     """Empty for what the experiment measured."""
     kind = type(record).__name__
-    return "" if isinstance(record, Mixes) else f"it draws what explorer.experiments.mixes measures; this is a {kind}."
+    return "" if isinstance(record, Mixes) else f"it draws what explorer.studies.mixes measures; this is a {kind}."
 
 
 def has_three(record: object) -> str:
@@ -204,14 +206,14 @@ def has_three(record: object) -> str:
 
 
 def is_bench(record: object) -> str:
-    """Empty for a bench."""
+    """Empty for a bench of mixes."""
     kind = type(record).__name__
-    return "" if isinstance(record, Bench) else f"it draws a bench of explorer.experiments.mixes; this is a {kind}."
+    return "" if isinstance(record, Bench) else f"it draws a bench of explorer.studies.mixes; this is a {kind}."
 
 
 VIEWS = by_name(
-    View("mix-shares", "What each task takes of each layer", shares, steps, is_mixes),
-    View("mix-triangle", "Where each task goes", triangle, steps, has_three),
+    View("mix-shares", "The weight of each layer, by task", shares, steps, is_mixes),
+    View("mix-triangle", "The path of each task", triangle, steps, has_three),
     View("mix-scores", "The mix beside each layer alone", scores, lambda record: {}, is_mixes),
     View("mix-bench", "Mix the layers by hand", bench, sliders, is_bench),
 )

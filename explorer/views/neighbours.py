@@ -1,4 +1,4 @@
-"""What lies near a word, or near a sum of words."""
+"""The nearest neighbours of a word, or of a sum of words."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from explorer.views.view import View, by_name
 
 
 def near(record: Neighbours) -> go.Figure:
-    """The words whose vectors point most nearly where the asked one does, by cosine: 1 is the same direction, 0 a right angle.
+    """The nearest neighbours of a word vector by cosine similarity: 1 is the same direction, 0 a right angle.
 
-    Of an analogy (a is to b as c is to …) the asked vector is b − a + c, of three vectors of length 1; by convention the three words
-    themselves are left out, since one of them lies nearest most of the time.
+    Of an analogy (a is to b as c is to …) the query is b − a + c, of three vectors of length 1; by convention the three words
+    themselves are left out, since one of them is nearest most of the time.
 
-    You may conclude what stands in like surroundings in the training texts. You may not conclude that near words mean the same:
-    *hot* and *cold* share their surroundings too.
+    You may conclude which words occur in similar contexts in the training texts. You may not conclude that near words mean the same:
+    *hot* and *cold* occur in similar contexts too.
     """
     words = [theme.label(word) for word in record.words]
     figure = go.Figure(
@@ -41,11 +41,13 @@ def near(record: Neighbours) -> go.Figure:
 
 
 def is_neighbours(record: object) -> str:
-    """Empty for what lies near a word."""
+    """Empty for the neighbours of a word."""
     kind = type(record).__name__
     return (
-        "" if isinstance(record, Neighbours) else f"it draws what neighbours.neighbours(model, word) makes; this is a {kind}."
+        ""
+        if isinstance(record, Neighbours)
+        else f"it draws what explorer.analysis.neighbours.neighbours(model, word) makes; this is a {kind}."
     )
 
 
-VIEWS = by_name(View("neighbours", "What lies near", near, nothing, is_neighbours))
+VIEWS = by_name(View("neighbours", "Nearest neighbours", near, nothing, is_neighbours))

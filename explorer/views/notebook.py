@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 
 from explorer.errors import ChoiceError, unknown
 from explorer.records import Exercise
-from explorer.shells.export import prose, themed
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
+from explorer.views.export import prose, themed
 
 
 class Shown(widgets.VBox):
-    """A view on the screen of a notebook. `figure` is the picture as it stands, `choices` what is chosen."""
+    """A view on the screen of a notebook. `figure` is the current picture, `choices` what is chosen."""
 
     def __init__(self, view: View, record: Any, mode: str, given: dict[str, Any]) -> None:
         self.view, self.record, self.mode = view, record, mode
@@ -59,7 +59,11 @@ class Shown(widgets.VBox):
 
 
 def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) -> Shown:
-    """Show a view of a record, with its controls. `view` is one of `ex.views` or its name; `choices` are where it starts."""
+    """Show a view of a record, with its controls. `view` is one of `ex.views` or its name; `choices` are where it starts.
+
+    >>> ex.show("place-turns", ex.places("rope")).figure is not None
+    True
+    """
     if isinstance(view, str):
         if view not in VIEWS:
             raise unknown("view", view, VIEWS)
@@ -72,7 +76,7 @@ def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) 
 
 
 class Asked(widgets.VBox):
-    """One exercise on the screen of a notebook: its question, a place for the answer, and what the tool says to it."""
+    """One exercise on the screen of a notebook: its question, a field for the answer, and the feedback."""
 
     def __init__(self, item: Exercise) -> None:
         self.item = item
@@ -95,7 +99,12 @@ class Asked(widgets.VBox):
 
 
 def ask(exercises: Exercise | Iterable[Exercise]) -> widgets.VBox:
-    """Exercises whose answers are checked against the numbers of the lesson."""
+    """Exercises whose answers are checked against the numbers of the lesson.
+
+    >>> widget = ex.ask(ex.lesson("attention").scale_question(ex.analysis.saturation()))
+    >>> widget is not None
+    True
+    """
     items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
     wrong = next((item for item in items if not isinstance(item, Exercise)), None)
     if wrong is not None or not items:

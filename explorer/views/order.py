@@ -1,4 +1,4 @@
-"""What a model notices when words change places."""
+"""What a model notices when the order of the tokens changes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ WAYS = {"with": "with positions", "without": "without positions"}
 
 
 def order(record: Shuffle) -> go.Figure:
-    """One text, read again with its words shuffled. Each cell: how far the state of a word moved, in shares of its length.
+    """One text, and the same text with its tokens shuffled. Each cell: how much the hidden state of a token changed, relative to its
+    norm.
 
-    Rows are layers, columns are words in the order of the text; what moved is sorted back first. Left with positions, right
-    without. An encoder without positions moves by nothing but rounding: it cannot know the order. For a decoder only the last
-    word can be compared (it stays in place and sees the same words, shuffled): without positions its state after the first
-    layer is the same, but not after the second, because by then the earlier words have each seen different words.
+    Rows are layers, columns are tokens in the order of the text (the shuffled states are sorted back first). Above with positions,
+    below without. The states of an encoder without positions change only by rounding: it cannot know the order. In a decoder only the
+    last token can be compared (it keeps its position and sees the same tokens, shuffled): without positions its state after the first
+    layer is the same, but not after the second, because by then each earlier token has seen different tokens.
 
-    You may conclude whether this model could tell the two orders apart. You may not conclude that it uses the order well.
+    You may conclude whether this model can distinguish the two orders. You may not conclude that it uses the order well.
     """
     height = 60 + 34 * len(record.moved["with"])
     figure = make_subplots(2, 1, subplot_titles=tuple(WAYS.values()), vertical_spacing=0.22, shared_xaxes=True)
@@ -34,35 +35,36 @@ def order(record: Shuffle) -> go.Figure:
         heat = go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(values), name=way,
             texttemplate="%{z:.1g}" if len(record.tokens) <= 16 else None, textfont={"size": 12},
-            hovertemplate="%{y}, <b>%{x}</b><br>moved by <b>%{z:.2g}</b> of its length<extra></extra>",
+            hovertemplate="%{y}, <b>%{x}</b><br>changed by <b>%{z:.2g}</b> of its norm<extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=number + 1, col=1)
-    states = ["words as they enter", *(f"after layer {n}" for n in range(len(record.moved["with"]) - 1))]
+    states = ["input embeddings", *(f"after layer {n}" for n in range(len(record.moved["with"]) - 1))]
     figure.update_xaxes(**theme.token_axis(record.tokens), tickangle=-60)
     figure.update_yaxes(tickvals=list(range(len(states))), ticktext=states, range=[len(states) - 0.5, -0.5], automargin=True)
     notes = (
-        f"largest move: {top:.2g} with positions, {np.nanmax(record.moved['without']):.1g} without",
+        f"largest change: {top:.2g} with positions, {np.nanmax(record.moved['without']):.1g} without",
         _new_order(record),
         theme.unseen_note(record.tokens),
     )
     colours = {"coloraxis": {"cmin": 0, "cmax": top}}
-    heading = theme.title(f"Another order: {record.model}, {record.family}", *notes)
+    heading = theme.title(f"Another order: {theme.printable(record.model)}, {record.family}", *notes)
     figure.update_layout(title=heading, **underneath(colours, 2 * height + 40, record.tokens, notes, right=20))
     return figure
 
 
 def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Figure:
-    """The attention of one head on the text as it stands (left) and shuffled (right), sorted back so that words line up.
+    """The attention of one head on the original text (left) and on the shuffled text (right), sorted back so that the tokens line up.
 
-    Without positions the two pictures of an encoder are the same: attention follows the words wherever they go. With
-    positions they differ, because places have their say. A decoder's mask also changes who may see whom.
+    Without positions the two pictures of an encoder are the same: attention follows the tokens wherever they are. With positions they
+    differ, because attention also depends on the position. In a decoder the causal mask also changes which tokens are visible to
+    which.
 
-    You may conclude how much this head goes by words and how much by places, in this text. You may not conclude it for
-    other texts from one shuffle.
+    You may conclude how much this head attends by content and how much by position, in this text. You may not conclude it for other
+    texts from one shuffle.
     """
     kept = "with" if positions == WAYS["with"] else "without"
     both = record.weights[kept][:, layer, head]
-    titles = ("as it stands", "shuffled, sorted back")
+    titles = ("original order", "shuffled, sorted back")
     figure = make_subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.02, shared_yaxes=True)
     for number, weights in enumerate(both):
         heat = go.Heatmap(
@@ -76,7 +78,7 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
     gap = float(np.abs(both[1] - both[0]).max())
     notes = (f"layer {layer}, head {head} · largest difference {gap:.2g}", theme.unseen_note(record.tokens))
     colours = {"coloraxis": {"cmin": 0, "cmax": float(both.max())}}
-    heading = theme.title(f"Attention of {record.model} {positions}", *notes)
+    heading = theme.title(f"Attention of {theme.printable(record.model)} {positions}", *notes)
     figure.update_layout(title=heading, **underneath(colours, int(min(900, 27 * max(count, 10))), record.tokens, notes))
     return figure
 
@@ -106,6 +108,6 @@ def is_shuffle(record: object) -> str:
 
 
 VIEWS = by_name(
-    View("order", "The same words in another order", order, lambda record: {}, is_shuffle),
-    View("order-attention", "Attention follows the words", followed, follow_choices, is_shuffle),
+    View("order", "The same tokens in another order", order, lambda record: {}, is_shuffle),
+    View("order-attention", "Attention in another order", followed, follow_choices, is_shuffle),
 )

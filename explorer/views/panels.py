@@ -1,4 +1,4 @@
-"""What each step of a layer shows: a table of numbers, and the operands of each cell."""
+"""What each step of a layer shows: a matrix, and the operands of each cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorer.views.attention import formula_of, operands_of
 
 @dataclass(frozen=True)
 class Walk:
-    """One head of one layer, and the word whose query is followed."""
+    """One head of one layer, and the token whose query is followed."""
 
     trace: Trace
     attention: Attention
@@ -23,12 +23,12 @@ class Walk:
 
     @property
     def rows(self) -> Tokens:
-        """The words that ask."""
+        """The tokens of the queries."""
         return self.trace.axes(self.attention.stream)[0]
 
     @property
     def keys(self) -> Tokens:
-        """The words that are looked at."""
+        """The tokens of the keys."""
         return self.trace.axes(self.attention.stream)[1]
 
     @property
@@ -47,9 +47,8 @@ class Walk:
 
 @dataclass(frozen=True)
 class Panel:
-    """A table of numbers: its rows are words, its columns words or numbered features (then `columns` is their name).
-
-    `mine` says that row i belongs to query i, so that one word is one row.
+    """A matrix: its rows are tokens, its columns tokens or dimensions (then `columns` is their name). `mine` says that row i
+    belongs to query i, so that one token is one row.
     """
 
     values: np.ndarray
@@ -62,49 +61,49 @@ class Panel:
 
 
 VALUE = "<b>%{z:.4g}</b><extra></extra>"
-CELL = "<b>%{y}</b>, feature %{x}<br>"
+CELL = "<b>%{y}</b>, dimension %{x}<br>"
 
 
 def entering(held: Walk) -> Panel:
     """The vectors that enter the layer."""
-    return Panel(held.block("attention").given, held.rows, "feature of x", CELL + VALUE)
+    return Panel(held.block("attention").given, held.rows, "dimension of x", CELL + VALUE)
 
 
 def projected(which: str) -> Callable[[Walk], Panel]:
-    """Queries, keys or values of one head, as their matrix makes them."""
+    """Queries, keys or values of one head, as their matrix computes them."""
 
     def panel(held: Walk) -> Panel:
         plain = getattr(held.attention, f"projected_{which}", None)
         made = getattr(held.attention, which) if plain is None else plain
         asks = which == "q"
         width = held.block("attention").given.shape[1]
-        hover = f"{CELL}x ({width} numbers) · a column of W<sub>{which.upper()}</sub> = {VALUE}"
+        hover = f"{CELL}x ({width} dimensions) · a column of W<sub>{which.upper()}</sub> + bias = {VALUE}"
         head, rows = (held.head, held.rows) if asks else (held.shared, held.keys)
-        return Panel(made[head], rows, f"feature of {which}", hover, mine=asks)
+        return Panel(made[head], rows, f"dimension of {which}", hover, mine=asks)
 
     return panel
 
 
 def ready(which: str) -> Callable[[Walk], Panel]:
-    """Queries or keys of one head, as they meet."""
+    """Queries or keys of one head, as the scores use them."""
 
     def panel(held: Walk) -> Panel:
         asks = which == "q"
         head, rows = (held.head, held.rows) if asks else (held.shared, held.keys)
-        hover = f"{CELL}{which} after its norm and its turn = {VALUE}"
-        return Panel(getattr(held.attention, which)[head], rows, f"feature of {which}′", hover, mine=asks)
+        hover = f"{CELL}{which} after its norm and its rotation =  {VALUE}"
+        return Panel(getattr(held.attention, which)[head], rows, f"dimension of {which}′", hover, mine=asks)
 
     return panel
 
 
 def products(held: Walk) -> Panel:
-    """q ⊙ k for one query: what each feature contributes to each score."""
+    """q ⊙ k for one query: what each dimension contributes to each score."""
     q, k = held.attention.q, held.attention.k
     assert q is not None and k is not None
     query, keys = q[held.head][held.word], k[held.shared]
     pairs = np.stack([np.broadcast_to(query, keys.shape), keys], axis=-1)
-    hover = "key <b>%{y}</b>, feature %{x}<br>q %{customdata[0]:.3g} × k %{customdata[1]:.3g} = " + VALUE
-    return Panel(query * keys, held.keys, "feature: q × k", hover, operands=pairs.astype(np.float32), mine=False)
+    hover = "key <b>%{y}</b>, dimension %{x}<br>q %{customdata[0]:.3g} × k %{customdata[1]:.3g} = " + VALUE
+    return Panel(query * keys, held.keys, "dimension: q × k", hover, operands=pairs.astype(np.float32), mine=False)
 
 
 def stage(name: str) -> Callable[[Walk], Panel]:
@@ -122,38 +121,40 @@ def stage(name: str) -> Callable[[Walk], Panel]:
 
 
 def weighed(held: Walk) -> Panel:
-    """α v for one query: the values of all words, each times its share."""
+    """α v for one query: the values of all tokens, each times its weight."""
     v = held.attention.v
     assert v is not None
     share, values = held.attention.weights[held.head][held.word], v[held.shared]
     pairs = np.stack([np.broadcast_to(share[:, None], values.shape), values], axis=-1)
-    hover = "value of <b>%{y}</b>, feature %{x}<br>α %{customdata[0]:.3g} × v %{customdata[1]:.3g} = " + VALUE
-    return Panel(share[:, None] * values, held.keys, "feature: α × v", hover, operands=pairs.astype(np.float32), mine=False)
+    hover = "value of <b>%{y}</b>, dimension %{x}<br>α %{customdata[0]:.3g} × v %{customdata[1]:.3g} = " + VALUE
+    return Panel(share[:, None] * values, held.keys, "dimension: α × v", hover, operands=pairs.astype(np.float32), mine=False)
 
 
 def summed(held: Walk) -> Panel:
-    """Σ α v: the new vector of each word from this head."""
+    """Σ α v: the output of this head for each token."""
     values = held.attention.stage("context", held.head)
     hover = f"{CELL}the sum of {len(held.keys)} products α × v = {VALUE}"
-    return Panel(values, held.rows, "feature of Σ α v", hover)
+    return Panel(values, held.rows, "dimension of Σ α v", hover)
 
 
 def side_by_side(held: Walk) -> Panel:
-    """The vectors of all heads in one row."""
+    """The outputs of all heads, concatenated."""
     every = np.concatenate([held.attention.stage("context", h) for h in range(held.attention.heads)], axis=1)
     width = every.shape[1] // held.attention.heads
     heads = np.broadcast_to(np.arange(every.shape[1]) // width, every.shape)[..., None]
-    hover = "<b>%{y}</b>, place %{x}, from head %{customdata[0]}<br>" + VALUE
-    return Panel(every, held.rows, f"{held.attention.heads} heads × {width} features", hover, operands=heads.astype(np.float32))
+    hover = "<b>%{y}</b>, dimension %{x}, from head %{customdata[0]}<br>" + VALUE
+    return Panel(
+        every, held.rows, f"{held.attention.heads} heads × {width} dimensions", hover, operands=heads.astype(np.float32)
+    )
 
 
 def mixed(held: Walk) -> Panel:
-    """What W_O makes of the heads."""
+    """The concatenated heads times W_O."""
     made = held.attention.output
     if made is None:
-        raise ChoiceError("This trace does not hold what attention handed out.")
-    hover = f"{CELL}all heads ({made.shape[1]} numbers) · a column of W<sub>O</sub> = {VALUE}"
-    return Panel(made, held.rows, "feature after W_O", hover)
+        raise ChoiceError("This trace does not hold the output of attention.")
+    hover = f"{CELL}all heads ({made.shape[1]} dimensions) · a column of W<sub>O</sub> + bias = {VALUE}"
+    return Panel(made, held.rows, "dimension after W_O", hover)
 
 
 def added(part: str) -> Callable[[Walk], Panel]:
@@ -163,7 +164,7 @@ def added(part: str) -> Callable[[Walk], Panel]:
         block = held.block(part)
         pairs = np.stack([block.given, block.out], axis=-1)
         hover = CELL + "x %{customdata[0]:.3g} + new %{customdata[1]:.3g} = " + VALUE
-        return Panel(block.total, held.rows, "feature of the sum", hover, operands=pairs.astype(np.float32))
+        return Panel(block.total, held.rows, "dimension of the sum", hover, operands=pairs.astype(np.float32))
 
     return panel
 
@@ -178,7 +179,7 @@ def normed(part: str) -> Callable[[Walk], Panel]:
         operands = np.stack([np.broadcast_to(p, shape) for p in parts], axis=-1).astype(np.float32)
         x, mean, deviation, gain, shift = (f"%{{customdata[{n}]:.3g}}" for n in range(5))
         hover = f"{CELL}({x} − μ {mean}) / σ {deviation} × γ {gain} + β {shift} = {VALUE}"
-        return Panel(block.normed, held.rows, "feature after the norm", hover, operands=operands)
+        return Panel(block.normed, held.rows, "dimension after the norm", hover, operands=operands)
 
     return panel
 
@@ -192,8 +193,8 @@ def widened(held: Walk) -> Panel:
 
 
 def narrowed(held: Walk) -> Panel:
-    """What the feed-forward layer hands out."""
+    """The output of the feed-forward layer."""
     block = held.block("feed-forward")
     values = block.norm_input if block.place == "inside" else block.out
     units = 0 if block.units is None else block.units.shape[1]
-    return Panel(values, held.rows, "feature", f"{CELL}{units} hidden units · a column of W<sub>2</sub> = {VALUE}")
+    return Panel(values, held.rows, "dimension", f"{CELL}{units} hidden units · a column of W<sub>2</sub> + bias = {VALUE}")

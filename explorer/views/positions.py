@@ -1,4 +1,4 @@
-"""Pictures of position schemes: their vectors, their curves, their turning, and what they do to scores."""
+"""Pictures of position schemes: their vectors, their curves, their rotations, and what they do to scores."""
 
 from __future__ import annotations
 
@@ -13,97 +13,106 @@ from explorer.views.view import Choice, Control, Range, View, by_name
 
 
 def table(record: Places) -> go.Figure:
-    """The vector that is added to a word at each place: one row for each place, one column for each feature.
+    """The position embedding that is added to the token embedding: one row for each position, one column for each dimension.
 
-    Sines and cosines make stripes that grow wider to the right: fast features tell neighbours apart, slow ones tell the
-    beginning from the end. A learned table is trained like any weight (that of our tiny models begins as sines, more than three
-    times as strong as the word vectors at the start; a random one would need longer): look for what training made of it.
+    Sines and cosines make stripes that grow wider to the right: fast dimensions distinguish neighbours, slow ones the beginning from
+    the end. A learned table is trained like any weight (that of our tiny models is initialised with sines, more than three times as
+    large as the token embeddings; a random one would need longer training): look for what training changed.
 
-    You may conclude which places have similar vectors. You may not conclude what the model does with them: that depends on
-    the queries and keys it makes of the sum of word and place.
+    You may conclude which positions have similar vectors. You may not conclude what the model does with them: that depends on the
+    queries and keys that it computes from the sum of token and position.
     """
     assert record.vectors is not None
-    notes = ("rows are places, columns are features",)
-    figure = _heat(record.vectors, f"Vectors of the places: {record.label}", notes, "place %{y}, feature %{x}")
-    figure.update_xaxes(title={"text": "feature", "standoff": 6}, side="top", automargin=True)
-    figure.update_yaxes(title={"text": "place"}, autorange="reversed", automargin=True)
+    notes = ("rows are positions, columns are dimensions",)
+    figure = _heat(record.vectors, f"Position vectors: {theme.printable(record.label)}", notes, "position %{y}, dimension %{x}")
+    figure.update_xaxes(title={"text": "dimension", "standoff": 6}, side="top", automargin=True)
+    figure.update_yaxes(title={"text": "position"}, autorange="reversed", automargin=True)
     return figure
 
 
 def waves(record: Places, *, feature: int) -> go.Figure:
-    """Four neighbouring features of the place vectors as curves over the places.
+    """Four neighbouring dimensions of the position vectors as curves over the positions.
 
-    Sinusoidal schemes: each pair of features is a sine and a cosine of the same speed, and the next pair is slower. Move
-    the slider from the fast features to the slow ones.
+    Sinusoidal schemes: each pair of dimensions is a sine and a cosine of the same frequency, and the next pair is slower. Move the
+    slider from the fast dimensions to the slow ones.
 
-    You may conclude how fast a feature tells places apart. You may not conclude that one feature alone says where a word
-    stands: only all of them together do.
+    You may conclude how fast a dimension changes with the position. You may not conclude that one dimension alone encodes the
+    position of a token: only all of them together do.
     """
     assert record.vectors is not None
     count, width = record.vectors.shape
     shown = [n for n in range(feature, feature + 4) if n < width]
     lines = [
         go.Scatter(
-            x=np.arange(count), y=record.vectors[:, n], mode="lines", name=f"feature {n}", line={"width": 3}, meta=n - feature,
-            hovertemplate=f"feature {n}, place %{{x}}: <b>%{{y:.4g}}</b><extra></extra>",
+            x=np.arange(count), y=record.vectors[:, n], mode="lines", name=f"dimension {n}", line={"width": 3}, meta=n - feature,
+            hovertemplate=f"dimension {n}, position %{{x}}: <b>%{{y:.4g}}</b><extra></extra>",
         )
         for n in shown
     ]  # fmt: skip
-    return _drawn(lines, f"Features over places: {record.label}", (), "place", "value")
+    return _drawn(lines, f"Dimensions over positions: {theme.printable(record.label)}", (), "position", "value")
 
 
 def turns(record: Places, *, pair: int, place: int) -> go.Figure:
-    """One pair of features as a hand of a clock: each place turns it a little further, and slower pairs turn less.
+    """One pair of dimensions as the hand of a clock: each position rotates it a little further, and slower pairs rotate less.
 
-    RoPE turns queries and keys themselves; what is left in q·k is the *difference* of their angles, that is the
-    distance of the two places. Sinusoidal vectors are the same hands, added to the words instead.
+    RoPE rotates queries and keys; q·k then depends only on the *difference* of their angles, that is on the distance of the two
+    positions. Sinusoidal vectors are the same hands, but they are added to the token embeddings.
 
-    You may conclude how far this pair turns from place to place. You may not conclude that a model uses every pair:
-    the slowest ones hardly move within a short text.
+    You may conclude how far this pair rotates from position to position. You may not conclude that a model uses every pair: the
+    slowest ones hardly move within a short text.
     """
     assert record.angles is not None
     angle = record.angles[:, pair]
     points = go.Scatter(
-        x=np.cos(angle), y=np.sin(angle), mode="markers", name="all places", marker={"size": 7, "opacity": 0.55}, meta=0,
-        customdata=np.arange(len(angle)), hovertemplate="place %{customdata}: (%{x:.3f}, %{y:.3f})<extra></extra>",
+        x=np.cos(angle), y=np.sin(angle), mode="markers", name="all positions", marker={"size": 7, "opacity": 0.55}, meta=0,
+        customdata=np.arange(len(angle)), hovertemplate="position %{customdata}: (%{x:.3f}, %{y:.3f})<extra></extra>",
     )  # fmt: skip
     hands = [
         go.Scatter(
-            x=[0.0, np.cos(angle[at])], y=[0.0, np.sin(angle[at])], mode="lines+markers", name=f"place {at}", meta=colour,
-            line={"width": 5}, marker={"size": 12}, hovertemplate=f"place {at}: %{{x:.3f}}, %{{y:.3f}}<extra></extra>",
+            x=[0.0, np.cos(angle[at])], y=[0.0, np.sin(angle[at])], mode="lines+markers", name=f"position {at}", meta=colour,
+            line={"width": 5}, marker={"size": 12}, hovertemplate=f"position {at}: %{{x:.3f}}, %{{y:.3f}}<extra></extra>",
         )
         for at, colour in ((0, 6), (place, 1))
     ]  # fmt: skip
     step = float(angle[1] - angle[0]) if len(angle) > 1 else 0.0
-    notes = (f"place {place} has turned by {np.degrees(angle[place]):.1f}°: {place} × {np.degrees(step):.3g}°",)
-    figure = _drawn([points, *hands], f"Pair {pair} as a hand: {record.label}", notes, "first feature", "second feature")
+    notes = (f"position {place} is rotated by {np.degrees(angle[place]):.1f}°: {place} × {np.degrees(step):.3g}°",)
+    heading = f"Pair {pair} as a hand: {theme.printable(record.label)}"
+    figure = _drawn(
+        [points, *hands],
+        heading,
+        notes,
+        "first dimension",
+        "second dimension",
+    )
     figure.update_xaxes(range=[-1.15, 1.15], zeroline=True)
     figure.update_yaxes(range=[-1.15, 1.15], scaleanchor="x", zeroline=True)
     return figure.update_layout(height=560)
 
 
 def scores(record: Places, *, head: int) -> go.Figure:
-    """What the places alone contribute to the score of each query (row) and key (column).
+    """What the positions alone contribute to the score of each query (row) and key (column).
 
-    Stripes along the diagonal mean that only the distance counts. For schemes that add a vector to the word it is the dot
-    product of two place vectors; for RoPE the score of one random query and key, turned; for T5 and ALiBi the bias itself.
+    Stripes along the diagonal mean that only the distance counts. For schemes that add a position vector it is the dot product of two
+    position vectors; for RoPE the score of one random query and key, rotated; for T5 and ALiBi the bias itself.
 
-    You may conclude how a score changes when a word moves and nothing else does. You may not conclude where a head
-    looks: the words have their say as well, and usually the larger one.
+    You may conclude how a score changes when only the position of a token changes. You may not conclude what a head attends to: the
+    score also depends on the tokens, usually much more.
     """
     notes = (f"head {head}: {record.meaning}",)
-    figure = _heat(record.scores[head], f"Places and scores: {record.label}", notes, "query at %{y}, key at %{x}")
-    figure.update_xaxes(title={"text": "place of the key", "standoff": 6}, side="top", automargin=True)
-    figure.update_yaxes(title={"text": "place of the query"}, autorange="reversed", automargin=True)
+    figure = _heat(
+        record.scores[head], f"Positions and scores: {theme.printable(record.label)}", notes, "query at %{y}, key at %{x}"
+    )
+    figure.update_xaxes(title={"text": "position of the key", "standoff": 6}, side="top", automargin=True)
+    figure.update_yaxes(title={"text": "position of the query"}, autorange="reversed", automargin=True)
     return figure
 
 
 def distances(record: Places) -> go.Figure:
-    """The same contributions by distance: the mean over all pairs of places that are so far apart; bars show their range.
+    """The same contributions by distance: the mean over all pairs of positions with this distance; bars show their range.
 
-    Where there are no bars, only the distance counts, wherever the pair stands. Left of 0 the key stands before the query.
+    Where there are no bars, only the distance counts, not the positions themselves. Left of 0 the key is before the query.
 
-    You may conclude whether a scheme is about distance, and whether it favours near words. You may not conclude from the
+    You may conclude whether a scheme depends on the distance only, and whether it favours near tokens. You may not conclude from the
     heights that one scheme matters more than another: they are on different scales, and a model learns to use them.
     """
     count = record.scores.shape[1]
@@ -123,7 +132,13 @@ def distances(record: Places) -> go.Figure:
             )
         )  # fmt: skip
     notes = (record.meaning,)
-    return _drawn(lines, f"Scores by distance: {record.label}", notes, "place of the key − place of the query", "contribution")
+    return _drawn(
+        lines,
+        f"Scores by distance: {theme.printable(record.label)}",
+        notes,
+        "position of the key − position of the query",
+        "contribution",
+    )
 
 
 def _heat(values: np.ndarray, heading: str, notes: tuple[str, ...], hover: str) -> go.Figure:
@@ -148,16 +163,16 @@ def _drawn(lines: list[go.Scatter], heading: str, notes: tuple[str, ...], across
 
 
 def feature_choice(record: Places) -> Mapping[str, Control]:
-    """Which features."""
+    """Which dimensions."""
     assert record.vectors is not None
-    return {"feature": Range("First feature", 0, max(0, record.vectors.shape[1] - 2))}
+    return {"feature": Range("First dimension", 0, max(0, record.vectors.shape[1] - 2))}
 
 
 def pair_choice(record: Places) -> Mapping[str, Control]:
-    """Which pair, and which place."""
+    """Which pair, and which position."""
     assert record.angles is not None
     count, pairs = record.angles.shape
-    return {"pair": Range("Pair", 0, pairs - 1, min(2, pairs - 1)), "place": Range("Place", 0, count - 1, min(5, count - 1))}
+    return {"pair": Range("Pair", 0, pairs - 1, min(2, pairs - 1)), "place": Range("Position", 0, count - 1, min(5, count - 1))}
 
 
 def head_choice(record: Places) -> Mapping[str, Control]:
@@ -171,23 +186,27 @@ def is_places(record: object) -> str:
 
 
 def has_vectors(record: Places) -> str:
-    """Empty where a vector is added to the words."""
+    """Empty where a vector is added to the token embeddings."""
     if reason := is_places(record):
         return reason
-    return "" if record.vectors is not None else f"{record.scheme} adds no vector to the words; see what it does to the scores."
+    return (
+        ""
+        if record.vectors is not None
+        else f"{record.scheme} adds no vector to the token embeddings; see what it does to the scores."
+    )
 
 
 def has_angles(record: Places) -> str:
-    """Empty where pairs of features turn."""
+    """Empty where pairs of dimensions are rotated."""
     if reason := is_places(record):
         return reason
-    return "" if record.angles is not None else f"{record.scheme} turns nothing; sinusoidal vectors and RoPE do."
+    return "" if record.angles is not None else f"{record.scheme} rotates nothing; sinusoidal vectors and RoPE do."
 
 
 VIEWS = by_name(
-    View("place-vectors", "Vectors of the places", table, lambda record: {}, has_vectors),
-    View("place-curves", "Features over places", waves, feature_choice, has_vectors),
-    View("place-turns", "Turning", turns, pair_choice, has_angles),
-    View("place-scores", "Places and scores", scores, head_choice, is_places),
+    View("place-vectors", "Position vectors", table, lambda record: {}, has_vectors),
+    View("place-curves", "Dimensions over positions", waves, feature_choice, has_vectors),
+    View("place-turns", "Rotations", turns, pair_choice, has_angles),
+    View("place-scores", "Positions and scores", scores, head_choice, is_places),
     View("place-distances", "Scores by distance", distances, lambda record: {}, is_places),
 )

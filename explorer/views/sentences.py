@@ -1,4 +1,4 @@
-"""Vectors of whole sentences: how alike some are, how well each way of making vectors ranks pairs, and the pairs by their grade."""
+"""Sentence embeddings: how similar some are, how well each method ranks pairs, and the pairs by their grade."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from explorer.records import Likeness, Ranked
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name, only
 
-LONGEST = 16  # letters of a sentence on an axis; the whole stands in the hover text
+LONGEST = 16  # letters of a sentence on an axis; the hover text holds the whole
 
 
 def likeness(record: Likeness, *, way: str) -> go.Figure:
-    """How alike one way makes every two of your sentences: the cosine of their vectors, from −1 (opposite) over 0 (a right angle) to
-    1 (the same direction). The picture mirrors itself, and on the diagonal every sentence meets itself. Change the way and look at
-    which two are most alike, not at how large the numbers are: BERT's states all point about the same way, so its cosines are large.
+    """The cosine similarity of every two of your sentences by one method, from −1 (opposite) over 0 (a right angle) to 1 (the same
+    direction). The matrix is symmetric, and on the diagonal is each sentence with itself. Change the method and look at which two are
+    most similar, not at how large the numbers are: BERT's hidden states all point in about the same direction, so their cosines are
+    large.
 
-    You may conclude which sentences this way would find first for another one. You may not conclude that they mean the same: means
-    of words do not know who did what to whom. And cosines of two ways cannot be compared with each other.
+    You may conclude which sentences this method would find first for another one. You may not conclude that they mean the same: a
+    mean of word vectors does not know who did what to whom. And the cosines of two methods cannot be compared with each other.
     """
     row = record.ways.index(way)
     cosines, count = record.cosines[row], len(record.texts)
@@ -38,7 +39,7 @@ def likeness(record: Likeness, *, way: str) -> go.Figure:
     above = theme.space_above(*notes) + 34
     places = {"tickmode": "array", "tickvals": list(range(count)), "showgrid": False, "automargin": True}
     figure.update_layout(
-        title=theme.title("How alike your sentences are", *notes), coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
+        title=theme.title("How similar your sentences are", *notes), coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
         xaxis={**places, "ticktext": [str(n) for n in range(1, count + 1)], "side": "top"},
         yaxis={**places, "ticktext": names, "autorange": "reversed", "tickfont": {"size": 13}},
         height=above + 60 + 44 * max(3, count), margin={"l": 10, "r": 10, "t": above, "b": 20},
@@ -47,34 +48,34 @@ def likeness(record: Likeness, *, way: str) -> go.Figure:
 
 
 def _short(text: str) -> str:
-    """A sentence as an axis can bear it."""
+    """A sentence, short enough for an axis."""
     return theme.printable(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
 
 
 def _nearest(cosines: np.ndarray) -> str:
-    """Which two different sentences are most alike."""
+    """Which two different sentences are most similar."""
     apart = np.where(np.eye(len(cosines), dtype=bool) | np.isnan(cosines), -np.inf, cosines)
     if not np.isfinite(apart).any():
         return "no two sentences with a word that it knows"
     one, other = np.unravel_index(int(apart.argmax()), apart.shape)
-    return f"most alike: {one + 1} and {other + 1}, cosine {apart.max():.3f}"
+    return f"most similar: {one + 1} and {other + 1}, cosine {apart.max():.3f}"
 
 
 def _strange(unseen: np.ndarray) -> str:
-    """Which sentences have pieces that were never met in training."""
+    """Which sentences have tokens that were never seen in training."""
     odd = [f"{n} ({share:.0%})" for n, share in enumerate(unseen, 1) if share > 0]
-    return f"{theme.UNSEEN} pieces never met in training in: {', '.join(odd)}; that part is noise" if odd else ""
+    return f"{theme.UNSEEN} tokens never seen in training in: {', '.join(odd)}; that part is noise" if odd else ""
 
 
 def scores(record: Ranked, *, kind: str) -> go.Figure:
-    """How well the cosines of each way rank pairs of new sentences by how much of their meaning they share: Spearman's rank
-    correlation with the gold grades, 1 for the same order, 0 for none. Bars are means over the seeds, lines the 95 % interval.
-    *Shared words* needs no vectors: it counts which share of the words stands in both sentences. Here that says much, since a grade
-    counts how many parts of an event differ, and a part is a word or two.
+    """How well the cosines of each method rank pairs of new sentences by how similar their meaning is: Spearman's rank correlation
+    with the gold grades, 1 for the same order, 0 for no relation. Bars are means over the seeds, lines the 95 % interval. *Shared
+    words* is a baseline without vectors: the share of words that occur in both sentences. It is strong here, since a grade counts how
+    many parts of an event differ, and a part is a word or two.
 
-    You may conclude which way ranks these pairs better where the intervals stay apart. You may not conclude that it does so for other
-    texts: the way that learned from grades learned from the same kind of pairs, the others met none of them. Nor that an interval
-    tells how much another pre-training of BERT would change: there was one.
+    You may conclude which method ranks these pairs better where the intervals do not overlap. You may not conclude that it does so
+    for other texts: the method that was trained on grades was trained on the same kind of pairs, the others on none of them. Nor that
+    an interval tells how much another pre-training of BERT would change: there was only one.
     """
     at = record.kinds.index(kind)
     order = np.argsort(-record.intervals[at, :, 0], kind="stable")
@@ -90,7 +91,7 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
     behind = [theme.printable(record.ways[n]) for n in others if not record.gains[at, n, 1] > 0]
     notes = (
         theme.printable(record.note),
-        f"{theme.printable(record.best)}, seed by seed, is above every other way with 95 % confidence"
+        f"{theme.printable(record.best)}, seed by seed, is above every other method with 95 % confidence"
         if not behind
         else f"not above with 95 % confidence: {', '.join(behind)}",
     )
@@ -108,11 +109,12 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
 
 
 def grades(record: Ranked, *, way: str) -> go.Figure:
-    """Each dot is a pair of new sentences: its gold grade below, from 0 (two unrelated events) to 5 (the same event told in two ways),
-    and the cosine that this way gives it. The line joins the means. A good way climbs from left to right, and its dots overlap little.
+    """Each dot is a pair of new sentences: its gold grade, from 0 (two unrelated events) to 5 (the same event in other words), and
+    its cosine by this method. The line joins the means. A good method rises from left to right, and its dots of different grades
+    overlap little.
 
-    You may conclude which grades a way confuses. You may not conclude that a way with large cosines is a good one: only the order
-    counts, so shifting or stretching all cosines would change nothing.
+    You may conclude which grades a method confuses. You may not conclude that a method with large cosines is a good one: only the
+    order counts, so shifting or scaling all cosines would change nothing.
     """
     cosines = record.cosines[record.ways.index(way)]
     steps = np.unique(record.grades)
@@ -142,8 +144,8 @@ def grades(record: Ranked, *, way: str) -> go.Figure:
 
 
 def ways_of(record: Likeness | Ranked) -> Mapping[str, Control]:
-    """Which way of making vectors."""
-    return {"way": Choice("Way", record.ways, record.ways[-1])}
+    """Which method."""
+    return {"way": Choice("Method", record.ways, record.ways[-1])}
 
 
 def kinds_of(record: Ranked) -> Mapping[str, Control]:
@@ -151,15 +153,15 @@ def kinds_of(record: Ranked) -> Mapping[str, Control]:
     return {"kind": Choice("New sentences with", record.kinds)}
 
 
-MADE, MEASURED = "tasks.sentences.likeness(texts, models) makes", "explorer.experiments.sentences measures"
+MADE, MEASURED = "ex.training.likeness(texts, models) makes", "explorer.studies.sentences measures"
 VIEWS = by_name(
     View(
         "sentence-likeness",
-        "How alike your sentences are",
+        "How similar your sentences are",
         likeness,
         ways_of,
         only(Likeness, MADE),
     ),
-    View("sentence-ways", "Ways to a vector of a sentence", scores, kinds_of, only(Ranked, MEASURED)),
+    View("sentence-ways", "Sentence embeddings compared", scores, kinds_of, only(Ranked, MEASURED)),
     View("sentence-grades", "Cosine by grade", grades, ways_of, only(Ranked, MEASURED)),
 )

@@ -1,4 +1,4 @@
-"""Attention without anything to learn, and one head under both masks."""
+"""Attention without parameters, and one head under both masks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from explorer.views import theme
 from explorer.views.attention import choices, frame, has_attention, place_number, remarks, underneath
 from explorer.views.view import Choice, Control, Toggle, View, by_name
 
-STAGES = {"x·x": "how alike two vectors are", "softmax": "shares of each row", "Σ α x": "the new vectors"}
+STAGES = {"x·x": "how similar two vectors are", "softmax": "the weights of each row", "Σ α x": "the new vectors"}
 
 
 def simple(trace: Trace, *, stage: str, causal: bool) -> go.Figure:
-    """Attention as it is first explained, with no matrices: the words' own vectors are queries, keys and values at once.
+    """Attention without weight matrices: the embeddings are queries, keys and values at once.
 
-    The score of two words is the dot product of their vectors, a softmax turns each row into shares, and each word's new
-    vector is the sum of all vectors by these shares. With *look back only* a word sees itself and what stands before it.
+    The score of two tokens is the dot product of their vectors, a softmax turns each row into weights, and each token's new vector is
+    the weighted sum of all vectors. With *causal mask* a token sees only itself and the tokens before it.
 
-    You may conclude what attention does with vectors as they are: mostly, words look at themselves and at words like
-    them. You may not conclude what a trained head does: its W_Q and W_K let a word look for something unlike itself.
+    You may conclude what attention does with unchanged vectors: mostly, tokens attend to themselves and to similar tokens.
+    You may not conclude what a trained head does: its W_Q and W_K let a token attend to tokens unlike itself.
     """
     stream = next(iter(trace.hidden))
     x = trace.hidden[stream][0].astype(np.float64)  # [position, dim]
@@ -35,7 +35,7 @@ def simple(trace: Trace, *, stage: str, causal: bool) -> go.Figure:
     hover = {
         "x·x": f"<b>%{{y}}</b> · <b>%{{x}}</b>, a sum of {x.shape[1]} products = ",
         "softmax": "<b>%{y}</b> → <b>%{x}</b> exp(%{customdata:.4g}) / the sum of its row = ",
-        "Σ α x": "<b>%{y}</b>, feature %{x}, the shares times that feature of all words = ",
+        "Σ α x": "<b>%{y}</b>, dimension %{x}, the weighted sum of that dimension over all tokens =  ",
     }[stage]
     heat = go.Heatmap(
         z=drawn.astype(np.float32), customdata=np.nan_to_num(scores).astype(np.float32) if stage == "softmax" else None,
@@ -45,9 +45,9 @@ def simple(trace: Trace, *, stage: str, causal: bool) -> go.Figure:
     notes = (f"{stage}: {STAGES[stage]}", theme.unseen_note(tokens))
     figure = go.Figure(heat)
     named = stage != "Σ α x"
-    features = {"title": {"text": "feature"}, "showgrid": False, "tickangle": 0, "side": "top"}
+    features = {"title": {"text": "dimension"}, "showgrid": False, "tickangle": 0, "side": "top"}
     figure.update_layout(
-        title=theme.title("Attention with nothing to learn", *notes),
+        title=theme.title("Attention without parameters", *notes),
         xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60} if named else features,
         yaxis={**theme.token_axis(tokens), "range": [len(tokens) - 0.5, -0.5]},
         **theme.colours(drawn, signed=stage != "softmax"),
@@ -57,24 +57,24 @@ def simple(trace: Trace, *, stage: str, causal: bool) -> go.Figure:
 
 
 def shares(scores: np.ndarray) -> np.ndarray:
-    """Each row of scores as shares that sum to one; NaN is forbidden and stays NaN."""
+    """The softmax of each row of scores; NaN is masked and stays NaN."""
     powers = np.exp(scores - np.nanmax(scores, axis=1, keepdims=True))
     return powers / np.nansum(powers, axis=1, keepdims=True)
 
 
 def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
-    """One head's queries and keys under both masks. Left: every word sees every word. Right: no word sees ahead.
+    """One head's queries and keys under both masks. Left: every token sees every token. Right: no token sees the ones after it.
 
-    The scores below the diagonal are the same numbers; the mask makes what is above it −∞ (grey). After the softmax the rows
-    differ, because the same shares are divided among fewer words; only the last row is the same.
+    The scores below the diagonal are the same numbers; the causal mask sets those above it to −∞ (grey). After the softmax the rows
+    differ, because each row sums to 1 over fewer tokens; only the last row is the same.
 
-    You may conclude what the mask does to given queries and keys. You may not conclude that a model runs well under the other
-    mask: its queries and keys were learned under its own.
+    You may conclude what the mask does to given queries and keys. You may not conclude that a model works well with the other mask:
+    its queries and keys were trained with its own.
     """
     attention = trace.attention[place_number(trace, layer)]
     rows, columns = trace.axes(attention.stream)
     scaled = attention.stage("biased", head).astype(np.float64)
-    names = ("all see all", "none sees ahead")
+    names = ("no mask", "causal mask")
     figure = make_subplots(1, 2, subplot_titles=names, horizontal_spacing=0.02, shared_yaxes=True)
     full = np.ones(scaled.shape, bool)
     for number, seen in enumerate((full, np.tril(full))):
@@ -86,7 +86,7 @@ def masks(trace: Trace, *, stage: str, layer: str, head: int) -> go.Figure:
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br>%{text}: <b>%{z:.4g}</b><extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=1, col=number + 1)
-    notes = (f"{layer}, head {head} · each row looks at the columns", *remarks(attention, rows, columns))
+    notes = (f"{layer}, head {head} · each row attends to the columns", *remarks(attention, rows, columns))
     figure.update_xaxes(**theme.token_axis(columns), tickangle=-60, side="bottom")
     figure.update_yaxes(**{**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]})
     colours = theme.colours(scaled if stage == "scores" else np.ones(1), signed=stage == "scores")
@@ -106,9 +106,9 @@ def _printed(seen: np.ndarray) -> np.ndarray:
 
 
 def simple_choices(trace: Trace) -> Mapping[str, Control]:
-    """Which stage, and whether words may look ahead."""
+    """Which stage, and whether there is a causal mask."""
     causal = trace.family == "decoder"
-    return {"stage": Choice("Stage", tuple(STAGES)), "causal": Toggle("Look back only", causal)}
+    return {"stage": Choice("Stage", tuple(STAGES)), "causal": Toggle("Causal mask", causal)}
 
 
 def mask_choices(trace: Trace) -> Mapping[str, Control]:
@@ -119,7 +119,7 @@ def mask_choices(trace: Trace) -> Mapping[str, Control]:
 
 
 def has_states(trace: Trace) -> str:
-    """Empty where the vectors that enter the first layer are known."""
+    """Empty where the input of the first layer is known."""
     if not isinstance(trace, Trace):
         return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
     return "" if trace.hidden else "this trace holds no states."
@@ -129,10 +129,10 @@ def has_scores(trace: Trace) -> str:
     """Empty where queries and keys are known."""
     if reason := has_attention(trace):
         return reason
-    return "" if trace.attention[0].q is not None else "this model hands out only its weights, not its queries and keys."
+    return "" if trace.attention[0].q is not None else "this model gives only its attention weights, not its queries and keys."
 
 
 VIEWS = by_name(
-    View("simple", "Attention with nothing to learn", simple, simple_choices, has_states),
+    View("simple", "Attention without parameters", simple, simple_choices, has_states),
     View("masks", "One head under both masks", masks, mask_choices, has_scores),
 )

@@ -1,4 +1,6 @@
-"""Small pictures that stand side by side, one for each architecture: its mask, what it expects at a word, how that word's vector moves."""
+"""Small pictures, one for each architecture, side by side: its mask, what it predicts for a word, how that word's vector
+changes.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +9,27 @@ from textwrap import wrap
 import numpy as np
 import plotly.graph_objects as go
 
-from explorer.records import Answer, Moved, Sight
+from explorer.records import ContextShift, VisibilityMap, WordPrediction
 from explorer.views import theme
 from explorer.views.tiles import nothing
 from explorer.views.view import View, by_name, only
 
 KINDS = {
-    "bilm": "two readers that never meet: from the left (blue), from the right (orange)",
-    "encoder": "every piece sees every piece",
-    "decoder": "each piece sees itself and what stands before it",
-    "encoder-decoder": "reads as BERT does, writes as GPT does, and sees all that it read",
+    "bilm": "two language models, never joined: left to right (blue), right to left (orange), each token itself: both (blank)",
+    "encoder": "every token sees every token",
+    "decoder": "each token sees itself and the tokens before it",
+    "encoder-decoder": "reads like BERT, writes like GPT, and sees all that it read",
 }
 PALE, NARROW = 0.55, 36  # of the colour where another word is seen; letters of a line in a narrow picture
 
 
-def sight(record: Sight) -> go.Figure:
-    """Who may see whom. Each row is a piece that reads, each column, in the same order, a piece that could be read: coloured where it may
-    be, strongly where it is the chosen word, grey where it never can be. A piece with † was never met in training.
+def sight(record: VisibilityMap) -> go.Figure:
+    """The attention mask: which token may see which. Each row is a token that reads, each column, in the same order, a token that
+    could be read: coloured where it is visible, strongly where it is the chosen word, grey where it is not. A token with † was never
+    seen in training.
 
-    You may conclude what each kind of model can know at each place, whatever it has learned. You may not conclude that it looks there:
-    a mask says what is allowed, not what is used.
+    You may conclude what each kind of model can know at each position, whatever it has learned. You may not conclude that it uses it:
+    a mask says what is visible, not what is used.
     """
     seen = record.seen.astype(np.float64)
     tone = np.where(seen == 3, 0.0, np.where(seen == 2, -PALE, np.where(seen == 1, PALE, np.nan)))
@@ -58,7 +61,7 @@ def _down(names: list[str]) -> list[list[str]]:
     return [[name] * len(names) for name in names]
 
 
-def _blocks(record: Sight) -> list[dict[str, object]]:
+def _blocks(record: VisibilityMap) -> list[dict[str, object]]:
     """The names of what is read and what is written, above the columns."""
     if record.target is None:
         return []
@@ -67,12 +70,12 @@ def _blocks(record: Sight) -> list[dict[str, object]]:
     return [{"x": x, "text": text, **below} for x, text in zip(middles, ("it reads", "it writes"), strict=True)]
 
 
-def expects(record: Answer) -> go.Figure:
-    """What each model expects at the chosen word, which it cannot see, in the way that it was trained to be asked; below its name stands
-    what it is given. Striped is the piece that stands there.
+def expects(record: WordPrediction) -> go.Figure:
+    """What each model predicts for the chosen word, which is hidden from it, by its own training objective; below its name is its
+    input. The striped bar is the actual token.
 
-    You may conclude how sure each is with what it is given, and that those who see both sides are given more. You may not conclude which
-    model is better: they answer different questions, and from different lists of pieces.
+    You may conclude how confident each model is with its input, and that those which see both sides have more input.
+    You may not conclude which model is better: they answer different questions, and have different vocabularies.
     """
     rows = [row for side in range(len(record.texts)) for row in _answers(record, side)]
     named = [theme.label(row[0].strip("·")) for row in rows]
@@ -81,7 +84,7 @@ def expects(record: Answer) -> go.Figure:
     bar = go.Bar(
         x=[row[1] for row in rows], y=place, orientation="h", customdata=named, meta=0, text=[_percent(row[1]) for row in rows],
         textposition="outside", cliponaxis=False, marker={"pattern": {"shape": ["/" if row[2] else "" for row in rows]}},
-        hovertemplate="%{customdata}: <b>%{x:.4f}</b><extra></extra>", name="expects",
+        hovertemplate="%{customdata}: <b>%{x:.4f}</b><extra></extra>", name="predicts",
     )  # fmt: skip
     arrows = ("→ ", "← ") if len(record.reads) > 1 else ("",)
     notes = _lines(*(f"{arrow}{read}" for arrow, read in zip(arrows, record.reads, strict=True)))
@@ -96,8 +99,10 @@ def expects(record: Answer) -> go.Figure:
     return figure
 
 
-def _answers(record: Answer, side: int) -> list[tuple[str, float, bool, int]]:
-    """The likeliest pieces of one side, and the right one where it is none of them: text, share, whether it is right, side."""
+def _answers(record: WordPrediction, side: int) -> list[tuple[str, float, bool, int]]:
+    """The most probable tokens of one side, and the right one where it is none of them: text, probability, whether it is right,
+    side.
+    """
     right = record.right.strip("·")
     found = [
         (text, float(share), text.strip("·") == right, side)
@@ -110,12 +115,13 @@ def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 or share == 0 else "< 1%"
 
 
-def moves(record: Moved) -> go.Figure:
-    """How alike the chosen word's vector is to the same word's in other sentences, layer by layer: 1 is the same direction. The thick line
-    is the sentence that you wrote beside yours, thin ones are sentences of stories, dots the other pieces of your own sentence.
+def moves(record: ContextShift) -> go.Figure:
+    """How similar the chosen word's vector is to the vector of the same word in other sentences, layer by layer: a cosine of 1 is the
+    same direction. The thick line is your second sentence, the thin ones are sentences of stories, the dotted one the other tokens of
+    your own sentence.
 
-    You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude from heights
-    that one model knows more about the word: what is a usual cosine differs from model to model, as the dots show.
+    You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude from
+    heights that one model knows more about the word: what is a usual cosine differs from model to model, as the dotted line shows.
     """
     layers = np.arange(record.likeness.shape[1])
     figure = go.Figure()
@@ -123,15 +129,15 @@ def moves(record: Moved) -> go.Figure:
         figure.add_scatter(
             x=layers, y=record.likeness[number], mode="lines+markers", meta=0 if number == 0 else 6, opacity=1 if number == 0 else 0.5,
             line={"width": 4 if number == 0 else 1}, marker={"size": 8 if number == 0 else 3}, showlegend=number < 2,
-            name="beside yours" if number == 0 else "in stories",
+            name="your second sentence" if number == 0 else "in stories",
             hovertemplate=f"{theme.printable(_short(record.others[number]))}<br>layer %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
     figure.add_scatter(
-        x=layers, y=record.around, mode="lines", name="other pieces", meta=1, line={"width": 2, "dash": "dot"},
-        hovertemplate="other pieces, layer %{x}: <b>%{y:.3f}</b><extra></extra>",
+        x=layers, y=record.around, mode="lines", name="other tokens", meta=1, line={"width": 2, "dash": "dot"},
+        hovertemplate="other tokens, layer %{x}: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     low = float(np.nanmin([0.0, record.likeness.min(), *record.around]))
-    notes = _lines(f"In the last layer {record.changed[0, -1]:.0%} of its numbers differ between the two sentences.")
+    notes = _lines(f"In the last layer {record.changed[0, -1]:.0%} of its dimensions differ between the two sentences.")
     figure.update_layout(
         title=_title(record.model, notes), height=330 + _above(notes), margin={"l": 4, "r": 4, "t": _above(notes) + 6, "b": 90},
         xaxis={"title": {"text": "layer"}, "dtick": 1, "automargin": True, "range": [-0.15, len(layers) - 0.85]},
@@ -162,7 +168,21 @@ def _above(notes: list[str]) -> int:
 
 
 VIEWS = by_name(
-    View("sight", "Who may see whom", sight, nothing, only(Sight, "meeting.sight(model, text, span) makes")),
-    View("expects", "What it expects at a word", expects, nothing, only(Answer, "meeting.answer(model, text, span) makes")),
-    View("moves", "One word, another sentence", moves, nothing, only(Moved, "meeting.moved(model, text, span, others) makes")),
+    View(
+        "sight", "Who may see whom", sight, nothing, only(VisibilityMap, "ex.analysis.visibility_map(model, text, span) makes")
+    ),
+    View(
+        "expects",
+        "What it predicts for a word",
+        expects,
+        nothing,
+        only(WordPrediction, "ex.analysis.word_prediction(model, text, span) makes"),
+    ),
+    View(
+        "moves",
+        "One word, another sentence",
+        moves,
+        nothing,
+        only(ContextShift, "ex.analysis.context_shift(model, text, span, others) makes"),
+    ),
 )

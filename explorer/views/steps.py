@@ -1,4 +1,4 @@
-"""The steps of one layer, in the order of the lecture: each with its formula and what happens in it."""
+"""The steps of one layer, in the order of computation: each with its formula and an explanation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from explorer.views.panels import Panel, Walk, added, normed, projected, ready, 
 
 
 @dataclass(frozen=True)
-class Step:
-    """One step: its name on the slider, its title, its formula and what happens in it."""
+class WalkStep:
+    """One step: its name on the slider, its title, its formula and its explanation."""
 
     name: str
     title: str
@@ -20,172 +20,176 @@ class Step:
     says: str
     panel: Callable[[Walk], Panel] = field(repr=False)
     by_head: bool = True
-    whole: bool = True  # False: this step is about one query even when all words are shown
+    whole: bool = True  # False: this step is about one query even when all tokens are shown
 
 
-def norm_step(name: str, part: str) -> Step:
+def norm_step(name: str, part: str) -> WalkStep:
     """A norm, wherever the model has it."""
-    return Step(
+    return WalkStep(
         name,
-        "normalise each word",
+        "normalise each token's vector",
         r"\frac{x-\mu}{\sigma}\odot\gamma+\beta",
-        "Each word on its own: take away the mean μ of its features, divide by their spread σ, then stretch by γ and shift by β, "
-        "which were learned. γ and β hold one number for each feature. (A norm without a mean, RMSNorm, has μ = 0 here.)",
+        "Each token's vector separately: subtract its mean μ, divide by its standard deviation σ, then scale by γ and shift by β, "
+        "which are learned. γ and β hold one number for each dimension. (A norm without a mean, RMSNorm, has μ = 0 here.)",
         normed(part),
         by_head=False,
     )
 
 
-def sum_step(name: str, part: str) -> Step:
+def sum_step(name: str, part: str) -> WalkStep:
     """A residual sum."""
-    return Step(
+    return WalkStep(
         name,
         "add the input",
         r"x + \mathrm{new}",
-        "What the sub-layer found is added to what came in. Nothing is overwritten: each word keeps its vector and gains something.",
+        "The residual connection: the output of the sub-layer is added to its input. Nothing is overwritten.",
         added(part),
         by_head=False,
     )
 
 
-X = Step(
+X = WalkStep(
     "x",
-    "the words as vectors",
+    "the tokens as vectors",
     r"x_1,\dots,x_n\in\mathbb{R}^d",
-    "One row for each word. In layer 0 a row is the word's own vector plus what says where it stands; higher up it is what "
-    "the layer below made of it.",
+    "One row for each token. In layer 0 a row is the token embedding plus the position embedding, if any; higher up it is the "
+    "output of the layer below.",
     panels.entering,
     by_head=False,
 )
-Q = Step(
+Q = WalkStep(
     "q",
-    "queries: what each word asks",
-    r"q_i = x_i W_Q",
-    "Each word's vector (normalised first, where the norm comes first), times the matrix W_Q of this head.",
+    "queries: what each token looks for",
+    r"q_i = x_i W_Q + b_Q",
+    "Each token's vector (normalised first in pre-norm models), times the matrix W_Q of this head, plus its bias. Models without "
+    "biases (T5, LLaMA) have b = 0 here and below.",
     projected("q"),
 )
-K = Step(
+K = WalkStep(
     "k",
-    "keys: what each word offers",
-    r"k_j = x_j W_K",
-    "Each word's vector, times the matrix W_K of this head.",
+    "keys: what each token is matched by",
+    r"k_j = x_j W_K + b_K",
+    "Each token's vector, times the matrix W_K of this head, plus its bias.",
     projected("k"),
 )
 READY = (
-    "In between, {} are made ready: where the model has QK norm, they are divided by their size, all heads together, so that no "
-    "score grows without end; where it has RoPE, each pair of their features is turned by an angle that grows with the place."
+    "In between, {} are prepared: where the model has QK norm, they are normalised, all heads together, so that no "
+    "score grows without limit; where it has RoPE, each pair of their dimensions is rotated by an angle proportional to the position."
 )
-READY_Q = Step(
+READY_Q = WalkStep(
     "q′",
-    "queries, as they meet the keys",
+    "queries, as the scores use them",
     r"q_i' = R_i\,\mathrm{norm}(q_i)",
     READY.format("queries"),
     ready("q"),
 )
-READY_K = Step("k′", "keys, as they meet the queries", r"k_j' = R_j\,\mathrm{norm}(k_j)", READY.format("keys"), ready("k"))
-V = Step(
+READY_K = WalkStep("k′", "keys, as the scores use them", r"k_j' = R_j\,\mathrm{norm}(k_j)", READY.format("keys"), ready("k"))
+V = WalkStep(
     "v",
-    "values: what each word hands over",
-    r"v_j = x_j W_V",
-    "Each word's vector, times the matrix W_V of this head.",
+    "values: what each token passes on",
+    r"v_j = x_j W_V + b_V",
+    "Each token's vector, times the matrix W_V of this head, plus its bias.",
     projected("v"),
 )
-PRODUCTS = Step(
+PRODUCTS = WalkStep(
     "q ⊙ k",
-    "one query meets every key, feature by feature",
+    "one query times every key, dimension by dimension",
     r"q_i \odot k_j",
-    "Element by element, before anything is summed. A row that is mostly one colour will give a large score; "
-    "colours that cancel give a small one.",
+    "Element by element, before anything is summed. Mostly blue: a large positive score; mostly orange: a "
+    "large negative one; colours that cancel: a small one.",
     panels.products,
     whole=False,
 )
-SCORES = Step(
+SCORES = WalkStep(
     "q·k",
     "scores: the products of each pair, summed",
     r"S = QK^\top,\quad s_{ij} = q_i\cdot k_j",
-    "How well query i meets key j. One number for each pair of words.",
+    "How well query i matches key j. One number for each pair of tokens.",
     stage("scores"),
 )
-SCALED = Step(
+SCALED = WalkStep(
     "÷ √d",
-    "scores made smaller",
+    "scores, scaled",
     r"\frac{q_i\cdot k_j}{\sqrt{d_k}}",
-    "A sum of d_k products grows with d_k; dividing by √d_k keeps the softmax from being all or nothing.",
+    "The spread of a sum of d_k products grows as √d_k; dividing by √d_k, the dimension of one head, keeps the softmax from "
+    "saturating.",
     stage("scaled"),
 )
-CAPPED = Step("cap", "scores kept below a cap", r"c\,\tanh(s/c)", "Large scores are bent towards the cap.", stage("capped"))
-BIASED = Step(
+CAPPED = WalkStep(
+    "cap", "scores kept below a cap", r"c\,\tanh(s/c)", "Large scores are squashed towards the cap.", stage("capped")
+)
+BIASED = WalkStep(
     "+ bias",
     "what the positions add",
     r"s_{ij} + b_{ij}",
-    "This model tells words apart by where they stand: a number for each pair of places is added to the scores.",
+    "This model adds a position bias to the scores: a number for each pair of positions.",
     stage("biased"),
 )
-MASKED = Step(
+MASKED = WalkStep(
     "mask",
-    "who may not be seen becomes −∞",
+    "masked scores become −∞",
     r"s_{ij} = -\infty \text{ where forbidden}",
-    "A decoder may not look ahead, so those cells become −∞ (grey). An encoder forbids nothing.",
+    "A decoder must not see later tokens, so those cells become −∞ (grey). An encoder masks nothing.",
     stage("masked"),
 )
-WEIGHTS = Step(
+WEIGHTS = WalkStep(
     "softmax",
-    "weights: shares that sum to 1",
+    "weights that sum to 1",
     r"\alpha_{ij} = \frac{e^{s_{ij}}}{\sum_m e^{s_{im}}}",
-    "Each row on its own becomes shares: all are positive (−∞ becomes 0) and they sum to 1.",
+    "The softmax of each row: all weights are positive (−∞ becomes 0) and they sum to 1.",
     stage("weights"),
 )
-WEIGHED = Step(
+WEIGHED = WalkStep(
     "α · v",
-    "every value times its share",
+    "every value times its weight",
     r"\alpha_{ij}\,v_j",
-    "The values of all words, each as strong as its weight. What is faint is not taken along.",
+    "The values of all tokens, each times its weight. A value with a small weight adds almost nothing.",
     panels.weighed,
     whole=False,
 )
-CONTEXT = Step(
+CONTEXT = WalkStep(
     "Σ α v",
-    "the weighed values, summed",
+    "the weighted values, summed",
     r"z_i = \sum_j \alpha_{ij}\,v_j",
-    "The rows of the step before, added up: the new vector that this head makes for each word.",
+    "The rows of the step before, added up: the output of this head for each token.",
     panels.summed,
 )
-HEADS = Step(
+HEADS = WalkStep(
     "heads",
-    "all heads side by side",
+    "all heads, concatenated",
     r"z_i^1 \oplus \dots \oplus z_i^h",
-    "Each head did the same with its own W_Q, W_K and W_V. Their vectors stand side by side, and are as wide as x again.",
+    "Each head did the same with its own W_Q, W_K and W_V. Their outputs are concatenated and have as many dimensions as x again.",
     panels.side_by_side,
     by_head=False,
 )
-OUTPUT = Step(
+OUTPUT = WalkStep(
     "W_O",
     "mix the heads",
-    r"(z^1\oplus\dots\oplus z^h)\,W_O",
-    "One matrix lets the heads' findings flow together.",
+    r"(z^1\oplus\dots\oplus z^h)\,W_O + b_O",
+    "One matrix combines the outputs of all heads; its bias is added.",
     panels.mixed,
     by_head=False,
 )
-UNITS = Step(
+UNITS = WalkStep(
     "units",
-    "feed-forward: widen and bend",
+    "feed-forward: hidden units",
     r"f(x W_1 + b_1)",
-    "For each word on its own: many more features, of which the bend (ReLU, GELU, SwiGLU) lets some through.",
+    "For each token separately: many more dimensions, then an activation function (ReLU, GELU, SwiGLU) that lets some through.",
     panels.widened,
     by_head=False,
 )
-NARROW = Step(
+NARROW = WalkStep(
     "feed-forward",
-    "feed-forward: back to the width of x",
+    "feed-forward: back to the dimension of x",
     r"f(x W_1 + b_1)\,W_2 + b_2",
-    "A second matrix brings the hidden units back to the width of x.",
+    "A second matrix brings the hidden units back to the dimension of x.",
     panels.narrowed,
     by_head=False,
 )
 
 
-def steps_of(trace: Trace) -> tuple[Step, ...]:
-    """The steps of a layer, in the order in which this model takes them; those that it never takes are left out."""
+def steps_of(trace: Trace) -> tuple[WalkStep, ...]:
+    """The steps of a layer, in the order in which this model computes them; those that it does not have are left out."""
     absent = {
         "cap": all(attention.softcap is None for attention in trace.attention),
         "+ bias": all(attention.bias is None for attention in trace.attention),

@@ -1,4 +1,4 @@
-"""One text under many strategies side by side, and who may see whom."""
+"""One text under many strategies side by side, and which token may see which."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Box = tuple[float, float, int, str]  # left, width, row, what to say
 
 
 def strategies(record: tuple[Corruption, ...]) -> go.Figure:
-    """One text under every strategy. Each row is a strategy, each column a piece of the *original* text.
+    """One text under every strategy. Each row is a strategy, each column a token of the *original* text.
 
-    A box says what became of that piece: its colour and its mark stand in the legend. No box: it stayed as it is. A narrow box
-    between two columns was put in there. The bar below says where the loss falls: for masked models on the chosen pieces only,
-    for ELECTRA and for the models that write the whole text on all of them. Pairs (nsp, sop) have one answer for the
-    whole text, so no bar.
+    A box says what was done to that token: the legend explains its colour and its mark. No box: it is unchanged. A narrow box between
+    two columns is an inserted token. The bar below marks the tokens in the loss: for masked models the chosen tokens only, for
+    ELECTRA and for models that generate the whole text all of them. Sentence pairs (nsp: next sentence prediction, sop: sentence
+    order prediction) have one label for the whole text, so no bar.
 
-    You may conclude how the strategies differ in what they hide and in how many places they ask. You may not conclude which one
-    makes the better model: more places asked is more signal in a step, not a better task.
+    You may conclude how the strategies differ in what they hide and in how many tokens must be predicted. You may not conclude which
+    one trains the better model: more predicted tokens are more signal in a step, not a better training objective.
     """
     kinds: dict[str, list[Box]] = {kind: [] for kind in KINDS}
     asked: list[Box] = []
@@ -51,7 +51,7 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
 
 
 def boxes(record: Corruption, row: int) -> list[tuple[str, Box]]:
-    """What became of each original place, and what was put in between them."""
+    """What was done to each original token, and what was inserted between them."""
     found, last = [], -1
     for text, places, done in zip(theme.labels(record.source), record.origin, record.action, strict=True):
         says = f"{record.strategy}: {done}<br>the model reads {text}"
@@ -65,7 +65,7 @@ def boxes(record: Corruption, row: int) -> list[tuple[str, Box]]:
 
 
 def answered(record: Corruption) -> np.ndarray:
-    """The original places that the model has to say."""
+    """The original tokens that the model must predict."""
     asked = np.zeros(len(record.original), bool)
     if record.target is None:
         places = [place for held, scored in zip(record.origin, record.scored, strict=True) if scored for place in held]
@@ -88,14 +88,14 @@ def _bar(kind: str, found: list[Box]) -> go.Bar:
 
 
 def visible(record: Corruption) -> go.Figure:
-    """Who sees whom while the model reads. Each row is a piece that asks, each column a piece that it may look at.
+    """The attention mask of the model. Each row is a query token, each column a token that it may attend to.
 
-    Left-to-right models hide nothing in the text: they hide the future, in the mask of attention. A prefix model sees the
-    beginning as a whole and only then goes left to right. All others see the whole of what they read, in both directions, and the
-    hiding is done in the text.
+    Causal language models hide nothing in the text: the attention mask hides the following tokens. A prefix language model sees the
+    prefix in both directions and is causal after it. All others see their whole input in both directions; the text itself is
+    corrupted.
 
-    You may conclude that a mask of attention and a masked piece are two ways to hide an answer. You may not conclude that a
-    model trained in one way works in the other.
+    You may conclude that an attention mask and a masked token are two ways to hide an answer. You may not conclude that a model
+    trained in one way works in the other.
     """
     allowed = seen_by(record)
     tokens = record.source
@@ -103,8 +103,8 @@ def visible(record: Corruption) -> go.Figure:
         z=np.where(allowed, 1.0, np.nan), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(allowed), name="sees",
         hovertemplate="<b>%{y}</b> sees <b>%{x}</b><extra></extra>",
     )  # fmt: skip
-    how = {"causal": "each piece sees what stands before it", "prefix": "the first part sees itself as a whole"}
-    notes = (how.get(record.strategy, "every piece sees every piece"), theme.unseen_note(tokens))
+    how = "the first part sees itself as a whole" if "prefix" in record.labels else "each token sees what stands before it"
+    notes = ("every token sees every token" if allowed.all() else how, theme.unseen_note(tokens))
     names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
     above = theme.space_above(*notes) + names_px
     figure = go.Figure(heat)
@@ -119,14 +119,13 @@ def visible(record: Corruption) -> go.Figure:
 
 
 def seen_by(record: Corruption) -> np.ndarray:
-    """Which piece may see which: [query, key]."""
+    """Which token may see which: [query, key]. A strategy whose label "prefix" is n lets the first n tokens see each other."""
     count = len(record.source)
-    if record.strategy not in ("causal", "prefix"):
+    if record.strategy != "causal" and "prefix" not in record.labels:
         return np.ones((count, count), bool)
     seen = np.tril(np.ones((count, count), bool))
-    if record.strategy == "prefix":
-        cut = record.labels["prefix"][0]
-        seen[:cut, :cut] = True
+    cut = record.labels.get("prefix", (0,))[0]
+    seen[:cut, :cut] = True
     return seen
 
 
@@ -135,7 +134,7 @@ def is_many(record: object) -> str:
     if not isinstance(record, tuple) or not record or not all(isinstance(held, Corruption) for held in record):
         return f"it draws a tuple of what ex.corrupt makes of one text; this is a {type(record).__name__}."
     same = all(np.array_equal(held.original.ids, record[0].original.ids) for held in record)
-    return "" if same else "these are corruptions of different texts, so their columns would not be the same pieces."
+    return "" if same else "these are corruptions of different texts, so their columns would not be the same tokens."
 
 
 VIEWS = by_name(

@@ -1,4 +1,4 @@
-"""The residual stream, a norm by hand, and who can see whom in each family."""
+"""The residual stream, a norm computed by hand, and which token can see which in each family."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ def named(block: Block) -> str:
 
 
 def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
-    """How long the vector is that a word brings to each sub-layer, and how long the one that the sub-layer adds to it.
+    """The norm (length) of a token's vector before each sub-layer, and of the vector that the sub-layer adds to it.
 
-    From left to right, the sub-layers in the order in which they work. Where the norm comes after the sum (the first Transformer, BERT,
-    GPT, BART), it sets every word back to about the same length each time; where it comes first (GPT-2, LLaMA, T5), the stream only grows.
+    From left to right, the sub-layers in the order of computation. In post-norm models (the first Transformer, BERT, GPT, BART) layer
+    normalisation sets every vector back to about the same norm each time; in pre-norm models (GPT-2, LLaMA, T5) the norm mostly
+    grows.
 
-    You may conclude how much each sub-layer adds, compared with what was there. You may not conclude that a long vector matters: it may
-    point where nothing reads, and where it only makes the stream longer the next norm takes it out again.
+    You may conclude how much each sub-layer adds, compared with its input. You may not conclude that a long vector matters: it may
+    have a direction that no later layer reads, and where it only makes the stream longer the next layer normalisation removes it.
     """
     held = [block for block in trace.blocks if block.stream == side]
     rows = trace.axes(side)[0]
@@ -39,7 +40,7 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
     )
     share = np.array([_length(block.total, at) for block in held])
     figure = go.Figure()
-    for number, (name, values) in enumerate((("the stream before", came), ("what is added", added), ("their sum", share))):
+    for number, (name, values) in enumerate((("input", came), ("what is added", added), ("their sum", share))):
         figure.add_trace(
             go.Bar(x=list(range(len(held))), y=values, name=name, meta=number,
                    hovertemplate=f"{name}<br>%{{x}}: <b>%{{y:.4g}}</b><extra></extra>")
@@ -47,7 +48,7 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
     most = int((added / np.maximum(came, 1e-12)).argmax())
     notes = (
         f"{theme.label(trace.model)}, {side}: {theme.label(word)}",
-        f"most in comparison: {named(held[most])}, {added[most] / max(came[most], 1e-12):.2f} times what was there",
+        f"largest ratio: {named(held[most])}, {added[most] / max(came[most], 1e-12):.2f} times its input",
         theme.unseen_note(rows),
     )
     above = theme.space_above(*notes)
@@ -55,33 +56,35 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
         title=theme.title("The residual stream, block by block", *notes),
         xaxis={"tickvals": list(range(len(held))), "ticktext": [f"{block.layer}: {block.part}" for block in held], "tickangle": -40,
                "showgrid": False, "automargin": True},
-        yaxis={"title": "length ‖x‖", "rangemode": "tozero"},
+        yaxis={"title": "norm ‖x‖", "rangemode": "tozero"},
         barmode="group", height=480 + above, margin={"l": 70, "r": 10, "t": above, "b": 210}, legend={"y": -0.42, "yanchor": "top"},
     )  # fmt: skip
     return figure
 
 
 def _length(values: np.ndarray, at: int) -> float:
-    """The length of the vector at a place; below 0, the mean of all."""
+    """The norm of the vector at a position; for a negative position, the mean of all."""
     lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
     return float(lengths.mean() if at < 0 else lengths[at])
 
 
 def words(trace: Trace) -> tuple[str, ...]:
-    """All words together, then each by its place; with its name where there is one text."""
+    """All tokens together, then each by its position; with its name where there is one text."""
     if trace.target is not None:
         return (ALL, *(str(place) for place in range(max(len(trace.source), len(trace.target)))))
     return (ALL, *(f"{place} {theme.plain(text)}" for place, text in enumerate(trace.source.texts)))
 
 
 def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
-    """One norm for one word, step by step: x, then (x − μ) / σ, then γ ⊙ that + β; the last row is what the model's own norm made.
+    """Layer normalisation of one token's vector, step by step: x, then (x − μ) / σ, then γ ⊙ that + β; the last row is the output of
+    the model's own norm.
 
-    μ and σ are taken over the features of this one word; σ is √(variance + ε). γ and β hold a number for each feature and are the same
-    for every word. (RMSNorm takes no mean away, so μ = 0; OLMo's norm has γ = 1 and β = 0.) Point at a cell for its operands.
+    μ and σ are taken over the dimensions of this one vector; σ is √(variance + ε). γ and β hold a number for each dimension and are
+    the same for every token. (RMSNorm subtracts no mean, so μ = 0; OLMo's norm has γ = 1 and β = 0.) Point at a cell for its
+    operands.
 
-    You may conclude that this is the computation, to the last digits. You may not conclude that a norm is harmless: it forgets how long
-    a vector was, and with it how sure of it the layers below were.
+    You may conclude that this is the computation, to the last digits. You may not conclude that a norm is harmless: it removes the
+    length of a vector, which may carry information too.
     """
     held = next(one for one in trace.blocks if named(one) == block)
     rows = trace.axes(held.stream)[0]
@@ -90,10 +93,10 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
     mean, deviation = float(held.mean[at]), float(held.deviation[at])
     heat = go.Heatmap(
         z=values.astype(np.float32), customdata=operands, coloraxis="coloraxis2", ygap=3, name="norm",
-        hovertemplate="%{y}, feature %{x}<br>%{customdata} = <b>%{z:.4f}</b><extra></extra>",
+        hovertemplate="%{y}, dimension %{x}<br>%{customdata} = <b>%{z:.4f}</b><extra></extra>",
     )  # fmt: skip
     notes = (
-        f"“{theme.label(rows.texts[at])}” (place {at}): μ = {mean:.4f}, σ = {deviation:.4f}",
+        f"“{theme.label(rows.texts[at])}” (position {at}): μ = {mean:.4f}, σ = {deviation:.4f}",
         f"by hand against the module: at most {np.abs(values[2] - values[3]).max():.0e} apart",
         theme.unseen_note(rows),
     )
@@ -101,7 +104,7 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
     figure = go.Figure(heat)
     figure.update_layout(
         title=theme.title(f"The norm of {block}", *notes),
-        xaxis={"title": "feature", "showgrid": False},
+        xaxis={"title": "dimension", "showgrid": False},
         yaxis={"tickvals": list(range(4)), "ticktext": ["x", "(x − μ) / σ", "γ ⊙ … + β", "the model"], "range": [3.5, -0.5],
                "automargin": True},
         **theme.signed_below(values), height=above + 360, margin={"l": 10, "r": 20, "t": above, "b": 120},
@@ -110,7 +113,7 @@ def by_hand(trace: Trace, *, block: str, place: int) -> go.Figure:
 
 
 def steps_of_norm(held: Block, at: int) -> tuple[np.ndarray, np.ndarray]:
-    """x, x without mean and spread, the same with γ and β, and the model's own [step, feature]; and what each was made of."""
+    """x, x with mean 0 and deviation 1, the same with γ and β, and the model's own [step, dimension]; and the operands of each."""
     x, own = (values[at].astype(np.float64) for values in (held.norm_input, held.normed))
     mean, deviation = float(held.mean[at]), float(held.deviation[at])
     gain, shift = held.gain.astype(np.float64), held.shift.astype(np.float64)
@@ -118,7 +121,7 @@ def steps_of_norm(held: Block, at: int) -> tuple[np.ndarray, np.ndarray]:
     made = even * gain + shift
     values = np.stack([x, even, made, own])
     operands = np.array([
-        ["as it comes in"] * len(x),
+        ["the input"] * len(x),
         [f"({one:.3f} − {mean:.3f}) / {deviation:.3f}" for one in x],
         [f"{one:.3f} · {up:.3f} + {more:.3f}" for one, up, more in zip(even, gain, shift, strict=True)],
         ["the model's own"] * len(x),
@@ -127,13 +130,14 @@ def steps_of_norm(held: Block, at: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
-    """Who can see whom in each family, proved by gradients: a cell is filled if the last state of a row moves with the word of a column.
+    """Which token can see which in each family, proved by gradients: a cell is filled if the last hidden state of its row changes
+    with the token of its column.
 
-    Grey is a slope of exactly 0. Compare with the masks above: the same pictures, but these come from the whole model, all layers
-    together, and nobody told them about a mask. ELMo has no mask: its forward half has only read what stands before, its backward half
-    only what stands after, and the two never meet, so neither is a picture of both ways.
+    Grey is a gradient of exactly 0. Compare with the masks above: the same pictures, but these are measured on the whole model, all
+    layers together, without looking at the mask. ELMo has no mask: its forward LSTMs have read only the tokens before, its backward
+    LSTMs only those after, and the two are separate, so neither sees both sides.
 
-    You may conclude from which words a state can know anything at all. You may not conclude that it uses them, nor how much.
+    You may conclude which tokens a hidden state can depend on at all. You may not conclude that it uses them, nor how much.
     """
     down = math.ceil(len(records) / 2)
     titles = [theme.printable(record.model) for record in records]
@@ -145,7 +149,7 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
         shown = np.where(record.moved > 0, 0.7, np.nan).astype(np.float32)
         heat = go.Heatmap(
             z=shown, customdata=record.moved, coloraxis="coloraxis2", hoverongaps=False, **theme.gaps(shown), name=titles[number],
-            hovertemplate="state of <b>%{y}</b>, word <b>%{x}</b><br>‖∂ state / ∂ word‖ = <b>%{customdata:.3g}</b><extra></extra>",
+            hovertemplate="state of <b>%{y}</b>, token <b>%{x}</b><br>‖∂ state / ∂ token‖ = <b>%{customdata:.3g}</b><extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=row, col=column)
         figure.update_xaxes(**_small(record.columns), tickangle=-60, row=row, col=column)
@@ -170,28 +174,28 @@ def sides(trace: Trace) -> tuple[str, ...]:
 
 
 def stream_choices(trace: Trace) -> Mapping[str, Control]:
-    """Which stack, which word."""
-    return {"side": Choice("Stack", sides(trace)), "word": Choice("Word", words(trace), ordered=True)}
+    """Which stack, which token."""
+    return {"side": Choice("Stack", sides(trace)), "word": Choice("Token", words(trace), ordered=True)}
 
 
 def norm_choices(trace: Trace) -> Mapping[str, Control]:
-    """Which sub-layer's norm, which word."""
+    """Which sub-layer's norm, which position."""
     count = max(len(trace.axes(side)[0]) for side in sides(trace))
     return {
         "block": Choice("Norm of", tuple(named(block) for block in trace.blocks)),
-        "place": Choice("Place", tuple(range(count)), min(1, count - 1), ordered=True),
+        "place": Choice("Position", tuple(range(count)), min(1, count - 1), ordered=True),
     }
 
 
 def has_blocks(trace: Trace) -> str:
-    """Empty where what each sub-layer adds was kept."""
+    """Empty where the output of each sub-layer was kept."""
     if not isinstance(trace, Trace):
         return f"it draws a trace, which ex.trace(model, text, blocks=True) makes; this is a {type(trace).__name__}."
     return "" if trace.blocks else "this trace holds no blocks. Make it with ex.trace(model, text, blocks=True)."
 
 
 def are_sightlines(records: Any) -> str:
-    """Empty for several pictures of who can be seen."""
+    """Empty for several records of ex.visibility."""
     if isinstance(records, Sequence) and records and all(isinstance(record, Visibility) for record in records):
         return ""
     return f"it draws several records of ex.visibility side by side; this is a {type(records).__name__}."

@@ -1,4 +1,4 @@
-"""Pieces as boxes in a row, each as wide as its letters: the drawing that all pictures of tokens share."""
+"""Tokens as boxes in a row, each as wide as its letters: the drawing that all pictures of tokens share."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from explorer.views import theme
 
 WIDE = 40  # letters in a line
 GAP = 0.12
-FIRST, SECOND, NEW, PLAIN = 0.34, 0.55, -0.6, 0.0  # places on the signed colour scale: two blues, orange, paper
+FIRST, SECOND, NEW, PLAIN = 0.34, 0.55, -0.6, 0.0  # positions on the signed colour scale: two blues, orange, paper
 
 
 @dataclass(frozen=True)
 class Box:
-    """One piece: what is written on it, its colour, and what is said when one points at it."""
+    """One token: its text, its colour, and its hover text."""
 
     text: str
     tone: float
@@ -40,7 +40,7 @@ def letters(text: str) -> float:
 
 
 def width(text: str) -> float:
-    """How wide the box of a piece is."""
+    """How wide the box of a token is."""
     return max(letters(theme.plain(text)), 1) + 0.9
 
 

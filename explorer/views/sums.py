@@ -1,4 +1,4 @@
-"""Many heads as one matrix, and pieces as words."""
+"""Many heads combined in one matrix, and tokens joined to words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from explorer.records import Tokens, Trace
 
 WAYS = {
     "mean": "the mean of all heads",
-    "max": "the largest of all heads",
-    "rollout": "½ attention + ½ the word itself, multiplied",
+    "max": "the maximum of all heads",
+    "rollout": "½ attention + ½ identity, multiplied over the layers",
 }
 
 
@@ -31,7 +31,7 @@ def summed(trace: Trace, stream: str, way: str) -> tuple[np.ndarray, Tokens, Tok
 def joined(
     values: np.ndarray, rows: Tokens, columns: Tokens, *, words: bool, special: bool
 ) -> tuple[np.ndarray, Tokens, Tokens]:
-    """The matrix for words instead of pieces (keys add up, queries are averaged), and without special pieces unless wanted."""
+    """The matrix for words instead of tokens (keys add up, queries are averaged), and without special tokens unless wanted."""
     for axis, tokens in ((0, rows), (1, columns)):
         groups = groups_of(tokens, words=words, special=special)
         parts = [values.take(group, axis=axis) for group in groups]
@@ -41,7 +41,7 @@ def joined(
 
 
 def groups_of(tokens: Tokens, *, words: bool, special: bool) -> list[list[int]]:
-    """The places that become one row or column; every piece where nothing else would be left."""
+    """The positions that become one row or column; every token where nothing else would be left."""
     kept = [n for n, flag in enumerate(tokens.special) if special or not flag] or list(range(len(tokens)))
     found: dict[object, list[int]] = {}
     for n in kept:

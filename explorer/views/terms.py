@@ -1,4 +1,4 @@
-"""DeBERTa's scores taken apart: what words, and what distances, have to say about who looks at whom."""
+"""DeBERTa's scores taken apart: the part of the content and the parts of the relative positions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CONTENT, SUM = "content → content", "their sum: the score"
 def terms(trace: Trace, *, layer: str, head: int) -> go.Figure:
     """One head's scores before the softmax, as DeBERTa adds them up: three matrices and, last, their sum.
 
-    *Content → content* is q·k of the two words, as in every Transformer. *Content → position* is the query of the word at the
-    left with a vector for how far away the word above stands, so a row can ask for "the word before me". *Position → content*
-    is the key of the word above with a vector for that distance, so a column can say from where it wants to be seen. All share
-    one colour scale and are ÷ √(3d). Point at a cell of the sum for its three parts.
+    *Content → content* is q·k of the two tokens, as in every Transformer. *Content → position* is the query of the token at the left
+    times a vector for the distance to the token above, so a query can ask for "the token before me". *Position → content* is the key
+    of the token above times a vector for that distance, so a key can say from which distance it matters. All share one colour scale
+    and are ÷ √(3d). Point at a cell of the sum for its three parts.
 
-    You may conclude which of the terms made a score large in this text. A stretch of colour along a whole row changes nothing,
-    since the softmax only compares the cells of a row. You may not conclude that a head with strong distances ignores words:
-    both terms with distances also depend on the word that stands there.
+    You may conclude which of the terms made a score large in this text. A stretch of colour along a whole row changes nothing, since
+    the softmax only compares the cells of a row. You may not conclude that a head with large position terms ignores content: both
+    terms also depend on a token.
     """
     attention = trace.attention[place_number(trace, layer)]
     rows, columns = trace.axes(attention.stream)
@@ -38,7 +38,7 @@ def terms(trace: Trace, *, layer: str, head: int) -> go.Figure:
     quiet = {"showticklabels": False, "automargin": False, "ticks": "", "showline": True, "mirror": True}
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
     figure.update_yaxes(**{**theme.token_axis(rows), **quiet, "range": [len(rows) - 0.5, -0.5]})
-    notes = ("each row looks at the columns", *remarks(attention, rows, columns))
+    notes = ("each row attends to the columns", *remarks(attention, rows, columns))
     above = theme.space_above(*notes) + 20
     figure.update_layout(
         title=theme.title(f"{layer}, head {head}: three score matrices", *notes),
@@ -67,7 +67,7 @@ def _cells(name: str, values: np.ndarray, parts: Mapping[str, np.ndarray]) -> go
 
 
 def apart(trace: Trace) -> list[str]:
-    """The places of the attention whose scores are sums of several terms."""
+    """The names of the attention layers whose scores are sums of several terms."""
     return [place(attention) for attention in trace.attention if attention.terms]
 
 
@@ -77,10 +77,10 @@ def term_choices(trace: Trace) -> Mapping[str, Control]:
 
 
 def has_terms(trace: Trace) -> str:
-    """Empty where words and distances are added up, otherwise the reason."""
+    """Empty where content and position terms are added up, otherwise the reason."""
     if reason := has_attention(trace):
         return reason
-    return "" if apart(trace) else "in this model no term of a score depends on words and distances; in DeBERTa two do."
+    return "" if apart(trace) else "in this model no term of a score depends on content and distance; in DeBERTa two do."
 
 
 VIEWS = by_name(View("terms", "Three score matrices", terms, term_choices, has_terms))

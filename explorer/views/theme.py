@@ -1,8 +1,8 @@
 """One look for every picture: large type, colours that colour-blind readers can tell apart, light and dark.
 
-A figure holds no colours of its own: they come from its template, so a shell changes from light to dark by
-changing `layout.template`. `coloraxis` is the scale for shares (from nothing upwards), `coloraxis2` the one for
-signed values, with zero in the middle.
+A figure holds no colours of its own: they come from its template, so the app or a notebook changes from light to dark by changing
+`layout.template`. `coloraxis` is the scale for values from 0 upwards, `coloraxis2` the one for signed values, with zero in the
+middle.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ MODES = ("light", "dark")
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 UNSEEN = "†"
 MOST = 160  # rows or columns whose cells and names can still be told apart on a screen
-BOXES = "pieces"  # the name of bars whose customdata are their places on the signed colour scale, from −1 to 1
+BOXES = "pieces"  # the name of bars whose customdata are their positions on the signed colour scale, from −1 to 1
 
 
 def look(figure: go.Figure, mode: str) -> go.layout.Template:
-    """The look of this figure in one mode. A heat map stands on grey, so that what a mask leaves out shows; beside bars only one with gaps.
+    """The look of this figure in one mode. A heat map has a grey background, so that masked cells show; beside bars only one with
+    gaps.
 
-    A trace takes the colour whose number is its `meta`, so that lines which belong together look alike. Boxes are given their
-    colours here, by name: as numbers on a scale, plotly warns of every one of them at every drawing, which takes longer than the
-    drawing itself.
+    A trace takes the colour whose number is its `meta`, so that lines which belong together have the same colour. Boxes are given
+    their colours here, by name: as numbers on a scale, plotly warns of every one of them at every drawing, which takes longer than
+    the drawing itself.
     """
     cells, bars = ([trace for trace in figure.data if trace.type == kind] for kind in ("heatmap", "bar"))
     made = template(mode, gaps=bool(cells) and (not bars or any(np.isnan(np.asarray(trace.z, float)).any() for trace in cells)))
@@ -58,7 +59,7 @@ def look(figure: go.Figure, mode: str) -> go.layout.Template:
 
 
 def _named(tones: Sequence[float], mode: str) -> list[str]:
-    """The colours at these places of the signed scale."""
+    """The colours at these positions of the signed scale."""
     return sample_colorscale(_scale(DIVERGING[mode]), [(1 + min(1.0, max(-1.0, float(tone)))) / 2 for tone in tones])
 
 
@@ -102,13 +103,13 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
 
 
 def labels(tokens: Tokens) -> list[str]:
-    """The pieces as axis labels: escaped, shortened, and marked where the model never met them."""
+    """The tokens as axis labels: escaped, shortened, and marked where the model never saw them in training."""
     unseen = tokens.unseen or (False,) * len(tokens)
     return [label(text) + (f"<i>{UNSEEN}</i>" if strange else "") for text, strange in zip(tokens.texts, unseen, strict=True)]
 
 
 def plain(text: str) -> str:
-    """One piece without line breaks or invisible letters, and not longer than an axis can bear."""
+    """One token without line breaks or invisible letters, and short enough for an axis."""
     shown = visible(text) or "∅"
     return shown if len(shown) <= 16 else shown[:15] + "…"
 
@@ -119,17 +120,17 @@ def visible(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A longer text, safe to print in a figure: no markup of its own."""
+    """A longer text, safe to print in a figure: all markup escaped."""
     return escape(visible(text), quote=False)
 
 
 def label(text: str) -> str:
-    """One piece, safe to print in a figure: no markup of its own."""
+    """One token, safe to print in a figure: all markup escaped."""
     return escape(plain(text), quote=False)
 
 
 def token_axis(tokens: Tokens) -> dict[str, object]:
-    """An axis with one place for each piece; repeated pieces stay apart because places, not names, are drawn."""
+    """An axis with one position for each token; repeated tokens stay separate because positions, not names, are drawn."""
     return {
         "automargin": True,
         "ticklabeloverflow": "allow",
@@ -182,14 +183,14 @@ def space_above(*notes: str) -> int:
 
 
 def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
-    """The colour axis for these values: signed ones around a fixed zero, shares from 0 to their largest."""
+    """The colour axis for these values: signed ones around a fixed zero, others from 0 to the largest."""
     finite = values[np.isfinite(values)]
     top = float(np.abs(finite).max()) if finite.size and np.abs(finite).max() > 0 else 1.0
     return {"coloraxis2": {"cmin": -top, "cmax": top, "cmid": 0}} if signed else {"coloraxis": {"cmin": 0, "cmax": top}}
 
 
 def colours_below(values: np.ndarray) -> dict[str, object]:
-    """Colours of shares for a low picture: their bar lies at the very bottom, below the names of the columns."""
+    """Colours of unsigned values for a low picture: their bar lies at the very bottom, below the names of the columns."""
     at_bottom = {"yref": "container", "y": 0.02, "yanchor": "bottom"}
     return {"coloraxis": {**colours(values, signed=False)["coloraxis"], "colorbar": at_bottom}}  # type: ignore[dict-item]
 
@@ -201,11 +202,11 @@ def signed_below(values: np.ndarray) -> dict[str, object]:
 
 
 def unseen_note(tokens: Tokens) -> str:
-    """A sentence about pieces the model never met; empty where there are none or nobody knows."""
+    """A sentence about tokens that the model never saw in training; empty where there are none or it is unknown."""
     if tokens.unseen is None or not any(tokens.unseen):
         return ""
     count, text = sum(tokens.unseen), len(tokens) - sum(tokens.special)
-    return f"{UNSEEN} never met in training: {count} of {text} pieces ({tokens.unseen_share:.0%}), so noise"
+    return f"{UNSEEN} never seen in training: {count} of {text} tokens ({tokens.unseen_share:.0%}), so their vectors are noise"
 
 
 def _scale(colours: tuple[str, ...]) -> list[list[object]]:

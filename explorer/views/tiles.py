@@ -1,4 +1,4 @@
-"""One text before and after corruption, piece by piece: x, what the model reads (x̃), and what it should say (ỹ)."""
+"""One text before and after corruption, token by token: x, the model input (x̃), and the target (ỹ)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from explorer.views import theme
 from explorer.views.view import Control, View, by_name
 
 WIDE, LINE = 36.0, 31  # how many letters a line holds, and how many pixels high it is
-LEFT_OUT, LOSS = "left out", "▁ the loss falls here"
-# Each kind has a colour of the theme and a mark of its own, so that nobody needs the colour.
+LEFT_OUT, LOSS = "left out", "▁ part of the loss"
+# Each kind has a colour and a mark, so that nobody needs the colour.
 KINDS = {
     "masked": (0, "■"), "replaced": (1, "≠"), "kept-but-scored": (2, "="), "inserted": (4, "+"), "moved": (5, "↔"),
     LEFT_OUT: (6, "✕"),
@@ -25,7 +25,7 @@ ANSWERS = {"nsp": ("B follows A", "B comes from another text"), "sop": ("in orde
 
 @dataclass(frozen=True)
 class Tile:
-    """One piece on the screen: what is written on it, what was done to it, and whether the loss falls on it."""
+    """One token on the screen: its text, what was done to it, and whether it is part of the loss."""
 
     text: str
     kind: str = "kept"
@@ -41,7 +41,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Placed:
-    """A tile with its line and its place in the line."""
+    """A tile with its line and its position in the line."""
 
     tile: Tile
     line: int
@@ -50,14 +50,14 @@ class Placed:
 
 
 def corruption(record: Corruption) -> go.Figure:
-    """Three rows of pieces: the text *x*, what the model reads, *x̃*, and what it should say, *ỹ*.
+    """Three rows of tokens: the text *x*, the model input *x̃*, and the target *ỹ*.
 
-    Whatever was done to a piece has its own colour **and** its own mark; plain pieces stayed as they are. A bar below a piece
-    says that the loss falls there; a dot in *ỹ* that nothing is asked at that place. Where *ỹ* is shorter than the text, only
-    what is missing has to be written.
+    Each kind of change has its own colour **and** its own mark; plain tokens are unchanged. A bar below a token says that it is part
+    of the loss; a dot in *ỹ* that nothing is predicted at that position. Where *ỹ* is shorter than the text, only what is missing
+    must be generated.
 
-    You may conclude what one draw of this strategy asks of a model. You may not conclude how often it does so: another seed
-    hides other pieces.
+    You may conclude what a model must predict in one random draw of this strategy. You may not conclude how often: another seed hides
+    other tokens.
     """
     blocks = {"x": before(record), "x̃": read(record), "ỹ": said(record)}
     placed, names, line = [], {}, 0
@@ -84,57 +84,59 @@ def corruption(record: Corruption) -> go.Figure:
 
 
 def before(record: Corruption) -> list[Tile]:
-    """The text as it was, its unknown pieces marked, with what no piece stands for any more."""
+    """The original text, its unseen tokens marked, and its deleted tokens."""
     gone = set(record.deleted)
     return [
-        Tile(text, LEFT_OUT if n in gone else "kept", says=f"x, place {n}")
+        Tile(text, LEFT_OUT if n in gone else "kept", says=f"x, position {n}")
         for n, text in enumerate(theme.labels(record.original))
     ]
 
 
 def read(record: Corruption) -> list[Tile]:
-    """What the model reads; the second segment of a pair begins a line."""
+    """The model input; the second segment of a pair begins a line."""
     scored = record.scored if record.target is None else np.zeros(len(record.source), bool)
     parts = record.source.segments
     tiles = []
     for n, (text, done) in enumerate(zip(_texts(record.source), record.action, strict=True)):
         held = ", ".join(theme.label(record.original.texts[i]) for i in record.origin[n]) or "nothing"
-        says = f"x̃, place {n}, segment {'AB'[parts[n] > 0]}: {done}<br>stands for {held}"
+        says = f"x̃, position {n}, segment {'AB'[parts[n] > 0]}: {done}<br>stands for {held}"
         tiles.append(Tile(text, done, bool(scored[n]), says, new_line=n > 0 and parts[n] != parts[n - 1]))
     return tiles
 
 
 def said(record: Corruption) -> list[Tile]:
-    """What the model should say, and where the loss falls."""
+    """The target, and which of it is part of the loss."""
     for name, answers in ANSWERS.items():
         if name in record.labels:
-            return [Tile(answers[record.labels[name][0]], scored=True, says="ỹ: one answer for the whole pair, read at [CLS]")]
+            return [
+                Tile(answers[record.labels[name][0]], scored=True, says="ỹ: one label for the whole pair, predicted from [CLS]")
+            ]
     if record.target is not None:
         return _written_out(record, record.target)
     if "rtd" in record.labels:
         labels = zip(record.labels["rtd"], record.scored, strict=True)
         return [
-            Tile(str(label), "replaced" if label else "kept", bool(s), "ỹ: 1 if this piece was replaced") for label, s in labels
+            Tile(str(label), "replaced" if label else "kept", bool(s), "ỹ: 1 if this token was replaced") for label, s in labels
         ]
     texts = _texts(record.original)
     return [
-        Tile(text if asked else "·", scored=bool(asked), says=f"ỹ, place {n}: {'asked' if asked else 'not asked'}")
+        Tile(text if asked else "·", scored=bool(asked), says=f"ỹ, position {n}: {'predicted' if asked else 'not predicted'}")
         for n, (text, asked) in enumerate(zip(texts, record.scored, strict=True))
     ]
 
 
 def _written_out(record: Corruption, target: Tokens) -> list[Tile]:
-    """A target of its own: pieces to write, with the marks of the source among them."""
+    """A separate target sequence: tokens to generate, with the marks of the source among them."""
     marks = {i for i, done in zip(record.source.ids.tolist(), record.action, strict=True) if done == "masked"}
     pieces = zip(_texts(target), target.ids.tolist(), record.scored, strict=True)
     return [
-        Tile(text, "masked" if i in marks else "kept", bool(s), f"ỹ, piece {n} to write")
+        Tile(text, "masked" if i in marks else "kept", bool(s), f"ỹ, token {n} to generate")
         for n, (text, i, s) in enumerate(pieces)
     ]
 
 
 def _texts(tokens: Tokens) -> list[str]:
-    """The pieces; what was never met in training is marked in the text itself, and only there."""
+    """The tokens; what was never seen in training is marked in the text itself, and only there."""
     return [theme.label(text) for text in tokens.texts]
 
 
@@ -153,18 +155,18 @@ def laid_out(tiles: Iterable[Tile], line: int) -> list[Placed]:
 
 
 def remarks(record: Corruption) -> tuple[str, ...]:
-    """How much was aimed at, and how much was done."""
+    """The target rate, and the rate of this draw."""
     if set(record.labels) & set(ANSWERS):
-        return (f"one answer for the whole pair · seed {record.seed}",)
+        return (f"one label for the whole pair · seed {record.seed}",)
     text = sum(word >= 0 for word in record.original.words)
-    aimed = "" if np.isnan(record.nominal) else f"aims at {record.nominal:.0%}, "
-    how = f"{aimed}changed {record.realised:.1%} of {text} pieces" if record.realised else ""
-    cut = f"the first {record.labels['prefix'][0]} pieces are seen as a whole" if "prefix" in record.labels else ""
+    aimed = "" if np.isnan(record.nominal) else f"target rate {record.nominal:.0%}, "
+    how = f"{aimed}changed {record.realised:.1%} of {text} tokens" if record.realised else ""
+    cut = f"the first {record.labels['prefix'][0]} tokens are visible in both directions" if "prefix" in record.labels else ""
     return (f"{how or cut or 'nothing is changed'} · seed {record.seed}",)
 
 
 def _bars(placed: Sequence[Placed]) -> list[go.Bar]:
-    """The pieces by what was done to them; kept ones are there for hovering and for the table, and look like plain text."""
+    """The tokens by what was done to them; kept ones are there for hovering and for the table, and look like plain text."""
     kinds = [kind for kind in ("kept", *KINDS) if any(p.tile.kind == kind for p in placed)]
     return [_bar([p for p in placed if p.tile.kind == kind], kind) for kind in kinds]
 
@@ -187,7 +189,7 @@ def _underlined(placed: Sequence[Placed]) -> list[go.Scatter]:
 
 
 def underline(base: list[float], wide: list[float], at: list[float]) -> go.Scatter:
-    """Lines below the pieces on which the loss falls: one line with gaps, so that the browser draws one thing, not hundreds."""
+    """Lines below the tokens that are part of the loss: one line with gaps, so that the browser draws one thing, not hundreds."""
     ends = [(left, left + width, None) for left, width in zip(base, wide, strict=True)]
     return go.Scatter(
         x=[x for trio in ends for x in trio], y=[y for row in at for y in (row, row, None)], mode="lines", name=LOSS, meta=LOSS_COLOUR,

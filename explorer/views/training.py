@@ -1,4 +1,6 @@
-"""Training as pictures: losses and what was measured on new texts, what the heads do, the schedule, and the way of the weights."""
+"""Pictures of training: losses and metrics on new texts, attention heads over time, the learning rate schedule, and the path of
+the weights.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,23 @@ from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name
 
 SHARES = "all shares"
-FEW = 5  # so many lines can be told apart at once
+FEW = 5  # so many lines can be distinguished at once
 MOST = 500  # points of a line; more cannot be seen and would make the page heavy
 Steps = tuple[TrainingStep, ...]
 
 
 def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
-    """Above, the loss: thin for each batch, thick for the mean of the steps around. Where a model learns two things at once,
-    their sum is what the optimiser makes smaller. Points are losses on texts that were never trained on.
+    """Above, the loss: thin for each batch, thick for the mean of recent steps. Where a model has two training objectives, the
+    optimiser minimises their sum. Points are validation losses, on texts that were not trained on.
 
-    Below, what was measured on such texts now and then. On a logarithmic axis every tenfold has the same width: most of what
-    is learned is learned early.
+    Below, metrics on such texts. On a logarithmic axis every factor of ten has the same width: most of what is learned is learned
+    early.
 
-    Where the hidden share changes during training (our tiny BERT: from 50 % to 15 %), line and points ask different questions:
-    the points always hide 15 %, and a line that falls may only hide less.
+    Where the masking rate changes during training (our tiny BERT: from 50 % to 15 %), line and points are different tasks: the points
+    always mask 15 %, and a line that falls may only mask less.
 
-    You may conclude when *this* run learned something. You may not conclude that a lower loss is a better model across
-    tokenizers or tasks: a loss is nats for *these* pieces and *this* question, and one run is one seed.
+    You may conclude when *this* run learned something. You may not conclude that a lower loss is a better model across tokenizers or
+    tasks: a loss is nats for *these* tokens and *this* objective, and one run is one seed.
     """
     count = 2 if measured else 1
     figure = make_subplots(count, 1, shared_xaxes=True, vertical_spacing=0.08)
@@ -61,7 +63,7 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
 
 
 def _losses(figure: go.Figure, steps: Steps) -> None:
-    """The loss by part, the sum where there are several, and the losses on new texts."""
+    """The loss of each objective, the sum where there are several, and the validation losses."""
     parts = list(steps[-1].losses)
     held = [step for step in steps if list(step.losses) == parts]
     at = np.array([step.step for step in held])
@@ -100,7 +102,7 @@ def _points(figure: go.Figure, steps: Steps, name: str, place: tuple[int, int]) 
 
 
 def around(at: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """At each step the mean of the steps from nine tenths of it to itself: no step of the future counts."""
+    """At each step the mean of the last tenth of all steps so far: no later step counts."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     first = np.searchsorted(at, at * 0.9)
     last = np.arange(len(at)) + 1
@@ -108,7 +110,7 @@ def around(at: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _few(count: int) -> np.ndarray:
-    """Which of many points are drawn: close together at first."""
+    """Which of many points are drawn: more of the early ones."""
     if count <= MOST:
         return np.arange(count)
     places = np.concatenate([np.geomspace(1, count, MOST // 2), np.linspace(1, count, MOST // 2)])
@@ -126,24 +128,24 @@ def _first(name: str) -> str:
 
 
 def _is_share(steps: Steps, name: str) -> bool:
-    if any(unit in name for unit in ("bits", "perplexity")):  # small ones too are prices, no shares
+    if any(unit in name for unit in ("bits", "perplexity")):  # small ones are no shares either
         return False
     return all(0 <= step.metrics[name] <= 1 for step in steps if np.isfinite(step.metrics.get(name, np.nan)))
 
 
 def _speed(steps: Steps) -> str:
     speeds = [step.speed for step in steps if np.isfinite(step.speed)]
-    return f"about {np.median(speeds):,.0f} pieces a second" if speeds else ""
+    return f"about {np.median(speeds):,.0f} tokens a second" if speeds else ""
 
 
 def probes(steps: Steps, *, probe: str) -> go.Figure:
-    """What each head came to do, over the steps: a row for each head, a column for each time it was measured.
+    """What each attention head does over training: a row for each head, a column for each step at which it was measured.
 
-    A cell is how much of the named thing this head does, on average over many texts. Look for a row that lights up: when a
-    head begins to look at the piece before, or at what came after the same piece earlier, the loss often falls.
+    A cell is how strongly a head shows the named pattern, on average over many texts. Look for a row that becomes strong: when a head
+    begins to attend to the previous token, or to the token that followed the same token earlier (induction), the loss often falls.
 
-    You may conclude when a head began to do this. You may not conclude that the model *needs* this head for it: that takes
-    switching the head off. Nor that a head with another seed would do the same.
+    You may conclude when a head began to do this. You may not conclude that the model *needs* this head for it: for that one must
+    ablate the head. Nor that with another seed the same head would do this.
     """
     held = [step for step in steps if probe in step.probes]
     values = np.stack([np.asarray(step.probes[probe], np.float32) for step in held])  # [step, layer, head]
@@ -160,7 +162,7 @@ def probes(steps: Steps, *, probe: str) -> go.Figure:
         hovertemplate="%{y}, step %{x}<br><b>%{z:.3f}</b><extra></extra>",
     )
     last = np.unravel_index(int(np.nanargmax(values[-1])), (layers, heads))
-    notes = (f"at step {held[-1].step:,} most: layer {last[0]}, head {last[1]}, {values[-1][last]:.2f}",)
+    notes = (f"largest at step {held[-1].step:,}: layer {last[0]}, head {last[1]}, {values[-1][last]:.2f}",)
     above, plot = theme.space_above(*notes), 26 * max(len(rows), 6)
     figure = go.Figure(heat)
     figure.update_xaxes(**_named([f"{step.step:,}" for step in held]), tickangle=-60, title_text="step")
@@ -176,19 +178,19 @@ def probes(steps: Steps, *, probe: str) -> go.Figure:
 
 
 def _named(names: Sequence[str]) -> dict[str, Any]:
-    """An axis with a name at each place."""
+    """An axis with a name at each position."""
     return {"tickvals": list(range(len(names))), "ticktext": list(names), "automargin": True, "showgrid": False}
 
 
 def schedule(record: Schedules, *, step: int) -> go.Figure:
-    """The share of the full learning rate at every step, for four schedules. All begin small: the first gradients come from
-    weights that know nothing, and a large step along them is lost. The thick line is the schedule of this run.
+    """The learning rate at every step as a share of its maximum, for four schedules. All begin small (warm-up): the first gradients
+    come from random weights, and a large step along them does harm. The thick line is the schedule of this run.
 
-    BERT's falls in a straight line, the first Transformer's with one over the square root of the step, many newer models'
-    along a cosine.
+    BERT's falls in a straight line, the first Transformer's with one over the square root of the step, many newer models' along a
+    cosine.
 
-    You may conclude how large the steps of this run are. You may not conclude which schedule is best: that depends on the
-    full rate, and on how long one trains.
+    You may conclude how the learning rate of this run changes. You may not conclude which schedule is best: that depends on the
+    maximum rate, and on the number of steps.
     """
     figure, place = go.Figure(), int(np.searchsorted(record.at, step))
     for number, (name, shares) in enumerate(zip(record.names, record.shares, strict=True)):
@@ -202,12 +204,12 @@ def schedule(record: Schedules, *, step: int) -> go.Figure:
     figure.add_scatter(
         x=[step], y=[now], mode="markers", marker={"size": 16}, name=f"step {step}", meta=own_place, hovertemplate=hover
     )
-    notes = (f"at step {step:,}: {now:.1%} of the full rate ({record.chosen})",)
+    notes = (f"at step {step:,}: {now:.1%} of the maximum rate ({record.chosen})",)
     above = theme.space_above(*notes)
     figure.update_layout(
         title=theme.title("Learning rate", *notes),
         xaxis={"title": {"text": "step"}, "automargin": True},
-        yaxis={"title": {"text": "share of the full rate"}, "range": [0, 1.05], "automargin": True},
+        yaxis={"title": {"text": "share of the maximum rate"}, "range": [0, 1.05], "automargin": True},
         height=360 + above,
         margin={"l": 10, "r": 20, "t": above, "b": 130},
     )
@@ -215,34 +217,36 @@ def schedule(record: Schedules, *, step: int) -> go.Figure:
 
 
 def along(record: Along, *, axis: str) -> go.Figure:
-    """The loss on new texts, at weights on the straight line from a random start (0) to the trained weights θ̂ (1). Points
-    are where the training itself came by: each snapshot at the place of the line that is nearest to it.
+    """The loss on new texts, for weights on the straight line from a random initialisation (0) to the trained weights θ̂ (1). Points
+    are snapshots of the training: each at the point of the line that is nearest to it.
 
-    Where the points lie below the line, the training went round what the line runs over: it does not walk straight on.
-    Where the curve is flat near 1, θ̂ lies in a wide valley, and small steps away from it, as in fine-tuning, lose little.
+    Where the points are below the line, training went around a barrier that the straight line crosses. Where the curve is flat near
+    1, θ̂ is in a wide minimum, and small steps away from it, as in fine-tuning, change the loss little.
 
-    You may conclude how the loss changes on this one line. You may not conclude that the landscape looks like that in other
+    You may conclude how the loss changes on this one line. You may not conclude that the loss landscape looks like that in other
     directions: there are as many of them as weights, and a line shows one.
     """
     figure = go.Figure()
-    hover = "%{x:.3g} of the way: <b>%{y:.3f}</b><extra></extra>"
+    hover = "at %{x:.3g} of the line: <b>%{y:.3f}</b><extra></extra>"
     line = {"mode": "lines+markers", "line": {"width": 3}, "marker": {"size": 6}, "hovertemplate": hover}
     figure.add_scatter(x=record.share, y=record.loss, name="on the straight line", meta=0, **line)
     if len(record.went):
         steps, places, losses = record.went.T
         far = np.stack([steps, record.apart], axis=1)
-        hover = "step %{customdata[0]:.0f}: <b>%{y:.3f}</b><br>%{customdata[1]:.2f} beside the line<extra></extra>"
+        hover = "step %{customdata[0]:.0f}: <b>%{y:.3f}</b><br>%{customdata[1]:.2f} away from the line<extra></extra>"
         marks = {"mode": "lines+markers", "marker": {"size": 11, "symbol": "diamond"}, "line": {"width": 1, "dash": "dot"}}
-        figure.add_scatter(x=places, y=losses, customdata=far, name="the training", meta=1, hovertemplate=hover, **marks)
+        figure.add_scatter(
+            x=places, y=losses, customdata=far, name="snapshots of the training", meta=1, hovertemplate=hover, **marks
+        )
     first, last = (float(record.loss[np.argmin(np.abs(record.share - place))]) for place in (0.0, 1.0))
     notes = (
         f"{first:.2f} at the start, {last:.2f} at the end",
-        f"{theme.printable(record.task)}, mean of {record.pieces:,} answers",
+        f"{theme.printable(record.task)}, mean of {record.pieces:,} predicted tokens",
     )
     above = theme.space_above(*notes)
     figure.update_layout(
-        title=theme.title(f"From a random start to {theme.printable(record.model)}", *notes),
-        xaxis={"title": {"text": "place on the line"}, "automargin": True},
+        title=theme.title(f"From a random initialisation to {theme.printable(record.model)}", *notes),
+        xaxis={"title": {"text": "position on the line"}, "automargin": True},
         yaxis={"title": {"text": "loss (nats)"}, "type": "log" if axis == "log" else "linear", "automargin": True},
         height=400 + above,
         margin={"l": 10, "r": 20, "t": above, "b": 130},
@@ -258,7 +262,7 @@ def is_training(record: object) -> str:
 
 
 def has_probes(record: object) -> str:
-    """Empty where the heads were measured."""
+    """Empty where the attention heads were measured."""
     if is_training(record):
         return is_training(record)
     assert isinstance(record, Sequence)
@@ -280,7 +284,7 @@ def _probed(steps: Sequence[Any]) -> tuple[str, ...]:
 
 
 def panels(steps: Steps) -> Mapping[str, Control]:
-    """Which axis, and what of the measured is shown below the loss."""
+    """Which axis, and which metric is shown below the loss."""
     axis = Choice("Steps", ("log", "even"))
     every = [name for name in _names(steps) if "loss" not in name]
     several = [SHARES] if sum(_is_share(steps, name) for name in every) > 1 else []

@@ -1,4 +1,4 @@
-"""The tree of a search: which texts went on, which were pruned and why, and which ended."""
+"""The tree of a search: which texts were kept, which were pruned and why, and which ended."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from explorer.records import Candidate, DecodingStep
 from explorer.views import theme
 from explorer.views.view import Control, Range, View, by_name
 
-COLUMNS, ROW = 7, 36  # how many steps stand on the screen at first, and how many pixels high a row is
-SHORT = 10  # letters of a piece on a node
+COLUMNS, ROW = 7, 36  # how many steps are shown at first, and how many pixels high a row is
+SHORT = 10  # letters of a token on a node
 BAND = 1.5  # rows of a beam besides its pruned branches
-LAST = 0.6  # how far below those stands what is shown in spite of their number
+LAST = 0.6  # how far below them are nodes that are shown in spite of the limit
 KEPT, PRUNED, BEST, FINISHED = 0, 6, 1, 2  # numbers of colours
 REASONS = {
-    "not drawn": "it could have been drawn, but chance chose another",
-    "forced-out": "another piece was forced here",
-    "cut:no_repeat": "it would have written an n-gram once more",
-    "cut:among": "it is not among the pieces allowed",
-    "cut:top_k": "it is not among the k likeliest (top k)",
-    "cut:top_p": "likelier pieces already held the share p (top p)",
-    "cut:min_p": "it is less probable than the share min p of the likeliest",
-    "cut:typical_p": "its surprise is too far from the entropy (typical p)",
+    "not drawn": "it could have been sampled, but another token was",
+    "forced-out": "another token was forced here",
+    "cut:no_repeat": "it would have repeated an n-gram",
+    "cut:among": "it is not among the tokens allowed",
+    "cut:top_k": "it is not among the k most probable tokens (top k)",
+    "cut:top_p": "more probable tokens already reached the probability p (top p)",
+    "cut:min_p": "it is less probable than min p times the probability of the first (min p)",
+    "cut:typical_p": "its −log P is too far from the entropy (typical p)",
 }
 
 
@@ -42,21 +42,21 @@ class Node:
 
 
 def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure:
-    """Each column is a step, each node a piece; read from the left. Filled circles with a line go on: the best beam stands on top, and
-    a line leads back to the text that it continues. Hollow circles on dotted lines were pruned. A square has ended. The thick line is
-    the text that won.
+    """Each column is a step, each node a token; read from the left. Filled circles with a line were kept: the best beam is on top,
+    and a line leads back to the text that it continues. Hollow circles on dotted lines were pruned. A square is a finished text. The
+    thick line is the final text.
 
-    Point at a node for its own log-probability, the sum along its branch, and why it was kept or pruned. Drag to move along, zoom
-    with the buttons above the picture.
+    Point at a node for its log-probability, the sum along its branch, and why it was kept or pruned. Drag to move along, zoom with
+    the buttons above the picture.
 
     You may conclude which texts this search compared, and that each was judged by its sum so far. You may not conclude that a pruned
-    branch was worse in the end: nobody followed it. Nor that the best text of all is among them.
+    branch would have been worse in the end: it was not continued. Nor that the most probable text of all is among them.
     """
     nodes = placed(steps, pruned)
     final = steps[-1]
     notes = (
-        f"{final.strategy}: {_beams(steps)}, {len(steps)} steps, {sum(step.considered for step in steps):,} pieces compared",
-        f"best: log P = {float(np.sum(final.chosen)):.2f} over {len(final.ids)} pieces; stopped: {final.stopped or 'not yet'}",
+        f"{final.strategy}: {_beams(steps)}, {len(steps)} steps, {sum(step.considered for step in steps):,} tokens compared",
+        f"best: log P = {float(np.sum(final.chosen)):.2f} over {len(final.ids)} tokens; stopped: {final.stopped or 'not yet'}",
     )
     above = theme.space_above(*notes) + 40
     figure = go.Figure([*_edges(nodes), *_points(nodes, steps)])
@@ -81,8 +81,8 @@ def _beams(steps: Sequence[DecodingStep]) -> str:
 def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
     """Every node that is shown. A beam has a band of rows: itself on top, below it what its parent of that band did not keep.
 
-    In every second column pruned pieces stand half a row lower, as the names of beams stand below them: so a name has the room of
-    two columns, and none lies on another on a telephone either.
+    In every second column pruned tokens are half a row lower, and the names of beams below their nodes: so a name has the space of
+    two columns, and no name covers another, even on a phone.
     """
     best = best_path(steps)
     height = BAND + pruned
@@ -106,7 +106,7 @@ def placed(steps: Sequence[DecodingStep], pruned: int) -> list[Node]:
 
 
 def _lower(step: int) -> bool:
-    """Whether names stand lower in the column of this step."""
+    """Whether names are lower in the column of this step."""
     return step % 2 == 0
 
 
@@ -147,7 +147,7 @@ def _edges(nodes: Sequence[Node]) -> list[go.Scatter]:
 
 
 def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Scatter]:
-    """The nodes with their pieces; the prompt stands at the left."""
+    """The nodes with their tokens; the prompt is at the left."""
     kinds = (
         ("kept", KEPT, "circle", [n for n in nodes if n.held.beam >= 0]),
         ("pruned: not followed", PRUNED, "circle-open", [n for n in nodes if n.held.beam < 0 and n.held.fate not in ("kept", "finished")]),
@@ -167,7 +167,7 @@ def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Sca
                 text=[_label(node) for node in held], textfont={"size": 14 if goes_on else 12},
                 textposition=[f"{'bottom' if _lower(n.step) else 'top'} center" for n in held] if goes_on else "middle right",
                 marker={"size": 8 if colour == PRUNED else 12, "symbol": symbol, "line": {"width": 2}},
-                customdata=[".".join(map(str, node.ids)) for node in held], hovertext=[_told(node, last[node.step]) for node in held],
+                customdata=[".".join(map(str, node.ids)) for node in held], hovertext=[_hover(node, last[node.step]) for node in held],
                 hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held),
             )
         )  # fmt: skip
@@ -179,12 +179,12 @@ def _label(node: Node) -> str:
     return theme.label(shown if len(shown) <= SHORT else shown[: SHORT - 1] + "…")
 
 
-def _told(node: Node, last: float) -> str:
-    """What is said of a node."""
+def _hover(node: Node, last: float) -> str:
+    """The hover text of a node."""
     held = node.held
     lines = [
         f"<b>{theme.label(held.text)}</b> at step {node.step}, after beam {held.parent}",
-        f"log P of this piece {held.logp:.3f} (P = {np.exp(held.logp):.3g})",
+        f"log P of this token {held.logp:.3f} (P = {np.exp(held.logp):.3g})",
         f"sum along the branch {held.total:.3f}",
         _why(held, last),
     ]
@@ -204,7 +204,7 @@ def _why(held: Candidate, last: float) -> str:
 
 
 def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:
-    """How many pruned branches of each beam are shown, and which step stands at the left."""
+    """How many pruned branches of each beam are shown, and which step is the first one shown."""
     return {
         "pruned": Range("Pruned branches shown", 0, 4, 2),
         "begin": Range("From step", 0, max(0, len(steps) - COLUMNS)),

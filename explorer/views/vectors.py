@@ -1,4 +1,4 @@
-"""Word vectors: which pairs are drawn, analogies by relation, ratios of counts, words on a plane."""
+"""Word vectors: training pairs, analogies by relation, ratios of counts, words on a plane."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from explorer.views import theme
 from explorer.views.tiles import nothing
 from explorer.views.view import Control, Range, View, by_name, only
 
-WIDE = 60  # so many places of a long text fit into the picture of all pairs
+WIDE = 60  # so many tokens of a long text fit into the picture of all pairs
 
 
 def window(record: Drawn, *, begin: int) -> go.Figure:
-    """Which words of a text become pairs in one step of word2vec: a row for each word as the one in the middle, dark where another
-    word stands near it. Empty rows were left out this time: frequent words often are, and rare ones never. Each of the others looks
-    one to five words far, drawn anew each time, and left-out words do not count.
+    """Which words of a text become training pairs in one step of word2vec: a row for each centre word, a filled cell for each of its
+    context words. Grey rows were left out this time (subsampling): frequent words often are, rare ones never. The window of each of
+    the others is drawn at random, one to five words to each side, and left-out words do not count.
 
     You may conclude that near words become pairs more often than far ones, and that order inside the window is lost.
-    You may not conclude that these pairs are *the* pairs of the text: another step draws others.
+    You may not conclude that these are all pairs of the text: another step draws others.
     """
     end = min(len(record.tokens), begin + WIDE)
     grid = np.zeros((len(record.tokens), len(record.tokens)))
@@ -29,12 +29,12 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     grid = np.where(record.window[:, None] > 0, grid, np.nan)[begin:end, begin:end]
     names = [theme.label(text) for text in record.tokens.texts[begin:end]]
     said = [
-        f"{name}: {share:.2%} of all words, stays with chance {kept:.2f}; window {wide or '–'}"
+        f"{name}: {share:.2%} of all words, kept with probability {kept:.2f}; window {wide or '–'}"
         for name, share, kept, wide in zip(
             names, record.share[begin:end], record.kept[begin:end], record.window[begin:end], strict=True
         )
     ]
-    hover = [[f"{row}<br>near it: {name}" for name in names] for row in said]
+    hover = [[f"{row}<br>context word: {name}" for name in names] for row in said]
     left = int((record.window == 0).sum())
     notes = (f"{len(record.pairs)} pairs; {left} of {len(names)} words left out", theme.unseen_note(record.tokens))
     above = theme.space_above(*notes) + 14
@@ -47,8 +47,8 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     )
     figure.update_layout(
         title=theme.title("Pairs of one text", *notes),
-        xaxis={**axis, "title": {"text": "the word near it"}, "tickangle": -90, "tickfont": font},
-        yaxis={**axis, "title": {"text": "the word in the middle"}, "autorange": "reversed", "tickfont": font},
+        xaxis={**axis, "title": {"text": "context word"}, "tickangle": -90, "tickfont": font},
+        yaxis={**axis, "title": {"text": "centre word"}, "autorange": "reversed", "tickfont": font},
         coloraxis={"cmin": 0, "cmax": 1.3, "showscale": False},
         height=220 + above + max(200, 26 * min(len(names), 26)), margin={"l": 10, "r": 10, "t": above, "b": 60},
     )  # fmt: skip
@@ -56,12 +56,13 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
 
 
 def pairs(record: Drawn, *, place: int) -> go.Figure:
-    """One word in the middle: a row for each word that was drawn near it (label 1), and beside it the strangers that chance
-    drew for that row (label 0), by frequency to the power of 0.75. The colour is what the trained vectors say, σ(w·c): the chance
-    that the pair is a real one. The loss of a row is −log σ(w·c) − Σ log σ(−w·c̄).
+    """One centre word: a row for each of its context words (label 1), and beside it the negative samples of that row (label 0), drawn
+    at random by frequency to the power of 0.75. The colour is the prediction of the trained vectors, σ(w·c): the probability that the
+    pair is a real one. The loss of a row is −log σ(w·c) − Σ log σ(−w·c̄).
 
-    You may conclude what is asked: telling neighbours from strangers, nothing else. You may not conclude that a stranger is wrong:
-    chance also draws words that do stand near, and a good model gives those a high share too.
+    You may conclude what the training objective is: to distinguish context words from negative samples, nothing else.
+    You may not conclude that a negative sample is always wrong: some are context words of the centre word elsewhere, and a good model
+    gives those a high probability too.
     """
     mine = record.of(place)
     word = theme.label(record.tokens.texts[place])
@@ -71,10 +72,10 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
     else:
         grid, names = np.full((1, 6), np.nan), [["–"] * 6]
     note = f"window {record.window[place]}" if record.window[place] else "left out this time"
-    says = f"“{word}”: {note}; it stays with chance {record.kept[place]:.2f}"
+    says = f"“{word}”: {note}; kept with probability {record.kept[place]:.2f}"
     notes = (says, theme.printable(record.model), theme.unseen_note(record.tokens))
     above = theme.space_above(*notes) + 40
-    tone = ["near (1)", *(f"stranger {n} (0)" for n in range(1, grid.shape[1]))]
+    tone = ["context (1)", *(f"negative {n} (0)" for n in range(1, grid.shape[1]))]
     figure = go.Figure(
         go.Heatmap(
             z=grid, text=names, texttemplate="%{text}", coloraxis="coloraxis", xgap=2, ygap=2,
@@ -82,7 +83,7 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
         )
     )  # fmt: skip
     figure.update_layout(
-        title=theme.title("Near words and strangers", *notes), coloraxis={"cmin": 0, "cmax": 1},
+        title=theme.title("Context words and negative samples", *notes), coloraxis={"cmin": 0, "cmax": 1},
         xaxis={"tickmode": "array", "tickvals": list(range(grid.shape[1])), "ticktext": tone, "side": "top", "showgrid": False,
                "tickfont": {"size": 12}},
         yaxis={"visible": False, "autorange": "reversed"},
@@ -92,12 +93,12 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
 
 
 def solved(record: Solved) -> go.Figure:
-    """The share of analogies that are solved, for each relation that the microworld itself knows (gold). Solid: the nearest word
-    to b − a + c with the three words of the question left out, as is usual. Striped: every word may be the answer.
+    """The share of analogies that are solved, for each gold relation of the microworld. Solid: the nearest word to b − a + c with the
+    three words of the question left out, as is usual. Striped: every word may be the answer.
 
-    You may conclude which relations are one direction for most of their words. You may not conclude that the method *reasons*: where
-    every word is allowed, it often gives back a word of the question. Questions of one relation share their words, so a hundred
-    questions are worth far fewer independent ones.
+    You may conclude which relations have nearly the same direction for most of their words. You may not conclude that the method
+    *reasons*: where every word is allowed, it often returns a word of the question. Questions of one relation share their words, so a
+    hundred questions count like far fewer independent ones.
     """
     rows = np.arange(len(record.relations))
     names = [f"{theme.label(name)} ({count})" for name, count in zip(record.relations, record.counts, strict=True)]
@@ -128,12 +129,13 @@ def solved(record: Solved) -> go.Figure:
 
 
 def ratios(record: Ratios) -> go.Figure:
-    """How much more often a word k stands near the first word than near the second: P(k | a) / P(k | b), on a scale of factors. Circles are
-    counted in the texts, crosses come from the vectors. Words near both and words near neither have a ratio around 1: what both
-    share cancels out. The words k were chosen by their counts: largest and smallest ratio, and around 1 the likeliest and the least likely.
+    """How much more often a word k occurs near the first word than near the second: P(k | a) / P(k | b), on a logarithmic scale.
+    Circles are counted in the texts, crosses are computed from the vectors. A word about as probable near both has a ratio around 1:
+    what both have in common cancels out. The words k were chosen by their counts: largest and smallest ratio, and around 1 the most
+    and the least frequent of those counted at least five times.
 
-    You may conclude that differences of vectors keep ratios of counts, as far as circle and cross agree. You may not conclude that a
-    ratio is meaning, nor anything from words that were counted a few times only: their ratio is mostly chance.
+    Where circle and cross coincide, the vectors reproduce the ratio of counts. You may not conclude that a ratio is meaning, nor
+    anything from words that were counted only a few times: their ratio is mostly random.
     """
     a, b = map(theme.label, record.pair)
     rows = np.arange(len(record.words))
@@ -166,12 +168,13 @@ def ratios(record: Ratios) -> go.Figure:
 
 
 def plane(record: Plane) -> go.Figure:
-    """Word vectors on the plane on which they lie furthest apart (their first two principal components), and a line between the two words
-    of each pair. Where a relation is one direction, the lines are about parallel and equally long. A name that would cover another is
+    """Word vectors on their first two principal components (the plane with the largest spread), and a line between the two words of
+    each pair. Where a relation is one direction, the lines are about parallel and equally long. A name that would cover another is
     not written: point at its dot.
 
-    You may conclude how these words lie on this plane; the title says how much of their spread it keeps. You may not conclude that words
-    which touch here are near: the rest of their spread is not in the picture, and another choice of words gives another plane.
+    You may conclude how these words lie on this plane; the title says how much of their variance it keeps. You may not conclude that
+    words which are close here are close in all dimensions: the rest of their variance is not in the picture, and another choice of
+    words gives another plane.
     """
     x, y = record.points.T
     ends = [place for link in record.links for place in (*link, None)]
@@ -184,11 +187,13 @@ def plane(record: Plane) -> go.Figure:
         x=x, y=y, mode="markers+text", text=_apart(names, record.points, sides), textposition=sides, meta=0, marker={"size": 9},
         showlegend=False, textfont={"size": 14}, customdata=names, hovertemplate="%{customdata}: (%{x:.2f}, %{y:.2f})<extra></extra>",
     )  # fmt: skip
-    kept = f"this plane keeps {record.shares.sum():.0%} of the spread of {len(names)} words"
+    kept = f"this plane keeps {record.shares.sum():.0%} of the variance of {len(names)} words"
     notes = (theme.printable(f"{record.model}, {record.relation}" if record.relation else record.model), kept)
     above = theme.space_above(*notes) + 14
     figure = go.Figure([lines, dots])
-    axes = [f"{which} direction ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)]
+    axes = [
+        f"{which} principal component ({share:.0%})" for which, share in zip(("first", "second"), record.shares, strict=True)
+    ]
     room = 0.18 * max(1e-6, float(np.ptp(x))), 0.12 * max(1e-6, float(np.ptp(y)))
     figure.update_layout(
         title=theme.title("Words on a plane", *notes), height=460 + above, margin={"l": 10, "r": 10, "t": above, "b": 60},
@@ -199,7 +204,7 @@ def plane(record: Plane) -> go.Figure:
 
 
 def _apart(names: list[str], points: np.ndarray, sides: list[str]) -> list[str]:
-    """The names that cover none before them, and nothing in place of the others; in pixels of a picture of usual width."""
+    """The names that cover no name before them, and an empty text for the others; in pixels of a picture of usual width."""
     scale = np.array([450.0, 270.0]) / np.maximum(1e-6, np.ptp(points, axis=0))
     taken: list[tuple[np.ndarray, float]] = []
     written = []
@@ -212,29 +217,29 @@ def _apart(names: list[str], points: np.ndarray, sides: list[str]) -> list[str]:
 
 
 def begins(record: Drawn) -> Mapping[str, Control]:
-    """Where a text that is too long for one picture begins."""
-    return {"begin": Range("From place", 0, max(0, len(record.tokens) - WIDE), 0)}
+    """The first position shown of a text that is too long for one picture."""
+    return {"begin": Range("From position", 0, max(0, len(record.tokens) - WIDE), 0)}
 
 
 def middles(record: Drawn) -> Mapping[str, Control]:
-    """Which word is in the middle; at first the rarest of those with several pairs."""
+    """Which word is the centre word; at first the rarest of those with several pairs."""
     often = np.bincount(record.pairs[:, 0], minlength=len(record.tokens))
     first = int(np.argmin(np.where(often >= min(4, often.max()), record.share, np.inf)))
-    return {"place": Range("Place of the word in the middle", 0, len(record.tokens) - 1, first)}
+    return {"place": Range("Position of the centre word", 0, len(record.tokens) - 1, first)}
 
 
 VIEWS = by_name(
     View(
-        "context-window", "Pairs of one text", window, begins, only(Drawn, "training.contexts.drawn(model, text, told) makes")
+        "context-window", "Pairs of one text", window, begins, only(Drawn, "ex.analysis.skipgrams(model, text, examples) makes")
     ),
     View(
         "context-pairs",
-        "Near words and strangers",
+        "Context words and negative samples",
         pairs,
         middles,
-        only(Drawn, "training.contexts.drawn(model, text, told) makes"),
+        only(Drawn, "ex.analysis.skipgrams(model, text, examples) makes"),
     ),
     View("analogies", "Analogies solved", solved, nothing, only(Solved, "measuring.analogies.solved(model) finds")),
-    View("ratios", "Ratios of counts", ratios, nothing, only(Ratios, "training.contexts.ratios(model, a, b, stories) counts")),
-    View("plane", "Words on a plane", plane, nothing, only(Plane, "neighbours.plane(model, pairs) makes")),
+    View("ratios", "Ratios of counts", ratios, nothing, only(Ratios, "ex.analysis.count_ratios(model, a, b, examples) counts")),
+    View("plane", "Words on a plane", plane, nothing, only(Plane, "ex.analysis.plane(model, pairs) makes")),
 )

@@ -15,7 +15,7 @@ from explorer.views import theme
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several named things; `ordered` ones stand on a slider."""
+    """One of several named things; `ordered` ones are shown as a slider."""
 
     label: str
     options: tuple[Any, ...]
@@ -24,7 +24,7 @@ class Choice:
 
     @property
     def first(self) -> Any:
-        """What stands there before anyone chooses."""
+        """The value before anyone chooses."""
         return self.options[0] if self.start is None else self.start
 
     def check(self, name: str, given: Any) -> Any:
@@ -45,7 +45,7 @@ class Range:
 
     @property
     def first(self) -> int:
-        """What stands there before anyone chooses."""
+        """The value before anyone chooses."""
         return self.low if self.start is None else self.start
 
     def check(self, name: str, given: Any) -> int:
@@ -64,7 +64,7 @@ class Toggle:
 
     @property
     def first(self) -> bool:
-        """What stands there before anyone chooses."""
+        """The value before anyone chooses."""
         return self.start
 
     def check(self, name: str, given: Any) -> bool:
@@ -98,7 +98,7 @@ class View:
         return getdoc(self.draw) or ""
 
     def choices(self, record: Any, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Every choice with its value: what was given, checked, or what stands there at first."""
+        """Every choice with its value: what was given, checked, or the first value."""
         reason = self.fits(record)
         if reason:
             raise ExplorerError(f"The view {self.title!r} does not fit: {reason}")

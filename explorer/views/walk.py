@@ -1,4 +1,4 @@
-"""One layer walked through, from the words that enter it to the words that leave it: one step at a time."""
+"""One layer, from its input to its output, one step at a time."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from explorer.records import Tokens, Trace
 from explorer.views import theme
 from explorer.views.attention import choices, frame, has_attention, place_number, remarks
 from explorer.views.panels import Panel, Walk
-from explorer.views.steps import Step, steps_of
+from explorer.views.steps import WalkStep, steps_of
 from explorer.views.view import Choice, Control, Toggle, View, by_name
 
 
 def walk(trace: Trace, *, layer: str, head: int, step: str, word: str, one: bool) -> go.Figure:
     """One layer as the model computed it, one step after the other: x → q, k, v → q·k → ÷√d → mask → softmax → Σ αv.
 
-    Then the heads stand side by side, W_O mixes them, the input is added and the sum is normalised; the feed-forward layer
-    does the same once more, for each word on its own. Move the step slider, or press the arrow keys. With *one word* on, you
-    follow a single query; off, you see every word at once. Point at a cell for its operands.
+    Then the heads are concatenated, W_O combines them, the input is added and the sum is normalised (in pre-norm models the norm
+    comes first); the feed-forward layer follows, for each token separately, with its own sum and norm. Move the step slider, or press
+    the arrow keys. With *one token* on, you follow a single query; off, you see every token at once. Point at a cell for its
+    operands.
 
-    You may conclude that these are the numbers with which this layer made its output. You may not conclude what a single
-    feature means: the model is free to spread one meaning over many features, and many meanings over one.
+    You may conclude that these are the numbers from which this layer computed its output. You may not conclude what a single
+    dimension means: a model may spread one meaning over many dimensions, and use one dimension for many meanings.
     """
     held = walk_of(trace, layer, head, word)
     steps = steps_of(trace)
@@ -43,18 +44,18 @@ def walk_of(trace: Trace, layer: str, head: int, word: str) -> Walk:
 
 
 def words(trace: Trace) -> tuple[str, ...]:
-    """The pieces by place and name, "4 cross"; by place alone where source and target both have rows."""
+    """The tokens by position and name, "4 cross"; by position alone where source and target both have rows."""
     if trace.target is not None:
         return tuple(str(place) for place in range(max(len(trace.source), len(trace.target))))
     return tuple(f"{place} {theme.plain(text)}" for place, text in enumerate(trace.source.texts))
 
 
-def _where(held: Walk, step: Step, one: bool) -> str:
+def _where(held: Walk, step: WalkStep, one: bool) -> str:
     place = f"{held.attention.stream} layer {held.attention.layer}" + (f", head {held.head}" if step.by_head else "")
     if step.by_head and held.attention.k is not None and len(held.attention.k) < held.attention.heads:
         place += f" (its group shares the keys and values of head {held.shared} of {len(held.attention.k)})"
     word = theme.label(held.rows.texts[held.word])
-    return place + (f" · for the word {held.word}, “{word}”" if one or not step.whole else "")
+    return place + (f" · for token {held.word}, “{word}”" if one or not step.whole else "")
 
 
 def _cells(panel: Panel, heading: str, notes: tuple[str, ...]) -> go.Figure:
@@ -80,7 +81,7 @@ def _cells(panel: Panel, heading: str, notes: tuple[str, ...]) -> go.Figure:
 
 
 def _bars(held: Walk, panel: Panel, heading: str, notes: tuple[str, ...]) -> go.Figure:
-    """The row of one word as bars."""
+    """The row of one token as bars."""
     values = panel.values[held.word].astype(np.float32)
     drawn = np.where(np.isfinite(values), values, np.nan)
     operands = None if panel.operands is None else panel.operands[held.word]
@@ -126,8 +127,8 @@ def walk_choices(trace: Trace) -> Mapping[str, Control]:
     pronoun = (word for word in shown if word.partition(" ")[2].strip("·").lower() == "it")
     return {
         "step": Choice("Step", tuple(step.name for step in steps_of(trace)), ordered=True),
-        "one": Toggle("One word", False),
-        "word": Choice("Word", shown, next(pronoun, shown[len(shown) // 2]), ordered=True),
+        "one": Toggle("One token", False),
+        "word": Choice("Token", shown, next(pronoun, shown[len(shown) // 2]), ordered=True),
         "layer": held["layer"],
         "head": held["head"],
     }
@@ -138,7 +139,7 @@ def can_walk(trace: Trace) -> str:
     if reason := has_attention(trace):
         return reason
     if trace.attention[0].q is None:
-        return "this model hands out only its weights, so the steps before them are unknown."
+        return "this model gives only its attention weights, so the steps before them are unknown."
     return "" if trace.blocks else "this trace holds no blocks. Make it with ex.trace(model, text, blocks=True)."
 
 

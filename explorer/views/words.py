@@ -1,4 +1,4 @@
-"""Pictures of words and pieces: what a language costs, and labels of words from labels of pieces."""
+"""Pictures of words and tokens: tokens per word by language, and labels of words from labels of tokens."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from explorer.records import WAYS, Fertility, WordLabels
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name
 
-COUNTS = ("pieces per word", "pieces for the sentence", "share of [UNK]")
+COUNTS = ("tokens per word", "tokens for the sentence", "share of [UNK]")
 
 
 def fertility(record: Fertility, *, count: str) -> go.Figure:
-    """What the same sentence costs in five languages, one row for each tokenizer.
+    """How many tokens the same sentence needs in five languages, one row for each tokenizer.
 
-    A tokenizer that has met only English spells Finnish in small pieces, has no letters for Arabic or Chinese, and calls
-    whole words, or a whole run of letters, one [UNK]: then a low number is no good sign. Bytes never fail, but a letter of
-    another script takes two to four of them.
+    A tokenizer that was trained on English only cuts Finnish into small tokens, has no letters for Arabic or Chinese, and replaces
+    whole words, or a run of letters, by one [UNK]: then a low number is no good sign. Bytes never fail, but a letter of another
+    script takes two to four of them.
 
-    You may conclude what a speaker pays with these vocabularies. You may not conclude that a language is hard: learned from
-    other texts, the same algorithm turns the table round.
+    You may conclude how many tokens each language costs with these vocabularies. You may not conclude that a language is hard:
+    trained on other texts, the same algorithm would favour another language.
     """
     values = {
-        "pieces per word": record.pieces / record.words,
-        "pieces for the sentence": record.pieces.astype(float),
+        "tokens per word": record.pieces / record.words,
+        "tokens for the sentence": record.pieces.astype(float),
         "share of [UNK]": record.unknown / record.pieces,
     }[count]
     heat = go.Heatmap(
@@ -60,22 +60,23 @@ def _axis(names: tuple[str, ...]) -> dict[str, object]:
 
 
 def word_labels(record: WordLabels, *, way: str) -> go.Figure:
-    """Above: what a tagger says of each piece by itself. Below: what is made of it for each word. ✓ is the right label.
+    """Above: what a tagger predicts for each token alone. Below: how these predictions are combined for each word. ✓ is the gold
+    label.
 
-    A tagger labels pieces, and people want labels of words. Taking the first piece is the simplest way; one can also use
-    what all pieces of the word say.
+    A tagger labels tokens, but labels of words are wanted. Taking the first token is the simplest way; one can also combine the
+    predictions of all tokens of the word.
 
-    You may conclude that here the other pieces know something that the first does not. You may not conclude that it is the
-    same for BERT: there the first piece has already seen the rest of its word through attention.
+    You may conclude that here the other tokens hold information that the first does not. You may not conclude that it is the same for
+    BERT: there the first token has already seen the rest of its word through attention.
     """
     together = record.together(way)
     sizes = [len(record.tokens), len(record.words)]
     figure = make_subplots(
-        2, 1, subplot_titles=("each piece", f"each word: {way}"), row_heights=sizes, vertical_spacing=2.6 / (sum(sizes) + 4)
+        2, 1, subplot_titles=("each token", f"each word: {way}"), row_heights=sizes, vertical_spacing=2.6 / (sum(sizes) + 4)
     )
     gold = np.array([record.labels.index(label) for label in record.gold])
     marks = [["✓" if label == right else "" for label in range(len(record.labels))] for right in gold]
-    panels = (("pieces", record.shares, record.tokens.texts, None), ("words", together, record.words, marks))
+    panels = (("tokens", record.shares, record.tokens.texts, None), ("words", together, record.words, marks))
     for row, (name, values, names, texts) in enumerate(panels, 1):
         figure.add_trace(_shares(name, values, texts), row=row, col=1)
         figure.update_xaxes(**_axis(record.labels), showticklabels=row == 2, row=row, col=1)
@@ -85,7 +86,7 @@ def word_labels(record: WordLabels, *, way: str) -> go.Figure:
     notes = (f"here {hits} of {len(gold)} words are right", f"on {record.tried:,} words of new texts: {scores}")
     above = theme.space_above(*notes) + 24
     figure.update_layout(
-        title=theme.title("Labels of words from those of pieces", *notes),
+        title=theme.title("Labels of words from those of tokens", *notes),
         height=above + 130 + 25 * sum(sizes),
         margin={"l": 10, "r": 10, "t": above, "b": 70},
         coloraxis={"cmin": 0, "cmax": 1, "showscale": False},
@@ -107,7 +108,7 @@ def _shares(name: str, values: np.ndarray, texts: list[list[str]] | None) -> go.
 
 
 def is_fertility(record: object) -> str:
-    """Empty for what languages cost."""
+    """Empty for numbers of tokens by language."""
     return "" if isinstance(record, Fertility) else f"it draws what fertility(…) makes; this is a {type(record).__name__}."
 
 
@@ -122,11 +123,11 @@ def count_of(record: Fertility) -> Mapping[str, Control]:
 
 
 def way_of(record: WordLabels) -> Mapping[str, Control]:
-    """How pieces are put together."""
+    """How the tokens of a word are combined."""
     return {"way": Choice("Way", tuple(WAYS))}
 
 
 VIEWS = by_name(
-    View("fertility", "What a language costs", fertility, count_of, is_fertility),
-    View("word-labels", "Labels of words from labels of pieces", word_labels, way_of, is_word_labels),
+    View("fertility", "Tokens per word in five languages", fertility, count_of, is_fertility),
+    View("word-labels", "Labels of words from labels of tokens", word_labels, way_of, is_word_labels),
 )

@@ -1,4 +1,4 @@
-"""What is written: which pieces could come next, how probable a text is, and what several strategies make of one beginning."""
+"""Generated text: which tokens could come next, how probable a text is, and what several strategies generate from one prompt."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def next_piece(
     min_p: float | str,
     typical_p: float | str,
 ) -> go.Figure:
-    """The pieces that could come next, the likeliest on top, with their probabilities over the whole vocabulary after dividing the
-    scores by the temperature. Solid bars may be drawn; striped ones were cut. The dashed line is the cut.
+    """The tokens that could come next, the most probable on top; probabilities are over the whole vocabulary, after dividing the
+    logits by the temperature. Solid bars may be sampled; striped ones were cut. The dashed line is the cut.
 
-    A low temperature makes the first bar longer, a high one evens all bars out. Top k keeps a fixed number of pieces, top p as many as
-    hold the share p, min p those that are not much rarer than the first, typical p those whose surprise is nearest to the entropy
-    (that may leave out the likeliest). They work in this order; afterwards what is left is divided by its sum.
+    A low temperature makes the first bar longer, a high one evens the bars out. Top k keeps a fixed number of tokens, top p as many
+    as together reach the probability p, min p those whose probability is at least min p times that of the first, typical p those
+    whose −log P is nearest to the entropy (even without the first). They apply in this order; then what remains is renormalised.
 
-    You may conclude what can be drawn here. You may not conclude that the cut pieces are wrong, or that the same setting keeps as many
-    at the next step: where the model is sure, one piece may be all.
+    You may conclude what can be sampled here. You may not conclude that the cut tokens are wrong, or that the same setting keeps as
+    many at the next step: where the model is confident, only one token may be left.
     """
     limits = zip(CUTS, (top_k, top_p, min_p, typical_p), strict=True)
     shares, why = record.cut(temperature, **{name: float(value) for name, value in limits if value != OFF})
@@ -45,12 +45,12 @@ def next_piece(
     figure = go.Figure([*drawn, *_cut_line(kept, shown, float(shares[0]))])
     notes = (
         f"after: … {theme.printable(record.prompt[-60:])}",
-        f"{int(kept.sum()):,} of {len(shares):,} pieces are left and hold {mass:.1%}; the {shown} likeliest are shown",
+        f"{int(kept.sum()):,} of {len(shares):,} tokens are left, probability {mass:.1%} in all; the {shown} most probable are shown",
         f"entropy of the model's own distribution: {record.entropy:.2f} nats",
     )
     above = theme.space_above(*notes) + 14
     return figure.update_layout(
-        title=theme.title("Which piece comes next?", *notes),
+        title=theme.title("Which token comes next?", *notes),
         xaxis={"title": {"text": "probability"}, "range": [0, min(1.2, 1.25 * float(shares[0]))], "tickformat": ".0%", "nticks": 6},
         yaxis={
             "tickmode": "array", "tickvals": list(range(shown)), "ticktext": [theme.label(t) for t in record.texts[:shown]],
@@ -61,16 +61,20 @@ def next_piece(
 
 
 def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float, kept: bool) -> go.Bar:
-    """The bars that may be drawn, or those that were cut."""
+    """The bars that may be sampled, or those that were cut."""
     held = [n for n in range(min(SHOWN, len(record.texts))) if (why[n] == 0) == kept]
-    told = [
+    hovers = [
         f"{theme.label(record.texts[n])}: {shares[n]:.4g}<br>"
-        + (f"drawn with {shares[n] / mass:.4g} after the cuts" if kept else f"cut by {CUTS[why[n] - 1].replace('_', ' ')}")
+        + (
+            f"sampled with probability {shares[n] / mass:.4g} after the cuts"
+            if kept
+            else f"cut by {CUTS[why[n] - 1].replace('_', ' ')}"
+        )
         for n in held
     ]
     return go.Bar(
         orientation="h", base=0, x=shares[held], y=held, width=0.72, text=[f"{shares[n]:.1%}" for n in held], textposition="outside",
-        cliponaxis=False, name="may be drawn" if kept else "/ cut", meta=0 if kept else 6, customdata=told,
+        cliponaxis=False, name="may be sampled" if kept else "/ cut", meta=0 if kept else 6, customdata=hovers,
         marker={"pattern": {"shape": "" if kept else "/"}}, hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
 
@@ -97,18 +101,18 @@ def cuts(record: Distribution) -> Mapping[str, Control]:
 
 
 def written(records: Sequence[Written]) -> go.Figure:
-    """One beginning, and what each strategy writes after it, piece by piece. The paler a piece, the more probable it was to the model
-    when it was written; dark ones surprised it. Point at a piece for P(piece | all before it). The sum of the logarithms stands in the
-    heading: the larger (nearer to 0), the more probable the whole text.
+    """One prompt, and what each strategy generates after it, token by token. A token without colour was probable when it was
+    generated; the stronger the colour, the less probable it was. Point at a token for P(token | all before it). The heading has the
+    sum of the logarithms: the larger (nearer to 0), the more probable the whole text.
 
-    You may conclude which text the model itself finds more probable. You may not conclude that this one is better to read: the most
-    probable texts are often dull or go in circles. Sums of texts of different lengths are not comparable either; means are a remedy,
-    not a proof.
+    You may conclude which text is more probable to the model. You may not conclude that this one is better to read: the most probable
+    texts are often dull or repeat themselves. Sums of texts of different lengths are not comparable either; means help, but prove
+    nothing.
     """
     rows = [line for record in records for line in _lines(record)]
     lowest = min(float(record.logp.min()) if len(record.logp) else 0.0 for record in records)
-    notes = (f"after: … {theme.printable(records[0].prompt[-80:])}", f"darkest piece: log P = {lowest:.1f}")
-    return strips.drawn(rows, f"What {theme.printable(records[0].model)} writes", notes)
+    notes = (f"after: … {theme.printable(records[0].prompt[-80:])}", f"least probable token: log P = {lowest:.1f}")
+    return strips.drawn(rows, f"What {theme.printable(records[0].model)} generates", notes)
 
 
 def _lines(record: Written) -> list[Strip]:
@@ -122,11 +126,11 @@ def _lines(record: Written) -> list[Strip]:
 
 
 def chain(record: Written) -> go.Figure:
-    """P(y) taken apart: each bar is log P of one piece given all pieces before it. Added up from the left they give the line, which
-    ends at log P(y), the sum that the lecture's product becomes when logarithms are taken.
+    """P(y) by the chain rule: each bar is log P of one token given all tokens before it. Added up from the left they give the line,
+    which ends at log P(y): the logarithm turns the product of probabilities into a sum.
 
-    You may conclude where this text lost its probability: at long bars. You may not conclude that a likely text is a true one, and you
-    may not compare sums of texts of different lengths: every piece adds something negative.
+    You may conclude which tokens make this text improbable: those with long bars. You may not conclude that a probable text is a true
+    one, and you may not compare sums of texts of different lengths: every token adds something negative.
     """
     places = np.arange(len(record.logp))
     total = np.cumsum(record.logp)
@@ -141,11 +145,11 @@ def chain(record: Written) -> go.Figure:
     log10 = len(record.logp) * np.log10(max(2, record.size))
     notes = (
         f"{theme.label(record.label)}: log P(y) = {record.total:.2f}, so P(y) = {np.exp(record.total):.3g}",
-        f"texts of {len(record.logp)} pieces from {record.size:,}: |V|^L = {record.size:,}^{len(record.logp)} ≈ 10^{log10:.0f}",
+        f"texts of {len(record.logp)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(record.logp)} ≈ 10^{log10:.0f}",
     )
     above = theme.space_above(*notes) + 14
     return go.Figure([bars, line]).update_layout(
-        title=theme.title("P(y) piece by piece", *notes),
+        title=theme.title("P(y) token by token", *notes),
         xaxis={
             "tickmode": "array", "tickvals": places, "ticktext": [theme.label(text) for text in record.texts], "tickangle": -60,
             "automargin": True, "showgrid": False,
@@ -156,35 +160,35 @@ def chain(record: Written) -> go.Figure:
 
 
 def contest(record: Contest) -> go.Figure:
-    """Each column is one beginning; the marks are log P of what was written after it: by the people (or the program) that wrote the
-    story, by greedy, and by beams. Higher is more probable to the model. Columns are ordered by what greedy reaches.
+    """Each column is one prompt; the marks are log P of its continuations: the real one of the story, greedy's, and those of beam
+    search. Higher is more probable to the model. Columns are ordered by the value of greedy.
 
-    A mark above greedy's shows a trap: at some step the likeliest piece led away from the more probable text. Where a beam's mark lies
-    *below* greedy's, the beam has pruned greedy's text on the way.
+    A mark above greedy's shows where greedy search fails: at some step the most probable token led away from the more probable text.
+    Where the mark of beam search is *below* greedy's, the beam has pruned greedy's text on the way.
 
-    You may conclude who finds more probable texts in these beginnings. You may not conclude that the more probable text is better: the
-    real continuations are often the least probable of all.
+    You may conclude which strategy finds more probable texts for these prompts. You may not conclude that the more probable text is
+    better: the real continuations are often the least probable of all.
     """
     greedy = record.totals[record.labels.index("greedy")]
     order = np.argsort(-greedy, kind="stable")
-    told = [
+    hovers = [
         [f"{theme.label(p)} … {theme.printable(t[k][:60])}" for p, t in zip(record.prompts, record.texts, strict=True)]
         for k in range(len(record.labels))
     ]
     marks = [
         go.Scatter(
             x=np.arange(len(order)), y=record.totals[k][order], mode="markers", name=label, meta=k,
-            marker={"size": 10, "symbol": SYMBOLS[k % len(SYMBOLS)]}, hovertext=[told[k][n] for n in order],
+            marker={"size": 10, "symbol": SYMBOLS[k % len(SYMBOLS)]}, hovertext=[hovers[k][n] for n in order],
             hovertemplate=f"{label}: <b>%{{y:.2f}}</b><br>%{{hovertext}}<extra></extra>",
         )
         for k, label in enumerate(record.labels)
     ]  # fmt: skip
     better = [_against(label, record.totals[k] - greedy) for k, label in enumerate(record.labels) if label != "greedy"]
-    notes = (f"{len(order)} beginnings, {theme.printable(record.model)}", *better)
+    notes = (f"{len(order)} prompts, {theme.printable(record.model)}", *better)
     above = theme.space_above(*notes) + 14
     return go.Figure(marks).update_layout(
         title=theme.title("Whose text is the most probable?", *notes),
-        xaxis={"title": {"text": "beginning, ordered by greedy"}, "showgrid": False},
+        xaxis={"title": {"text": "prompt, ordered by greedy"}, "showgrid": False},
         yaxis={"title": {"text": "log P(y)"}, "automargin": True},
         height=above + 430, margin={"l": 10, "r": 10, "t": above, "b": 120}, legend={"y": -0.2},
     )  # fmt: skip
@@ -208,20 +212,20 @@ def are_written(record: object) -> str:
     """Empty for texts of several strategies."""
     if isinstance(record, tuple) and record and all(isinstance(one, Written) for one in record):
         return ""
-    return f"it draws a tuple of texts, which explorer.generating.comparing.written makes; this is a {type(record).__name__}."
+    return f"it draws a tuple of texts, which explorer.decoding.comparison.written makes; this is a {type(record).__name__}."
 
 
 def has_pieces(record: object) -> str:
-    """Empty for one text with at least one piece."""
+    """Empty for one text with at least one token."""
     if not isinstance(record, Written):
-        return f"it draws what explorer.generating.comparing.written makes; this is a {type(record).__name__}."
+        return f"it draws what explorer.decoding.comparison.written makes; this is a {type(record).__name__}."
     return "" if len(record.logp) else "nothing was written, so there is nothing to multiply."
 
 
-COMPARING = "explorer.generating.comparing"
+COMPARING = "explorer.decoding.comparison"
 VIEWS = by_name(
-    View("next-piece", "Which piece comes next", next_piece, cuts, is_a(Distribution, f"{COMPARING}.distribution(model, text)")),
-    View("written", "What strategies write", written, nothing, are_written),
-    View("chain", "P(y) piece by piece", chain, nothing, has_pieces),
+    View("next-piece", "Which token comes next", next_piece, cuts, is_a(Distribution, f"{COMPARING}.distribution(model, text)")),
+    View("written", "What strategies generate", written, nothing, are_written),
+    View("chain", "P(y) token by token", chain, nothing, has_pieces),
     View("contest", "Whose text is the most probable", contest, nothing, is_a(Contest, f"{COMPARING}.contest(model, texts)")),
 )  # fmt: skip

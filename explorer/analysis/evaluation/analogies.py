@@ -1,4 +1,4 @@
-"""Analogies over the microworld's own relations: he is to she as king is to …, asked of word vectors."""
+"""Analogies over the gold relations of the microworld: he is to she as king is to …, for word vectors."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from itertools import permutations
 
 import numpy as np
 
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.context import EvalContext, EvalData
+from explorer.analysis.word_vectors import analogy, unit
 from explorer.errors import ChoiceError
-from explorer.measuring import scores
-from explorer.measuring.held import Desk, Held
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
-from explorer.model.others import StaticModel
-from explorer.neighbours import analogy, unit
+from explorer.microworld.relations import relations
+from explorer.models.model import TrainableModel
+from explorer.models.vectors import StaticModel
 from explorer.records import Solved
-from explorer.text.microworld.relations import relations
 
 MOST, SHOWN = 200, (("he", "she", "king"), ("dog", "dogs", "cat"), ("walk", "walked", "play"))
 
 
-def known(desk: Desk) -> dict[str, np.ndarray]:
+def known(context: EvalContext) -> dict[str, np.ndarray]:
     """Up to 200 questions of each relation, [question, (a, b, c, d)] as ids: all four words are in the vocabulary."""
-    special, made = set(desk.tokenizer.vocabulary.special), {}
+    special, made = set(context.tokenizer.vocabulary.special), {}
     for name, pairs in relations().items():
-        ids = [(desk.tokenizer.core.token_to_id(a), desk.tokenizer.core.token_to_id(b)) for a, b in pairs]
+        ids = [(context.tokenizer.core.token_to_id(a), context.tokenizer.core.token_to_id(b)) for a, b in pairs]
         some = [pair for pair in ids if None not in pair and not special & set(pair)]
         asked = [(*one, *other) for one, other in permutations(some, 2) if len({*one, *other}) == 4]
         if asked:
-            chosen = desk.chance(9).permutation(len(asked))[:MOST]
+            chosen = context.rng(9).permutation(len(asked))[:MOST]
             made[name] = np.array(asked)[chosen]
     return made
 
 
 def nearest(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
-    """What lies nearest to b − a + c, for every question; with `forbid` no word of the question may be the answer."""
+    """The nearest word to b − a + c, for every question; with `forbid` no word of the question may be the answer."""
     a, b, c, _ = asked.T
     likeness = (vectors[b] - vectors[a] + vectors[c]) @ vectors.T  # [question, word]
     if forbid:
@@ -44,16 +44,20 @@ def nearest(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarr
 
 
 def answered(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndarray:
-    """Whether d lies nearest to b − a + c, for every question."""
+    """Whether d is nearest to b − a + c, for every question."""
     right: np.ndarray = nearest(vectors, asked, forbid=forbid) == asked[:, 3]
     return right
 
 
-def solved(model: StaticModel) -> Solved:
-    """The questions that a card asks, by relation: the easiest relation first."""
+def solve_analogies(model: StaticModel) -> Solved:
+    """The questions of a model card, by relation: the easiest relation first.
+
+    >>> ex.analysis.solve_analogies(ex.load("word2vec")).model
+    'word2vec'
+    """
     vectors, pieces = unit(model), model.tokenizer
     rows = []
-    for name, asked in known(Desk(Held([]), pieces, "skip-gram", "", model.longest, 0)).items():
+    for name, asked in known(EvalContext(EvalData([]), pieces, "", model.longest)).items():
         free = nearest(vectors, asked, forbid=False)
         a, b, c, d = (pieces.text_of(int(n)) for n in asked[0])
         echoed = (free[:, None] == asked[:, :3]).any(1)
@@ -65,14 +69,14 @@ def solved(model: StaticModel) -> Solved:
     return Solved(model.name, names, examples, *map(np.array, numbers))
 
 
-def analogies(desk: Desk) -> Callable[[OwnModel], Measured] | None:
+def analogies(context: EvalContext) -> Callable[[TrainableModel], Measured] | None:
     """The share of analogies solved, by relation and in all; and in all where the words of the question are allowed too."""
-    asked = known(desk)
+    asked = known(context)
     if not asked:
         return None
     every = np.concatenate(list(asked.values()))
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TrainableModel) -> Measured:
         vectors = unit(model)
         by_name = {f"analogies, {name}": scores.share(answered(vectors, some, forbid=True)) for name, some in asked.items()}
         whole = {

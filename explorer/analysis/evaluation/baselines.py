@@ -1,4 +1,4 @@
-"""What one look at a model found."""
+"""The results of one evaluation of a model."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measured:
-    """Metrics by name; samples, a line each; and probes, by name how much each head does one thing [layer, head]."""
+    """Metrics by name; samples, a line each; and probes, by name how strongly each attention head shows a pattern [layer, head]."""
 
     metrics: dict[str, float] = field(default_factory=dict)
     samples: tuple[str, ...] = ()
     probes: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def together(parts: Iterable[Measured]) -> Measured:
+def merged(parts: Iterable[Measured]) -> Measured:
     """Several looks as one; a metric that is no number, because nothing was asked, is left out."""
     metrics: dict[str, float] = {}
     samples: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Questions with a blank whose answer the story decides, put to a masked model: which of the words does it prefer there?"""
+"""Cloze questions whose answer follows from the story, for a masked language model: which of the words is more probable?"""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from explorer.measuring import scores
-from explorer.measuring.feeding import logp_at, sheet_of
-from explorer.measuring.held import Desk
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
-from explorer.text.microworld.derived.blanks import blanks
-from explorer.text.microworld.derived.reasons import Reason, reasons
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.batches import logp_at, sheet_of
+from explorer.analysis.evaluation.context import EvalContext
+from explorer.microworld.derived.blanks import blanks
+from explorer.microworld.derived.reasons import Reason, reasons
+from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
 
 NAMES = {
@@ -25,28 +25,28 @@ NAMES = {
     "who, by the reason": "who, by the reason",
 }
 REASONED = {"crossing": "too tired, too wide", "packing": "too big, too small"}
-Question = tuple[list[int], int, list[int]]  # ids with the mask, its place, the words to choose from: the right one first
+Question = tuple[list[int], int, list[int]]  # ids with the mask, its position, the words to choose from: the right one first
 
 
-def fill_in(desk: Desk) -> Callable[[OwnModel], Measured] | None:
-    """Blanks of held-out stories by what they ask for: agreement, he or she, what was said before."""
-    if desk.held.world != "microworld":
+def fill_in(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
+    """Blanks of held-out stories by what they test: agreement, he or she, repeated names and nouns."""
+    if context.held.world != "microworld":
         return None
     found: dict[str, list[Question]] = defaultdict(list)
-    most = desk.count if desk.thorough else max(8, desk.count // 3)
-    for blank in blanks(2 * desk.count, desk.held.seed + 2, desk.held.split):
+    most = context.count if context.thorough else max(8, context.count // 3)
+    for blank in blanks(2 * context.count, context.held.seed + 2, context.held.split):
         name = NAMES.get(blank.phenomenon)
         if name is None or len(found[name]) >= most:
             continue
         after = blank.start + len(blank.right)
-        made = question(desk, blank.text[: blank.start], blank.text[after:], (blank.right, *blank.wrong))
+        made = question(context, blank.text[: blank.start], blank.text[after:], (blank.right, *blank.wrong))
         if made is not None:
             found[name].append(made)
     found = {name: asked for name, asked in found.items() if len(asked) >= 5}
     every = [one for asked in found.values() for one in asked]
 
-    def ask(model: OwnModel) -> Measured:
-        right, metrics, at = chosen(model, every) == 0, {}, 0
+    def ask(model: TransformerModel) -> Measured:
+        right, metrics, at = preferred(model, every) == 0, {}, 0
         for name, asked in found.items():
             metrics[name] = scores.share(right[at : at + len(asked)])
             at += len(asked)
@@ -55,20 +55,20 @@ def fill_in(desk: Desk) -> Callable[[OwnModel], Measured] | None:
     return ask if every else None
 
 
-def by_reason(desk: Desk) -> Callable[[OwnModel], Measured] | None:
-    """*Too tired* or *too wide*: which noun stands in "because the [MASK] was too …"? A pair counts if both are right."""
-    if desk.held.world != "microworld":
+def by_reason(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
+    """*Too tired* or *too wide*: which noun fits "because the [MASK] was too …"? A pair counts if both are right."""
+    if context.held.world != "microworld":
         return None
     asked: list[Question] = []
     scripts: list[str] = []
-    for reason in reasons(desk.count, desk.held.seed + 3, desk.held.split):
-        both = [one for which in (0, 1) if (one := _reasoned(desk, reason, which)) is not None]
+    for reason in reasons(context.count, context.held.seed + 3, context.held.split):
+        both = [one for which in (0, 1) if (one := _reasoned(context, reason, which)) is not None]
         if len(both) == 2:
             asked += both
             scripts.append(reason.script)
 
-    def ask(model: OwnModel) -> Measured:
-        right = (chosen(model, asked) == 0).reshape(-1, 2)
+    def ask(model: TransformerModel) -> Measured:
+        right = (preferred(model, asked) == 0).reshape(-1, 2)
         metrics: dict[str, float] = {}
         for script, name in REASONED.items():
             here = right[np.array(scripts) == script]
@@ -78,33 +78,33 @@ def by_reason(desk: Desk) -> Callable[[OwnModel], Measured] | None:
     return ask if asked else None
 
 
-def _reasoned(desk: Desk, reason: Reason, which: int) -> Question | None:
+def _reasoned(context: EvalContext, reason: Reason, which: int) -> Question | None:
     before, after = reason.text(which, "the \0").split("\0")
-    return question(desk, before, after, (reason.nouns[which], reason.nouns[1 - which]))
+    return question(context, before, after, (reason.nouns[which], reason.nouns[1 - which]))
 
 
-def question(desk: Desk, before: str, after: str, words: Iterable[str]) -> Question | None:
-    """A text with [MASK] in its middle, if each of the words is one piece and the text is not too long."""
-    mask = desk.tokenizer.vocabulary.mask
-    choices = [one_piece(desk.tokenizer, before, word) for word in words]
+def question(context: EvalContext, before: str, after: str, words: Iterable[str]) -> Question | None:
+    """A text with [MASK] in its middle, if each of the words is one token and the text is not too long."""
+    mask = context.tokenizer.vocabulary.mask
+    choices = [one_piece(context.tokenizer, before, word) for word in words]
     ids = (
-        desk.tokenizer.encode(f"{before}{desk.tokenizer.core.id_to_token(mask)}{after}").ids.tolist()
+        context.tokenizer.encode(f"{before}{context.tokenizer.core.id_to_token(mask)}{after}").ids.tolist()
         if mask is not None
         else []
     )
-    if None in choices or not ids or len(ids) > desk.length or ids.count(mask) != 1:
+    if None in choices or not ids or len(ids) > context.length or ids.count(mask) != 1:
         return None
     return ids, ids.index(mask), [int(piece) for piece in choices if piece is not None]
 
 
 def one_piece(tokenizer: Tokenizer, before: str, word: str) -> int | None:
-    """The piece that a word is at this place of a text; None where it is several."""
+    """The token of a word at this position of a text; None where it is several tokens."""
     ids = tokenizer.core.encode(f"a {word}" if before.endswith(" ") else word, add_special_tokens=False).ids
     rest = ids[len(tokenizer.core.encode("a", add_special_tokens=False).ids) :] if before.endswith(" ") else ids
     return rest[0] if len(rest) == 1 and rest[0] != tokenizer.vocabulary.unknown else None
 
 
-def chosen(model: OwnModel, asked: list[Question]) -> np.ndarray:
+def preferred(model: TransformerModel, asked: list[Question]) -> np.ndarray:
     """For each question the number of the word that the model prefers."""
     sheet = sheet_of([ids for ids, _, _ in asked])
     where = np.zeros(sheet.ids.shape, bool)

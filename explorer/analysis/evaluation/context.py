@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from explorer.model import OwnModel
-from explorer.text.microworld.french import Pair
+from explorer.microworld.translation import Pair
+from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
-class Held:
+class EvalData:
     """Texts that no training step sees: stories as lists of sentences, documents, or translations (source, target).
 
     `world` names the generator that told them ("microworld"), for the questions that need its gold labels; they are drawn with
     `seed` from `split`. `gold` holds the aligned pairs behind translations. `train` is what a rule
-    measured beside the model counts: rows of ids for the n-gram beside a causal one, stories in pieces beside span boundaries.
+    measured beside the model counts: rows of ids for the n-gram beside a causal one, examples beside span boundaries.
     `teacher` is the model that a student learned from, to be asked the same.
     """
 
@@ -29,28 +29,28 @@ class Held:
     seed: int = 0
     gold: Sequence[Pair] = ()
     train: Sequence[Any] = ()
-    teacher: OwnModel | None = None
+    teacher: TransformerModel | None = None
 
 
 @dataclass(frozen=True)
-class Desk:
-    """All that a measure may use to prepare its questions before it meets a model."""
+class EvalContext:
+    """All that a metric may use to prepare its questions before it gets a model."""
 
-    held: Held
+    held: EvalData
     tokenizer: Tokenizer
-    objective: str
     strategy: str
     length: int
-    seed: int
+    seed: int = 0
     thorough: bool = False
+    pairs: bool = False  # whether the model read its texts in two parts, the second of which may not belong to the first
 
     @property
     def count(self) -> int:
         """How many texts there are: questions of every sort are about as many."""
         return len(self.held.texts)
 
-    def chance(self, salt: int) -> np.random.Generator:
-        """A stream of chance for one measure, the same at every check."""
+    def rng(self, salt: int) -> np.random.Generator:
+        """A random generator for one metric, the same at every check."""
         return np.random.default_rng((self.seed, 3, salt))
 
 

@@ -1,4 +1,4 @@
-"""Where heads look: the mean weight that goes from some places to others, head by head, over many texts at once."""
+"""What heads attend to: the mean attention weight from some positions to others, head by head, over many texts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import tap
-from explorer.measuring.feeding import Sheet, batches, given, states, taught
-from explorer.model import OwnModel
+from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, in_turn, states
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
 
 
 @dataclass(frozen=True)
 class Links:
-    """Places that look and places that are looked at: three numbers a link (row, query, key)."""
+    """Pairs of query and key positions: three numbers a link (row, query, key)."""
 
     row: np.ndarray
     query: np.ndarray
@@ -25,7 +25,7 @@ class Links:
 
     @property
     def looking(self) -> int:
-        """How many places look: the mean is over them, their weights on several keys are added."""
+        """How many queries there are: the mean is over them, their weights on several keys are added."""
         return len(np.unique(np.stack([self.row, self.query]), axis=1).T) if len(self.row) else 0
 
     def within(self, rows: slice) -> Links:
@@ -46,11 +46,11 @@ def from_mask(mask: np.ndarray) -> Links:
 
 
 def weights_on(
-    model: OwnModel, sheet: Sheet, asked: Mapping[str, Links], stream: str = "", target: np.ndarray | None = None
+    model: TransformerModel, sheet: Sheet, asked: Mapping[str, Links], stream: str = "", target: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
     """For every name the mean weight on its links, [layer, head]; a name without links is left out.
 
-    `stream` is that of the model unless said. An encoder-decoder also reads `target`, shifted.
+    `stream` is that of the model unless given. An encoder-decoder also reads `target`, shifted.
     """
     names = [name for name, link in asked.items() if len(link.row)]
     each = weights_each(model, sheet, [asked[name] for name in names], stream, target)
@@ -59,19 +59,19 @@ def weights_on(
 
 @torch.no_grad()
 def weights_each(
-    model: OwnModel, sheet: Sheet, asked: Sequence[Links], stream: str = "", target: np.ndarray | None = None
+    model: TransformerModel, sheet: Sheet, asked: Sequence[Links], stream: str = "", target: np.ndarray | None = None
 ) -> list[np.ndarray]:
     """The weights on links, added up for every row of the sheet: [layer, head, row] for each of `asked`."""
     stream = stream or model.family
     total = [np.zeros((*model.streams[stream], len(sheet.ids))) for _ in asked]
-    for rows in batches(len(sheet.ids)):
+    for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
         here = [link.within(rows) for link in asked]
         with tap.listening(_adder(stream, here, [value[..., rows] for value in total])):
             if target is None:
                 states(model, part)
             else:
-                taught(model, part, given(model, target[rows])[0])
+                decoder_states(model, part, given(model, target[rows])[0])
     return total
 
 
@@ -92,7 +92,7 @@ def _adder(stream: str, asked: Sequence[Links], total: Sequence[np.ndarray]) -> 
 
 
 @torch.no_grad()
-def heard(model: OwnModel, stream: str, run: Callable[[], object]) -> list[np.ndarray]:
+def heard(model: TransformerModel, stream: str, run: Callable[[], object]) -> list[np.ndarray]:
     """The weights of every layer of a stream while something runs, [row, head, query, key] each."""
     found: list[np.ndarray] = []
 

@@ -1,4 +1,4 @@
-"""What a masked model finds again: hidden pieces, words that stand elsewhere in the text, the second half of a pair."""
+"""Metrics of a masked language model: masked tokens, words that occur elsewhere in the text, the second half of a pair."""
 
 from __future__ import annotations
 
@@ -9,56 +9,55 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.batches import Sheet, in_turn, judged, logp_at, rows_from, sheet_of, states
+from explorer.analysis.evaluation.context import EvalContext, plain, sentences
 from explorer.corruption.masking import mlm
 from explorer.corruption.rows import MASKED
-from explorer.measuring import scores
-from explorer.measuring.feeding import Sheet, batches, judged, logp_at, rows_from, sheet_of, states
-from explorer.measuring.held import Desk, plain, sentences
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
+from explorer.microworld.derived.following import following
+from explorer.microworld.giveaway import NAME
+from explorer.models.top_tokens import top_tokens
+from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
-from explorer.text.microworld.derived.following import following
-from explorer.text.microworld.giveaway import NAME
 
-Ask = Callable[[OwnModel], Measured]
+Ask = Callable[[TransformerModel], Measured]
 BEST = 3
 
 
 def fitting(tokens: Sequence[Tokens], length: int) -> list[Tokens]:
-    """The texts that the model can read whole."""
+    """The texts that fit into the model."""
     return [text for text in tokens if len(text) <= length]
 
 
-def as_read(desk: Desk, salt: int) -> list[Tokens]:
-    """The held-out texts as the model met texts in training: in two parts with [SEP] between, where it learned pairs."""
-    chance, made = desk.chance(salt), []
-    for text in desk.held.texts:
+def as_read(context: EvalContext, salt: int) -> list[Tokens]:
+    """The held-out texts in the form of the training texts: in two parts with [SEP] between, where it was trained on pairs."""
+    rng, made = context.rng(salt), []
+    for text in context.held.texts:
         told = sentences(text)
-        cut = 1 + int(chance.integers(len(told) - 1)) if len(told) > 1 else 0
-        pair = (
-            (" ".join(told[:cut]), " ".join(told[cut:]))
-            if cut and desk.objective.startswith("mlm+nsp")
-            else (plain(text), None)
-        )
-        made.append(desk.tokenizer.encode(*pair))
-    return fitting(made, desk.length)
+        cut = 1 + int(rng.integers(len(told) - 1)) if len(told) > 1 else 0
+        pair = (" ".join(told[:cut]), " ".join(told[cut:])) if cut and context.pairs else (plain(text), None)
+        made.append(context.tokenizer.encode(*pair))
+    return fitting(made, context.length)
 
 
 def _sheet(tokens: Sequence[Tokens], source: np.ndarray | None = None) -> Sheet:
     sheet = sheet_of([text.ids for text in tokens], [text.segments for text in tokens])
-    return sheet if source is None else Sheet(source, sheet.real, sheet.segments)
+    return sheet if source is None else Sheet(source, sheet.attention_mask, sheet.segments)
 
 
-def hidden(desk: Desk) -> Ask | None:
-    """Exactly 15 % of the pieces of each text, 80/10/10, whatever share training hid; and those alone that really stand under [MASK]."""
-    tokens = as_read(desk, 1)
+def masked_accuracy(context: EvalContext) -> Ask | None:
+    """Exactly 15 % of the tokens of each text, 80/10/10, whatever the masking rate of training; and separately those that really
+    are [MASK].
+    """
+    tokens = as_read(context, 1)
     if not tokens:
         return None
-    rows = rows_from(tokens, desk.tokenizer.vocabulary.pad or 0)
-    made = mlm(rows, desk.tokenizer.vocabulary, desk.chance(2))
+    rows = rows_from(tokens, context.tokenizer.vocabulary.pad or 0)
+    made = mlm(rows, context.tokenizer.vocabulary, context.rng(2))
     sheet, covered = _sheet(tokens, made.source.ids), (made.source.action == MASKED)[made.scored]
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         logp, right = judged(model, sheet, rows.ids, made.scored)
         found = {"held-out loss": -float(logp.mean()), "mlm accuracy": scores.share(right)}
         return Measured({**found, "mlm accuracy, as [MASK]": scores.share(right[covered])})
@@ -66,14 +65,14 @@ def hidden(desk: Desk) -> Ask | None:
     return ask
 
 
-def beside_teacher(desk: Desk) -> Ask | None:
-    """The hidden pieces again, put to the teacher as well: what share of its right answers the student reaches."""
-    ask, teacher = hidden(desk), desk.held.teacher
+def beside_teacher(context: EvalContext) -> Ask | None:
+    """The same for the teacher: what share of its accuracy the student reaches."""
+    ask, teacher = masked_accuracy(context), context.held.teacher
     if ask is None or teacher is None:
         return None
-    reached: list[float] = []  # by the teacher, who never changes: asked once
+    reached: list[float] = []  # by the teacher, which never changes: measured once
 
-    def ask_both(model: OwnModel) -> Measured:
+    def ask_both(model: TransformerModel) -> Measured:
         if not reached:
             reached.append(ask(teacher).metrics["mlm accuracy"])
         mine = ask(model).metrics["mlm accuracy"]
@@ -106,15 +105,15 @@ def _words(text: Tokens) -> list[str]:
     return found
 
 
-def recoverable(desk: Desk) -> Ask | None:
-    """Words of content that stand visibly elsewhere in the text: up to three a text are hidden, with all their pieces."""
-    chance, tokens = desk.chance(3), as_read(desk, 1)
-    asked: list[tuple[int, np.ndarray]] = []  # row, the places of one hidden word
+def recoverable(context: EvalContext) -> Ask | None:
+    """Content words that are visible elsewhere in the text: up to three a text are masked, with all their tokens."""
+    rng, tokens = context.rng(3), as_read(context, 1)
+    asked: list[tuple[int, np.ndarray]] = []  # row, the positions of one hidden word
     for row, words in enumerate(content(tokens)):
         again = [word for word, count in Counter(words).items() if word and count > 1]
-        for word in (str(w) for w in chance.permutation(again)[:3]):
+        for word in (str(w) for w in rng.permutation(again)[:3]):
             places = [n for n, other in enumerate(words) if other == word]
-            number = places[int(chance.integers(len(places)))]
+            number = places[int(rng.integers(len(places)))]
             asked.append((row, np.flatnonzero(np.array(tokens[row].words) == number)))
     if not asked:
         return None
@@ -123,9 +122,9 @@ def recoverable(desk: Desk) -> Ask | None:
     owner = np.full(sheet.ids.shape, -1)
     for n, (row, hidden_places) in enumerate(asked):
         where[row, hidden_places], owner[row, hidden_places] = True, n
-    covered = Sheet(np.where(where, desk.tokenizer.vocabulary.mask or 0, sheet.ids), sheet.real, sheet.segments)
+    covered = Sheet(np.where(where, context.tokenizer.vocabulary.mask or 0, sheet.ids), sheet.attention_mask, sheet.segments)
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         _, right = judged(model, covered, sheet.ids, where)
         wrong = np.bincount(owner[where], weights=~right, minlength=len(asked))
         return Measured({"recoverable accuracy": scores.share(wrong == 0)})
@@ -133,73 +132,71 @@ def recoverable(desk: Desk) -> Ask | None:
     return ask
 
 
-def next_sentence(desk: Desk) -> Ask | None:
+def next_sentence(context: EvalContext) -> Ask | None:
     """Does B follow A? Beside it the one-line rule that says yes where A and B share a name."""
-    if not desk.objective.startswith("mlm+nsp"):
-        return None
-    pairs = _pairs(desk)
-    coded = [(desk.tokenizer.encode(a, b), a, b, follows) for a, b, follows in pairs]
-    coded = [one for one in coded if len(one[0]) <= desk.length]
+    pairs = _pairs(context)
+    coded = [(context.tokenizer.encode(a, b), a, b, follows) for a, b, follows in pairs]
+    coded = [one for one in coded if len(one[0]) <= context.length]
     if not coded:
         return None
     sheet, answers = _sheet([one[0] for one in coded]), np.array([0 if one[3] else 1 for one in coded])
     rule = [bool(set(NAME.findall(a)) & set(NAME.findall(b))) == follows for _, a, b, follows in coded]
 
     @torch.no_grad()
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         if model.module.next_sentence is None:
             return Measured()
-        said = [model.module.next_sentence(states(model, sheet.cut(rows))).argmax(-1) for rows in batches(len(answers))]
+        said = [model.module.next_sentence(states(model, sheet.cut(rows))).argmax(-1) for rows in in_turn(len(answers))]
         right = torch.cat(said).cpu().numpy() == answers
         return Measured({"nsp accuracy": scores.share(right), "nsp, shared-name rule": scores.share(rule)})
 
     return ask
 
 
-def _pairs(desk: Desk) -> list[tuple[str, str, bool]]:
+def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
     """Pairs with plausible wrong second halves from the microworld; from other texts, with another text's last sentences."""
-    if desk.held.world == "microworld":
-        made = following(desk.count, desk.held.seed + 1, desk.held.split)
+    if context.held.world == "microworld":
+        made = following(context.count, context.held.seed + 1, context.held.split)
         return [(" ".join(pair.first), " ".join(pair.second), pair.follows) for pair in made]
-    chance, found = desk.chance(4), []
-    told = [sentences(text) for text in desk.held.texts if len(sentences(text)) > 1]
+    rng, found = context.rng(4), []
+    told = [sentences(text) for text in context.held.texts if len(sentences(text)) > 1]
     for n, story in enumerate(told if len(told) > 1 else []):
-        cut, follows = 1 + int(chance.integers(len(story) - 1)), bool(chance.random() < 0.5)
-        other = story if follows else told[(n + 1 + int(chance.integers(len(told) - 1))) % len(told)]
+        cut, follows = 1 + int(rng.integers(len(story) - 1)), bool(rng.random() < 0.5)
+        other = story if follows else told[(n + 1 + int(rng.integers(len(told) - 1))) % len(told)]
         found.append((" ".join(story[:cut]), " ".join(other[-(len(story) - cut) :]), follows))
     return found
 
 
-def samples(desk: Desk) -> Ask | None:
-    """A few texts with a word hidden, and the three likeliest pieces for it."""
-    chance, tokens = desk.chance(5), as_read(desk, 1)
+def samples(context: EvalContext) -> Ask | None:
+    """A few texts with a word masked, and its three most probable tokens."""
+    rng, tokens = context.rng(5), as_read(context, 1)
     shown: list[tuple[Tokens, str, str]] = []
     for text, words in zip(tokens, content(tokens), strict=True):
         one = [n for n, word in enumerate(words) if word and text.words.count(n) == 1]
         if one and len(shown) < 4:
-            shown.append(_blanked(desk, text, one[int(chance.integers(len(one)))]))
+            shown.append(_blanked(context, text, one[int(rng.integers(len(one)))]))
     if not shown:
         return None
     sheet = _sheet([text for text, _, _ in shown])
-    where = sheet.ids == desk.tokenizer.vocabulary.mask
+    where = sheet.ids == context.tokenizer.vocabulary.mask
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         logp = logp_at(model, sheet, where)
         lines = []
-        for row, (_, line, gold) in zip(logp, shown, strict=True):
-            best = np.argsort(-row, kind="stable")[:BEST]
-            said = ", ".join(f"{desk.tokenizer.text_of(i).strip('·')} {np.exp(row[i]):.2f}" for i in best)
+        ids, texts = top_tokens(logp, BEST, context.tokenizer.text_of)
+        for row, best, names, (_, line, gold) in zip(logp, ids, texts, shown, strict=True):
+            said = ", ".join(f"{name.strip('·')} {np.exp(row[i]):.2f}" for i, name in zip(best, names, strict=True))
             lines.append(f"{line} → {said} ({gold})")
         return Measured(samples=tuple(lines))
 
     return ask
 
 
-def _blanked(desk: Desk, text: Tokens, word: int) -> tuple[Tokens, str, str]:
+def _blanked(context: EvalContext, text: Tokens, word: int) -> tuple[Tokens, str, str]:
     """A text with one word under [MASK], the sentence around it, and the word."""
     at = text.words.index(word)
     ids = text.ids.copy()
-    ids[at] = desk.tokenizer.vocabulary.mask
+    ids[at] = context.tokenizer.vocabulary.mask
     same = [n for n, s in enumerate(text.sentences) if s == text.sentences[at] and text.words[n] >= 0]
-    line = desk.tokenizer.decode([int(i) for i in ids[same[0] : same[-1] + 1]], special=True)
+    line = context.tokenizer.decode([int(i) for i in ids[same[0] : same[-1] + 1]], special=True)
     return replace(text, ids=ids), line.replace(" .", ".").replace(" ,", ","), text.texts[at].strip("·")

@@ -1,4 +1,4 @@
-"""What each head looks at: the piece before, the same piece, and what a pronoun means."""
+"""What each attention head attends to: the previous token, the same token, the antecedent of a pronoun."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Callable
 
 import numpy as np
 
-from explorer.measuring import scores
-from explorer.measuring.feeding import Sheet, sheet_of
-from explorer.measuring.held import Desk, plain
-from explorer.measuring.looking import Links, from_mask, links, weights_each, weights_on
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
-from explorer.objectives import TOLD_HEAD
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.batches import Sheet, sheet_of
+from explorer.analysis.evaluation.context import EvalContext, plain
+from explorer.analysis.evaluation.head_weights import Links, from_mask, links, weights_each, weights_on
+from explorer.microworld.antecedents import antecedents
+from explorer.microworld.derived.reasons import reasons
+from explorer.microworld.labels import labelled
+from explorer.models.transformer import TransformerModel
+from explorer.nn.losses import SUPERVISED_HEAD
 from explorer.records import Tokens
-from explorer.text.microworld.antecedents import antecedents
-from explorer.text.microworld.derived.reasons import reasons
-from explorer.text.microworld.labels import labelled
 
-Ask = Callable[[OwnModel], Measured]
+Ask = Callable[[TransformerModel], Measured]
 MOST = 32
 NAME = "pronoun → antecedent"
 RIGHT, OTHER = "too tired, too wide: right noun", "too tired, too wide: wrong noun"
 
 
-def near(desk: Desk) -> Ask | None:
-    """Where there is nothing to know: the piece before, and (in an encoder) the same piece anywhere before."""
-    tokens = [desk.tokenizer.encode(plain(text)) for text in desk.held.texts[: None if desk.thorough else MOST]]
-    tokens = [text for text in tokens if 2 < len(text) <= desk.length]
+def near(context: EvalContext) -> Ask | None:
+    """Patterns without labels: the previous token, and (in an encoder) the same token anywhere before."""
+    tokens = [context.tokenizer.encode(plain(text)) for text in context.held.texts[: None if context.thorough else MOST]]
+    tokens = [text for text in tokens if 2 < len(text) <= context.length]
     if not tokens:
         return None
     sheet = sheet_of([text.ids for text in tokens])
@@ -36,48 +36,48 @@ def near(desk: Desk) -> Ask | None:
         free[row, : len(text)] = ~np.array(text.special)
     both, (query, key) = free[:, :, None] & free[:, None, :], np.indices((sheet.ids.shape[1],) * 2)
     same = sheet.ids[:, :, None] == sheet.ids[:, None, :]
-    before = {"previous piece": from_mask(both & (key == query - 1))}
-    earlier = {"same piece earlier": from_mask(both & same & (key < query))}
+    before = {"previous token": from_mask(both & (key == query - 1))}
+    earlier = {"same token earlier": from_mask(both & same & (key < query))}
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         return Measured(probes=weights_on(model, sheet, before | (earlier if model.family == "encoder" else {})))
 
     return ask
 
 
-def meant(desk: Desk) -> Ask | None:
-    """The weight from a pronoun to every earlier noun or name that means the same, in stories with gold labels."""
-    if desk.held.world != "microworld":
+def meant(context: EvalContext) -> Ask | None:
+    """The weight from a pronoun to every earlier noun or name of its antecedent, in stories with gold labels."""
+    if context.held.world != "microworld":
         return None
     tokens: list[Tokens] = []
     found: list[tuple[int, int, int]] = []
-    for story in labelled(desk.count if desk.thorough else MOST, desk.held.seed, desk.held.split):
-        text = desk.tokenizer.encode(story.text)
-        if len(text) <= desk.length:
+    for story in labelled(context.count if context.thorough else MOST, context.held.seed, context.held.split):
+        text = context.tokenizer.encode(story.text)
+        if len(text) <= context.length:
             found += [(len(tokens), query, key) for query, keys in antecedents(story, text) for key in keys]
             tokens.append(text)
     if not found:
         return None
     sheet, asked = sheet_of([text.ids for text in tokens]), {NAME: links(found)}
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         return Measured(probes=weights_on(model, sheet, asked))
 
     return ask
 
 
-def decided(desk: Desk) -> Ask | None:
+def decided(context: EvalContext) -> Ask | None:
     """In *too tired / too wide* pairs: the weight from *it* to the right noun phrase and to the wrong one.
 
     Of the two nouns the one with more weight is the head's answer. *it → the right noun, best head* counts how often the best head
     is right, chosen on every other pair and scored on those between. A causal model is not asked: it reads *it* before the reason.
     """
-    found = _pairs(desk)
+    found = _pairs(context)
     if found is None:
         return None
     sheet, asked = found
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         each = np.stack(weights_each(model, sheet, asked))  # [right or wrong, layer, head, text]
         metrics = {"it → the right noun, best head": two_way(*each)}
         return Measured(metrics, probes=dict(zip((RIGHT, OTHER), each.mean(axis=-1), strict=True)))
@@ -85,17 +85,17 @@ def decided(desk: Desk) -> Ask | None:
     return ask
 
 
-def _pairs(desk: Desk) -> tuple[Sheet, tuple[Links, Links]] | None:
+def _pairs(context: EvalContext) -> tuple[Sheet, tuple[Links, Links]] | None:
     """Pairs of texts, and the links from *it* to the right noun phrase and to the wrong one."""
-    if desk.held.world != "microworld" or desk.objective == "causal":
+    if context.held.world != "microworld":
         return None
     tokens: list[Tokens] = []
     right: list[tuple[int, int, int]] = []
     wrong: list[tuple[int, int, int]] = []
-    for reason in reasons(desk.count if desk.thorough else MOST, desk.held.seed + 3, desk.held.split):
+    for reason in reasons(context.count if context.thorough else MOST, context.held.seed + 3, context.held.split):
         for which in (0, 1):
-            text = desk.tokenizer.encode(reason.text(which))
-            if len(text) <= desk.length:
+            text = context.tokenizer.encode(reason.text(which))
+            if len(text) <= context.length:
                 query, phrases = phrases_of(reason.text(which), len(" ".join(reason.before)) + 1, reason.nouns, text)
                 right += [(len(tokens), query, key) for key in phrases[which]]
                 wrong += [(len(tokens), query, key) for key in phrases[1 - which]]
@@ -103,15 +103,15 @@ def _pairs(desk: Desk) -> tuple[Sheet, tuple[Links, Links]] | None:
     return (sheet_of([text.ids for text in tokens]), (links(right), links(wrong))) if tokens else None
 
 
-def told(desk: Desk) -> Ask | None:
+def taught(context: EvalContext) -> Ask | None:
     """Of the head that was taught to find antecedents: how often it prefers the right noun phrase, and the weight on both."""
-    found = _pairs(desk)
+    found = _pairs(context)
     if found is None:
         return None
     sheet, asked = found
 
-    def ask(model: OwnModel) -> Measured:
-        right, wrong = (each[-1, TOLD_HEAD] for each in weights_each(model, sheet, asked))
+    def ask(model: TransformerModel) -> Measured:
+        right, wrong = (each[-1, SUPERVISED_HEAD] for each in weights_each(model, sheet, asked))
         metrics = {"it → the right noun, taught head": scores.share(np.where(right == wrong, 0.5, right > wrong))}
         return Measured(metrics | {"weight on it": float(right.mean()), "weight on the other": float(wrong.mean())})
 
@@ -119,7 +119,7 @@ def told(desk: Desk) -> Ask | None:
 
 
 def phrases_of(text: str, begin: int, nouns: tuple[str, str], tokens: Tokens) -> tuple[int, list[list[int]]]:
-    """The piece of the last *it*, and the pieces of the two noun phrases (article and noun) of the sentence that begins there."""
+    """The token of the last *it*, and the tokens of the two noun phrases (article and noun) of the sentence that begins there."""
     it = text.rindex(" it was") + 1
     places = []
     for noun in nouns:

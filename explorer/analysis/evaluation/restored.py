@@ -6,53 +6,53 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.batches import Sheet, judged, rows_from
+from explorer.analysis.evaluation.context import EvalContext, plain
+from explorer.analysis.evaluation.generating import rewritten
+from explorer.analysis.evaluation.head_weights import links, weights_on
 from explorer.corruption.rows import MASKED, Corrupted
 from explorer.corruption.strategies import STRATEGIES
-from explorer.measuring import scores
-from explorer.measuring.feeding import Sheet, judged, rows_from
-from explorer.measuring.generating import rewritten
-from explorer.measuring.held import Desk, plain
-from explorer.measuring.looking import links, weights_on
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
 
-Ask = Callable[[OwnModel], Measured]
+Ask = Callable[[TransformerModel], Measured]
 NOISES = ("bart-mask", "bart-delete", "bart-infill", "bart-permute", "bart-rotate")
 BY_NOISE = 200  # so many texts are written out under each noise, for a card
-SHOWN, WRITTEN = 2, 24  # in a run only so many texts are written out: that takes as many steps as they have pieces
+SHOWN, WRITTEN = 2, 24  # in a run only so many texts are written out: that takes as many steps as they have tokens
 
 
-def _noised(desk: Desk, strategy: str, most: int | None = None) -> tuple[list[Tokens], Corrupted, Sheet]:
+def _noised(context: EvalContext, strategy: str, most: int | None = None) -> tuple[list[Tokens], Corrupted, Sheet]:
     """The held-out texts, what a strategy makes of them, and that as a sheet."""
-    coded = [desk.tokenizer.encode(plain(text)) for text in desk.held.texts]
-    fit = [text for text in coded if len(text) <= desk.length][:most]
+    coded = [context.tokenizer.encode(plain(text)) for text in context.held.texts]
+    fit = [text for text in coded if len(text) <= context.length][:most]
     if not fit:
         return [], None, None  # type: ignore[return-value]
-    rows = rows_from(fit, desk.tokenizer.vocabulary.pad or 0)
-    made = STRATEGIES[strategy](rows, desk.tokenizer.vocabulary, desk.chance(7))
-    ids, real = (part[:, : desk.length] for part in (made.source.ids, made.source.real))  # a mask put in may be one too many
-    return fit, made, Sheet(ids, real, np.zeros_like(ids))
+    rows = rows_from(fit, context.tokenizer.vocabulary.pad or 0)
+    made = STRATEGIES[strategy](rows, context.tokenizer.vocabulary, context.rng(7))
+    ids = made.source.ids[:, : context.length]  # a mask put in may be one too many
+    return fit, made, Sheet(ids, made.source.attention_mask[:, : context.length], np.zeros_like(ids))
 
 
-def foretold(desk: Desk) -> Ask | None:
-    """The loss and the accuracy per piece when the decoder reads the right pieces so far."""
-    fit, made, sheet = _noised(desk, desk.strategy)
+def teacher_forced(context: EvalContext) -> Ask | None:
+    """The loss and the accuracy per token when the decoder reads the right tokens so far."""
+    fit, made, sheet = _noised(context, context.strategy)
     if not fit:
         return None
     assert made.target is not None
     target, scored = made.target, made.scored
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         logp, right = judged(model, sheet, target, scored)
-        return Measured({"held-out loss": -float(logp.mean()), "piece accuracy": scores.share(right)})
+        return Measured({"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)})
 
     return ask
 
 
-def copied(desk: Desk) -> Ask | None:
-    """Where the cross-attention looks on the row that predicts a piece: at that piece in the source, or at the mark that hides it."""
-    fit, made, sheet = _noised(desk, desk.strategy, None if desk.thorough else WRITTEN)
+def copying_cross_attention(context: EvalContext) -> Ask | None:
+    """Where the cross-attention looks on the row that predicts a piece: at that token in the source, or at the mark that hides it."""
+    fit, made, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
     if not fit or made.target_start is None or made.target is None:
         return None
     source = made.source
@@ -60,27 +60,27 @@ def copied(desk: Desk) -> Ask | None:
     hidden: list[tuple[int, int, int]] = []
     for row in range(len(fit)):
         told = {int(place): n for n, place in enumerate(made.target_start[row]) if place >= 0 and made.scored[row, n]}
-        for key in np.flatnonzero(sheet.real[row]):
+        for key in np.flatnonzero(sheet.attention_mask[row]):
             start, count = int(source.start[row, key]), int(source.count[row, key])
             found = [(row, told[int(p)], int(key)) for p in source.order[row, start : start + count] if int(p) in told]
             (hidden if source.action[row, key] == MASKED else kept).extend(found)
-    asked = {"source piece that is copied": links(kept), "mark that hides the piece": links(hidden)}
+    asked = {"source token that is copied": links(kept), "mark that hides the token": links(hidden)}
     target = made.target
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         return Measured(probes=weights_on(model, sheet, asked, "cross", target))
 
     return ask
 
 
-def reconstructed(desk: Desk) -> Ask | None:
+def reconstructed(context: EvalContext) -> Ask | None:
     """Texts written out greedily: exactly right, and BLEU beside the BLEU of the damaged text. For the cards by every noise."""
-    most = None if desk.thorough else WRITTEN
-    asks = [_written(desk, desk.strategy, "", most)]
-    if desk.thorough and desk.objective == "denoising":
-        asks += [_written(desk, noise, f", {noise.removeprefix('bart-')}", BY_NOISE) for noise in NOISES]
+    most = None if context.thorough else WRITTEN
+    asks = [_written(context, context.strategy, "", most)]
+    if context.thorough:
+        asks += [_written(context, noise, f", {noise.removeprefix('bart-')}", BY_NOISE) for noise in NOISES]
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         parts = [one(model) for one in asks if one is not None]
         metrics = {name: value for part in parts for name, value in part.metrics.items()}
         return Measured(metrics, parts[0].samples if parts else ())
@@ -88,28 +88,28 @@ def reconstructed(desk: Desk) -> Ask | None:
     return ask
 
 
-def _written(desk: Desk, strategy: str, suffix: str, most: int | None) -> Ask | None:
-    fit, made, sheet = _noised(desk, strategy, most)
+def _written(context: EvalContext, strategy: str, suffix: str, most: int | None) -> Ask | None:
+    fit, made, sheet = _noised(context, strategy, most)
     if not fit:
         return None
     assert made.target is not None
-    gold = [_text(desk, row[real]) for row, real in zip(made.target, made.scored, strict=True)]
-    left = [_text(desk, row[real]) for row, real in zip(sheet.ids, sheet.real, strict=True)]
-    sources = [row[real] for row, real in zip(sheet.ids, sheet.real, strict=True)]
-    longest = min(desk.length, int(made.scored.sum(axis=1).max()) + 8)
+    gold = [_text(context, row[mask]) for row, mask in zip(made.target, made.scored, strict=True)]
+    left = [_text(context, row[mask]) for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
+    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
+    longest = min(context.length, int(made.scored.sum(axis=1).max()) + 8)
     beside = {f"copying the source, bleu{suffix}": _bleu(left, gold), f"copying the source, exact{suffix}": _same(left, gold)}
 
-    def ask(model: OwnModel) -> Measured:
-        said = [_text(desk, np.array(row, np.int64)) for row in rewritten(model, sources, longest)]
+    def ask(model: TransformerModel) -> Measured:
+        said = [_text(context, np.array(row, np.int64)) for row in rewritten(model, sources, longest)]
         metrics = {f"exact match{suffix}": _same(said, gold), f"bleu{suffix}": _bleu(said, gold), **beside}
-        shown = zip([desk.tokenizer.decode(row.tolist(), special=True) for row in sources[:SHOWN]], said, gold, strict=False)
+        shown = zip([context.tokenizer.decode(row.tolist(), special=True) for row in sources[:SHOWN]], said, gold, strict=False)
         return Measured(metrics, tuple(f"{a} → {b}" + ("" if b == c else f" ({c})") for a, b, c in shown))
 
     return ask
 
 
-def _text(desk: Desk, ids: np.ndarray) -> str:
-    return desk.tokenizer.decode(ids.tolist()).strip()
+def _text(context: EvalContext, ids: np.ndarray) -> str:
+    return context.tokenizer.decode(ids.tolist()).strip()
 
 
 def _same(found: Sequence[str], gold: Sequence[str]) -> float:
@@ -120,24 +120,24 @@ def _bleu(found: Sequence[str], gold: Sequence[str]) -> float:
     return scores.bleu([text.split() for text in found], [text.split() for text in gold])
 
 
-def spans(desk: Desk) -> Ask | None:
+def spans(context: EvalContext) -> Ask | None:
     """T5's hidden spans, written out greedily: how many are exactly right."""
-    fit, made, sheet = _noised(desk, desk.strategy, None if desk.thorough else 2 * WRITTEN)
+    fit, made, sheet = _noised(context, context.strategy, None if context.thorough else 2 * WRITTEN)
     if not fit:
         return None
     assert made.target is not None
-    sentinels, end = set(desk.tokenizer.vocabulary.sentinels), desk.tokenizer.vocabulary.end
-    targets = [row[real].tolist() for row, real in zip(made.target, made.scored, strict=True)]
-    sources = [row[real] for row, real in zip(sheet.ids, sheet.real, strict=True)]
-    gold = [cut([piece for piece in row if piece != end], sentinels) for row in targets]
-    longest = min(desk.length, max(map(len, targets)) + 8)
+    sentinels, end = set(context.tokenizer.vocabulary.sentinels), context.tokenizer.vocabulary.end
+    targets = [row[mask].tolist() for row, mask in zip(made.target, made.scored, strict=True)]
+    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
+    gold = [after_sentinels([piece for piece in row if piece != end], sentinels) for row in targets]
+    longest = min(context.length, max(map(len, targets)) + 8)
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         said = rewritten(model, sources, longest)
-        mine = [cut(row, sentinels) for row in said]
+        mine = [after_sentinels(row, sentinels) for row in said]
         right = [found.get(name) == span for found, spans in zip(mine, gold, strict=True) for name, span in spans.items()]
         shown = zip(sources[:SHOWN], said, targets, strict=False)
-        spell = desk.tokenizer.decode
+        spell = context.tokenizer.decode
         lines = [
             f"{spell(a.tolist(), special=True)} → {spell(b, special=True)} ({spell(c, special=True)})" for a, b, c in shown
         ]
@@ -146,7 +146,7 @@ def spans(desk: Desk) -> Ask | None:
     return ask
 
 
-def cut(ids: Sequence[int], sentinels: set[int]) -> dict[int, tuple[int, ...]]:
+def after_sentinels(ids: Sequence[int], sentinels: set[int]) -> dict[int, tuple[int, ...]]:
     """What stands after each sentinel, up to the next."""
     found: dict[int, tuple[int, ...]] = {}
     name = -1
@@ -159,20 +159,20 @@ def cut(ids: Sequence[int], sentinels: set[int]) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def gaps(desk: Desk) -> Ask | None:
+def gap_sentence_f1(context: EvalContext) -> Ask | None:
     """PEGASUS's hidden sentences, written out greedily: F1 of their words, beside that of the first sentences that are left."""
-    fit, made, sheet = _noised(desk, desk.strategy, None if desk.thorough else WRITTEN)
+    fit, made, sheet = _noised(context, context.strategy, None if context.thorough else WRITTEN)
     if not fit:
         return None
     assert made.target is not None
-    gold = [_text(desk, row[real]).split() for row, real in zip(made.target, made.scored, strict=True)]
-    sources = [row[real] for row, real in zip(sheet.ids, sheet.real, strict=True)]
-    first = [_text(desk, row).split()[: len(theirs)] for row, theirs in zip(sources, gold, strict=True)]
-    longest = min(desk.length, int(made.scored.sum(axis=1).max()) + 8)
+    gold = [_text(context, row[mask]).split() for row, mask in zip(made.target, made.scored, strict=True)]
+    sources = [row[mask] for row, mask in zip(sheet.ids, sheet.attention_mask, strict=True)]
+    first = [_text(context, row).split()[: len(theirs)] for row, theirs in zip(sources, gold, strict=True)]
+    longest = min(context.length, int(made.scored.sum(axis=1).max()) + 8)
     beside = float(np.mean([scores.overlap(*pair) for pair in zip(first, gold, strict=True)]))
 
-    def ask(model: OwnModel) -> Measured:
-        said = [_text(desk, np.array(row, np.int64)).split() for row in rewritten(model, sources, longest)]
+    def ask(model: TransformerModel) -> Measured:
+        said = [_text(context, np.array(row, np.int64)).split() for row in rewritten(model, sources, longest)]
         found = float(np.mean([scores.overlap(*pair) for pair in zip(said, gold, strict=True)]))
         lines = [f"{' '.join(a)} ({' '.join(b)})" for a, b in zip(said[:SHOWN], gold, strict=False)]
         return Measured({"gap sentence F1": found, "as many first words, F1": beside}, tuple(lines))

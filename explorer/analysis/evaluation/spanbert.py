@@ -8,36 +8,36 @@ from typing import Any
 import numpy as np
 import torch
 
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.batches import Sheet, given, in_turn, judged, rows_from, sheet_of, states
+from explorer.analysis.evaluation.context import EvalContext
+from explorer.analysis.evaluation.masked import as_read
 from explorer.corruption.masking import spanbert
 from explorer.corruption.rows import MASKED
-from explorer.measuring import scores
-from explorer.measuring.feeding import Sheet, batches, given, judged, rows_from, sheet_of, states
-from explorer.measuring.held import Desk
-from explorer.measuring.masked import as_read
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 from explorer.nn.heads import FURTHEST, borders
 
 COUNTED = 4000  # so many texts of training are looked at for the guess from the place alone
 
 
-def spans(desk: Desk) -> Callable[[OwnModel], Measured] | None:
+def spans(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
     """Spans of whole words, 15 % of each text, 80/10/10 by span, whatever share training hid.
 
-    "masked spans exactly right" are those of which every piece stands under [MASK] and is found by the model's first head.
+    "masked spans exactly right" are those of which every token is [MASK] and is predicted by the MLM output layer.
     """
-    tokens = as_read(desk, 8)
+    tokens = as_read(context, 8)
     if not tokens:
         return None
-    rows = rows_from(tokens, desk.tokenizer.vocabulary.pad or 0)
-    made = spanbert(rows, desk.tokenizer.vocabulary, desk.chance(9))
+    rows = rows_from(tokens, context.tokenizer.vocabulary.pad or 0)
+    made = spanbert(rows, context.tokenizer.vocabulary, context.rng(9))
     blank = sheet_of([text.ids for text in tokens])
-    sheet, scored = Sheet(made.source.ids, blank.real, blank.segments), made.scored
+    sheet, scored = Sheet(made.source.ids, blank.attention_mask, blank.segments), made.scored
     answers, place = rows.ids[scored], places_in_spans(scored)
     under, owner = (made.source.action == MASKED)[scored], np.cumsum(place == 0) - 1
-    usual = usual_pieces(desk.held.train[:COUNTED], desk) if len(desk.held.train) else None
+    usual = usual_pieces(context.held.train[:COUNTED], context) if len(context.held.train) else None
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         _, right = judged(model, sheet, rows.ids, scored)
         wrong, open_ = (np.bincount(owner, weights=~held) for held in (right, under))
         found = {"mlm accuracy, in spans": scores.share(right)}
@@ -53,11 +53,11 @@ def spans(desk: Desk) -> Callable[[OwnModel], Measured] | None:
 
 
 @torch.no_grad()
-def bounded(model: OwnModel, sheet: Sheet, scored: np.ndarray) -> np.ndarray:
-    """The likeliest piece at every scored place, in the order of rows and places, from the boundaries of its span."""
+def bounded(model: TransformerModel, sheet: Sheet, scored: np.ndarray) -> np.ndarray:
+    """The likeliest token at every scored place, in the order of rows and places, from the boundaries of its span."""
     head, found = model.module.span_boundary, []
     assert head is not None
-    for rows in batches(len(sheet.ids)):
+    for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
         (there,) = given(model, scored[rows, : part.ids.shape[1]])
         where = there.flatten().nonzero()[:, 0]
@@ -67,17 +67,17 @@ def bounded(model: OwnModel, sheet: Sheet, scored: np.ndarray) -> np.ndarray:
 
 
 def places_in_spans(scored: np.ndarray) -> np.ndarray:
-    """For every scored piece, in the order of rows and places: which piece of its span it is, from 0, as the head counts."""
+    """For every scored token, in the order of rows and places: which token of its span it is, from 0, as the head counts."""
     place = borders(torch.as_tensor(scored))[2].numpy()[scored]
     return np.minimum(place, FURTHEST - 1)
 
 
-def usual_pieces(stories: Sequence[Any], desk: Desk) -> np.ndarray:
-    """The most frequent piece at each place of a span, in spans of texts that training saw."""
-    vocabulary = desk.tokenizer.vocabulary
+def usual_pieces(stories: Sequence[Any], context: EvalContext) -> np.ndarray:
+    """The most frequent token at each place of a span, in spans of texts that training saw."""
+    vocabulary = context.tokenizer.vocabulary
     rows = rows_from(stories, vocabulary.pad or 0)
-    scored = spanbert(rows, vocabulary, desk.chance(10)).scored
+    scored = spanbert(rows, vocabulary, context.rng(10)).scored
     counts = np.zeros((FURTHEST, vocabulary.size), np.int64)
     np.add.at(counts, (places_in_spans(scored), rows.ids[scored]), 1)
-    counts[counts.sum(axis=1) == 0] = counts.sum(axis=0)  # a place that was never reached: the most frequent piece of all
+    counts[counts.sum(axis=1) == 0] = counts.sum(axis=0)  # a place that was never reached: the most frequent token of all
     return counts.argmax(axis=1)

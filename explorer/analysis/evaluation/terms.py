@@ -9,28 +9,28 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import tap
-from explorer.measuring.feeding import Sheet, batches, given, sheet_of, states
-from explorer.measuring.held import Desk
-from explorer.measuring.masked import as_read
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.batches import Sheet, given, in_turn, sheet_of, states
+from explorer.analysis.evaluation.context import EvalContext
+from explorer.analysis.evaluation.masked import as_read
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
 
 CONTENT = "content → content"
 MOST = 64  # texts: a share of a variance over millions of pairs of words hardly moves with more
 
 
-def spread(desk: Desk) -> Callable[[OwnModel], Measured] | None:
+def term_spread(context: EvalContext) -> Callable[[TransformerModel], Measured] | None:
     """The share of each term in the spread of the scores, the mean of all heads; nothing for a model that adds up no terms.
 
     The probes are those of each head. Heads that look sharply and heads that look everywhere count the same.
     """
-    texts = as_read(desk, 1)[:MOST]
+    texts = as_read(context, 1)[:MOST]
     if not texts:
         return None
     sheet = sheet_of([text.ids for text in texts], [text.segments for text in texts])
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         found = {f"spread of scores, {name}": share for name, share in shares(model, sheet).items()}
         return Measured({name: float(share.mean()) for name, share in found.items()}, probes=found)
 
@@ -38,7 +38,7 @@ def spread(desk: Desk) -> Callable[[OwnModel], Measured] | None:
 
 
 @torch.no_grad()
-def shares(model: OwnModel, sheet: Sheet) -> dict[str, np.ndarray]:
+def shares(model: TransformerModel, sheet: Sheet) -> dict[str, np.ndarray]:
     """By term the share of the spread of the scores that it makes, [layer, head]; those of a head sum to one.
 
     A row of scores is compared with itself by the softmax, so each row counts from its own mean. With s the sum of the terms t,
@@ -48,15 +48,15 @@ def shares(model: OwnModel, sheet: Sheet) -> dict[str, np.ndarray]:
     if model.module.embeddings.position.terms == 1:
         return {}
     total: dict[str, np.ndarray] = {}
-    for rows in batches(len(sheet.ids)):
+    for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
-        with tap.listening(_adder(total, model.streams[model.family], given(model, part.real)[0])):
+        with tap.listening(_adder(total, model.streams[model.family], given(model, part.attention_mask)[0])):
             states(model, part)
     whole = np.sum(list(total.values()), axis=0)
     return {name: (value / whole).astype(np.float32) for name, value in total.items()}
 
 
-def _adder(total: dict[str, np.ndarray], shape: tuple[int, int], real: Tensor) -> Callable[..., None]:
+def _adder(total: dict[str, np.ndarray], shape: tuple[int, int], attention_mask: Tensor) -> Callable[..., None]:
     """A listener that adds up how far every term varies with the sum, by its name."""
     held: dict[str, Tensor] = {}
 
@@ -67,17 +67,17 @@ def _adder(total: dict[str, np.ndarray], shape: tuple[int, int], real: Tensor) -
         elif place == "attention":
             keys = values["k"].repeat_interleave(shape[1] // values["k"].shape[1], dim=1)
             parts = {CONTENT: values["q"] @ keys.transpose(-1, -2) * values["scale"], **held}
-            whole = _centred(sum(parts.values(), torch.zeros(())), real)
+            whole = _centred(sum(parts.values(), torch.zeros(())), attention_mask)
             for name, term in parts.items():
                 sums = total.setdefault(name, np.zeros(shape))
-                sums[layer] += (_centred(term, real) * whole).sum(dim=(0, 2, 3)).cpu().numpy()
+                sums[layer] += (_centred(term, attention_mask) * whole).sum(dim=(0, 2, 3)).cpu().numpy()
 
     return hear
 
 
-def _centred(scores: Tensor, real: Tensor) -> Tensor:
+def _centred(scores: Tensor, attention_mask: Tensor) -> Tensor:
     """Every row from its own mean over the keys that are words, and 0 where either side is padding: [row, head, query, key]."""
-    keys, pairs = real[:, None, None, :], real[:, None, :, None] & real[:, None, None, :]
+    keys, pairs = attention_mask[:, None, None, :], attention_mask[:, None, :, None] & attention_mask[:, None, None, :]
     scores = scores.double()
     mean = (scores * keys).sum(dim=-1, keepdim=True) / keys.sum(dim=-1, keepdim=True)
     return (scores - mean) * pairs

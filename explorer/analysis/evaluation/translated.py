@@ -6,45 +6,45 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from explorer.measuring import scores
-from explorer.measuring.feeding import Sheet, given, judged, sheet_of, taught
-from explorer.measuring.generating import rewritten
-from explorer.measuring.held import Desk
-from explorer.measuring.looking import heard, links, weights_on
-from explorer.measuring.measured import Measured
-from explorer.model import OwnModel
+from explorer.analysis.evaluation import scores
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, judged, sheet_of
+from explorer.analysis.evaluation.context import EvalContext
+from explorer.analysis.evaluation.generating import rewritten
+from explorer.analysis.evaluation.head_weights import heard, links, weights_on
+from explorer.microworld.translation import Pair
+from explorer.models.transformer import TransformerModel
 from explorer.records import Tokens
-from explorer.text.microworld.french import Pair
 
-Ask = Callable[[OwnModel], Measured]
+Ask = Callable[[TransformerModel], Measured]
 SHOWN = 4
 
 
-def foretold(desk: Desk) -> Ask | None:
-    """The loss and the accuracy per piece when the decoder reads the right pieces so far."""
-    source, target = _coded(desk)
+def teacher_forced(context: EvalContext) -> Ask | None:
+    """The loss and the accuracy per token when the decoder reads the right tokens so far."""
+    source, target = _coded(context)
     if not source:
         return None
     read, said = sheet_of([text.ids for text in source]), sheet_of([text.ids for text in target])
 
-    def ask(model: OwnModel) -> Measured:
-        logp, right = judged(model, read, said.ids, said.real)
-        return Measured({"held-out loss": -float(logp.mean()), "piece accuracy": scores.share(right)})
+    def ask(model: TransformerModel) -> Measured:
+        logp, right = judged(model, read, said.ids, said.attention_mask)
+        return Measured({"held-out loss": -float(logp.mean()), "token accuracy": scores.share(right)})
 
     return ask
 
 
-def exact(desk: Desk) -> Ask | None:
+def exact(context: EvalContext) -> Ask | None:
     """Sentences translated word for word right, BLEU, and a few of them."""
-    source, target = _coded(desk)
+    source, target = _coded(context)
     if not source:
         return None
-    read = [desk.tokenizer.decode(text.ids.tolist()) for text in source]
-    gold = [desk.tokenizer.decode(text.ids.tolist()) for text in target]
-    longest = min(desk.length, 2 * max(len(text) for text in target))
+    read = [context.tokenizer.decode(text.ids.tolist()) for text in source]
+    gold = [context.tokenizer.decode(text.ids.tolist()) for text in target]
+    longest = min(context.length, 2 * max(len(text) for text in target))
 
-    def ask(model: OwnModel) -> Measured:
-        said = [desk.tokenizer.decode(row) for row in rewritten(model, [text.ids for text in source], longest)]
+    def ask(model: TransformerModel) -> Measured:
+        said = [context.tokenizer.decode(row) for row in rewritten(model, [text.ids for text in source], longest)]
         right = [mine == theirs for mine, theirs in zip(said, gold, strict=True)]
         measure = {
             "exact match": scores.share(right),
@@ -56,20 +56,20 @@ def exact(desk: Desk) -> Ask | None:
     return ask
 
 
-def _coded(desk: Desk) -> tuple[list[Tokens], list[Tokens]]:
+def _coded(context: EvalContext) -> tuple[list[Tokens], list[Tokens]]:
     """Sources and targets that the model can read whole."""
-    pairs = [(desk.tokenizer.encode(text.source), desk.tokenizer.encode(text.target)) for text in desk.held.texts]
-    fit = [(a, b) for a, b in pairs if max(len(a), len(b)) <= desk.length]
+    pairs = [(context.tokenizer.encode(text.source), context.tokenizer.encode(text.target)) for text in context.held.texts]
+    fit = [(a, b) for a, b in pairs if max(len(a), len(b)) <= context.length]
     return [a for a, _ in fit], [b for _, b in fit]
 
 
-def aligned(desk: Desk) -> Ask | None:
-    """Does the head look at the source word that is translated, on the row that predicts the first piece of its translation?
+def aligned(context: EvalContext) -> Ask | None:
+    """Does the head look at the source word that is translated, on the row that predicts the first token of its translation?
 
     The best head is chosen on one half of the sentences and scored on the other; beside it the mean of the heads of the last layer.
     """
-    coded = [(desk.tokenizer.encode(p.english), desk.tokenizer.encode(p.french), p) for p in desk.held.gold]
-    coded = [one for one in coded if max(len(one[0]), len(one[1])) <= desk.length]
+    coded = [(context.tokenizer.encode(p.english), context.tokenizer.encode(p.french), p) for p in context.held.gold]
+    coded = [one for one in coded if max(len(one[0]), len(one[1])) <= context.length]
     if len(coded) < 2:
         return None
     read, said = sheet_of([one[0].ids for one in coded]), sheet_of([one[1].ids for one in coded])
@@ -80,7 +80,7 @@ def aligned(desk: Desk) -> Ask | None:
     at, rows = np.array([g[0] for g in gold]), np.array([g[1] for g in gold])
     asked = {"source word that is translated": links([(n, row, key) for n, row, keys in gold for key in keys])}
 
-    def ask(model: OwnModel) -> Measured:
+    def ask(model: TransformerModel) -> Measured:
         weights = _rows(model, read, said, at, rows)  # [layer, asked, head, key]
         hit = np.take_along_axis(mask[None, :, None], weights.argmax(axis=-1)[..., None], axis=-1)[
             ..., 0
@@ -97,14 +97,14 @@ def aligned(desk: Desk) -> Ask | None:
     return ask
 
 
-def _rows(model: OwnModel, read: Sheet, said: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _rows(model: TransformerModel, read: Sheet, said: Sheet, at: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The cross-attention of the rows asked about: [layer, asked, head, key]."""
-    weights = heard(model, "cross", lambda: taught(model, read, given(model, said.ids)[0]))
+    weights = heard(model, "cross", lambda: decoder_states(model, read, given(model, said.ids)[0]))
     return np.stack([layer[at, :, rows] for layer in weights])
 
 
 def gold_rows(source: Tokens, target: Tokens, pair: Pair) -> list[tuple[int, list[int]]]:
-    """For every aligned French word: the row that predicts its first piece, and the pieces of the English words behind it."""
+    """For every aligned French word: the row that predicts its first token, and the tokens of the English words behind it."""
     english, french = _owners(source, pair.english, pair.english_words), _owners(target, pair.french, pair.french_words)
     found = []
     for j in sorted({j for _, j in pair.alignment}):
@@ -116,7 +116,7 @@ def gold_rows(source: Tokens, target: Tokens, pair: Pair) -> list[tuple[int, lis
 
 
 def _owners(tokens: Tokens, text: str, words: Sequence[str]) -> list[int]:
-    """To which word each piece belongs (−1: to none): the word that holds its last letter."""
+    """To which word each token belongs (−1: to none): the word that holds its last letter."""
     ends, at = [], 0
     for word in words:
         at = text.index(word, at) + len(word)

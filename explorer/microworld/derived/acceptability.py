@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.text.microworld.derived.blanks import other_number
-from explorer.text.microworld.forms import capital
-from explorer.text.microworld.labels import labelled
-from explorer.text.microworld.lexicon import SPLITS
-from explorer.text.microworld.story import Label, Story
+from explorer.microworld.derived.blanks import other_number
+from explorer.microworld.forms import capital
+from explorer.microworld.labels import labelled
+from explorer.microworld.lexicon import SPLITS
+from explorer.microworld.story import Label, Story
 
 KINDS = ("agreement", "order", "selection")
 BOUND = {("DET", "NOUN"), ("ADP", "DET"), ("DET", "ADJ"), ("ADP", "PROPN"), ("AUX", "ADJ"), ("ADP", "PRON")}
@@ -38,10 +38,10 @@ class Judged:
 
 def minimal_pairs(count: int, seed: int, split: str = "train") -> Iterator[MinimalPair]:
     """`count` pairs from the sentences of stories, a third of each kind."""
-    chance, made = random.Random((seed * 3 + SPLITS.index(split)) * 7 + 1), 0
+    rng, made = random.Random((seed * 3 + SPLITS.index(split)) * 7 + 1), 0
     for story in labelled(10**9, seed, split):
         for number in range(len(story.sentences)):
-            found = FAULTS[KINDS[made % 3]](story, number, chance)
+            found = FAULTS[KINDS[made % 3]](story, number, rng)
             if found is not None:
                 yield found
                 made += 1
@@ -87,28 +87,28 @@ def _plain(word: Label, first: bool) -> str:
     return word.text[0].lower() + word.text[1:] if first and word.pos != "PROPN" and word.text != "I" else word.text
 
 
-def _agreement(story: Story, number: int, chance: random.Random) -> MinimalPair | None:
+def _agreement(story: Story, number: int, rng: random.Random) -> MinimalPair | None:
     places = _sentence(story, number)
     verbs = [n for n in places if story.words[n].number and story.words[n].text in other_number()]
     if not verbs:
         return None
-    at = verbs[int(chance.random() * len(verbs))]
+    at = verbs[int(rng.random() * len(verbs))]
     good, bad = story.words[at].text, other_number()[story.words[at].text]
     return MinimalPair(story.sentences[number], _spell(story, number, {at: bad}, places), "agreement", f"{good} {bad}")
 
 
-def _order(story: Story, number: int, chance: random.Random) -> MinimalPair | None:
+def _order(story: Story, number: int, rng: random.Random) -> MinimalPair | None:
     places = _sentence(story, number)
     pairs = [n for n in places[:-1] if (story.words[n].pos, story.words[n + 1].pos) in BOUND]
     if not pairs:
         return None
-    at = pairs[int(chance.random() * len(pairs))]
+    at = pairs[int(rng.random() * len(pairs))]
     order = [at + 1 if n == at else at if n == at + 1 else n for n in places]
     lower = {places[0]: _plain(story.words[places[0]], True)}
     return MinimalPair(story.sentences[number], _spell(story, number, lower, order), "order", "")
 
 
-def _selection(story: Story, number: int, chance: random.Random) -> MinimalPair | None:
+def _selection(story: Story, number: int, rng: random.Random) -> MinimalPair | None:
     """A person and a thing change places: the vase drops Anna."""
     places = set(_sentence(story, number))
     for role in story.roles:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from explorer.text.microworld.labels import labelled
-from explorer.text.microworld.lexicon import lexicon
-from explorer.text.microworld.story import Mention, Story
+from explorer.microworld.labels import labelled
+from explorer.microworld.lexicon import lexicon
+from explorer.microworld.story import Mention, Story
 
 CAUSES = {"crossing": ("a", "w"), "packing": ("t", "b")}  # whom *too tired / too wide* may be said of
 GENDERS = {"he": "she", "she": "he", "He": "She", "She": "He"}

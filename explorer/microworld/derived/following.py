@@ -6,14 +6,14 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.text.microworld.casting import ALWAYS, Cast, Person
-from explorer.text.microworld.lexicon import SPLITS
-from explorer.text.microworld.script import Script
-from explorer.text.microworld.telling import Plan, Teller, teller
+from explorer.microworld.casting import ALWAYS, Cast, Person
+from explorer.microworld.lexicon import SPLITS
+from explorer.microworld.script import Script
+from explorer.microworld.telling import StoryPlan, Teller, teller
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SentencesInOrder:
     """Two texts, and whether the second is how the first goes on."""
 
     first: tuple[str, ...]
@@ -21,32 +21,32 @@ class Pair:
     follows: bool
 
 
-def following(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
+def following(count: int, seed: int, split: str = "train") -> Iterator[SentencesInOrder]:
     """`count` pairs; in half of them the second text was taken from another story, told of the same people and topic."""
-    source, chance = teller(split), random.Random()
+    source, rng = teller(split), random.Random()
     for number in range(count):
-        chance.seed(((seed * 3 + SPLITS.index(split)) << 40) + number)
+        rng.seed(((seed * 3 + SPLITS.index(split)) << 40) + number)
         plan = source.plan(seed, number)
         told = plan.told()
-        cut = 1 + int(chance.random() * (len(told) - 1))
+        cut = 1 + int(rng.random() * (len(told) - 1))
         first, second = told[:cut], told[cut:]
-        follows = chance.random() < 0.5
+        follows = rng.random() < 0.5
         if not follows:
-            second = _strange(source, plan, second, chance)
-        yield Pair(tuple(first), tuple(second), follows)
+            second = _strange(source, plan, second, rng)
+        yield SentencesInOrder(tuple(first), tuple(second), follows)
 
 
-def _strange(source: Teller, plan: Plan, second: list[str], chance: random.Random) -> list[str]:
+def _strange(source: Teller, plan: StoryPlan, second: list[str], rng: random.Random) -> list[str]:
     """As many last sentences of a story of another type, of the same topic, with the same people and places."""
     others = [script for script in source.scripts if script.topic == plan.script.topic and script is not plan.script]
     while True:
-        script = others[int(chance.random() * len(others))]
-        cast = source.casting.cast(script.cast, script.fact, chance.random)
+        script = others[int(rng.random() * len(others))]
+        cast = source.casting.cast(script.cast, script.fact, rng.random)
         _share(plan.cast, cast, script)
         for key, kind in script.cast:
             if "(" in kind:
-                cast[key] = source.casting.one(kind, cast, chance.random)
-        told = source.of(script, chance.random, cast, plan.tense).told()[-len(second) :]
+                cast[key] = source.casting.one(kind, cast, rng.random)
+        told = source.of(script, rng.random, cast, plan.tense).told()[-len(second) :]
         if len(told) == len(second) and not set(told) & set(second):
             return told
 

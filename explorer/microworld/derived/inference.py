@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from explorer.text.microworld.derived.stage import Stage
-from explorer.text.microworld.lexicon import lexicon
+from explorer.microworld.derived.stage import Stage
+from explorer.microworld.lexicon import lexicon
 
 SEEN = ("find", "draw", "see", "paint", "buy", "touch")
 NAMES = ("entailment", "contradiction", "neutral")
@@ -49,18 +49,18 @@ def _order(stage: Stage, label: int) -> tuple[str, str]:
     """Taller and shorter, through a third person."""
     a, b, c = (one.name for one in stage.people(3))
     more, less = stage.pick(QUALITIES)
-    if stage.chance.random() < 0.5:
+    if stage.rng.random() < 0.5:
         more, less = less, more
     if label == 2:  # both against a, or a against both: b and c cannot be compared
-        facts = [(a, b), (a, c)] if stage.chance.random() < 0.5 else [(b, a), (c, a)]
-        first, second = (b, c) if stage.chance.random() < 0.5 else (c, b)
+        facts = [(a, b), (a, c)] if stage.rng.random() < 0.5 else [(b, a), (c, a)]
+        first, second = (b, c) if stage.rng.random() < 0.5 else (c, b)
     else:
         facts = [(b, a), (a, c)]
         first, second = (b, c) if label == 0 else (c, b)
-    if stage.chance.random() < 0.5:
+    if stage.rng.random() < 0.5:
         facts.reverse()
-    told = [f"{x} is {more} than {y}." if stage.chance.random() < 0.5 else f"{y} is {less} than {x}." for x, y in facts]
-    asked = f"{first} is {more} than {second}." if stage.chance.random() < 0.5 else f"{second} is {less} than {first}."
+    told = [f"{x} is {more} than {y}." if stage.rng.random() < 0.5 else f"{y} is {less} than {x}." for x, y in facts]
+    asked = f"{first} is {more} than {second}." if stage.rng.random() < 0.5 else f"{second} is {less} than {first}."
     return " ".join(told), asked
 
 
@@ -70,11 +70,11 @@ def _places(stage: Stage, label: int) -> tuple[str, str]:
     things = [word.name for word in stage.words("treasure", 3)]
     boxes = [word.name for word in stage.words("box", 2)]
     told = [f"{who} put the {things[0]} in the {boxes[0]}", f"the {things[1]} in the {boxes[1]}"]
-    if stage.chance.random() < 0.5:
+    if stage.rng.random() < 0.5:
         told = [f"{who} put the {things[1]} in the {boxes[1]}", f"the {things[0]} in the {boxes[0]}"]
     lost = f"{who} was looking for the {things[2]}."
     premise = f"{told[0]} and {told[1]}."
-    premise = f"{lost} {premise}" if stage.chance.random() < 0.5 else f"{premise} {lost}"
+    premise = f"{lost} {premise}" if stage.rng.random() < 0.5 else f"{premise} {lost}"
     which = stage.pick((0, 1))
     thing = things[2] if label == 2 else things[which]
     box = boxes[which] if label == 0 else boxes[1 - which]
@@ -85,11 +85,11 @@ def _deeds(stage: Stage, label: int) -> tuple[str, str]:
     """Who did it to whom, in the active and the passive, with and without *not*."""
     a, b = (one.name for one in stage.people(2))
     verb = lexicon().verbs[stage.pick(DEEDS)]
-    done = stage.chance.random() < 0.5
-    premise = _said(a, b, verb, done, stage.chance.random() < 0.5)
+    done = stage.rng.random() < 0.5
+    premise = _said(a, b, verb, done, stage.rng.random() < 0.5)
     if label == 2:
-        return premise, _said(b, a, verb, stage.chance.random() < 0.5, stage.chance.random() < 0.5)
-    return premise, _said(a, b, verb, done == (label == 0), stage.chance.random() < 0.5)
+        return premise, _said(b, a, verb, stage.rng.random() < 0.5, stage.rng.random() < 0.5)
+    return premise, _said(a, b, verb, done == (label == 0), stage.rng.random() < 0.5)
 
 
 def _said(agent: str, patient: str, verb, done: bool, active: bool) -> str:  # type: ignore[no-untyped-def]
@@ -105,12 +105,12 @@ def _kinds(stage: Stage, label: int) -> tuple[str, str]:
     kind, other = stage.pick([(k, o) for k in KINDS for o in KINDS if k != o])
     word = stage.words(kind, 1)[0]
     strange = stage.words(other, 1)[0]
-    positive = stage.chance.random() < 0.5
+    positive = stage.rng.random() < 0.5
     known, wider = (word.name, KINDS[kind]) if positive else (KINDS[kind], word.name)
     unknown = KINDS[other] if positive else strange.name
     premise = _had(who, verb, known, positive)
     if label == 2:
-        return premise, _had(who, verb, unknown, stage.chance.random() < 0.5)
+        return premise, _had(who, verb, unknown, stage.rng.random() < 0.5)
     return premise, _had(who, verb, wider, positive == (label == 0))
 
 

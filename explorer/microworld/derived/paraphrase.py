@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.text.microworld.derived.stage import Event, Stage, event
+from explorer.microworld.derived.stage import Event, Stage, event
 
 CHANGED = {5: 0, 4: 1, 3: 2, 2: 3, 1: 4}  # grade to how many parts differ
 PARTS = ("colour", "place", "thing", "verb", "agent")

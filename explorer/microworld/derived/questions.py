@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.text.microworld.forms import capital
-from explorer.text.microworld.labels import labelled
-from explorer.text.microworld.lexicon import lexicon
-from explorer.text.microworld.story import Mention, Role, Story
+from explorer.microworld.forms import capital
+from explorer.microworld.labels import labelled
+from explorer.microworld.lexicon import lexicon
+from explorer.microworld.story import Mention, Role, Story
 
 ASKED = {"agent": "Who", "patient": "What", "place": "Where", "goal": "Where"}
 BARE = ("is", "was", "are", "were", "has", "had", "have", "says", "said")

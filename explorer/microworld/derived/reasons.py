@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.text.microworld.derived.blanks import CAUSES
-from explorer.text.microworld.derived.stage import Stage
-from explorer.text.microworld.labels import label
-from explorer.text.microworld.telling import HELD_OUT, teller
+from explorer.microworld.derived.blanks import CAUSES
+from explorer.microworld.derived.stage import Stage
+from explorer.microworld.labels import label
+from explorer.microworld.telling import HELD_OUT, teller
 
 WAYS = {
     "crossing": ("didn't cross the", "wouldn't cross the", "couldn't cross the"),
@@ -44,7 +44,7 @@ def reasons(count: int, seed: int, split: str = "train") -> Iterator[Reason]:
     made = 0
     while made < count:
         name = tuple(CAUSES)[made % 2]
-        script, draw = known[name], stage.chance.random
+        script, draw = known[name], stage.rng.random
         cast = source.casting.cast(script.cast, script.fact, draw)
         story = label(source.of(script, draw, cast, "past"))
         first, second = (cast[key].name for key in CAUSES[name])

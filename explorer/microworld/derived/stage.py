@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from explorer.text.microworld.casting import Casting, Person
-from explorer.text.microworld.lexicon import SPLITS, Word, lexicon
+from explorer.microworld.casting import Casting, Person
+from explorer.microworld.lexicon import SPLITS, Word, lexicon
 
 T = TypeVar("T")
 TRANSFER = ("give", "show", "sell", "lend", "send", "bring")
@@ -19,26 +19,26 @@ class Stage:
     """Draws people and words of one split by one stream of chance."""
 
     def __init__(self, seed: int, split: str, salt: int) -> None:
-        self.chance = random.Random((seed * len(SPLITS) + SPLITS.index(split)) * 1_000_003 + salt)
+        self.rng = random.Random((seed * len(SPLITS) + SPLITS.index(split)) * 1_000_003 + salt)
         self.casting = Casting(lexicon(), split)
 
     def people(self, count: int) -> list[Person]:
         """People with different names."""
         cast: dict[str, Person] = {}
         for n in range(count):
-            cast[str(n)] = self.casting.one("person", cast, self.chance.random)
+            cast[str(n)] = self.casting.one("person", cast, self.rng.random)
         return list(cast.values())
 
     def words(self, group: str, count: int) -> list[Word]:
         """Different words of one class."""
         cast: dict[str, Word] = {}
         for n in range(count):
-            cast[str(n)] = self.casting.one(group, cast, self.chance.random)
+            cast[str(n)] = self.casting.one(group, cast, self.rng.random)
         return list(cast.values())
 
     def pick(self, options: Sequence[T]) -> T:
         """One of several."""
-        return options[int(self.chance.random() * len(options))]
+        return options[int(self.rng.random() * len(options))]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Event:
 def event(stage: Stage, transfer: bool | None = None) -> Event:
     """Any event."""
     agent, recipient = stage.people(2)
-    gives = stage.chance.random() < 0.5 if transfer is None else transfer
+    gives = stage.rng.random() < 0.5 if transfer is None else transfer
     return Event(
         agent, stage.pick(TRANSFER if gives else ACTION), stage.words("treasure", 1)[0], stage.words("colour", 1)[0],
         recipient if gives else None, stage.words(stage.pick(("room", "outdoors")), 1)[0],

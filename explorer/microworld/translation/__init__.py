@@ -9,6 +9,6 @@ past event is a passé composé, a past state (*was*, *had*, *knew*) an imparfai
 before *?* and *!*; here it is a plain space, so that a word stays a word for every tokenizer.
 """
 
-from explorer.text.microworld.french.pairing import Pair, combinations, pairs, translate, words
+from explorer.microworld.translation.pairing import Pair, combinations, pairs, translate, words
 
 __all__ = ["Pair", "combinations", "pairs", "translate", "words"]

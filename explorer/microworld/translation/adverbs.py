@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.text.microworld.french.tree import Adverb, Link, Name, Prep
+from explorer.microworld.translation.tree import Adverb, Link, Prep, ProperName
 
 # Which tenses a time goes with: past, to come, habit, now.
 TIME_LINES = """
@@ -94,7 +94,7 @@ BY = tuple(
 
 WOMEN = "Anna Clara Emma Lucie Marie Nina Rose Sara Zoé Julie"
 MEN = "Adam David Léo Marc Max Oscar Paul Pierre Tom Louis"
-NAMES = tuple(Name(text, gender) for gender, texts in (("f", WOMEN), ("m", MEN)) for text in texts.split())
+NAMES = tuple(ProperName(text, gender) for gender, texts in (("f", WOMEN), ("m", MEN)) for text in texts.split())
 TITLES = (Adverb("sir", "monsieur"), Adverb("madam", "madame"))
 
 INSIDE, ON, UNDER = Prep("in", "dans"), Prep("on", "sur"), Prep("under", "sous")

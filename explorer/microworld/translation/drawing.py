@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TypeVar
 
-from explorer.text.microworld.french.adverbs import ALREADY, MANNERS, NAMES, OFTEN, TIMES
-from explorer.text.microworld.french.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, Verb
-from explorer.text.microworld.french.tree import NP, Adverb, Both, Features, Gap, Name, Phrase, Pronoun, agreement
+from explorer.microworld.translation.adverbs import ALREADY, MANNERS, NAMES, OFTEN, TIMES
+from explorer.microworld.translation.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, TranslatedVerb
+from explorer.microworld.translation.tree import NP, Adverb, Both, Features, Gap, Phrase, Pronoun, ProperName, agreement
 
 T = TypeVar("T")
 BORROWED = ("plural", "plural-game")
@@ -52,13 +52,13 @@ def adjectives(kinds: tuple[str, ...]) -> tuple[Adjective, ...]:
 
 
 @cache
-def verbs(flag: str, kind: str = "person", other: str = "") -> tuple[Verb, ...]:
+def verbs(flag: str, kind: str = "person", other: str = "") -> tuple[TranslatedVerb, ...]:
     """Every verb with this flag (and the other) that has this kind of subject."""
     return tuple(v for v in VERBS if flag in v.flags and kind in v.subjects and (not other or other in v.flags))
 
 
 @cache
-def transitive(kind: str) -> tuple[Verb, ...]:
+def transitive(kind: str) -> tuple[TranslatedVerb, ...]:
     """Every verb with an ordinary object whose subject is of this kind."""
     apart = {"swap", "modal", "willing", "able", "gives", "own", "wants", "needs", "game", "music", "puts"}
     return tuple(v for v in VERBS if v.objects and kind in v.subjects and not apart & set(v.flags))
@@ -128,7 +128,7 @@ class Draw:
         one = self.adjective(noun)
         return (one,) if one else ()
 
-    def name(self) -> Name:
+    def name(self) -> ProperName:
         """A name."""
         return self.pick(NAMES)
 
@@ -168,7 +168,7 @@ class Draw:
         plural = self.maybe(0.25)
         return Phrase(noun, self.pick(("the", "the", "this", "a")) if not plural else "the", plural, self.described(noun))
 
-    def owner(self, subject: NP) -> Pronoun | Name:
+    def owner(self, subject: NP) -> Pronoun | ProperName:
         """Whose it is: mostly the subject's, so that *his* and *her* never leave open who is meant."""
         if self.maybe(0.12):
             return self.name()
@@ -201,7 +201,7 @@ class Draw:
             return self.pick(("the", "some", "this", "all the", self.pick(few), self.pick(few)))
         return self.pick(("the", "a", "a", "this", "the"))
 
-    def tense(self, verb: Verb) -> str:
+    def tense(self, verb: TranslatedVerb) -> str:
         """A tense in which the verb is used."""
         for flag in ("state", "daily", "être", "once", "now"):
             if flag in verb.flags:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from explorer.text.microworld.french.adverbs import NAMES, TITLES
-from explorer.text.microworld.french.drawing import ME, SHE, Draw, nouns, transitive, verbs
-from explorer.text.microworld.french.frames_describing import is_so, is_there, knows_how, may
-from explorer.text.microworld.french.frames_people import (
+from explorer.microworld.translation.adverbs import NAMES, TITLES
+from explorer.microworld.translation.drawing import ME, SHE, Draw, nouns, transitive, verbs
+from explorer.microworld.translation.frames_describing import is_so, is_there, knows_how, may
+from explorer.microworld.translation.frames_people import (
     acts,
     does,
     goes,
@@ -18,19 +18,19 @@ from explorer.text.microworld.french.frames_people import (
     somewhere,
     stays,
 )
-from explorer.text.microworld.french.frames_things import exists
-from explorer.text.microworld.french.tree import (
+from explorer.microworld.translation.frames_things import exists
+from explorer.microworld.translation.tree import (
     NP,
     Addressed,
     Adverb,
-    Asked,
     Clause,
     Exists,
     Features,
     Gap,
-    Name,
     Phrase,
     Pronoun,
+    ProperName,
+    QuestionTree,
     agreement,
 )
 
@@ -54,32 +54,32 @@ def somebody(draw: Draw) -> NP:
     return SHE if who == ME else who
 
 
-def asks(draw: Draw) -> Asked:
+def asks(draw: Draw) -> QuestionTree:
     """*Does Anna have a dog?*"""
-    return Asked(unspoken(draw, draw.pick(DOING), somebody(draw)))
+    return QuestionTree(unspoken(draw, draw.pick(DOING), somebody(draw)))
 
 
-def asks_if_there(draw: Draw) -> Asked:
+def asks_if_there(draw: Draw) -> QuestionTree:
     """*Is there a bank near the station?*"""
     clause = exists(draw)
     thing = clause.thing
     some = "any" if thing.determiner in ("some", "no") and (thing.plural or "mass" in thing.noun.kinds) else thing.determiner
-    return Asked(Exists(thing._replace(determiner="a" if some == "no" else some), clause.tense, "", clause.tail))
+    return QuestionTree(Exists(thing._replace(determiner="a" if some == "no" else some), clause.tense, "", clause.tail))
 
 
 def asks_you(draw: Draw) -> Addressed:
     """*Are you tired, Anna?* Whom one speaks to decides between *tu* and *vous*, and the ending."""
     clause = unspoken(draw, draw.pick(DOING), Pronoun(2))
-    return spoken(draw, Asked(clause))
+    return spoken(draw, QuestionTree(clause))
 
 
-def spoken(draw: Draw, sentence: Asked | Clause) -> Addressed:
+def spoken(draw: Draw, sentence: QuestionTree | Clause) -> Addressed:
     """The sentence said to a friend by name or to a stranger."""
-    clause = sentence.clause if isinstance(sentence, Asked) else sentence
-    to: Name | Adverb = draw.pick(NAMES) if draw.maybe(0.65) else draw.pick(TITLES)
+    clause = sentence.clause if isinstance(sentence, QuestionTree) else sentence
+    to: ProperName | Adverb = draw.pick(NAMES) if draw.maybe(0.65) else draw.pick(TITLES)
     you = (
         Pronoun(2, False, to.gender, polite=False)
-        if isinstance(to, Name)
+        if isinstance(to, ProperName)
         else Pronoun(2, False, "m" if to.en == "sir" else "f")
     )
     assert isinstance(clause, Clause)
@@ -87,49 +87,53 @@ def spoken(draw: Draw, sentence: Asked | Clause) -> Addressed:
     thing = clause.object
     if isinstance(thing, Phrase) and isinstance(thing.owner, Pronoun) and thing.owner.person == 2:
         clause = clause._replace(object=thing._replace(owner=you))
-    return Addressed(Asked(clause, sentence.word) if isinstance(sentence, Asked) else clause, to)
+    return Addressed(QuestionTree(clause, sentence.word) if isinstance(sentence, QuestionTree) else clause, to)
 
 
-def asks_where(draw: Draw) -> Asked:
+def asks_where(draw: Draw) -> QuestionTree:
     """*Where does Anna live?*"""
     clause = unspoken(draw, draw.pick(WHERE), somebody(draw))
-    return Asked(clause._replace(tail=(), manner=None), "where")
+    return QuestionTree(clause._replace(tail=(), manner=None), "where")
 
 
-def asks_when(draw: Draw) -> Asked:
+def asks_when(draw: Draw) -> QuestionTree:
     """*When will the doctor arrive?*"""
     clause = unspoken(draw, draw.pick((goes, does, acts)), draw.who())
     while clause.tense not in ("past", "will", "going"):
         clause = unspoken(draw, draw.pick((goes, does, acts)), draw.who())
-    return Asked(_timeless(clause), "when")
+    return QuestionTree(_timeless(clause), "when")
 
 
 def _timeless(clause: Clause) -> Clause:
     return clause._replace(tail=tuple(t for t in clause.tail if not (isinstance(t, Adverb) and t.tenses)))
 
 
-def asks_why(draw: Draw) -> Asked:
+def asks_why(draw: Draw) -> QuestionTree:
     """*Why is Paul sad?*"""
-    return Asked(_timeless(unspoken(draw, draw.pick((is_so, is_so, does, acts, meets, goes, stays)), somebody(draw))), "why")
+    return QuestionTree(
+        _timeless(unspoken(draw, draw.pick((is_so, is_so, does, acts, meets, goes, stays)), somebody(draw))), "why"
+    )
 
 
-def asks_what(draw: Draw) -> Asked:
+def asks_what(draw: Draw) -> QuestionTree:
     """*What is he reading?*"""
     doing = draw.pick(
         [v for v in transitive("person") if not v.fr_link and "generic" not in v.flags and "person" not in v.objects[:1]]
     )
     tense = draw.tense(doing)
     tense = "past" if tense == "used" else tense
-    return Asked(Clause(draw.who(), doing, tense, object=Gap(Features(2, False, "m")), tail=draw.time(tense, 0.3)), "what")
+    return QuestionTree(
+        Clause(draw.who(), doing, tense, object=Gap(Features(2, False, "m")), tail=draw.time(tense, 0.3)), "what"
+    )
 
 
-def asks_who(draw: Draw) -> Asked:
+def asks_who(draw: Draw) -> QuestionTree:
     """*Who ate the cake?*"""
     clause = unspoken(draw, draw.pick((does, does, acts, goes, is_there)), Gap(Features(2, False, "m")))
-    return Asked(clause._replace(negation=""), "who")
+    return QuestionTree(clause._replace(negation=""), "who")
 
 
-def asks_how_many(draw: Draw) -> Asked:
+def asks_how_many(draw: Draw) -> QuestionTree:
     """*How many books has Anna read?*: combien de livres est-ce qu'Anna a lus."""
     doing = draw.pick([v for v in verbs("act") + verbs("once") if v.objects and not v.fr_link and "gives" not in v.flags])
     noun = draw.pick(
@@ -140,7 +144,7 @@ def asks_how_many(draw: Draw) -> Asked:
     tense = draw.pick(("past", "past", "perfect", "will", "going"))
     if set(doing.objects) <= {"person", "elder", "known"}:
         counted = Phrase(draw.pick(tuple(n for n in nouns("job"))), "how many", True)
-    return Asked(Clause(draw.who(), doing, tense, object=Gap(agreement(counted))), "", counted)
+    return QuestionTree(Clause(draw.who(), doing, tense, object=Gap(agreement(counted))), "", counted)
 
 
 def orders(draw: Draw) -> Addressed:

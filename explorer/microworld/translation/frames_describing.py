@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from explorer.text.microworld.french.drawing import Draw, nouns, verbs
-from explorer.text.microworld.french.frames_people import acts, does, goes, meets, place, somewhere, there_of, timeless
-from explorer.text.microworld.french.lexicon import ADJECTIVES, BE, HAVE, VERBS, Adjective, Verb, adjective, noun, verb
-from explorer.text.microworld.french.tree import (
+from explorer.microworld.translation.drawing import Draw, nouns, verbs
+from explorer.microworld.translation.frames_people import acts, does, goes, meets, place, somewhere, there_of, timeless
+from explorer.microworld.translation.lexicon import (
+    ADJECTIVES,
+    BE,
+    HAVE,
+    VERBS,
+    Adjective,
+    TranslatedVerb,
+    adjective,
+    noun,
+    verb,
+)
+from explorer.microworld.translation.tree import (
     NP,
     Adverb,
     Both,
     Clause,
-    Compared,
+    Comparative,
     Complement,
     Phrase,
     Predicate,
@@ -25,7 +35,7 @@ ANIMAL = tuple(a for a in ADJECTIVES if "animal" in a.kinds and a.en not in ("wi
 CAN, MUST, WOULD = verb("can", "pouvoir"), verb("must", "devoir"), verb("would", "voudrait")
 GLAD = tuple(a for a in MOODS if a.en in ("happy", "proud"))
 SORRY = tuple(a for a in MOODS if a.en in ("sad", "angry", "tired"))
-AGED, YEAR, OLD = Verb(BE.en, HAVE.fr, flags=("state",)), noun("an"), Adverb("old", "")
+AGED, YEAR, OLD = TranslatedVerb(BE.en, HAVE.fr, flags=("state",)), noun("an"), Adverb("old", "")
 THINK, KNOW, BELIEVE, HOPE, SAY = (
     verb(en, fr)
     for en, fr in (("think", "penser"), ("know", "savoir"), ("believe", "croire"), ("hope", "espérer"), ("say", "dire"))
@@ -95,7 +105,7 @@ def compares(draw: Draw, who: NP) -> Clause:
         who,
         tense=tense,
         negation="not" if draw.maybe(0.1) else "",
-        tail=(Compared(quality, draw.relation(quality), draw.whom(who)),),
+        tail=(Comparative(quality, draw.relation(quality), draw.whom(who)),),
     )
 
 

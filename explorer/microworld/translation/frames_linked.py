@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.text.microworld.french.adverbs import (
+from explorer.microworld.translation.adverbs import (
     ALSO,
     AND,
     BECAUSE,
@@ -14,12 +14,23 @@ from explorer.text.microworld.french.adverbs import (
     WHEN_FIRST,
     WHILE,
 )
-from explorer.text.microworld.french.drawing import Draw, gap, nouns, stands_for, verbs
-from explorer.text.microworld.french.frames_describing import GLAD, HUMAN, MOODS, SORRY, is_so, is_there
-from explorer.text.microworld.french.frames_people import acts, does, goes, has, needs, somewhere, there_of, timeless
-from explorer.text.microworld.french.frames_things import graded, quality, thing, weather
-from explorer.text.microworld.french.lexicon import FEMININES, VERBS, Adjective, Verb, adjective, verb
-from explorer.text.microworld.french.tree import NP, Clause, Joined, Name, Phrase, Place, Predicate, Prep, Pronoun, Relative
+from explorer.microworld.translation.drawing import Draw, gap, nouns, stands_for, verbs
+from explorer.microworld.translation.frames_describing import GLAD, HUMAN, MOODS, SORRY, is_so, is_there
+from explorer.microworld.translation.frames_people import acts, does, goes, has, needs, somewhere, there_of, timeless
+from explorer.microworld.translation.frames_things import graded, quality, thing, weather
+from explorer.microworld.translation.lexicon import FEMININES, VERBS, Adjective, TranslatedVerb, adjective, verb
+from explorer.microworld.translation.tree import (
+    NP,
+    Clause,
+    Joined,
+    Location,
+    Phrase,
+    Predicate,
+    Prep,
+    Pronoun,
+    ProperName,
+    Relative,
+)
 
 LOSE, FIND = verb("lose", "perdre"), verb("find", "trouver")
 CROSS = verb("cross", "traverser")
@@ -56,7 +67,7 @@ def fits(draw: Draw) -> Joined:
     it = packed if big else case
     past = draw.maybe(0.6)
     said = Predicate(adjective(draw.pick(("big", "long")) if big else "small"), "too")
-    first = Clause(Phrase(packed), FIT, "past" if past else "present", "not", tail=(Place(INTO, Phrase(case)),))
+    first = Clause(Phrase(packed), FIT, "past" if past else "present", "not", tail=(Location(INTO, Phrase(case)),))
     return Joined(first, BECAUSE, Clause(Pronoun(3, False, it.gender, True), tense="past" if past else "present", tail=(said,)))
 
 
@@ -150,7 +161,7 @@ def revealed(draw: Draw) -> Clause | Joined:
     return Joined(first, BECAUSE, Clause(Pronoun(3, False, "f"), state, tense))
 
 
-def moods(state: Verb) -> tuple[Adjective, ...]:
+def moods(state: TranslatedVerb) -> tuple[Adjective, ...]:
     """How somebody feels who is right, or hungry, cold, afraid …"""
     return GLAD if state.en_after == "right" else SORRY
 
@@ -196,7 +207,7 @@ def while_(draw: Draw) -> Joined:
     """*Paul was reading while Anna was sleeping.*"""
     people: tuple[NP, ...] = (draw.name(), draw.pronoun(), draw.person(), draw.name())
     first, second = draw.two(people)
-    if isinstance(first, Name) and first == second:
+    if isinstance(first, ProperName) and first == second:
         second = Pronoun(1, True)
     tense = draw.pick(("was", "was", "progressive"))
     clauses = [_plain(draw, who, tense) for who in (first, second)]
@@ -259,7 +270,7 @@ def contrast(draw: Draw) -> Joined:
     """*Anna is tall, but her brother is small*; *Paul is here, but she is not there*."""
     people: tuple[NP, ...] = (draw.name(), draw.person(0), draw.pronoun(), draw.name())
     who, other = draw.two(people)
-    if isinstance(who, Name) and who == other:
+    if isinstance(who, ProperName) and who == other:
         other = Pronoun(1)
     if draw.maybe(0.5):
         doing = draw.pick(verbs("generic"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.text.microworld.french.adverbs import (
+from explorer.microworld.translation.adverbs import (
     AT,
     AT_HOME,
     BY,
@@ -18,9 +18,9 @@ from explorer.text.microworld.french.adverbs import (
     UNDER,
     WITH,
 )
-from explorer.text.microworld.french.drawing import BORROWED, Draw, manners, nouns, stands_for, transitive, verbs
-from explorer.text.microworld.french.lexicon import Verb, verb
-from explorer.text.microworld.french.tree import NP, Adverb, Clause, Counted, Home, Phrase, Place, Pronoun, Tail, agreement
+from explorer.microworld.translation.drawing import BORROWED, Draw, manners, nouns, stands_for, transitive, verbs
+from explorer.microworld.translation.lexicon import TranslatedVerb, verb
+from explorer.microworld.translation.tree import NP, Adverb, Clause, Counted, Home, Location, Phrase, Pronoun, Tail, agreement
 
 HAVE, WANT, NEED, MISS = verb("have", "avoir"), verb("want", "vouloir"), verb("need", "avoir"), verb("miss", "manquer")
 GO, LIVE, STAY, PUT = verb("go", "aller"), verb("live", "habiter"), verb("stay", "rester"), verb("put", "mettre")
@@ -29,7 +29,7 @@ CAREFUL = ("write", "open", "close", "cut", "clean", "wash", "repair", "draw", "
 SKILLS = ("work", "sing", "dance", "swim", "sleep")
 
 
-def place(draw: Draw) -> Place | Home | Adverb:
+def place(draw: Draw) -> Location | Home | Adverb:
     """Somewhere to be."""
     kind = draw.random()
     if kind < 0.15:
@@ -37,15 +37,15 @@ def place(draw: Draw) -> Place | Home | Adverb:
     if kind < 0.28:
         return Home("at", draw.pick((draw.name(), Pronoun(1), Pronoun(1, True))))
     if kind < 0.45:
-        return Place(AT, Phrase(draw.pick(nouns("goal"))))
+        return Location(AT, Phrase(draw.pick(nouns("goal"))))
     if kind < 0.7:
         noun = draw.pick(nouns("room", "outdoors", "building"))
-        return Place(INSIDE, Phrase(noun, draw.pick(("the", "the", "the", "this")), False, draw.described(noun, 0.15)))
+        return Location(INSIDE, Phrase(noun, draw.pick(("the", "the", "the", "this")), False, draw.described(noun, 0.15)))
     noun = draw.pick(nouns("building", "nature", "stream", "opening", "way"))
-    return Place(draw.pick(NEARBY), Phrase(noun, "the", False, draw.described(noun, 0.1)))
+    return Location(draw.pick(NEARBY), Phrase(noun, "the", False, draw.described(noun, 0.1)))
 
 
-def goal(draw: Draw) -> Place | Home | Adverb:
+def goal(draw: Draw) -> Location | Home | Adverb:
     """Somewhere to go."""
     kind = draw.random()
     if kind < 0.25:
@@ -55,7 +55,7 @@ def goal(draw: Draw) -> Place | Home | Adverb:
     if kind < 0.5:
         healer = Phrase(draw.pick(nouns("healer")))
         return Home("to", healer, house=False) if draw.maybe(0.5) else Home("to", draw.name())
-    return Place(TO, Phrase(draw.pick(nouns("goal"))))
+    return Location(TO, Phrase(draw.pick(nouns("goal"))))
 
 
 def does(draw: Draw, who: NP) -> Clause:
@@ -65,7 +65,7 @@ def does(draw: Draw, who: NP) -> Clause:
     return _does(draw, who, doing)
 
 
-def _does(draw: Draw, who: NP, doing: Verb) -> Clause:
+def _does(draw: Draw, who: NP, doing: TranslatedVerb) -> Clause:
     tense = draw.tense(doing)
     negation = draw.negation(tense)
     noun = draw.pick(nouns(*doing.objects))
@@ -114,7 +114,7 @@ def plays(draw: Draw, who: NP) -> Clause:
     tense = draw.tense(doing)
     negation = draw.negation(tense)
     thing = Phrase(noun, "the" if music else "")
-    with_whom = (Place(WITH, draw.whom(who)),) if draw.maybe(0.3) else draw.time(tense, 0.4)
+    with_whom = (Location(WITH, draw.whom(who)),) if draw.maybe(0.3) else draw.time(tense, 0.4)
     return Clause(who, doing, tense, negation, object=thing, tail=with_whom)
 
 
@@ -203,7 +203,7 @@ def together(draw: Draw, who: NP) -> Clause:
     doing = draw.pick(tuple(v for v in verbs("alone", "person", "act") if v.en[0] not in ("sleep", "rest", "cry", "hurry")))
     tense = draw.tense(doing)
     prep = FOR if doing.en[0] in ("work", "sing", "dance") and draw.maybe(0.4) else WITH
-    return Clause(who, doing, tense, draw.negation(tense), tail=(Place(prep, draw.whom(who)), *draw.time(tense, 0.15)))
+    return Clause(who, doing, tense, draw.negation(tense), tail=(Location(prep, draw.whom(who)), *draw.time(tense, 0.15)))
 
 
 def goes(draw: Draw, who: NP) -> Clause:
@@ -230,7 +230,7 @@ def lives(draw: Draw, who: NP) -> Clause:
     where = (
         draw.pick(IN_LANDS)
         if draw.maybe(0.5)
-        else Place(draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "stream", "way"))))
+        else Location(draw.pick(NEARBY), Phrase(draw.pick(nouns("building", "stream", "way"))))
     )
     return Clause(who, LIVE, tense, draw.negation(tense), tail=(where,))
 
@@ -250,11 +250,11 @@ def puts(draw: Draw, who: NP) -> Clause:
     return Clause(who, doing, tense, draw.negation(tense), object=thing, tail=(spot(draw),))
 
 
-def spot(draw: Draw) -> Place:
+def spot(draw: Draw) -> Location:
     """Where a small thing may lie."""
     if draw.maybe(0.4):
-        return Place(draw.pick((ON, ON, UNDER)), Phrase(draw.pick(nouns("surface", "seat"))))
-    return Place(INSIDE, Phrase(draw.pick(nouns("holder", "room", "driven"))))
+        return Location(draw.pick((ON, ON, UNDER)), Phrase(draw.pick(nouns("surface", "seat"))))
+    return Location(INSIDE, Phrase(draw.pick(nouns("holder", "room", "driven"))))
 
 
 def timeless(tail: tuple[Tail, ...]) -> tuple[Tail, ...]:

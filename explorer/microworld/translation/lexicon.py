@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from explorer.text.microworld.french.adjectives import ADJECTIVE_LINES, COMPARATIVES, INVARIABLE
-from explorer.text.microworld.french.conjugation import Conjugation, conjugate
-from explorer.text.microworld.french.inflection import (
+from explorer.microworld.translation.adjectives import ADJECTIVE_LINES, COMPARATIVES, INVARIABLE
+from explorer.microworld.translation.conjugation import Conjugation, conjugate
+from explorer.microworld.translation.inflection import (
     english_forms,
     english_plural,
     french_feminine_plural,
     french_plural,
 )
-from explorer.text.microworld.french.nouns import FEMININE_LINES, NOUN_LINES
-from explorer.text.microworld.french.verbs import VERB_LINES
+from explorer.microworld.translation.nouns import FEMININE_LINES, NOUN_LINES
+from explorer.microworld.translation.verbs import VERB_LINES
 
 
 class Noun(NamedTuple):
@@ -41,7 +41,7 @@ class Adjective(NamedTuple):
     kinds: tuple[str, ...]
 
 
-class Verb(NamedTuple):
+class TranslatedVerb(NamedTuple):
     """A verb: five English forms, a French conjugation, what follows it, and what it may be said of.
 
     `en_after` and `fr_after` come straight after the verb (look *for*; avoir *besoin*); `fr_link` is the French
@@ -77,12 +77,12 @@ def _adjective(en: str, fr: str, place: str, kinds: str) -> Adjective:
     return Adjective(en, more, most, m, f, ms, fs, place == "before", tuple(kinds.split()))
 
 
-def _verb(en: str, fr: str, subjects: str, objects: str, flags: str) -> Verb:
+def _verb(en: str, fr: str, subjects: str, objects: str, flags: str) -> TranslatedVerb:
     """One line of the table: `look + for` is a verb and its particle, `avoir besoin + de` a verb, a word and a link."""
     head, _, particle = (part.strip() for part in en.partition("+"))
     whole, _, link = (part.strip() for part in fr.partition("+"))
     infinitive, _, word = whole.partition(" ")
-    return Verb(
+    return TranslatedVerb(
         english_forms(head), conjugate(infinitive), particle, word, link,
         tuple(subjects.split()), tuple(objects.split()), tuple(flags.split()),
     )  # fmt: skip
@@ -92,8 +92,8 @@ NOUNS = tuple(_noun(*row) for row in _rows(NOUN_LINES))
 FEMININES = {row[0].partition("/")[0]: _noun(*row) for row in _rows(FEMININE_LINES)}
 ADJECTIVES = tuple(_adjective(*row) for row in _rows(ADJECTIVE_LINES))
 VERBS = tuple(_verb(*row) for row in _rows(VERB_LINES))
-BE = Verb(english_forms("be"), conjugate("être"), flags=("state",))
-HAVE = Verb(english_forms("have had had"), conjugate("avoir"), flags=("state",))
+BE = TranslatedVerb(english_forms("be"), conjugate("être"), flags=("state",))
+HAVE = TranslatedVerb(english_forms("have had had"), conjugate("avoir"), flags=("state",))
 
 
 def noun(fr: str) -> Noun:
@@ -106,6 +106,6 @@ def adjective(en: str, of: str = "") -> Adjective:
     return next(a for a in ADJECTIVES if a.en == en and (not of or of in a.kinds))
 
 
-def verb(en: str, fr: str, flag: str = "") -> Verb:
+def verb(en: str, fr: str, flag: str = "") -> TranslatedVerb:
     """The verb with this English base form and this French infinitive, as *know* and *savoir*, and where needed a flag."""
     return next(v for v in VERBS if v.en[0] == en and v.fr.infinitive == fr and (not flag or flag in v.flags))

@@ -9,18 +9,29 @@ from functools import cache
 from zlib import crc32
 
 from explorer.errors import ChoiceError, unknown
-from explorer.text.microworld.french.drawing import Draw
-from explorer.text.microworld.french.english import english
-from explorer.text.microworld.french.frames import sentence
-from explorer.text.microworld.french.french import french
-from explorer.text.microworld.french.lexicon import Adjective, Noun, Verb
-from explorer.text.microworld.french.tree import Adverb, Clause, Features, Link, Name, Phrase, Prep, Pronoun, Sentence, Word
+from explorer.microworld.translation.drawing import Draw
+from explorer.microworld.translation.english import english
+from explorer.microworld.translation.frames import sentence
+from explorer.microworld.translation.french import french
+from explorer.microworld.translation.lexicon import Adjective, Noun, TranslatedVerb
+from explorer.microworld.translation.tree import (
+    Adverb,
+    Clause,
+    Features,
+    Lexeme,
+    Link,
+    Phrase,
+    Prep,
+    Pronoun,
+    ProperName,
+    Sentence,
+)
 
 SPLITS = ("train", "validation", "test")
 ENGLISH_WORD = re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]")
 FRENCH_WORD = re.compile(r"aujourd'hui|\w+(?:-\w+)*'?|[^\w\s]", re.IGNORECASE)
 CLOSE = {"english": (",", ".", "?", "!", "'s"), "french": (",", ".")}
-LEAVES = (Adjective, Adverb, Features, Link, Name, Noun, Prep, Pronoun, Verb)
+LEAVES = (Adjective, Adverb, Features, Link, ProperName, Noun, Prep, Pronoun, TranslatedVerb)
 HIDDEN = 14  # one combination in so many is never met in training
 LECTURE = frozenset(  # what the lectures show must be new to a model that trained here
     (
@@ -73,7 +84,7 @@ def hidden(combination: str) -> bool:
     return crc32(combination.encode()) % HIDDEN == 0
 
 
-def _written(spoken: list[Word], language: str) -> str:
+def _written(spoken: list[Lexeme], language: str) -> str:
     """Words as they are written: a capital first, no space before a full stop, none after *l'*."""
     text = ""
     for word in spoken:
@@ -82,7 +93,7 @@ def _written(spoken: list[Word], language: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _aligned(first: list[Word], second: list[Word]) -> tuple[tuple[int, int], ...]:
+def _aligned(first: list[Lexeme], second: list[Lexeme]) -> tuple[tuple[int, int], ...]:
     where: dict[str, list[int]] = {}
     for j, word in enumerate(second):
         for mark in word.marks:
@@ -96,7 +107,7 @@ def translate(tree: Sentence) -> Pair:
     return _pair(tree, said, _written(said, "english"))
 
 
-def _pair(tree: Sentence, said: list[Word], text: str, frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
+def _pair(tree: Sentence, said: list[Lexeme], text: str, frame: str = "", unmet: tuple[str, ...] = ()) -> Pair:
     other = french(tree)
     first, second = [w.text for w in said], [w.text for w in other]
     first[0], second[0] = first[0][0].upper() + first[0][1:], second[0][0].upper() + second[0][1:]
@@ -120,6 +131,10 @@ def pairs(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
 
     A sentence belongs to one split only, whatever the seed. One combination in fourteen of adjective and noun, and of
     verb and object, is never met in `train`, so validation and test also ask for new combinations of known words.
+
+    >>> pair = next(ex.microworld.pairs(1, seed=3))
+    >>> type(pair.english), type(pair.french)
+    (<class 'str'>, <class 'str'>)
     """
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)

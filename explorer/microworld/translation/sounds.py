@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from explorer.text.microworld.french.tree import Word
+from explorer.microworld.translation.tree import Lexeme
 
 VOWELS = "aàâeéèêëiîïoôœuùûh"
 ASPIRATED = ("hibou", "haut", "huit", "héros", "onze")
@@ -29,12 +29,12 @@ def before_vowel(word: str) -> bool:
     return low == "y" or (low[0] in VOWELS and not low.startswith(ASPIRATED))
 
 
-def elide(words: list[Word]) -> list[Word]:
+def elide(words: list[Lexeme]) -> list[Lexeme]:
     """The words with their last vowel dropped where the next word begins with one."""
     for n in range(len(words) - 1):
         text, after = words[n].text, words[n + 1].text
         if text in ELIDED and before_vowel(after):
-            words[n] = Word(ELIDED[text], words[n].marks)
+            words[n] = Lexeme(ELIDED[text], words[n].marks)
         elif text == "si" and after in ("il", "ils"):
-            words[n] = Word("s'", words[n].marks)
+            words[n] = Lexeme("s'", words[n].marks)
     return words

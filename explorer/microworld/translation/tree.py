@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from explorer.text.microworld.french.lexicon import BE, Adjective, Noun, Verb
+from explorer.microworld.translation.lexicon import BE, Adjective, Noun, TranslatedVerb
 
 
-class Word(NamedTuple):
+class Lexeme(NamedTuple):
     """A word of a sentence and its marks: a word here and a word there that share a mark translate each other."""
 
     text: str
@@ -32,7 +32,7 @@ class Pronoun(NamedTuple):
     polite: bool = True
 
 
-class Name(NamedTuple):
+class ProperName(NamedTuple):
     """Somebody's name."""
 
     text: str
@@ -85,7 +85,7 @@ class Counted(NamedTuple):
     number: str
 
 
-NP: TypeAlias = Pronoun | Name | Phrase | Both | Of | Gap | Relative | Counted
+NP: TypeAlias = Pronoun | ProperName | Phrase | Both | Of | Gap | Relative | Counted
 
 
 class Adverb(NamedTuple):
@@ -103,7 +103,7 @@ class Prep(NamedTuple):
     fr: str
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A preposition with its noun."""
 
     prep: Prep
@@ -123,10 +123,10 @@ class Predicate(NamedTuple):
 
     adjective: Adjective
     degree: str = ""
-    purpose: Verb | None = None
+    purpose: TranslatedVerb | None = None
 
 
-class Compared(NamedTuple):
+class Comparative(NamedTuple):
     """More, less or as … than somebody else."""
 
     adjective: Adjective
@@ -146,17 +146,17 @@ class Complement(NamedTuple):
     clause: Clause
 
 
-Tail: TypeAlias = Adverb | Place | Home | Predicate | Compared | Profession | Complement | Phrase | Of
+Tail: TypeAlias = Adverb | Location | Home | Predicate | Comparative | Profession | Complement | Phrase | Of
 
 
 class Clause(NamedTuple):
     """Somebody does something: subject, verb, tense, `not`, `never`, `no longer` or `no`, a helping verb, and the rest."""
 
     subject: NP
-    verb: Verb = BE
+    verb: TranslatedVerb = BE
     tense: str = "present"
     negation: str = ""
-    helper: Verb | None = None
+    helper: TranslatedVerb | None = None
     object: NP | None = None
     recipient: NP | None = None
     adverb: Adverb | None = None
@@ -174,7 +174,7 @@ class Exists(NamedTuple):
     tail: tuple[Tail, ...] = ()
 
 
-class Asked(NamedTuple):
+class QuestionTree(NamedTuple):
     """A question: yes or no, or after a word such as *where*; *who* asks for the subject, *what* for the object."""
 
     clause: Clause | Exists
@@ -210,10 +210,10 @@ class Addressed(NamedTuple):
     """A sentence said to somebody."""
 
     sentence: Sentence
-    to: Name | Adverb
+    to: ProperName | Adverb
 
 
-Sentence: TypeAlias = Clause | Exists | Asked | Joined | Fronted | Addressed
+Sentence: TypeAlias = Clause | Exists | QuestionTree | Joined | Fronted | Addressed
 
 
 def agreement(node: NP) -> Features:
@@ -222,7 +222,7 @@ def agreement(node: NP) -> Features:
         case Pronoun():
             many = node.plural or (node.person == 2 and node.polite)
             return Features(node.person - 1 + 3 * many, node.plural, node.gender)
-        case Name():
+        case ProperName():
             return Features(2, False, node.gender)
         case Phrase():
             plural = node.plural or bool({"plural", "plural-game"} & set(node.noun.kinds))
@@ -248,17 +248,17 @@ def _words(text: str) -> list[str]:
     return [text] if text == "aujourd'hui" else text.replace("'", "' ").split()
 
 
-def spread(text: str, adverb: Adverb, at: str) -> list[Word]:
+def spread(text: str, adverb: Adverb, at: str) -> list[Lexeme]:
     """The words of an adverb, in one language, marked one by one if the other language has as many, else all together."""
     found = _words(text)
     alike = len(_words(adverb.en)) == len(_words(adverb.fr))
-    return [Word(word, (f"{at}{n}" if alike else at,)) for n, word in enumerate(found)]
+    return [Lexeme(word, (f"{at}{n}" if alike else at,)) for n, word in enumerate(found)]
 
 
 def ending(node: Sentence) -> str:
     """The mark that closes the sentence."""
     match node:
-        case Asked():
+        case QuestionTree():
             return "?"
         case Clause():
             return "!" if node.tense == "order" else "."

@@ -1,4 +1,4 @@
-"""Opening a live Hugging Face model: which attention belongs where, found by one small forward pass, and left as it was found."""
+"""Opening a live Hugging Face model: one small forward pass finds its attention layers; the model is not changed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
 from explorer.errors import ChoiceError
-from explorer.hub import around
-from explorer.hub.listening import CROSSING, NAME, Pass, current, register
-from explorer.hub.sublayers import Plan, Unclear, plan
+from explorer.models.hub import module_map
+from explorer.models.hub.listening import CROSSING, NAME, Pass, current, register
+from explorer.models.hub.sublayers import Plan, Unclear, plan
+from explorer.nn import tap
 
 STAGES, WEIGHTS = "stages", "weights"
 _locks: WeakKeyDictionary[nn.Module, RLock] = WeakKeyDictionary()
@@ -26,7 +26,7 @@ _locks: WeakKeyDictionary[nn.Module, RLock] = WeakKeyDictionary()
 
 @dataclass
 class Adopted:
-    """A module that can be watched: how, its family, its streams with (layers, heads), and where everything is in it."""
+    """A module that can be traced: how, its family, its streams with (layers, heads), and where its parts are."""
 
     module: Any
     live: bool = True  # somebody else's, to be left as it was
@@ -35,18 +35,18 @@ class Adopted:
     streams: dict[str, tuple[int, int]] = field(default_factory=dict)
     width: int = 0  # of all heads together
     names: dict[int, str] = field(default_factory=dict)  # the stream of each attention module, by its id
-    places: around.Places = field(default_factory=around.Places)
+    places: module_map.ModuleMap = field(default_factory=module_map.ModuleMap)
     plans: dict[tuple[str, int], Plan] | None = None  # the sub-layers of each layer; None until they were looked for
-    unclear: str = ""  # why what they add cannot be listened to
+    unclear: str = ""  # why what they add cannot be traced
 
     @contextmanager
     def watched(self) -> Iterator[Pass]:
-        """While inside, the module tells what it computes in this thread; after, it is as it was before, whatever happens."""
+        """While inside, the module taps what it computes in this thread; afterwards it is restored, whatever happens."""
         with ExitStack() as after:
             if self.live:
                 after.enter_context(_locks.setdefault(self.module, RLock()))
                 after.enter_context(attending(self.module, NAME if self.way == STAGES else "eager"))
-                after.enter_context(around.hooks(self.places))
+                after.enter_context(module_map.hooks(self.places))
             now = Pass(self.names, self.places.projections if self.way == STAGES else {}, plans=self.plans)
             token = current.set(now)
             after.callback(current.reset, token)
@@ -57,11 +57,11 @@ class Adopted:
         self.live = False
         for config in configs(self.module):
             config._attn_implementation_internal = NAME if self.way == STAGES else "eager"
-        around.hang(self.places)
+        module_map.hang(self.places)
 
 
 def adopt(module: nn.Module) -> Adopted:
-    """Find out how a live module can be watched; a clear refusal where it cannot."""
+    """Find out how a live module can be traced; a clear refusal where it cannot."""
     what = type(module).__name__
     if not hasattr(module, "config") or not hasattr(module.config, "get_text_config"):
         raise ChoiceError(f"A live model must be one of transformers' (it has a config); this is {what}.")
@@ -80,7 +80,7 @@ def adopt(module: nn.Module) -> Adopted:
 
 
 def _look_inside(found: Adopted) -> None:
-    """Find the sub-layers of every layer, or the reason why they cannot be told apart."""
+    """Find the sub-layers of every layer, or the reason why they cannot be identified."""
     ids, what = probe(found.module), type(found.module).__name__
     with torch.no_grad(), torch.random.fork_rng(devices=[]), found.watched() as now, tap.listening(lambda *told: None):
         ask(found.module, ids, ids if found.family == "encoder-decoder" else None)
@@ -136,13 +136,13 @@ def ask(module: nn.Module, ids: Tensor, reads: Tensor | None = None, **more: Any
 
 
 def probe(module: Any) -> Tensor:
-    """Four harmless pieces [1, 4]."""
+    """Four harmless tokens [1, 4]."""
     config = module.config.get_text_config()
     size = module.get_input_embeddings().num_embeddings
     odd = {getattr(config, name, None) for name in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")}
     ids = [i for i in range(size) if i not in odd][-4:]
     if len(ids) < 4:
-        raise ChoiceError(f"{type(module).__name__} has only {size} pieces, too few for a text.")
+        raise ChoiceError(f"{type(module).__name__} has only {size} tokens, too few for a text.")
     return torch.tensor([ids], device=module.get_input_embeddings().weight.device)
 
 
@@ -215,18 +215,18 @@ def _describe(found: Adopted, held: _Probe) -> None:
         if odd is not None:
             raise ChoiceError(
                 f"{what} attends in bands or blocks: its {stream} weights have the shape {tuple(getattr(odd, 'shape', ()))} for "
-                "four pieces, not a row and a column for each. Such models cannot be shown."
+                "four tokens, not a row and a column for each. Such models cannot be shown."
             )
-    if found.family == "encoder" and all(causal(w) for w in held.weights["encoder"]):
+    if found.family == "encoder" and all(sees_no_future(w) for w in held.weights["encoder"]):
         found.family = "decoder"
         held.weights = {"decoder" if name == "encoder" else name: w for name, w in held.weights.items()}
         found.names = {part: "decoder" if name == "encoder" else name for part, name in found.names.items()}
     found.streams = {name: (len(w), max(one.shape[1] for one in w)) for name, w in held.weights.items()}
     found.width = held.width or getattr(found.module.config.get_text_config(), "hidden_size", 0)
-    found.places = around.places(found.module, found.names)
+    found.places = module_map.module_map(found.module, found.names)
 
 
-def causal(weights: Tensor) -> bool:
+def sees_no_future(weights: Tensor) -> bool:
     """Whether no query sees a later key."""
     return bool((weights.triu(1) == 0).all())
 

@@ -1,7 +1,7 @@
-"""Checkpoints as one .zip: packed to be taken along, and unpacked with care, since a stranger may have packed it.
+"""Checkpoints as one .zip: packed for download, and unpacked with care, since it may be malicious.
 
-Only files with known names that stand beside the config.json are written, each under its bare name, so that no path inside the
-.zip leads anywhere; pickles and code are never written at all. Sizes are counted while unpacking, whatever the .zip says of itself.
+Only files with known names beside the config.json are written, each under its bare name, so that no path inside the .zip leads
+anywhere; pickles and code are never written at all. Sizes are counted while unpacking, whatever the .zip says of itself.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-import torch
-
 from explorer.errors import ChoiceError, FileError
-from explorer.hub.opening import PIECES, check_folder, class_of, read_config_of
+from explorer.models.hub.opening import PIECES, check_folder, class_of, count_weights, read_config_of
 
 PACKED, UNPACKED, FILES, LAYERS = 50_000_000, 100_000_000, 200, 256  # the most that is taken: bytes, bytes, files, layers
 KNOWN = {*PIECES, "config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
@@ -123,16 +121,17 @@ def check_shape(folder: Path) -> None:
     """Refuse a configuration that describes more than its files can hold: building it would take the memory of everybody."""
     try:
         told = json.loads((folder / "config.json").read_text("utf-8"))
-    except ValueError as error:
+        if not isinstance(told, dict):
+            raise ValueError("it holds no configuration")
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{folder / 'config.json'} cannot be read as JSON ({error}).") from error
     numbers = _numbers(told)
     if any("layer" in key and value > LAYERS for key, value in numbers) or any(value > 10**9 for _, value in numbers):
         raise FileError(f"The config.json in {folder} describes more layers than {LAYERS}, or a number above a billion.")
     if told.get("explorer"):
-        return
+        return  # `store.read` holds it against its weights
     config = read_config_of(str(folder))
-    with torch.device("meta"):
-        count = sum(part.numel() for part in class_of(config)(config).parameters())
+    count = count_weights(class_of(config), config, str(folder))
     held = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
     if count > held:  # a weight takes one byte at the very least
         raise FileError(

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from explorer.errors import ChoiceError
-from explorer.hub.bert import ACTIVATIONS
-from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed, their_name
+from explorer.models.hub.bert import ACTIVATIONS
+from explorer.models.hub.twins import Twin, WeightName, Weights, both, has, renamed, renamed_settings, their_name
 from explorer.nn.config import Config
-from explorer.nn.positions import Room, SinusoidalHalves
+from explorer.nn.positions import PositionContext, SinusoidalHalves
 
 SHARED: dict[str, Any] = {
     "family": "encoder-decoder", "norm": "layer", "norm_epsilon": 1e-5, "bias": True,
@@ -34,7 +34,7 @@ SETTINGS = {
 
 def fits(fixed: dict[str, Any], config: Config) -> bool:
     """Whether this is one of them."""
-    places = "positions" in fixed or config.positions.startswith("sinusoidal")
+    places = "positions" in fixed or config.positions in ("sinusoidal", "sinusoidal-halves")
     return places and config.groups == config.heads and has(config, SHARED | fixed)
 
 
@@ -59,30 +59,35 @@ def to_ours(fixed: dict[str, Any], theirs: Mapping[str, Any]) -> Config:
     if theirs.get("activation_function", "gelu") not in ACTIVATIONS:
         raise ChoiceError(f"Its activation {theirs['activation_function']!r} is not known here; it has no twin.")
     return Config(
-        **adopted(theirs, SETTINGS, embedding_scale=False, start=0),
+        **renamed_settings(theirs, SETTINGS, embedding_scale=False, start=0),
         encoder_layers=theirs["encoder_layers"],
         activation=ACTIVATIONS[theirs.get("activation_function", "gelu")],
         **{"positions": "sinusoidal-halves", **SHARED, **fixed},
     )
 
 
-def names(tables: bool, config: Config) -> tuple[Name, ...]:
+def names(tables: bool, config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names; `tables` says whether position tables are stored."""
-    found = [Name("model.shared.weight", ("embeddings.tokens.weight",)), Name("final_logits_bias", ("head.bias",), row=True)]
+    found = [
+        WeightName("model.shared.weight", ("embeddings.tokens.weight",)),
+        WeightName("final_logits_bias", ("head.bias",), row=True),
+    ]
     for theirs, ours in (("model.encoder", "encoder."), ("model.decoder", "")):
         depth = config.encoder_depth if ours else config.layers
         if tables:
-            found.append(Name(f"{theirs}.embed_positions.weight", (f"{ours}embeddings.position.table.weight",), spare=SPARE))
+            found.append(
+                WeightName(f"{theirs}.embed_positions.weight", (f"{ours}embeddings.position.table.weight",), spare=SPARE)
+            )
             found += both(f"{theirs}.layernorm_embedding", f"{ours}embeddings.norm")
         if config.final_norm:  # PEGASUS, whose class also stores its curves
-            found.append(Name(f"{theirs}.embed_positions.weight", (CURVES,), theirs_only=True))
+            found.append(WeightName(f"{theirs}.embed_positions.weight", (CURVES,), theirs_only=True))
             found += both(f"{theirs}.layer_norm", f"{ours}norm")
         for layer in range(depth):
             found += _layer(f"{theirs}.layers.{layer}", f"{ours}layers.{layer}", cross=not ours)
     return tuple(found)
 
 
-def _layer(theirs: str, ours: str, *, cross: bool) -> list[Name]:
+def _layer(theirs: str, ours: str, *, cross: bool) -> list[WeightName]:
     found = _attention(f"{theirs}.self_attn", f"{ours}.attention")
     found += both(f"{theirs}.self_attn_layer_norm", f"{ours}.after_attention.norm")
     if cross:
@@ -93,21 +98,21 @@ def _layer(theirs: str, ours: str, *, cross: bool) -> list[Name]:
     return [*found, *both(f"{theirs}.final_layer_norm", f"{ours}.after_feed_forward.norm")]
 
 
-def _attention(theirs: str, ours: str) -> list[Name]:
+def _attention(theirs: str, ours: str) -> list[WeightName]:
     parts = (("q_proj", "query"), ("k_proj", "key"), ("v_proj", "value"), ("out_proj", "output"))
     return [name for mine, our in parts for name in both(f"{theirs}.{mine}", f"{ours}.{our}")]
 
 
 def in_halves(config: Config, weights: Weights) -> Weights:
-    """Weights of a model whose sinusoids are interleaved, with the features put in Marian's order: sines first, then cosines.
+    """Weights of a model whose sinusoids are interleaved, with the dimensions put in Marian's order: sines first, then cosines.
 
-    The order of features means nothing to a Transformer as long as all that reads or writes them agrees.
+    The order of dimensions does not matter to a Transformer as long as all matrices that read or write them agree.
     """
     if config.positions != "sinusoidal":
         return weights
     order = torch.cat([torch.arange(0, config.dim, 2), torch.arange(1, config.dim, 2)])
-    rows = ("output.weight", "output.bias", "narrow.weight", "narrow.bias", "norm.weight", "norm.bias")  # they write features
-    columns = ("tokens.weight", "query.weight", "key.weight", "value.weight", "widen.weight")  # they read features
+    rows = ("output.weight", "output.bias", "narrow.weight", "narrow.bias", "norm.weight", "norm.bias")  # they write dimensions
+    columns = ("tokens.weight", "query.weight", "key.weight", "value.weight", "widen.weight")  # they read dimensions
     return {
         name: value[order] if name.endswith(rows) else value[:, order] if name.endswith(columns) else value
         for name, value in weights.items()
@@ -116,7 +121,7 @@ def in_halves(config: Config, weights: Weights) -> Weights:
 
 def with_curves(config: Config, weights: Weights) -> Weights:
     """The same, and the table of sinusoids."""
-    curves = SinusoidalHalves(Room(config.dim, config.heads, config.length, causal=False))
+    curves = SinusoidalHalves(PositionContext(config.dim, config.heads, config.length, causal=False))
     return in_halves(config, weights) | {CURVES: curves.add(torch.arange(config.length))}
 
 

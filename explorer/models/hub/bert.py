@@ -1,6 +1,7 @@
 """BertForPreTraining, and BertForMaskedLM without next sentence.
 
-SpanBERT goes there without its head for span boundaries, for which that class has no place; what comes back is a BERT without it.
+SpanBERT is exported without its output layer for span boundaries, which that class does not have; what comes back is a BERT without
+it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed, their_name
+from explorer.models.hub.twins import Twin, WeightName, Weights, both, has, renamed, renamed_settings, their_name
 from explorer.nn.config import Config
 
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu", "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh"}
@@ -49,20 +50,20 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
         raise ChoiceError("This BERT is a decoder or has other positions than BERT's learned ones; it has no twin here.")
     architecture = (theirs.get("architectures") or ["BertForPreTraining"])[0]
     return Config(
-        **adopted(theirs, SETTINGS, norm_epsilon=1e-12, segments=2),
+        **renamed_settings(theirs, SETTINGS, norm_epsilon=1e-12, segments=2),
         activation=ACTIVATIONS[theirs.get("hidden_act", "gelu")],
         next_sentence=architecture == "BertForPreTraining",
         **FIXED,
     )
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names."""
     theirs, ours = "bert.encoder.layer.{}", "layers.{}"
     pairs = (
-        Name("bert.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
-        Name("bert.embeddings.position_embeddings.weight", ("embeddings.position.table.weight",)),
-        Name("bert.embeddings.token_type_embeddings.weight", ("embeddings.segments.weight",)),
+        WeightName("bert.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
+        WeightName("bert.embeddings.position_embeddings.weight", ("embeddings.position.table.weight",)),
+        WeightName("bert.embeddings.token_type_embeddings.weight", ("embeddings.segments.weight",)),
         *both("bert.embeddings.LayerNorm", "embeddings.norm"),
         *both(f"{theirs}.attention.self.query", f"{ours}.attention.query"),
         *both(f"{theirs}.attention.self.key", f"{ours}.attention.key"),
@@ -74,7 +75,7 @@ def names(config: Config) -> tuple[Name, ...]:
         *both(f"{theirs}.output.LayerNorm", f"{ours}.after_feed_forward.norm"),
         *both("cls.predictions.transform.dense", "head.transform.dense"),
         *both("cls.predictions.transform.LayerNorm", "head.transform.norm"),
-        Name("cls.predictions.bias", ("head.bias",)),
+        WeightName("cls.predictions.bias", ("head.bias",)),
     )
     extra = (*both("bert.pooler.dense", "next_sentence.pool"), *both("cls.seq_relationship", "next_sentence.classify"))
     return pairs + extra if config.next_sentence else pairs

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.bert import ACTIVATIONS
-from explorer.hub.twins import Name, Twin, adopted, both, has, renamed, their_name
+from explorer.models.hub.bert import ACTIVATIONS
+from explorer.models.hub.twins import Twin, WeightName, both, has, renamed, renamed_settings, their_name
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = {
@@ -67,21 +67,21 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     if wrong:
         raise ChoiceError(f"This DeBERTa is of another kind than ours and has no twin here: {'; '.join(wrong)}.")
     return Config(
-        **adopted(theirs, SETTINGS, norm_epsilon=1e-7, segments=0, length=512),
+        **renamed_settings(theirs, SETTINGS, norm_epsilon=1e-7, segments=0, length=512),
         activation=ACTIVATIONS[theirs.get("hidden_act", "gelu")],
         **FIXED,
     )
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names."""
     theirs, ours = "deberta.encoder.layer.{}", "layers.{}"
-    segments = (Name("deberta.embeddings.token_type_embeddings.weight", ("embeddings.segments.weight",)),)
+    segments = (WeightName("deberta.embeddings.token_type_embeddings.weight", ("embeddings.segments.weight",)),)
     return (
-        Name("deberta.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
+        WeightName("deberta.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
         *(segments if config.segments else ()),
         *both("deberta.embeddings.LayerNorm", "embeddings.norm"),
-        Name("deberta.encoder.rel_embeddings.weight", ("embeddings.position.table.weight",)),
+        WeightName("deberta.encoder.rel_embeddings.weight", ("embeddings.position.table.weight",)),
         *both("deberta.encoder.LayerNorm", "embeddings.position.norm"),
         *both(f"{theirs}.attention.self.query_proj", f"{ours}.attention.query"),
         *both(f"{theirs}.attention.self.key_proj", f"{ours}.attention.key"),
@@ -93,7 +93,7 @@ def names(config: Config) -> tuple[Name, ...]:
         *both(f"{theirs}.output.LayerNorm", f"{ours}.after_feed_forward.norm"),
         *both("lm_predictions.lm_head.dense", "head.transform.dense"),
         *both("lm_predictions.lm_head.LayerNorm", "head.transform.norm"),
-        Name("lm_predictions.lm_head.bias", ("head.bias",)),
+        WeightName("lm_predictions.lm_head.bias", ("head.bias",)),
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.bert import ACTIVATIONS
-from explorer.hub.bert import FIXED as BERT_FIXED
-from explorer.hub.twins import Name, Twin, adopted, both, has, renamed, their_name
+from explorer.models.hub.bert import ACTIVATIONS
+from explorer.models.hub.bert import FIXED as BERT_FIXED
+from explorer.models.hub.twins import Twin, WeightName, both, has, renamed, renamed_settings, their_name
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = {**BERT_FIXED, "segments": 0, "next_sentence": False, "norm_epsilon": 1e-12}
@@ -39,15 +39,17 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     if not theirs.get("tie_word_embeddings", True):
         raise ChoiceError("This DistilBERT has a matrix of its own before the vocabulary; it has no twin here.")
     usual = {"dim": 768, "layers": 6, "heads": 12, "hidden": 3072, "length": 512, "vocab": 30522}
-    return Config(**adopted(theirs, SETTINGS, **usual), activation=ACTIVATIONS[theirs.get("activation", "gelu")], **FIXED)
+    return Config(
+        **renamed_settings(theirs, SETTINGS, **usual), activation=ACTIVATIONS[theirs.get("activation", "gelu")], **FIXED
+    )
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names."""
     theirs, ours = "distilbert.transformer.layer.{}", "layers.{}"
     return (
-        Name("distilbert.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
-        Name("distilbert.embeddings.position_embeddings.weight", ("embeddings.position.table.weight",)),
+        WeightName("distilbert.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
+        WeightName("distilbert.embeddings.position_embeddings.weight", ("embeddings.position.table.weight",)),
         *both("distilbert.embeddings.LayerNorm", "embeddings.norm"),
         *both(f"{theirs}.attention.q_lin", f"{ours}.attention.query"),
         *both(f"{theirs}.attention.k_lin", f"{ours}.attention.key"),
@@ -59,7 +61,7 @@ def names(config: Config) -> tuple[Name, ...]:
         *both(f"{theirs}.output_layer_norm", f"{ours}.after_feed_forward.norm"),
         *both("vocab_transform", "head.transform.dense"),
         *both("vocab_layer_norm", "head.transform.norm"),
-        Name("vocab_projector.bias", ("head.bias",)),
+        WeightName("vocab_projector.bias", ("head.bias",)),
     )
 
 

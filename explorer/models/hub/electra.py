@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub import bert
-from explorer.hub.twins import Name, Twin, adopted, both, has
+from explorer.models.hub import bert
+from explorer.models.hub.twins import Twin, WeightName, both, has, renamed_settings
 from explorer.nn.config import Config
 
 FINDS, WRITES = "ElectraForPreTraining", "ElectraForMaskedLM"
@@ -37,15 +37,17 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     finds = (theirs.get("architectures") or [FINDS])[0] != WRITES
     if theirs.get("is_decoder") or theirs.get("add_cross_attention"):
         raise ChoiceError("This ELECTRA is a decoder; it has no twin here.")
-    bend = bert.ACTIVATIONS[theirs.get("hidden_act", "gelu")]
-    if not finds and (bend != "gelu" or theirs.get("tie_word_embeddings") is False):
+    activation = bert.ACTIVATIONS[theirs.get("hidden_act", "gelu")]
+    if not finds and (activation != "gelu" or theirs.get("tie_word_embeddings") is False):
         raise ChoiceError("This generator has another head than ELECTRA's; it has no twin here.")
     head = dict.fromkeys(APART, not finds)
-    settings = adopted(theirs, bert.SETTINGS | {"embedding": "embedding_size"}, norm_epsilon=1e-12, segments=2, embedding=128)
-    return Config(**settings, activation=bend, replaced=finds, **FIXED | head)
+    settings = renamed_settings(
+        theirs, bert.SETTINGS | {"embedding": "embedding_size"}, norm_epsilon=1e-12, segments=2, embedding=128
+    )
+    return Config(**settings, activation=activation, replaced=finds, **FIXED | head)
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names: the stack is BERT's."""
     theirs = (name for name in bert.names(config) if name.theirs.startswith("bert."))
     stack = tuple(replace(name, theirs="electra." + name.theirs.removeprefix("bert.")) for name in theirs)
@@ -56,7 +58,7 @@ def names(config: Config) -> tuple[Name, ...]:
         return (*stack, *finds, *both("discriminator_predictions.dense_prediction", "replaced.classify"))
     writes = both("generator_predictions.dense", "head.transform.dense")
     norm = both("generator_predictions.LayerNorm", "head.transform.norm")
-    return (*stack, *writes, *norm, Name("generator_lm_head.bias", ("head.bias",)))
+    return (*stack, *writes, *norm, WeightName("generator_lm_head.bias", ("head.bias",)))
 
 
 ELECTRA = Twin("electra", "electra", (FINDS, WRITES), fits, to_theirs, to_ours, names)

@@ -1,4 +1,4 @@
-"""A Hugging Face model as everything else here knows models: it reads text, predicts, is traced and edited."""
+"""A Hugging Face model with the interface of ours: it reads text, predicts, is traced and edited."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
 from explorer.errors import ChoiceError
-from explorer.hub.adopting import STAGES, WEIGHTS, Adopted, ask, causal, weights_of
-from explorer.model import NEVER_TRAINED, Predicting, follows, untrained
+from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, ask, sees_no_future, weights_of
+from explorer.models.model import NEVER_TRAINED, TextModel, follows, padded, untrained
+from explorer.nn import tap
 from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SilenceLayer, Tokens
 from explorer.text.tokenizers import Tokenizer
 
 HUGE = 10**6  # tokenizers that know no limit say so with a very large number
 
 
-class HubModel(Predicting):
+class HubModel(TextModel):
     """A model of transformers' with its tokenizer. A live one is left as it was after every call."""
 
     def __init__(
@@ -33,23 +33,24 @@ class HubModel(Predicting):
         rows = self.module.get_input_embeddings().num_embeddings
         if tokenizer.vocabulary.size > rows:
             raise ChoiceError(
-                f"The tokenizer knows {tokenizer.vocabulary.size} pieces, but {name} has vectors for {rows} only. They do not belong "
+                f"The tokenizer knows {tokenizer.vocabulary.size} tokens, but {name} has vectors for {rows} only. They do not belong "
                 "together: give the tokenizer that the model was trained with."
             )
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return self.module.get_input_embeddings().weight.device
+        made: torch.device = self.module.get_input_embeddings().weight.device
+        return made
 
     @property
     def longest(self) -> int:
-        """The most pieces that one text may have."""
+        """The most tokens that one text may have."""
         return self._longest
 
     @property
     def start(self) -> int:
-        """The piece that a decoder beside an encoder begins with."""
+        """The token that a decoder beside an encoder begins with."""
         known = (getattr(self.module, "generation_config", None), self.module.config)
         names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
         found = (getattr(config, name, None) for name in names for config in known)
@@ -104,7 +105,7 @@ class HubModel(Predicting):
 
     @property
     def _parted(self) -> bool:
-        """Whether it is told which of two texts a piece belongs to."""
+        """Whether it is told which of two texts a token belongs to."""
         known = "token_type_ids" in inspect.signature(self.module.forward).parameters
         return known and (getattr(self.module.config, "type_vocab_size", 0) or 0) > 1
 
@@ -119,19 +120,16 @@ class HubModel(Predicting):
             return out
 
     def _padded(self, many: Sequence[Tokens], *, segments: bool = False) -> tuple[Tensor, Tensor | None]:
-        """Rows side by side, filled up at the right, and which places are real (None: all of them)."""
+        """A padded batch of rows, and which positions are real (None: all of them)."""
         rows = [list(tokens.segments) if segments else tokens.ids.tolist() for tokens in many]
-        longest, fill = max(map(len, rows)), 0 if segments else self.tokenizer.vocabulary.pad or 0
-        filled = torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], device=self.device)
-        lengths = torch.tensor([len(row) for row in rows], device=self.device)
-        real = torch.arange(longest, device=self.device) < lengths[:, None]
-        return filled, None if bool(real.all()) else real.long()
+        filled, real = padded(rows, self.device, fill=0 if segments else self.tokenizer.vocabulary.pad or 0)
+        return filled, None if real is None else real.long()
 
 
 def _tell(stream: str, layer: int, weights: Tensor) -> None:
-    """Hand out the weights of a class that hands out nothing else."""
+    """Tap the weights of a class that returns nothing else."""
     allowed = torch.ones(1, *weights.shape[-2:], dtype=torch.bool)
-    allowed = allowed.tril() if stream == "decoder" and causal(weights) else allowed
+    allowed = allowed.tril() if stream == "decoder" and sees_no_future(weights) else allowed
     tap.tap("attention", stream, layer, q=None, k=None, v=None, scale=1.0, allowed=allowed[None], weights=weights)
     tap.tap("attention out", stream, layer, output=None)
 
@@ -152,7 +150,7 @@ def named(module: nn.Module, out: Any, tokens: Tokens) -> dict[str, Tensor]:
 
 
 def longest(module: Any) -> int:
-    """The most pieces that a table of places, or the configuration, has room for."""
+    """The most tokens that a table of places, or the configuration, has room for."""
     config = module.config.get_text_config()
     known = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or HUGE
     relative = any("relative_attention_bias" in name for name, _ in module.named_modules())

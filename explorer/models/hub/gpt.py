@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin, adopted, both, has, renamed
+from explorer.models.hub.twins import Twin, WeightName, both, has, renamed, renamed_settings
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = {
@@ -41,22 +41,22 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     """Their settings under our names."""
     if theirs.get("afn", "gelu") != "gelu":
         raise ChoiceError("This GPT has another activation than GPT's GELU; it has no twin here.")
-    return Config(**adopted(theirs, SETTINGS, norm_epsilon=1e-5), hidden=4 * theirs["n_embd"], **FIXED)
+    return Config(**renamed_settings(theirs, SETTINGS, norm_epsilon=1e-5), hidden=4 * theirs["n_embd"], **FIXED)
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names; theirs holds q, k and v side by side, and stores matrices turned."""
     theirs, ours = "transformer.h.{}", "layers.{}"
     return (
-        Name("transformer.tokens_embed.weight", ("embeddings.tokens.weight",)),
-        Name("transformer.positions_embed.weight", ("embeddings.position.table.weight",)),
+        WeightName("transformer.tokens_embed.weight", ("embeddings.tokens.weight",)),
+        WeightName("transformer.positions_embed.weight", ("embeddings.position.table.weight",)),
         *conv_layers(theirs, ours),
         *both(f"{theirs}.ln_1", f"{ours}.after_attention.norm"),
         *both(f"{theirs}.ln_2", f"{ours}.after_feed_forward.norm"),
     )
 
 
-def conv_layers(theirs: str, ours: str) -> tuple[Name, ...]:
+def conv_layers(theirs: str, ours: str) -> tuple[WeightName, ...]:
     """The four matrices of a layer as both GPTs name and store them."""
     qkv = (f"{ours}.attention.query", f"{ours}.attention.key", f"{ours}.attention.value")
     return (

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.bert import ACTIVATIONS
-from explorer.hub.gpt import SETTINGS, conv_layers, dropouts
-from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed, their_name
+from explorer.models.hub.bert import ACTIVATIONS
+from explorer.models.hub.gpt import SETTINGS, conv_layers, dropouts
+from explorer.models.hub.twins import Twin, WeightName, Weights, both, has, renamed, renamed_settings, their_name
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = {
@@ -34,19 +34,19 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     if theirs.get("scale_attn_by_inverse_layer_idx") or not theirs.get("scale_attn_weights", True):
         raise ChoiceError("This GPT-2 scales its attention by layer or not at all; it has no twin here.")
     return Config(
-        **adopted(theirs, SETTINGS, norm_epsilon=1e-5),
+        **renamed_settings(theirs, SETTINGS, norm_epsilon=1e-5),
         hidden=theirs.get("n_inner") or 4 * theirs["n_embd"],
         activation=ACTIVATIONS[theirs.get("activation_function", "gelu_new")],
         **FIXED,
     )
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names; theirs holds q, k and v side by side, and stores matrices turned."""
     theirs, ours = "transformer.h.{}", "layers.{}"
     return (
-        Name("transformer.wte.weight", ("embeddings.tokens.weight",)),
-        Name("transformer.wpe.weight", ("embeddings.position.table.weight",)),
+        WeightName("transformer.wte.weight", ("embeddings.tokens.weight",)),
+        WeightName("transformer.wpe.weight", ("embeddings.position.table.weight",)),
         *conv_layers(theirs, ours),
         *both(f"{theirs}.ln_1", f"{ours}.after_attention.norm"),
         *both(f"{theirs}.ln_2", f"{ours}.after_feed_forward.norm"),

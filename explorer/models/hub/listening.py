@@ -19,8 +19,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
-from explorer.hub.sublayers import Heard, Plan
+from explorer.models.hub.sublayers import Heard, Plan
+from explorer.nn import tap
 
 NAME = "explorer"
 CROSSING = re.compile(r"encoder_attn|cross_?attention|EncDecAttention", re.IGNORECASE)
@@ -58,7 +58,7 @@ def register() -> None:
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import eager_mask
 
-    AttentionInterface.register(NAME, attention)
+    AttentionInterface.register(NAME, recorded_attention)
     AttentionMaskInterface.register(NAME, eager_mask)
 
 
@@ -67,11 +67,12 @@ def eager_of(module: nn.Module) -> Eager:
     for kind in type(module).__mro__:
         found = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
         if found is not None:
-            return found
+            made: Eager = found
+            return made
     raise LookupError(f"{type(module).__name__} brings no eager_attention_forward along")
 
 
-def attention(
+def recorded_attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **given: Any
 ) -> tuple[Tensor, Tensor]:
     """The model's own attention, told to whoever listens: output [batch, query, head, dim] and weights [batch, head, query, key]."""
@@ -79,7 +80,7 @@ def attention(
     if now is None or id(module) not in now.streams:
         return eager_of(module)(module, query, key, value, mask, **given)
     name = now.next(module)
-    call = Call(module, query, key, value, mask, given)
+    call = AttentionCall(module, query, key, value, mask, given)
     if tap.edits_on(*name):
         out, weights = call.edited(name)
     else:
@@ -96,7 +97,7 @@ def attention(
     return out, weights
 
 
-class Call:
+class AttentionCall:
     """One call of an attention function: what it was given, under our names, and what edits make of that."""
 
     def __init__(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin, adopted, has, renamed
+from explorer.models.hub.twins import Twin, WeightName, has, renamed, renamed_settings
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = {
@@ -42,7 +42,9 @@ def attention_to_theirs(config: Config) -> dict[str, Any]:
 
 def to_ours(theirs: Mapping[str, Any]) -> Config:
     """Their settings under our names."""
-    return Config(**adopted(theirs, SETTINGS, norm_epsilon=1e-6, tied=False), **attention_to_ours(theirs, "LLaMA"), **FIXED)
+    return Config(
+        **renamed_settings(theirs, SETTINGS, norm_epsilon=1e-6, tied=False), **attention_to_ours(theirs, "LLaMA"), **FIXED
+    )
 
 
 def attention_to_ours(theirs: Mapping[str, Any], who: str) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def attention_to_ours(theirs: Mapping[str, Any], who: str) -> dict[str, Any]:
     return {"kv_heads": theirs.get("num_key_value_heads") or theirs["num_attention_heads"], "rope_base": base}
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names."""
     attention, forward = "model.layers.{}.self_attn", "model.layers.{}.mlp"
     pairs = {
@@ -77,7 +79,7 @@ def names(config: Config) -> tuple[Name, ...]:
         "model.layers.{}.post_attention_layernorm": "layers.{}.after_feed_forward.norm",
         "model.norm": "norm",
     } | ({} if config.tied else {"lm_head": "head.project"})
-    return tuple(Name(f"{theirs}.weight", (f"{ours}.weight",)) for theirs, ours in pairs.items())
+    return tuple(WeightName(f"{theirs}.weight", (f"{ours}.weight",)) for theirs, ours in pairs.items())
 
 
 LLAMA = Twin("llama", "llama", ("LlamaForCausalLM",), fits, to_theirs, to_ours, names)

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
-from explorer.hub.listening import Pass, current
-from explorer.hub.sublayers import Heard, norms_in, tell
+from explorer.models.hub.listening import Pass, current
+from explorer.models.hub.sublayers import Heard, norms_in, tell
+from explorer.nn import tap
 
 ATTENTION = re.compile(r"Attention|Attn")
 OUT = ("o_proj", "out_proj", "c_proj", "dense", "out_lin", "wo", "Wo", "o", "output.dense", "linear_out")
@@ -24,7 +24,7 @@ LINEAR = ("Linear", "Conv1D", "NonDynamicallyQuantizableLinear")
 
 
 @dataclass
-class Places:
+class ModuleMap:
     """Where in a module the layers, the ends of sub-layers and the positions are."""
 
     layers: list[tuple[nn.Module, str]] = field(default_factory=list)  # with the stream that they belong to
@@ -38,10 +38,10 @@ class Places:
     layer_of: dict[int, int] = field(default_factory=dict)
 
 
-def places(module: nn.Module, streams: dict[int, str]) -> Places:
+def module_map(module: nn.Module, streams: dict[int, str]) -> ModuleMap:
     """Look through a module; `streams` says where each part belongs."""
     named = dict(module.named_modules())
-    found = Places(biased=any("relative_attention_bias" in path for path in named))
+    found = ModuleMap(biased=any("relative_attention_bias" in path for path in named))
     seen: dict[int, str] = {}
     for path, part in named.items():
         stream = streams[id(part)]
@@ -63,7 +63,7 @@ def places(module: nn.Module, streams: dict[int, str]) -> Places:
     return found
 
 
-def _add_turning(found: Places, attention: nn.Module) -> None:
+def _add_turning(found: ModuleMap, attention: nn.Module) -> None:
     """W_Q and W_K of an attention, where QK norm or RoPE may change what they make before it meets."""
     if attention in (held for _, held, _ in found.turning):
         return
@@ -82,7 +82,7 @@ def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Modul
     return None
 
 
-def _add_projection(found: Places, at: tuple[str, nn.Module, str], named: dict[str, nn.Module]) -> None:
+def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dict[str, nn.Module]) -> None:
     """W_O of an attention: a matrix of its own, or (in BERT and its kin) the one of the part beside it."""
     path, part, stream = at
     beside = path.rsplit(".", 1)[0]
@@ -96,7 +96,7 @@ def _add_projection(found: Places, at: tuple[str, nn.Module, str], named: dict[s
                 return
 
 
-def _narrowing(layer: nn.Module, found: Places) -> list[nn.Module]:
+def _narrowing(layer: nn.Module, found: ModuleMap) -> list[nn.Module]:
     """The last matrix of the feed-forward sub-layer, where it can be told by its name and is one."""
     taken = {id(matrix) for matrix, *_ in found.outs}
     inside = [
@@ -108,7 +108,7 @@ def _narrowing(layer: nn.Module, found: Places) -> list[nn.Module]:
     return inside if len(inside) == 1 else []
 
 
-def hang(found: Places) -> list[Any]:
+def hang(found: ModuleMap) -> list[Any]:
     """Put the hooks on; they say nothing unless this thread watches a pass."""
     held = []
     for layer, stream in found.layers:
@@ -143,7 +143,7 @@ def _projected(attention: int, which: str) -> Any:
 
 
 @contextmanager
-def hooks(found: Places) -> Iterator[None]:
+def hooks(found: ModuleMap) -> Iterator[None]:
     """The hooks for a while."""
     with ExitStack() as after:
         for held in hang(found):
@@ -230,12 +230,12 @@ def _placed(stream: str) -> Any:
             return None
         parts = out if isinstance(out, tuple) else (out,)
         where = torch.arange(parts[0].shape[-2], device=parts[0].device)
-        places = tap.edited("places", stream, -1, where)
-        if places is where:
+        module_map = tap.edited("places", stream, -1, where)
+        if module_map is where:
             return None
-        if places is None:  # nowhere: nothing is added, nothing turned (cos = 1, sin = 0)
+        if module_map is None:  # nowhere: nothing is added, nothing turned (cos = 1, sin = 0)
             return (torch.ones_like(out[0]), torch.zeros_like(out[1])) if isinstance(out, tuple) else torch.zeros_like(out)
-        moved = tuple(x[..., places, :] for x in parts)
+        moved = tuple(x[..., module_map, :] for x in parts)
         return moved if isinstance(out, tuple) else moved[0]
 
     return hook

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub import llama
-from explorer.hub.twins import Name, Twin, adopted, has, renamed
+from explorer.models.hub import llama
+from explorer.models.hub.twins import Twin, WeightName, has, renamed, renamed_settings
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = llama.FIXED | {"norm": "bare", "norm_epsilon": 1e-5}  # their class has this epsilon written into it
@@ -40,25 +40,25 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     """Their settings under our names."""
     if theirs.get("clip_qkv") is not None:
         raise ChoiceError("This OLMo cuts its queries, keys and values at a largest size; it has no twin here.")
-    return Config(**adopted(theirs, SETTINGS, tied=False), **llama.attention_to_ours(theirs, "OLMo"), **FIXED)
+    return Config(**renamed_settings(theirs, SETTINGS, tied=False), **llama.attention_to_ours(theirs, "OLMo"), **FIXED)
 
 
 def second_to_ours(theirs: Mapping[str, Any]) -> Config:
     """OLMo 2's settings under our names."""
-    held = adopted(theirs, llama.SETTINGS, norm_epsilon=1e-5, tied=False)
+    held = renamed_settings(theirs, llama.SETTINGS, norm_epsilon=1e-5, tied=False)
     return Config(**held, **llama.attention_to_ours(theirs, "OLMo 2"), **FIXED_2)
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names: LLaMA's, but the norms, which have none."""
     return tuple(name for name in llama.names(config) if "norm" not in name.theirs)
 
 
-def second_names(config: Config) -> tuple[Name, ...]:
+def second_names(config: Config) -> tuple[WeightName, ...]:
     """LLaMA's, but the norms stand after what they stood before, and there are two more."""
     attention = ("model.layers.{{}}.self_attn.{}_norm.weight", "layers.{{}}.attention.{}_norm.weight")
-    found = [Name(_renamed(name.theirs), name.ours) for name in llama.names(config)]
-    found += [Name(attention[0].format(a), (attention[1].format(b),)) for a, b in (("q", "query"), ("k", "key"))]
+    found = [WeightName(_renamed(name.theirs), name.ours) for name in llama.names(config)]
+    found += [WeightName(attention[0].format(a), (attention[1].format(b),)) for a, b in (("q", "query"), ("k", "key"))]
     return tuple(found)
 
 

@@ -12,10 +12,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
-from explorer.hub.adopting import adopt
-from explorer.hub.around import ATTENTION
-from explorer.hub.foreign import HUGE, HubModel
+from explorer.models.hub.adopting import adopt
+from explorer.models.hub.foreign import HUGE, HubModel
+from explorer.models.hub.module_map import ATTENTION
 from explorer.text import tokenizers
+from explorer.text.tokenizer_limits import check_file, check_vocabulary, panics
 from explorer.text.tokenizers import Tokenizer
 
 PIECES = (
@@ -66,6 +67,13 @@ def check_folder(folder: Path) -> None:
         raise FileError(f"There are no weights (*.safetensors) in {folder}. Copy the whole checkpoint.")
     if not any((folder / piece).is_file() for piece in PIECES):
         raise FileError(f"There is no tokenizer in {folder} (no tokenizer.json). Copy it beside the weights.")
+    for name, check in (
+        ("tokenizer.json", check_file),
+        ("vocab.json", check_vocabulary),
+        ("added_tokens.json", check_vocabulary),
+    ):
+        if (folder / name).is_file():
+            check(folder / name)
     for path in sorted(folder.glob("*.safetensors")):
         try:
             with safe_open(path, "pt") as held:
@@ -75,7 +83,7 @@ def check_folder(folder: Path) -> None:
 
 
 def as_ours(tokenizer: Any) -> Tokenizer:
-    """A copy of a tokenizer, as ours; with the special pieces that theirs names."""
+    """A copy of a tokenizer, as ours; with the special tokens that theirs names."""
     if isinstance(tokenizer, Tokenizer):
         return tokenizer
     core = getattr(tokenizer, "backend_tokenizer", None)
@@ -117,13 +125,13 @@ def read_config_of(place: str) -> Any:
     if here:
         try:
             held = json.loads((Path(place) / "config.json").read_text("utf-8"))
-        except ValueError as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise FileError(f"{Path(place) / 'config.json'} cannot be read as JSON ({error}).") from error
-        if "model_type" not in held:
+        if not isinstance(held, dict) or "model_type" not in held:
             raise FileError(f"{Path(place) / 'config.json'} does not say which architecture it is (model_type).")
     try:
         return AutoConfig.from_pretrained(place, trust_remote_code=False, local_files_only=here)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # each architecture checks its fields in its own way
         raise _kind(place, error, here) from error
 
 
@@ -135,15 +143,27 @@ def _kind(place: str, error: Exception, here: bool) -> ExplorerError:
     if "does not recognize this architecture" in said or "model type" in said:
         return ChoiceError(f"{place} is of an architecture that the installed transformers library does not know.")
     if here:
-        return FileError(f"The config.json in {place} cannot be used ({said.splitlines()[0]}).")
+        return FileError(f"The config.json in {place} cannot be used ({_first_line(error)}).")
     offline = os.environ.get("HF_HUB_OFFLINE") == "1" or "connect" in said or "offline" in said
-    reason = (
-        "there is no way to the network now, and it is not in the cache of this machine" if offline else said.splitlines()[0]
-    )
+    reason = "there is no way to the network now, and it is not in the cache of this machine" if offline else _first_line(error)
     return FileError(
         f"The model {place!r} could not be had from the hub: {reason}. Check the name, or download the checkpoint elsewhere and give "
         "its folder, for example ex.load('./folder')."
     )
+
+
+def _first_line(error: Exception) -> str:
+    """What an error of another library says first; where it says nothing, its kind."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
+def count_weights(kind: Any, config: Any, name: str) -> int:
+    """How many weights a model of this configuration has; no memory is taken for them."""
+    try:
+        with torch.device("meta"):
+            return sum(part.numel() for part in kind(config).parameters())
+    except Exception as error:  # each architecture fails in its own way on numbers that do not fit
+        raise FileError(f"The config.json of {name} does not describe a {kind.__name__} ({_first_line(error)}).") from error
 
 
 def class_of(config: Any) -> Any:
@@ -186,8 +206,7 @@ def without_attention(kind: Any, config: Any) -> bool:
 
 def check_memory(kind: Any, config: Any, name: str, free: int | None = None) -> None:
     """Refuse a model whose weights would not fit, before any of them is read."""
-    with torch.device("meta"):
-        numbers = sum(part.numel() for part in kind(config).parameters())
+    numbers = count_weights(kind, config, name)
     free = free_memory() if free is None else free
     if numbers * BYTES > 0.9 * free:
         raise ChoiceError(
@@ -212,8 +231,8 @@ def _weights(kind: Any, config: Any, place: str) -> tuple[Any, list[str]]:
             place, config=config, dtype=torch.float32, attn_implementation="eager", use_safetensors=True,
             local_files_only=Path(place).is_dir(), trust_remote_code=False, output_loading_info=True,
         )  # fmt: skip
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise FileError(f"The weights of {place} could not be read ({str(error).splitlines()[0]}).") from error
+    except Exception as error:  # also what a quantised or otherwise unusual checkpoint lacks here
+        raise FileError(f"The weights of {place} could not be read ({_first_line(error)}).") from error
     return module, sorted(told["missing_keys"])
 
 
@@ -221,6 +240,7 @@ def _tokenizer(place: str) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        return AutoTokenizer.from_pretrained(place, local_files_only=Path(place).is_dir(), trust_remote_code=False)
+        with panics("be opened"):
+            return AutoTokenizer.from_pretrained(place, local_files_only=Path(place).is_dir(), trust_remote_code=False)
     except Exception as error:  # many kinds of tokenizers fail in many ways
-        raise FileError(f"The tokenizer of {place} could not be read ({str(error).splitlines()[0]}).") from error
+        raise FileError(f"The tokenizer of {place} could not be read ({_first_line(error)}).") from error

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from explorer.model import OwnModel
+from explorer.models.transformer import TransformerModel
 
 
-def difference(model: OwnModel, folder: Path, texts: Sequence[str]) -> tuple[str, float]:
+def difference(model: TransformerModel, folder: Path, texts: Sequence[str]) -> tuple[str, float]:
     """The class that an exported `folder` names, and the largest gap between its scores of these texts and the model's own.
 
     Both read all texts at once, padded, in float32. An encoder-decoder writes each text anew from itself.

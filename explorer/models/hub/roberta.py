@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from explorer.errors import ChoiceError
-from explorer.hub import bert
-from explorer.hub.twins import Name, Twin, Weights, adopted, both, has, renamed
+from explorer.models.hub import bert
+from explorer.models.hub.twins import Twin, WeightName, Weights, both, has, renamed, renamed_settings
 from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = bert.FIXED | {"segments": 0, "next_sentence": False, "activation": "gelu"}
@@ -51,22 +51,24 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
         raise ChoiceError(
             "This RoBERTa tells segments apart, pads with another id than 1, or bends otherwise than by GELU; it has no twin here."
         )
-    return Config(**adopted(theirs, SETTINGS, norm_epsilon=1e-12), length=theirs["max_position_embeddings"] - SPARE, **FIXED)
+    return Config(
+        **renamed_settings(theirs, SETTINGS, norm_epsilon=1e-12), length=theirs["max_position_embeddings"] - SPARE, **FIXED
+    )
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names: BERT's, with another head. Their single segment is always added: ours has none."""
     kept = [
         name for name in bert.names(config) if name.theirs.startswith("bert.encoder.") or "embeddings.LayerNorm" in name.theirs
     ]
     return (
-        Name("roberta.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
-        Name(PLACES, ("embeddings.position.table.weight",), spare=SPARE),
-        Name(SEGMENT, ("no segment",), theirs_only=True),
-        *(Name(name.theirs.replace("bert.", "roberta.", 1), name.ours) for name in kept),
+        WeightName("roberta.embeddings.word_embeddings.weight", ("embeddings.tokens.weight",)),
+        WeightName(PLACES, ("embeddings.position.table.weight",), spare=SPARE),
+        WeightName(SEGMENT, ("no segment",), theirs_only=True),
+        *(WeightName(name.theirs.replace("bert.", "roberta.", 1), name.ours) for name in kept),
         *both("lm_head.dense", "head.transform.dense"),
         *both("lm_head.layer_norm", "head.transform.norm"),
-        Name("lm_head.bias", ("head.bias",)),
+        WeightName("lm_head.bias", ("head.bias",)),
     )
 
 

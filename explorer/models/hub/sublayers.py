@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer import tap
+from explorer.nn import tap
 
 EPSILONS = ("eps", "variance_epsilon", "epsilon", "norm_eps")
 Plan = tuple["Sublayer", ...]

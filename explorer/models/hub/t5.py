@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import ChoiceError
-from explorer.hub.twins import Name, Twin, adopted, has, renamed, their_name
+from explorer.models.hub.twins import Twin, WeightName, has, renamed, renamed_settings, their_name
 from explorer.nn.config import Config
 from explorer.nn.positions import RelativeBuckets
 
@@ -52,7 +52,7 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
         raise ChoiceError("This T5 has other distance buckets or another feed-forward layer than T5's; it has no twin here.")
     own_head = "scale_decoder_outputs" not in theirs and theirs.get("tie_word_embeddings") is False  # as T5 1.1 was published
     return Config(
-        **adopted(theirs, SETTINGS, layers=theirs["num_layers"], length=512, norm_epsilon=1e-6, start=0),
+        **renamed_settings(theirs, SETTINGS, layers=theirs["num_layers"], length=512, norm_epsilon=1e-6, start=0),
         activation=FORWARD[theirs["feed_forward_proj"]],
         tied=not own_head,
         scaled_head=theirs.get("scale_decoder_outputs", not own_head),
@@ -60,7 +60,7 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
     )
 
 
-def names(config: Config) -> tuple[Name, ...]:
+def names(config: Config) -> tuple[WeightName, ...]:
     """Every weight under both names."""
     pairs = {"shared": "embeddings.tokens"} | ({} if config.tied else {"lm_head": "head.project"})
     for theirs, ours in (("encoder", "encoder."), ("decoder", "")):
@@ -68,7 +68,7 @@ def names(config: Config) -> tuple[Name, ...]:
         pairs |= {f"{theirs}.block.0.layer.0.SelfAttention.relative_attention_bias": f"{ours}embeddings.position.table"}
         for layer in range(config.encoder_depth if ours else config.layers):
             pairs |= _layer(f"{theirs}.block.{layer}.layer", f"{ours}layers.{layer}", config, cross=not ours)
-    return tuple(Name(f"{theirs}.weight", (f"{ours}.weight",)) for theirs, ours in pairs.items())
+    return tuple(WeightName(f"{theirs}.weight", (f"{ours}.weight",)) for theirs, ours in pairs.items())
 
 
 def _layer(theirs: str, ours: str, config: Config, *, cross: bool) -> dict[str, str]:

@@ -17,7 +17,7 @@ USUAL = {"qk_norm": False, "embedding": 0, "replaced": False, "generator": 0}  #
 
 
 @dataclass(frozen=True)
-class Name:
+class WeightName:
     """One weight under both names; `{}` stands for the layer. `ours` lists several where theirs is several in one."""
 
     theirs: str
@@ -59,7 +59,7 @@ class Twin:
     fits: Callable[[Config], bool]
     to_theirs: Callable[[Config], dict[str, Any]]
     to_ours: Callable[[Mapping[str, Any]], Config]
-    names: Callable[[Config], tuple[Name, ...]]
+    names: Callable[[Config], tuple[WeightName, ...]]
     clean: Callable[[Weights], Weights] = lambda weights: weights
     ready: Callable[[Config, Weights], Weights] = lambda config, weights: weights
     pad: int | None = None  # the id that padding must have, where their class counts on it
@@ -88,7 +88,7 @@ class Twin:
             )
         return dict(pair for name, i in self._each(config) for pair in name.adopt(weights, i))
 
-    def _each(self, config: Config) -> Iterator[tuple[Name, int]]:
+    def _each(self, config: Config) -> Iterator[tuple[WeightName, int]]:
         for name in self.names(config):
             for layer in range(config.layers) if "{}" in name.theirs else (0,):
                 yield name, layer
@@ -99,7 +99,7 @@ def renamed(config: Config, settings: Mapping[str, str]) -> dict[str, Any]:
     return {theirs: getattr(config, ours) for ours, theirs in settings.items()}
 
 
-def adopted(theirs: Mapping[str, Any], settings: Mapping[str, str], **otherwise: Any) -> dict[str, Any]:
+def renamed_settings(theirs: Mapping[str, Any], settings: Mapping[str, str], **otherwise: Any) -> dict[str, Any]:
     """Their settings under our names; `otherwise` is what their class takes where the file is silent."""
     return {
         ours: theirs[name] if name in theirs or ours not in otherwise else otherwise[ours] for ours, name in settings.items()
@@ -116,9 +116,9 @@ def their_name(activations: Mapping[str, str], ours: str) -> str:
     return next(theirs for theirs, mine in activations.items() if mine == ours)
 
 
-def both(theirs: str, *ours: str, turned: bool = False) -> tuple[Name, Name]:
+def both(theirs: str, *ours: str, turned: bool = False) -> tuple[WeightName, WeightName]:
     """The weight and the bias of a layer."""
     return (
-        Name(f"{theirs}.weight", tuple(f"{name}.weight" for name in ours), turned),
-        Name(f"{theirs}.bias", tuple(f"{name}.bias" for name in ours)),
+        WeightName(f"{theirs}.weight", tuple(f"{name}.weight" for name in ours), turned),
+        WeightName(f"{theirs}.bias", tuple(f"{name}.bias" for name in ours)),
     )

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.model import OwnModel
-from explorer.model.others import ElmoModel
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import TrainableModel
 from explorer.records import Tokens
-from explorer.tasks.task import Place, Questions
+from explorer.training.finetune.task import Questions, TokenPosition
 
 TEXTS, EPSILON = 32, 1e-5
 
 
-def features(model: OwnModel, questions: Questions) -> np.ndarray:
+def features(model: TrainableModel, questions: Questions) -> np.ndarray:
     """For every example and each of its places the vector of every layer: [example, place, layer, dim].
 
     Each word's vector is brought to mean 0 and deviation 1, layer by layer, so that a share of a layer means the same in all of
@@ -25,7 +25,7 @@ def features(model: OwnModel, questions: Questions) -> np.ndarray:
         raise ChoiceError(
             f"Mixing layers is ELMo's way; {model.name} is one {model.family}. Give an ELMo, for example of ex.fit('elmo')."
         )
-    asked: dict[int, list[tuple[int, int, Place]]] = {}
+    asked: dict[int, list[tuple[int, int, TokenPosition]]] = {}
     for number, example in enumerate(questions.examples):
         for which, place in enumerate(example.places):
             asked.setdefault(place.text, []).append((number, which, place))
@@ -48,8 +48,8 @@ def normed(states: np.ndarray) -> np.ndarray:
     return apart / np.sqrt((apart**2).mean(-1, keepdims=True) + EPSILON)
 
 
-def inside(tokens: Tokens, place: Place) -> Sequence[int]:
-    """The numbers of the pieces that lie in a place, in part or whole."""
+def inside(tokens: Tokens, place: TokenPosition) -> Sequence[int]:
+    """The numbers of the tokens that lie in a place, in part or whole."""
     found = [
         n
         for n, ((start, end), special) in enumerate(zip(tokens.offsets, tokens.special, strict=True))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from string import punctuation
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 # Student's t for 95 %, by degrees of freedom from 1 on; beyond the list the normal distribution is near enough for a lesson.
 T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
 NORMAL = 1.96
+ARTICLES = ("a", "an", "the")
 
 
 class Interval(NamedTuple):
@@ -35,7 +38,7 @@ def accuracy(said: Sequence[str], gold: Sequence[str]) -> float:
     return float(np.mean(np.array(said) == np.array(gold)))
 
 
-def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
+def tag_spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
     """The spans of B- and I- tags: (first, behind the last, kind). An I- that continues nothing begins a span of its own."""
     found, begin = set(), 0
     open_kind = ""
@@ -51,7 +54,7 @@ def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
 
 def span_f1(said: Sequence[str], gold: Sequence[str]) -> float:
     """F1 over whole spans: one counts only if its borders and its kind are right."""
-    mine, right = spans(said), spans(gold)
+    mine, right = tag_spans(said), tag_spans(gold)
     if not mine and not right:
         return 1.0
     return 2 * len(mine & right) / (len(mine) + len(right))
@@ -59,7 +62,7 @@ def span_f1(said: Sequence[str], gold: Sequence[str]) -> float:
 
 def span_f1_by_kind(said: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     """F1 over whole spans, for each kind by itself."""
-    mine, right = spans(said), spans(gold)
+    mine, right = tag_spans(said), tag_spans(gold)
     kinds = sorted({kind for _, _, kind in mine | right})
     own = {kind: [{span for span in found if span[2] == kind} for found in (mine, right)] for kind in kinds}
     return {kind: 2 * len(a & b) / (len(a) + len(b)) for kind, (a, b) in own.items()}
@@ -84,8 +87,42 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return (last - (counts - 1) / 2)[which]
 
 
+def matthews(said: Sequence[str], gold: Sequence[str]) -> float:
+    """Matthews' correlation of answers and classes: 1 if all are right, 0 for who answers blindly, whatever the classes' sizes."""
+    names = sorted({*said, *gold})
+    x, y = (np.array([[answer == name for name in names] for answer in some], np.float64) for some in (said, gold))
+    x, y = x - x.mean(0), y - y.mean(0)
+    spread = float((x * x).sum() * (y * y).sum()) ** 0.5
+    return float((x * y).sum()) / spread if spread else 0.0
+
+
+def correlation(said: Sequence[str], gold: Sequence[str]) -> float:
+    """Spearman's correlation of numbers that are written as text; 0 where all answers are the same number."""
+    x, y = (np.array(some, np.float64) for some in (said, gold))
+    return spearman(x, y) if x.std() and y.std() else 0.0
+
+
+def shared_words_f1(said: Sequence[str], gold: Sequence[str]) -> float:
+    """The mean F1 of the words of each answer, as SQuAD counts it: without articles and punctuation, in lower case."""
+    return float(np.mean([_words_f1(_plain(a), _plain(b)) for a, b in zip(said, gold, strict=True)]))
+
+
+def _words_f1(mine: Counter[str], right: Counter[str]) -> float:
+    if not mine or not right:
+        return float(mine == right)
+    return 2 * (mine & right).total() / (mine.total() + right.total())
+
+
+def _plain(text: str) -> Counter[str]:
+    letters = "".join(letter for letter in text.lower() if letter not in punctuation)
+    return Counter(word for word in letters.split() if word not in ARTICLES)
+
+
 METRICS: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {
     "accuracy": accuracy,
     "macro F1": macro_f1,
     "span F1": span_f1,
+    "Matthews": matthews,
+    "Spearman": correlation,
+    "F1 of words": shared_words_f1,
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from explorer.tasks.task import Example, Place, Questions, Task
-from explorer.text.microworld import Story, labelled
-from explorer.text.microworld.derived.inference import NAMES, inferences
+from explorer.microworld import Story, labelled
+from explorer.microworld.derived.inference import NAMES, inferences
+from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
 
 SEED = 5  # other stories than those that models are trained on
 NAMED = {"person": "PER", "place": "LOC", "organisation": "ORG"}
@@ -16,36 +16,36 @@ EVERY = 5  # of the many sentences without a feeling, one in five is asked about
 
 
 @lru_cache(maxsize=8)
-def told(count: int, split: str) -> tuple[Story, ...]:
+def told(count: int, split: str, seed: int = SEED) -> tuple[Story, ...]:
     """So many stories of a split with their gold labels."""
-    return tuple(labelled(count, SEED, split))
+    return tuple(labelled(count, seed, split))
 
 
-def about_stories(ask: Callable[[int, Story], Iterator[Example]]) -> Callable[[int, str], Questions]:
+def about_stories(ask: Callable[[int, Story], Iterator[LabelledExample]]) -> Callable[..., Questions]:
     """Questions about the same stories for every task, so that they are read only once."""
 
-    def make(count: int, split: str) -> Questions:
-        stories = told(count, split)
+    def make(count: int, split: str, seed: int = SEED) -> Questions:
+        stories = told(count, split, seed)
         examples = tuple(example for number, story in enumerate(stories) for example in ask(number, story))
         return Questions(tuple(story.text for story in stories), examples)
 
     return make
 
 
-def last_letters(number: int, story: Story) -> Iterator[Example]:
+def last_letters(number: int, story: Story) -> Iterator[LabelledExample]:
     """With which letter does this word end? Its form alone says so."""
     for word in story.words:
         if word.text[-1].isalpha():
-            yield Example((Place(number, word.start, word.end),), word.text[-1].lower())
+            yield LabelledExample((TokenPosition(number, word.start, word.end),), word.text[-1].lower())
 
 
-def parts_of_speech(number: int, story: Story) -> Iterator[Example]:
+def parts_of_speech(number: int, story: Story) -> Iterator[LabelledExample]:
     """Which part of speech is this word?"""
     for word in story.words:
-        yield Example((Place(number, word.start, word.end),), word.pos)
+        yield LabelledExample((TokenPosition(number, word.start, word.end),), word.pos)
 
 
-def entities(number: int, story: Story) -> Iterator[Example]:
+def entities(number: int, story: Story) -> Iterator[LabelledExample]:
     """Is this word part of a name, of whom? B- begins a name, I- continues it, O is none."""
     tags = ["O"] * len(story.words)
     for mention in story.mentions:
@@ -53,46 +53,46 @@ def entities(number: int, story: Story) -> Iterator[Example]:
             for place in range(mention.first, mention.last + 1):
                 tags[place] = f"{'B' if place == mention.first else 'I'}-{NAMED[mention.kind]}"
     for word, tag in zip(story.words, tags, strict=True):
-        yield Example((Place(number, word.start, word.end),), tag)
+        yield LabelledExample((TokenPosition(number, word.start, word.end),), tag)
 
 
-def roles(number: int, story: Story) -> Iterator[Example]:
+def roles(number: int, story: Story) -> Iterator[LabelledExample]:
     """Who does what to whom? The verb and a mention are given, the role is asked for."""
     for role in story.roles:
         verb, mention = story.words[role.verb], story.mentions[role.mention]
-        there = Place(number, story.words[mention.first].start, story.words[mention.last].end)
-        yield Example((Place(number, verb.start, verb.end), there), role.name)
+        there = TokenPosition(number, story.words[mention.first].start, story.words[mention.last].end)
+        yield LabelledExample((TokenPosition(number, verb.start, verb.end), there), role.name)
 
 
-def senses(number: int, story: Story) -> Iterator[Example]:
+def senses(number: int, story: Story) -> Iterator[LabelledExample]:
     """In which sense is this word used? Its form is the same in all of them."""
     for word in story.words:
         if word.sense:
-            yield Example((Place(number, word.start, word.end),), word.sense)
+            yield LabelledExample((TokenPosition(number, word.start, word.end),), word.sense)
 
 
-def sentiment(number: int, story: Story) -> Iterator[Example]:
+def sentiment(number: int, story: Story) -> Iterator[LabelledExample]:
     """Is this sentence glad, sad or neither?"""
     start = 0
     for place, (sentence, feeling) in enumerate(zip(story.sentences, story.feelings, strict=True)):
         if feeling or (number + place) % EVERY == 0:
-            yield Example((Place(number, start, start + len(sentence)),), FEELINGS[feeling])
+            yield LabelledExample((TokenPosition(number, start, start + len(sentence)),), FEELINGS[feeling])
         start += len(sentence) + 1
 
 
-def topics(number: int, story: Story) -> Iterator[Example]:
+def topics(number: int, story: Story) -> Iterator[LabelledExample]:
     """What is this story about?"""
-    yield Example((Place(number, 0, len(story.text)),), story.topic)
+    yield LabelledExample((TokenPosition(number, 0, len(story.text)),), story.topic)
 
 
-def entailment(count: int, split: str) -> Questions:
+def entailment(count: int, split: str, seed: int = SEED) -> Questions:
     """Does the second text follow from the first, contradict it, or neither? Five pairs for every story of the other tasks."""
     texts: list[str] = []
     examples = []
-    for pair in inferences(5 * count, SEED, split):
-        places = tuple(Place(len(texts) + n, 0, len(text)) for n, text in enumerate((pair.premise, pair.hypothesis)))
+    for pair in inferences(5 * count, seed, split):
+        places = tuple(TokenPosition(len(texts) + n, 0, len(text)) for n, text in enumerate((pair.premise, pair.hypothesis)))
         texts += [pair.premise, pair.hypothesis]
-        examples.append(Example(places, NAMES[pair.label]))
+        examples.append(LabelledExample(places, NAMES[pair.label]))
     return Questions(tuple(texts), tuple(examples))
 
 

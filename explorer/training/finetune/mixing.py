@@ -16,7 +16,7 @@ from torch.nn import functional
 from explorer.errors import ChoiceError, unknown
 from explorer.nn.elmo import ScalarMix
 from explorer.records import Mix
-from explorer.tasks.task import Task, majority
+from explorer.training.finetune.task import Task, majority
 
 RATE, BATCH, DECAY, HIDDEN = 1e-2, 128, 1e-3, 64
 HEADS, WIDE = ("linear", "gru"), 32  # kinds of heads; how many numbers a GRU remembers in each direction
@@ -109,7 +109,7 @@ class Learning:
     """
 
     def __init__(self, tasks: Mapping[str, Frozen], seed: int, steps: int = 300, head: str = "linear") -> None:
-        self.tasks, self.steps, self.chance = dict(tasks), steps, np.random.default_rng((seed, 8))
+        self.tasks, self.steps, self.rng = dict(tasks), steps, np.random.default_rng((seed, 8))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.readers = {name: Reader(held, head) for name, held in tasks.items()}
@@ -133,14 +133,14 @@ class Learning:
         if self.readers[name].reads:
             some = self._whole_texts(self._texts[name])
             return functional.cross_entropy(self.readers[name](given[some], self._texts[name][some]), right[some])
-        some = torch.as_tensor(self.chance.integers(len(right), size=min(BATCH, len(right))))
+        some = torch.as_tensor(self.rng.integers(len(right), size=min(BATCH, len(right))))
         return functional.cross_entropy(self.readers[name](given[some]), right[some])
 
     def _whole_texts(self, texts: Tensor) -> Tensor:
         """The numbers of all examples of some texts, about as many as a batch has."""
         different = torch.unique(texts).numpy()
         many = max(1, round(BATCH * len(different) / len(texts)))
-        chosen = self.chance.choice(different, min(many, len(different)), replace=False)
+        chosen = self.rng.choice(different, min(many, len(different)), replace=False)
         return torch.isin(texts, torch.as_tensor(chosen)).nonzero()[:, 0]
 
     def mixes(self, step: int) -> tuple[Mix, ...]:

@@ -8,46 +8,48 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer import library
+from explorer.analysis.corpus_edits import plain_words
+from explorer.analysis.evaluation.batches import in_turn, sheet_of, states
 from explorer.errors import ChoiceError, TextError
-from explorer.measuring.feeding import batches, sheet_of, states
-from explorer.model import OwnModel
-from explorer.model.others import ElmoModel, StaticModel
+from explorer.models import store
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import TrainableModel
+from explorer.models.transformer import TransformerModel, transformer
+from explorer.models.vectors import StaticModel
 from explorer.records import Likeness, cosine
-from explorer.training.editing import words_of
 
 HOME = "sentences"  # the recorded result beside which the trained Sentence-BERT lies
 MOST = 12  # so many sentences are still readable side by side
 
 
-def pooled(hidden: Tensor, real: Tensor) -> Tensor:
+def pooled(hidden: Tensor, attention_mask: Tensor) -> Tensor:
     """The mean of all real places: from [batch, position, dim] to [batch, dim]."""
-    there = real[..., None].to(hidden.dtype)
+    there = attention_mask[..., None].to(hidden.dtype)
     return (hidden * there).sum(1) / there.sum(1)
 
 
-def mean_of_pieces(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+def mean_state(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """The mean of the last states, those of [CLS] and [SEP] too, as Sentence-BERT takes it [text, dim]."""
     return _last(model, texts, pooled)
 
 
-def first_piece(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+def cls_state(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """The last state of [CLS] [text, dim]."""
-    return _last(model, texts, lambda hidden, real: hidden[:, 0])
+    return _last(model, texts, lambda hidden, attention_mask: hidden[:, 0])
 
 
 @torch.no_grad()
-def _last(model: OwnModel, texts: Sequence[str], pool: Callable[[Tensor, Tensor], Tensor]) -> np.ndarray:
+def _last(model: TrainableModel, texts: Sequence[str], pool: Callable[[Tensor, Tensor], Tensor]) -> np.ndarray:
     if model.family != "encoder":
         raise ChoiceError(f"This is asked of an encoder, such as bert; {model.name} is one {model.family}.")
     sheet, found = sheet_of([model.tokens(text).ids for text in texts]), []
-    for rows in batches(len(sheet.ids)):
+    for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
-        found.append(pool(states(model, part), torch.as_tensor(part.real, device=model.device)))
+        found.append(pool(states(transformer(model), part), torch.as_tensor(part.attention_mask, device=model.device)))
     return torch.cat(found).double().cpu().numpy()
 
 
-def mean_of_words(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+def mean_of_words(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """The mean of the vectors of all words that the model knows [text, dim]; not a number where it knows none."""
     if not isinstance(model, StaticModel):
         raise ChoiceError(f"This is asked of word vectors, such as glove; {model.name} is one {model.family}.")
@@ -61,7 +63,7 @@ def mean_of_words(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
     return made
 
 
-def both_ends(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
+def both_ends(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """[b; f] of an ELMo's last layer: the backward state at the first word, the forward state at the last word [text, 2 dim]."""
     if not isinstance(model, ElmoModel):
         raise ChoiceError(f"This is asked of an ELMo; {model.name} is one {model.family}.")
@@ -76,17 +78,25 @@ def both_ends(model: OwnModel, texts: Sequence[str]) -> np.ndarray:
 
 def shared_words(texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
     """No vectors at all: of the different words of two sentences, the share that stands in both."""
-    one, other = ([frozenset(words_of(text)) for text in some] for some in (texts, others))
+    one, other = ([frozenset(plain_words(text)) for text in some] for some in (texts, others))
     return np.array([len(a & b) / max(1, len(a | b)) for a, b in zip(one, other, strict=True)])
 
 
-def sentence_bert() -> OwnModel:
-    """The Sentence-BERT that the recorded experiment trained and kept."""
-    return library.read(library.data_folder() / "results" / HOME / "model", "sentence-bert")
+def sentence_bert() -> TransformerModel:
+    """The Sentence-BERT that the recorded experiment trained and kept.
+
+    >>> ex.training.sentence_bert().name
+    'sentence-bert'
+    """
+    return transformer(store.read(store.data_folder() / "results" / HOME / "model", "sentence-bert"))
 
 
-def likeness(texts: Sequence[str], models: Sequence[tuple[str, OwnModel]]) -> Likeness:
-    """How alike each way makes every two of some sentences; a way is one of `WAYS` with the model that it reads."""
+def likeness(texts: Sequence[str], models: Sequence[tuple[str, TrainableModel]]) -> Likeness:
+    """How alike each way makes every two of some sentences; a way is one of `WAYS` with the model that it reads.
+
+    >>> ex.training.likeness(["A dog ran.", "A cat ran."], [("[CLS]", ex.load("bert"))]).texts
+    ('A dog ran.', 'A cat ran.')
+    """
     said = [text.strip() for text in texts if text.strip()]
     if not 2 <= len(said) <= MOST:
         raise TextError(f"There are {len(said)} sentences. Give 2 to {MOST}, each on a line of its own.")
@@ -102,9 +112,9 @@ def likeness(texts: Sequence[str], models: Sequence[tuple[str, OwnModel]]) -> Li
     return Likeness(tuple(said), names, np.array(made), np.array(strange))
 
 
-WAYS: dict[str, Callable[[OwnModel, Sequence[str]], np.ndarray]] = {
+WAYS: dict[str, Callable[[TrainableModel, Sequence[str]], np.ndarray]] = {
     "mean of words": mean_of_words,
-    "[CLS]": first_piece,
-    "mean of pieces": mean_of_pieces,
+    "[CLS]": cls_state,
+    "mean of tokens": mean_state,
     "both ends": both_ends,
 }

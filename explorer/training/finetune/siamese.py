@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from explorer.analysis.evaluation.batches import Sheet, given, sheet_of, states
 from explorer.errors import ChoiceError
-from explorer.measuring.feeding import Sheet, given, sheet_of, states
-from explorer.model import OwnModel
-from explorer.tasks.sentences import pooled
-from explorer.text.microworld.derived.inference import NAMES, inferences
-from explorer.text.microworld.derived.paraphrase import paraphrases
+from explorer.microworld.derived.inference import NAMES, inferences
+from explorer.microworld.derived.paraphrase import paraphrases
+from explorer.models.transformer import TransformerModel
+from explorer.training.finetune.sentences import pooled
 
 RATE, BATCH, STEPS, WARM, DECAY = 2e-3, 16, 500, 0.1, 0.01
 BEST = 5  # the grade of two sentences that tell the same event
@@ -44,7 +44,11 @@ class Pairs:
 
 
 def graded(count: int, seed: int, split: str = "train") -> Pairs:
-    """Pairs of sentences about events, and how much of the event they share: the grade divided by 5."""
+    """Pairs of sentences about events, and how much of the event they share: the grade divided by 5.
+
+    >>> ex.training.graded(4, 0).__class__.__name__
+    'Pairs'
+    """
     held = list(paraphrases(count, seed, split))
     grades = np.array([pair.grade for pair in held]) / BEST
     return Pairs(tuple(pair.first for pair in held), tuple(pair.second for pair in held), grades)
@@ -74,18 +78,22 @@ class Siamese:
 
     Pairs with classes are learned by softmax(W [u; v; |u − v|]), where W is used in training only; pairs with grades by
     (cos(u, v) − grade)². Both u and v are means over the last states of the same encoder.
+
+    >>> run = ex.training.Siamese(ex.load("bert"), ex.training.graded(32, 0), steps=1)
+    >>> len(list(run))
+    1
     """
 
-    def __init__(self, model: OwnModel, pairs: Pairs, *, seed: int = 0, steps: int = STEPS, batch: int = BATCH) -> None:
+    def __init__(self, model: TransformerModel, pairs: Pairs, *, seed: int = 0, steps: int = STEPS, batch: int = BATCH) -> None:
         if model.family != "encoder":
             raise ChoiceError(f"Sentence-BERT begins from an encoder, such as bert; {model.name} is one {model.family}.")
         if len(pairs.first) < batch:
             raise ChoiceError(
                 f"A step takes {batch} pairs, but there are {len(pairs.first)}. Give more pairs, or a smaller batch=…."
             )
-        self.model = OwnModel("sentence-bert", deepcopy(model.module), model.tokenizer, model.preset)
+        self.model = TransformerModel("sentence-bert", deepcopy(model.module), model.tokenizer, model.preset)
         self.pairs, self.steps, self.batch = pairs, steps, batch
-        self.chance = np.random.default_rng((seed, 9))
+        self.rng = np.random.default_rng((seed, 9))
         self.sheets = [sheet_of([model.tokens(text).ids for text in side]) for side in (pairs.first, pairs.second)]
         self.head: Compared | None = None
         if pairs.classes:
@@ -99,9 +107,9 @@ class Siamese:
         self.model.module.train()
         try:
             for step in range(1, self.steps + 1):
-                optimiser.param_groups[0]["lr"] = RATE * share(step, self.steps)
+                optimiser.param_groups[0]["lr"] = RATE * siamese_rate_share(step, self.steps)
                 optimiser.zero_grad()
-                loss = self.loss(self.chance.choice(len(self.pairs.first), self.batch, replace=False))
+                loss = self.loss(self.rng.choice(len(self.pairs.first), self.batch, replace=False))
                 loss.backward()
                 optimiser.step()
                 yield loss.item()
@@ -117,11 +125,11 @@ class Siamese:
         return functional.mse_loss(functional.cosine_similarity(u, v), gold.to(u.dtype))
 
     def _read(self, sheet: Sheet, rows: np.ndarray) -> Tensor:
-        part = Sheet(sheet.ids[rows], sheet.real[rows], sheet.segments[rows]).cut(slice(None))
-        return pooled(states(self.model, part), given(self.model, part.real)[0])
+        part = Sheet(sheet.ids[rows], sheet.attention_mask[rows], sheet.segments[rows]).cut(slice(None))
+        return pooled(states(self.model, part), given(self.model, part.attention_mask)[0])
 
 
-def share(step: int, steps: int) -> float:
+def siamese_rate_share(step: int, steps: int) -> float:
     """The share of the learning rate at a step: up in a straight line over the first tenth, then down to almost nothing."""
     warm = max(1, round(WARM * steps))
     return step / warm if step <= warm else (steps - step + 1) / (steps - warm + 1)

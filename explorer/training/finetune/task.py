@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.tasks.metrics import METRICS
+from explorer.training.finetune.metrics import METRICS
 
 
-class Place(NamedTuple):
+class TokenPosition(NamedTuple):
     """A stretch of one of the texts, in characters: a word, a sentence, or the whole text."""
 
     text: int
@@ -19,10 +19,10 @@ class Place(NamedTuple):
     end: int
 
 
-class Example(NamedTuple):
+class LabelledExample(NamedTuple):
     """One question: the places that it is about, and the right answer."""
 
-    places: tuple[Place, ...]
+    places: tuple[TokenPosition, ...]
     label: str
 
 
@@ -31,7 +31,7 @@ class Questions:
     """Texts, and what is asked about them; every question is about as many places."""
 
     texts: tuple[str, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[LabelledExample, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -51,11 +51,12 @@ class Task:
     """
 
     name: str
-    kind: str  # token, sentence or pair
+    kind: str  # token, sentence or pair; graded (a pair and a number), question (a stretch of a text) or text (another text)
     about: str
-    make: Callable[[int, str], Questions]
+    make: Callable[..., Questions]  # (count, split), and the seed of other texts where there are any
     join: str = "side by side"
     metric: str = "accuracy"
+    report: str = ""  # of a task from a file: what was read
 
     def score(self, said: Sequence[str], gold: Sequence[str]) -> float:
         """How good these answers are."""

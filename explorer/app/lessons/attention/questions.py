@@ -8,25 +8,25 @@ from explorer.records import Attention, Curves, Exercise, Saturation, Tokens, Tr
 
 NOTATION = (
     "Here $x_i$ is a *row*, $q_i = x_iW_Q$, and $Q$ is the matrix of all queries of one head. The decks use $Q$ also for the weight "
-    "matrix (L1, L3) and for a single vector (L0), and $W^QX$ with words as columns (L2). $d_k$ is the width of one head."
+    "matrix (L1, L3) and for a single vector (L0), and $W^QX$ with words as columns (L2). $d_k$ is the dimension of one head."
 )
 DECK = (
     ("L2, multi-head", "$Q = W^QX$ together with $QK^\\top$", "words are rows: $Q = XW^Q$; with words as columns it is $K^\\top Q$"),
     ("L2, cross-attention", "$K = W^QH^{enc}$", "$K = W^KH^{enc}$"),
     ("L1, scaled dot product", "the text divides by $d/h$", "by $\\sqrt{d/h}$, as its formula does"),
-    ("L2, practical", "scores may be *arbitrarily large values*", "they grow as $\\sqrt{d_k}$; nothing overflows, the gradient dies"),
-    ("L1, layer norm", "*unit mean*, and one γ", "mean 0, deviation 1 over the features of one word; γ and β have a number per feature"),
-    ("L0, weighted sum", "values of *each other word*", "its own value takes part as well"),
+    ("L2, practical", "scores may be *arbitrarily large values*", "they grow as $\\sqrt{d_k}$; the gradient vanishes"),
+    ("L1, layer norm", "*unit mean*, and one γ", "mean 0, deviation 1 over one token's dimensions; γ and β: a number per dimension"),
+    ("L0, weighted sum", "values of *each other word*", "the token's own value is included"),
     ("L0, summary", "$a_3$ is the same in the bidirectional case", "in layer 1, yes; above it $x_1$ and $x_2$ have seen what follows"),
     ("L0, encoder", "heads, then *the feed-forward layer*", "add & norm comes between them"),
-    ("L3, cross-attention", "$\\alpha_i\\in\\mathbb{R}^i$", "one weight for each word of the source, $\\mathbb{R}^L$"),
+    ("L3, cross-attention", "$\\alpha_i\\in\\mathbb{R}^i$", "one weight for each token of the source, $\\mathbb{R}^L$"),
 )  # fmt: skip
 
 
 def quoted(tokens: Tokens, place: int) -> str:
-    """One word with its place, since words repeat; by its place alone where it holds more than letters."""
+    """One token with its position, since tokens repeat; by its position alone where it holds more than letters."""
     text = tokens.texts[place].strip("·")
-    return f"“{text}” (place {place})" if text.isalnum() else f"the piece at place {place}"
+    return f"“{text}” (position {place})" if text.isalnum() else f"the token at position {place}"
 
 
 def strongest(attention: Attention, head: int, query: int) -> int:
@@ -37,23 +37,24 @@ def strongest(attention: Attention, head: int, query: int) -> int:
 def scale_question(measured: Saturation) -> Exercise:
     """What happens to the largest weight without the division."""
     first, last = measured.largest[0, 0], measured.largest[-1, 0]
-    options = ("it stays as it is", "it falls", "it rises towards 1")
-    why = f"Its mean grows from {first:.2f} at d = {measured.widths[0]} to {last:.2f} at d = {measured.widths[-1]}."
-    asked = "Ten random keys. As queries and keys get wider, what does the largest of the ten weights do *without* ÷ √d?"
+    options = ("it stays the same", "it falls", "it rises towards 1")
+    why = f"Its mean grows from {first:.2f} at dₖ = {measured.widths[0]} to {last:.2f} at dₖ = {measured.widths[-1]}."
+    asked = "Ten random keys. As $d_k$ grows, what does the largest of the ten weights do *without* ÷ √dₖ?"
     return Exercise(asked, options[2 if last > first + 0.1 else 1 if last < first - 0.1 else 0], why, options)
 
 
 def training_question(measured: Curves) -> Exercise:
-    """Whether leaving the division out hurts narrow and wide heads."""
+    """Whether narrow and wide heads learn worse without the division."""
     ends = {line.label: float(line.y[-1]) for line in measured.lines}
     narrow, wide = (_gap(ends, name) for name in ("16 heads", "one head"))
-    options = ("both learn as well", "only narrow heads suffer", "only the wide head suffers", "the wide head suffers most")
+    options = ("neither", "only the narrow heads", "only the wide head", "the wide head most")
     answer = (
         options[0] if max(narrow, wide) < 0.02 else options[1] if wide < 0.02 else options[2] if narrow < 0.02 else options[3]
     )
     why = f"Without the division the loss ends {narrow:+.2f} higher with narrow heads, and {wide:+.2f} with the wide one."
     asked = (
-        "The same model twice: sixteen heads of width 16, or one head of width 256. We train both *without* ÷ √d. Who suffers?"
+        "The same model twice: 16 heads of dimension 16, or one head of dimension 256. Both are trained *without* ÷ √dₖ. Which learns "
+        "worse?"
     )
     return Exercise(asked, answer, why, options)
 
@@ -81,9 +82,9 @@ def _scores(attention: Attention, head: int, rows: Tokens, columns: Tokens, quer
     weight = float(attention.weights[head][query, key])
     who, whom = quoted(rows, query), quoted(columns, key)
     return (
-        Exercise("How many products are summed in one cell of QKᵀ?", float(width), f"One for each feature of the head: {width}.", digits=0),
+        Exercise("How many products are summed in one cell of QKᵀ?", float(width), f"One for each dimension: {width}.", digits=0),
         Exercise(
-            f"The query of {who} meets the key of {whom}: q·k = {raw:.3f}. What is left of it after the scaling step?",
+            f"The query of {who} meets the key of {whom}: q·k = {raw:.3f}. What is it after the scaling step?",
             float(raw * attention.scale), f"{raw:.3f} × {attention.scale:.4g}.",
         ),
         Exercise(
@@ -91,7 +92,7 @@ def _scores(attention: Attention, head: int, rows: Tokens, columns: Tokens, quer
             "What is the weight?", weight, f"exp({ready[key]:.3f}) / {total:.2f}: it is the largest weight of this row.",
         ),
         Exercise(
-            "What do all other words of that row share between them?", 1 - weight, "The weights of a row sum to 1.",
+            "What is the sum of all other weights of that row?", 1 - weight, "The weights of a row sum to 1.",
         ),
     )  # fmt: skip
 
@@ -105,11 +106,11 @@ def _block(trace: Trace, attention: Attention, rows: Tokens, query: int) -> tupl
     given, out = float(block.given[query, feature]), float(block.out[query, feature])
     return (
         Exercise(
-            f"Add: feature 0 of {quoted(rows, query)} enters with {given:.3f} and attention adds {out:.3f}. What is their sum?",
+            f"Add: dimension 0 of {quoted(rows, query)} is {given:.3f} at the input, and attention adds {out:.3f}. What is their sum?",
             float(block.total[query, feature]), "Nothing is overwritten, only added.",
         ),
         Exercise(
-            f"Normalise: a feature is {x:.3f}, its word has μ = {mean:.3f} and σ = {deviation:.3f}, the feature has γ = {gain:.3f} "
-            f"and β = {shift:.3f}. What comes out?", float(block.normed[query, feature]), "(x − μ) / σ × γ + β.",
+            f"Normalise: dimension 0 is {x:.3f}, its token has μ = {mean:.3f} and σ = {deviation:.3f}, the dimension has γ = {gain:.3f} "
+            f"and β = {shift:.3f}. What is the result?", float(block.normed[query, feature]), "(x − μ) / σ × γ + β.",
         ),
     )  # fmt: skip

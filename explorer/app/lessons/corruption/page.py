@@ -1,4 +1,4 @@
-"""Lesson 7. Corruption lab: what pre-training hides, what it asks, and where the loss falls."""
+"""Lesson 7. Corruption lab: what pre-training hides, what the model must predict, and which positions enter the loss."""
 
 import math
 from functools import partial
@@ -6,23 +6,24 @@ from typing import Any
 
 import streamlit as st
 
-from explorer import library
+from explorer.app import recorded, web
+from explorer.app.controls import made, opened, read, usable, warn_of_unseen
+from explorer.app.exercises import deck, exercises, predict
+from explorer.app.lessons.corruption import parts as lab
+from explorer.app.lessons.corruption import questions as lesson
 from explorer.corruption.choosing import written_words
-from explorer.corruption.strategies import PAIRS, STRATEGIES
-from explorer.lessons import corruption as lesson
-from explorer.pages.parts import corruption as lab
-from explorer.pages.parts.opening import opened, read, warn_of_unseen
-from explorer.shells import web
-from explorer.shells.lesson import deck, exercises, predict
+from explorer.corruption.counting import laws
+from explorer.corruption.strategies import PAIRS, STRATEGIES, entry_of
 from explorer.views import VIEWS
+from explorer.views.strategies import seen_by
 
 st.title("Corruption lab")
 with st.container(horizontal=True):
     st.latex(r"\mathcal D \ni x \;\xrightarrow{\;T\;}\; (\tilde x, \tilde y)", width=240)
-    st.latex(r"\min_\theta\ \mathcal L = \sum_{w\ \mathrm{asked}} -\log P_\theta(w \mid \tilde x)", width=320)
+    st.latex(r"\min_\theta\ \mathcal L = \sum_{w\ \mathrm{predicted}} -\log P_\theta(w \mid \tilde x)", width=320)
 st.markdown(
-    "Nobody labels the texts of pre-training. A transformation $T$ damages or hides part of a text $x$, hands the model the rest "
-    "$\\tilde x$, and asks for what is missing, $\\tilde y$. Each system of the lectures is one choice of $T$."
+    "The texts of pre-training need no labels. A transformation $T$ corrupts a text $x$: the model reads the corrupted text $\\tilde x$ "
+    "and must predict $\\tilde y$, what was removed or changed. Each system of the lectures is one choice of $T$."
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params", width=760)
@@ -30,14 +31,16 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 model = opened("bert")
 tokens = read(lambda: model.tokens(text))
 warn_of_unseen(tokens)
-plain = read(lambda: lab.corrupted(text, "mlm", seed))
+masked = read(lab.corrupted(text, "mlm", seed))
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 
 st.header("One text under every strategy", divider="blue")
-everything = tuple(lab.corrupted(text, name, seed) for name in names)
-web.show(VIEWS["strategies"], everything, code=lab.code_of_all(text, names, seed))
+every = usable({name: lab.corrupted(text, name, seed) for name in names})
+everything = made(every)
+names = [record.strategy for record in everything]
+web.show(VIEWS["strategies"], every)
 
-st.header("One strategy, piece by piece", divider="blue")
+st.header("One strategy, token by token", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     if st.session_state.get("strategy", names[0]) not in names:
         del st.session_state["strategy"]
@@ -45,77 +48,69 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     usual = everything[names.index(strategy)].nominal
     options: dict[str, Any] = {}
     if not math.isnan(usual):
-        shares, start = (5, 15, 30, 40, 80), round(100 * usual)
-        share = st.select_slider("Share in %", shares, start, key=f"{strategy}.share", bind="query-params", width=240)
-        options |= {} if share == start else {"rate": share / 100}
-    if strategy == "t5" and st.toggle("Roll the mask", False, key="roll", bind="query-params"):
-        options |= {"roll": True}
-st.markdown(lesson.SAYS[strategy])
-record, code = lab.corrupted(text, strategy, seed, **options), lab.code_of(text, strategy, seed, **options)
-web.show(VIEWS["corruption"], record, code=code)
-if strategy in ("causal", "prefix"):
-    web.show(VIEWS["visible"], record, code=code)
-if strategy in ("mlm", "whole-word", "spanbert"):
+        first = round(100 * usual)
+        shares = sorted({5, 15, 30, 40, 80, first})
+        share = st.select_slider("Masking rate in %", shares, first, key=f"{strategy}.share", bind="query-params", width=240)
+        options |= {} if share == first else {"rate": share / 100}
+    entry = entry_of(strategy)
+    options |= {name: True for name, label in entry.toggles.items() if st.toggle(label, False, key=name, bind="query-params")}
+st.markdown(entry.says)
+one = lab.corrupted(text, strategy, seed, **options)
+web.show(VIEWS["corruption"], one)
+if not seen_by(made(one)).all():
+    web.show(VIEWS["visible"], one)
+if entry.masked_lm:
     st.markdown(
-        "Few questions make a slow lesson; many leave little to answer from. Move the share, and watch the mean of −log P over the "
-        "pieces that are asked."
+        "Mask too little and each text teaches little; mask too much and no context is left. Change the masking rate, and watch the mean "
+        "of −log P over the predicted tokens."
     )
-    judged = f"{code.replace('trace = ', 'held = ')}\ntrace = ex.guess(ex.load('bert'), held)"
-    web.show(VIEWS["surprises"], lab.judged(text, strategy, seed, **options), code=judged, key="strategy")
+    web.show(VIEWS["surprises"], lab.judged(text, strategy, seed, **options), key="strategy")
 
 st.header("Hide a word", divider="blue")
-st.markdown("Choose one word or several. The model reads your text with these words under [MASK].")
+st.markdown("Choose one word or several. The model reads your text with these words replaced by [MASK].")
 words = dict(enumerate(written_words(tokens, model.tokenizer)))
 first = next((n for n, word in words.items() if word == "tired"), len(words) // 2)
 picked = st.pills(
     "Words", list(words), format_func=lambda n: words[n], selection_mode="multi", default=[first], key=f"hidden.{text}"
 )
 chosen = tuple(sorted(picked or [first]))
-asked = lab.guessed(text, chosen)
+asked = made(lab.guessed(text, chosen))
 
 
 def reveal() -> None:
-    """What the model says, at the hidden places and at all others."""
-    web.show(VIEWS["guess"], asked, code=lab.code_of_guess(text, chosen))
-    web.show(VIEWS["surprises"], asked, code=lab.code_of_guess(text, chosen))
+    """What the model predicts, at the masked positions and at all others."""
+    web.show(VIEWS["guess"], lab.guessed(text, chosen))
+    web.show(VIEWS["surprises"], lab.guessed(text, chosen))
 
 
 predict(lesson.guess_question(asked, int(asked.corruption.scored.argmax())), f"guess.word.{text}.{chosen}", reveal)
 
 st.header("How much is hidden?", divider="blue")
-rates, lengths, gaps = lab.counted(text)
-show = partial(web.show, VIEWS["rates"], rates, code=f"{lab.COUNTING}rates({text!r}, tokenizer=tok)")
-predict(lesson.coin_question(rates), f"guess.coins.{text}", show)
+rates = lab.counted("rates", text)
+predict(lesson.coin_question(made(rates)), f"guess.coins.{text}", partial(web.show, VIEWS["rates"], rates))
 
-st.header("A thousand pieces", divider="blue")
+st.header("A thousand tokens", divider="blue")
 number = int(st.number_input("New seed", 0, 999, 0, key="squares", bind="query-params", width=140))
-web.show(VIEWS["squares"], lab.thousand(number), code=lab.code_of_thousand(number))
+web.show(VIEWS["squares"], lab.thousand(number))
 
 st.header("What 80/10/10 is for", divider="blue")
-measured = library.result("planted")
-start = "import explorer as ex\nfrom explorer import library\nfrom explorer.lessons.corruption import part\n"
-
-
-def show_part(what: str) -> None:
-    """The lines of one measure."""
-    code = f"{start}trace = part(library.result('planted'), {what!r})"
-    web.show(VIEWS["curves"], lesson.part(measured, what), code=code, key=what.split()[0])
 
 
 def show_both() -> None:
-    """Both measures: they tell different stories."""
-    show_part(lesson.PLANTED)
-    show_part(lesson.BLANK)
+    """Both measures: they give different answers."""
+    for what in (lesson.PLANTED, lesson.BLANK):
+        web.show(VIEWS["curves"], lab.measured(what), key=what.split()[0])
 
 
-predict(lesson.planted_question(measured), "guess.planted", show_both)
+predict(lesson.planted_question(made(recorded.call("planted"))), "guess.planted", show_both)
 
 st.header("How long are spans?", divider="blue")
-which = st.segmented_control("Spans of", list(lengths), default="spanbert", required=True, key="spans", bind="query-params")
-web.show(VIEWS["span-lengths"], lengths[which], code=f"{lab.COUNTING}span_lengths({text!r}, {which!r}, tokenizer=tok)")
+which = st.segmented_control("Spans of", list(laws()), default="spanbert", required=True, key="spans", bind="query-params")
+web.show(VIEWS["span-lengths"], lab.counted("span_lengths", text, which))
 
 st.header("Whole sentences", divider="blue")
-web.show(VIEWS["gap-sentences"], gaps, code=f"{lab.COUNTING}gap_sentences({text!r}, tokenizer=tok)")
+web.show(VIEWS["gap-sentences"], lab.counted("gap_sentences", text))
 
-exercises(lesson.exercises(plain, asked, lengths["spanbert"], gaps), "corruption.exercise")
+drawn = made((lab.counted("span_lengths", text, "spanbert"), lab.counted("gap_sentences", text)))
+exercises(lesson.exercises(masked, asked, *drawn), "corruption.exercise")
 deck(lesson.DECK, lesson.NOTATION)

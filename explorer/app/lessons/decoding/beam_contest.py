@@ -1,4 +1,4 @@
-"""The contest of the decoding lesson: greedy, five beams, and the one who wrote the stories."""
+"""The contest of the decoding lesson: greedy, 5-beam search and the true endings of the stories."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.lessons import decoding as lesson
-from explorer.pages.parts import decoding as desk
-from explorer.shells import web
-from explorer.shells.lesson import predict
+from explorer.app import web
+from explorer.app.controls import made
+from explorer.app.exercises import predict
+from explorer.app.lessons.decoding import parts as desk
+from explorer.app.lessons.decoding import questions as lesson
 from explorer.views import VIEWS
 
 
 @st.fragment
 def section(name: str) -> None:
-    """The contest, once a visitor asks for it: it takes seconds."""
+    """The contest, when a visitor starts it: it takes seconds."""
     if st.toggle("Let them write", key="contest", bind="query-params"):
-        predict(lesson.beam_question(desk.contest(name)), f"guess.contest.{name}", partial(judged, name))
+        predict(lesson.beam_question(made(desk.contest(name))), f"guess.contest.{name}", partial(judged, name))
 
 
 def judged(name: str) -> None:
-    """Whose texts are more probable, and the beginning where greedy lost most."""
-    web.show(VIEWS["contest"], desk.contest(name), code=desk.code_of_contest(name))
-    if fallen := desk.trap(name):
+    """Which texts are more probable, and the prompt where greedy lost most."""
+    web.show(VIEWS["contest"], desk.contest(name))
+    if made(desk.trap(name)):
         st.markdown(
-            "**The deepest trap**: one step takes the likeliest piece, and every text after it is less probable than another."
+            "**The deepest trap**: one step takes the most probable token, "
+            "and every text that continues it is less probable than another text."
         )
-        web.show(VIEWS["written"], fallen, code=desk.code_of_trap(name), key="trap")
+        web.show(VIEWS["written"], desk.trap(name), key="trap")

@@ -4,12 +4,13 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.lessons import decoding as lesson
-from explorer.pages.parts import decoding as desk
-from explorer.pages.parts.contests import section
-from explorer.pages.parts.opening import opened, read
-from explorer.shells import web
-from explorer.shells.lesson import deck, exercises, plain, predict
+from explorer.app import web
+from explorer.app.controls import opened, read, usable
+from explorer.app.exercises import deck, exercises, plain, predict
+from explorer.app.lessons.decoding import parts as desk
+from explorer.app.lessons.decoding import questions as lesson
+from explorer.app.lessons.decoding.beam_contest import section
+from explorer.decoding import ORDERS
 from explorer.views import VIEWS, theme
 
 st.title("Decoding, step by step")
@@ -17,37 +18,39 @@ with st.container(horizontal=True):
     st.latex(r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i})", width=380)
     st.latex(r"|V|^L \text{ texts}", width=160)
 st.markdown(
-    "A trained model says how probable each next piece is. It does not say which text to write: that is the business of a *decoding "
-    "strategy*. The lecture's arg max runs over all texts, too many to try; every strategy below is a way around that."
+    "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*. The lecture's "
+    "arg max is over all texts, too many to try; every strategy below avoids that."
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     name = st.segmented_control("Model", ["gpt", "gpt2"], default="gpt", required=True, key="writer", bind="query-params")
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params", width=620)
-    pieces = st.slider("Pieces to write", 2, 40, 12, key="pieces", bind="query-params", width=220)
+    pieces = st.slider("Tokens to write", 2, 40, 12, key="pieces", bind="query-params", width=220)
 model = opened(name)
-record = read(lambda: desk.distribution(name, text, ()))
+record = read(desk.distribution(name, text, ()))
 
-st.header("P(y), piece by piece", divider="blue")
-greedy = read(lambda: desk.written(name, text, "greedy", "greedy", max_tokens=pieces))
-st.markdown("**Greedy** takes the likeliest piece at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
-web.show(VIEWS["chain"], greedy, code=desk.code_of_written(name, text, "greedy", "greedy", max_tokens=pieces))
+st.header("P(y), token by token", divider="blue")
+best = desk.written(name, text, "greedy", "greedy", max_tokens=pieces)
+greedy = read(best)
+st.markdown("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
+web.show(VIEWS["chain"], best)
 
-st.header("Which piece comes next?", divider="blue")
+st.header("Which token comes next?", divider="blue")
 st.markdown(
-    "Move temperature and the cuts. **Click a bar** (or a name below it) to force this piece and go on from there: you are the decoder."
+    "Move temperature and the cuts. **Click a bar** (or a name below it) to force this token and continue from there: you are the decoder."
 )
 said = read(lambda: desk.chosen_pieces("path"))
-here = read(lambda: desk.distribution(name, text, said))
+next_token = desk.distribution(name, text, said)
+here = read(next_token)
 
 
 def clicked(point: dict[str, Any]) -> None:
-    """Go on with the piece whose bar was clicked."""
+    """Continue with the token of the clicked bar."""
     desk.choose("path", (*said, int(here.ids[int(point["y"])])))
 
 
 def bars() -> None:
-    """The bars, and ways to go on and back."""
-    web.show(VIEWS["next-piece"], here, code=desk.code_of_distribution(name, text, said), key=str(len(said)), click=clicked)
+    """The bars, and buttons to continue and go back."""
+    web.show(VIEWS["next-piece"], next_token, key=str(len(said)), click=clicked)
     with st.container(horizontal=True):
         for rank in range(8):
             label = f"{plain(theme.plain(here.texts[rank]))} {here.shares[rank]:.0%}"
@@ -76,9 +79,10 @@ options: dict[str, Any] = {"beams": beams, "max_tokens": pieces, "length_penalty
 strategy = "beam" if groups == 1 else "diverse-beam"
 options |= {} if groups == 1 else {"groups": groups}
 options |= {"force": dict(enumerate(said))} if said else {}
-searched = read(lambda: desk.steps(name, text, strategy, **options))
+search = desk.steps(name, text, strategy, **options)
+searched = read(search)
 if said:
-    st.caption("The pieces that you forced are forced here as well: the tree branches after them.")
+    st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
 
 
 def followed(point: dict[str, Any]) -> None:
@@ -87,54 +91,56 @@ def followed(point: dict[str, Any]) -> None:
         desk.choose("path", tuple(int(piece) for piece in at.split(".")))
 
 
-web.show(VIEWS["tree"], searched, code=desk.code_of_steps(name, text, strategy, **options), click=followed)
+web.show(VIEWS["tree"], search, click=followed)
 
-st.header("Is the search worth it?", divider="blue")
-st.markdown("Sixteen new stories are cut after eight pieces. Greedy and five beams go on; so does the one who wrote them.")
+st.header("Does beam search help?", divider="blue")
+st.markdown(
+    "Sixteen new stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too."
+)
 section(name)
 
 
 @st.fragment
 def side_by_side() -> None:
-    """The strategies, each with what it wrote; another seed draws only this anew."""
+    """The strategies, each with its text; another seed redraws only this section."""
     st.header("Strategies side by side", divider="blue")
-    st.markdown("  \n".join(f"**{key}**: {what}" for key, what in lesson.SAYS.items()))
-    seed = int(st.number_input("Seed of what is drawn", 0, 999, 0, key="seed", bind="query-params", width=180))
-    every = read(lambda: desk.beside(name, text, seed, pieces))
-    web.show(VIEWS["written"], every, code=desk.code_of_beside(name, text, seed, pieces))
+    st.markdown("  \n".join(desk.said()))
+    seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=180))
+    web.show(VIEWS["written"], usable(desk.beside(name, text, seed, pieces)))
 
 
 side_by_side()
 
-st.header("Every text there is", divider="blue")
+st.header("Every possible text", divider="blue")
 st.markdown(
-    "With six pieces and four places all texts can be tried. The pieces are those that the model finds likeliest first."
+    "With six tokens and four positions all texts can be tried. The six tokens are the most probable next tokens of the prompt."
 )
 among = [int(piece) for piece in record.ids[:6]]
-tried = read(lambda: desk.everything(name, text, among))
-web.show(VIEWS["written"], tried, code=desk.code_of_everything(name, text, among), key="tiny")
+tried = desk.everything(name, text, among)
+read(tried)
+web.show(VIEWS["written"], tried, key="tiny")
 
 st.header("Looking at the source while writing", divider="blue")
 source = st.text_input("An English sentence for the translator", lesson.SOURCE, key="source", bind="query-params", width=620)
-seen = read(lambda: desk.watched("transformer", source, "beam", beams=4, max_tokens=30))
+watching = desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
+seen = read(watching)
 st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
-watching = desk.code_of_watched("transformer", source, "beam", beams=4, max_tokens=30)
-web.show(VIEWS["growing"], seen, code=watching, steps="step")
+st.caption(lesson.GENDER)
+web.show(VIEWS["growing"], watching, steps="step")
 
 st.header("What is computed, and what is reused", divider="blue")
-web.show(VIEWS["cache"], seen, code=watching)
+web.show(VIEWS["cache"], watching)
 
 
 @st.fragment
 def masked() -> None:
-    """A masked model fills blanks, in one order or another."""
-    st.header("A masked model writes too", divider="blue")
+    """A masked language model fills blanks, in one order or another."""
+    st.header("A masked language model writes too", divider="blue")
     blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
-    order = st.segmented_control(
-        "Order", ["left", "confident", "mask-predict"], default="confident", required=True, key="order"
-    )
-    filled = read(lambda: desk.steps("bert", blanks, "fill", order=order))
-    web.show(VIEWS["filling"], filled, code=desk.code_of_steps("bert", blanks, "fill", order=order))
+    order = st.segmented_control("Order", list(ORDERS), default="confident", required=True, key="order")
+    filled = desk.steps("bert", blanks, "fill", order=order)
+    read(filled)
+    web.show(VIEWS["filling"], filled)
 
 
 masked()

@@ -1,4 +1,4 @@
-"""ELMo: what to guess, exercises on its numbers, and the lecture's results beside ours."""
+"""ELMo: the ◇ questions, exercises on its numbers, and the lecture's results beside ours."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ OTHER = "Anna went to the bank because she wanted to pay."
 WORD = "bank"
 NOTATION = (
     "$h_{k,j}$ is the vector of word $k$ in layer $j$: forward and backward half side by side. $h_{k,0} = [x_k; x_k]$ comes from the "
-    "letters alone. $s = \\mathrm{softmax}(w)$ are $L+1$ numbers for a whole task, the same for every word; $\\gamma$ is one number more."
+    "letters alone. $s = \\mathrm{softmax}(w)$ are $L+1$ weights for a whole task, the same for every word; $\\gamma$ is one scale."
 )
 DECK = (
     ("L0, ELMo Deep Model", "layer 2 reads the words on either side, layer 3 two of them", "an LSTM has read the *whole* left (or right) "
      "side in layer 1 already; and forward layer 2 reads forward layer 1 only"),
     ("L0, ELMo Embeddings", "*a final softmax layer is trained to collapse* the layers", "no layer: $s$ is the softmax of three learned "
-     "numbers for each task, and $\\gamma$ one more"),
+     "weights per task, and $\\gamma$ one scale"),
     ("L0, what ELMo is", "*final layers fine-tuned*", "the biLM stays frozen; $s$, $\\gamma$ and the task's own model are trained"),
-    ("L0, ELMo Results", "*relative* increase", "the share of errors that is gone: (85.8 − 81.1) / (100 − 81.1) = 24.9 %"),
-    ("L0, Fine Tuning Tasks", "SQuAD stands under sentence-pair labels", "it is span extraction"),
+    ("L0, ELMo Results", "*relative* increase", "the fraction of errors removed: (85.8 − 81.1) / (100 − 81.1) = 24.9 %"),
+    ("L0, Fine Tuning Tasks", "SQuAD is listed under sentence-pair labels", "it is span extraction"),
 )  # fmt: skip
 LECTURE = (  # task, metric, baseline, with ELMo, and the task here that is most like it
     ("SQuAD", "F1", 81.1, 85.8, ""),
@@ -36,55 +36,77 @@ BASE = 1  # among the ways of a measurement: layer 0 alone, words without their 
 
 
 def halves(before: Trace, after: Trace, place: int) -> dict[str, int]:
-    """How many numbers of one word's vector in the last layer differ between two texts, by direction."""
+    """How many dimensions of one word's vector in the last layer differ between two texts, by direction."""
     ends = {name: (before.hidden[name][-1, place], after.hidden[name][-1, place]) for name in ("forward", "backward")}
     return {name: int((one != other).sum()) for name, (one, other) in ends.items()}
 
 
 def half_question(before: Trace, after: Trace, place: int) -> Exercise:
-    """How much of a word's vector moves when a word after it is exchanged."""
+    """How much of a word's vector changes when a word after it is replaced."""
     moved, wide = halves(before, after, place), before.hidden["forward"].shape[-1]
     share = sum(moved.values()) / (2 * wide)
     options = ("none of them", "the backward half", "all of them")
     answer = options[0] if share == 0 else options[1] if not moved["forward"] else options[2]
     word = before.source.texts[place]
     asked = (
-        f"The word *{word}* has {2 * wide} numbers in the last layer. We exchange a word that stands **after** it. How many of the "
-        f"numbers of *{word}* change?"
+        f"The word *{word}* has {2 * wide} dimensions in the last layer. We replace a word that comes **after** it. How many of the "
+        f"dimensions of *{word}* change?"
     )
     why = f"{moved['forward']} of {wide} in the forward half, {moved['backward']} of {wide} in the backward half: they never meet."
     return Exercise(asked, answer, why, options)
 
 
 def use_question(measured: Mixes) -> Exercise:
-    """For how many tasks the mix is better than every layer alone."""
-    best = [name for n, name in enumerate(measured.tasks) if measured.intervals[n, 0, 0] > measured.intervals[n, 1:, 0].max()]
+    """For how many tasks the mix is better than every layer alone, beyond the interval of the gain."""
+    best = [name for n, name in enumerate(measured.tasks) if (gained(measured)[n] > 0).all()]
+    tied = [name for n, name in enumerate(measured.tasks) if name not in best and (measured.gains[n, 1:, 0] > 0).all()]
     count, every = len(best), len(measured.tasks)
     options = ("for none", "for some", "for all")
     answer = options[0] if not count else options[2] if count == every else options[1]
     asked = (
         f"Each of {every} tasks learns its own mix of the three layers. For how many of them is the mix, on new texts, better than "
-        "the best single layer (by the mean over all runs)?"
+        "every single layer by more than chance (the 95 % interval of the gain lies above 0)?"
     )
     return Exercise(
         asked,
         answer,
-        f"It is better for: {', '.join(best) or 'no task'}. A share says what was taken, not what it was worth.",
+        f"It is better for: {', '.join(best) or 'no task'}. By the mean alone also for: {', '.join(tied) or 'no other task'}; there the "
+        "gain over the best layer is within its interval, so it is a tie. The mix saves the choice of a layer.",
         options,
     )
 
 
+def gained(measured: Mixes) -> np.ndarray:
+    """The lower end of the mix's gain over each single layer [task, layer]; with one biLM there is no interval, only the gain."""
+    low, gain = measured.gains[:, 1:, 1], measured.gains[:, 1:, 0]
+    return np.where(np.isnan(low), gain, low)
+
+
+def baseline_note(measured: Mixes) -> str:
+    """What the baseline of one label is, and why it is 0 for a task whose labels belong to words."""
+    low = [name for name, rate in zip(measured.tasks, measured.blind, strict=True) if rate < 0.005]
+    note = "*Most frequent answer* is one label for the whole task."
+    if "word sense" in low:
+        note += (
+            " For word sense it is 0 %: the senses of one word are not those of another. A fair baseline gives each word its own most "
+            "frequent sense; it is about as good as layer 0, which knows the word but not its context. Read the gain over layer 0."
+        )
+    return note
+
+
 def lowest_question(measured: Mixes) -> Exercise:
-    """Which task reads lowest in the stack."""
+    """Which task puts most weight on the lower layers."""
     heights = dict(zip(measured.tasks, measured.heights.mean(1), strict=True))
     order = sorted(heights, key=heights.__getitem__)
     why = "Σ j s_j, from 0 (letters) to 2 (last layer): " + ", ".join(f"{name} {heights[name]:.2f}" for name in order) + "."
-    return Exercise("Which task takes most from the lowest layer?", order[0], why, measured.tasks)
+    return Exercise(
+        "Which task has the lowest mean layer Σ j s_j, so most weight on the lower layers?", order[0], why, measured.tasks
+    )
 
 
 def compared(measured: Mixes) -> str:
     """The lecture's table as Markdown, with ours beside it where the microworld has a task of that kind."""
-    head = ("lecture", "metric", "baseline", "with ELMo", "errors gone", "here", "layer 0 alone", "mix", "gain, 95 %")
+    head = ("lecture", "metric", "baseline", "with ELMo", "errors removed", "here", "layer 0 alone", "mix", "gain, 95 %")
     rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, metric, plain, better, here in LECTURE:
         gone = f"{(better - plain) / (100 - plain):.1%}"
@@ -103,24 +125,25 @@ def compared(measured: Mixes) -> str:
 
 
 def exercises(trace: Trace, place: int, filters: Sequence[int]) -> tuple[Exercise, ...]:
-    """Questions about one text; every answer is read off its trace."""
+    """Questions about one text; every answer is read from its trace."""
     x, forward = trace.hidden["characters"][0, place, 0], trace.hidden["forward"][:, place, 0]
-    shares, gamma = (0.2, 0.5, 0.3), 1.5
-    mixed = gamma * float(np.dot(shares, [x, *forward]))
+    weights, gamma = (0.2, 0.5, 0.3), 1.5
+    mixed = gamma * float(np.dot(weights, [x, *forward]))
     word = trace.source.texts[place]
-    told = ", ".join(f"{value:.3f}" for value in (x, *forward))
+    values = ", ".join(f"{value:.3f}" for value in (x, *forward))
     return (
         Exercise(
-            f"Number 0 of *{word}* is {told} in layers 0, 1 and 2. A task has s = (0.2, 0.5, 0.3) and γ = 1.5. What does it read there?",
+            f"Dimension 0 of *{word}* is {values} in layers 0, 1 and 2. A task has s = (0.2, 0.5, 0.3) and γ = 1.5. What is "
+            "dimension 0 of ELMo?",
             mixed, "γ Σ s_j h_j.",
         ),
         Exercise(
-            f"The word *{word}* has {len(word)} letters, and two signs begin and end it. In how many places of these does a filter that is "
-            "3 letters wide fit in?", float(len(word)), f"{len(word)} + 2 − 3 + 1.", digits=0,
+            f"The word *{word}* has {len(word)} letters, plus one begin and one end character. At how many positions does a filter of "
+            "width 3 fit?", float(len(word)), f"{len(word)} + 2 − 3 + 1.", digits=0,
         ),
-        Exercise("How many numbers does max-pooling keep of one word?", float(sum(filters)), "One for each filter.", digits=0),
+        Exercise("How many values does max-pooling keep for one word?", float(sum(filters)), "One for each filter.", digits=0),
         Exercise(
-            "SQuAD rises from 81.1 to 85.8. Which share of the errors is gone, in per cent?", 100 * (85.8 - 81.1) / (100 - 81.1),
-            "4.7 of the 18.9 that were missing.", digits=1,
+            "SQuAD rises from 81.1 to 85.8. What percentage of the errors is removed?", 100 * (85.8 - 81.1) / (100 - 81.1),
+            "4.7 of the 18.9 points that were missing.", digits=1,
         ),
     )  # fmt: skip

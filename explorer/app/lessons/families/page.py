@@ -6,52 +6,51 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.lessons import families as lesson
-from explorer.pages.parts import families as parts
-from explorer.pages.parts.elmo import trained
-from explorer.pages.parts.opening import SENTENCE, attentive, one_of, opened, read, warn_of_unseen
-from explorer.shells import web
-from explorer.shells.lesson import deck, exercises, predict
+from explorer.app import web
+from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, warn_of_unseen
+from explorer.app.exercises import deck, exercises, predict
+from explorer.app.lessons.elmo.parts import trained
+from explorer.app.lessons.families import parts
+from explorer.app.lessons.families import questions as lesson
 from explorer.views import VIEWS
 
 st.title("Three families")
 st.markdown(
-    "An encoder, a decoder and an encoder–decoder are built of the same blocks. They differ in who may see whom, in whether a second text "
-    "is looked at, and therefore in what can be asked of them."
+    "An encoder, a decoder and an encoder–decoder are built of the same blocks. They differ in their attention masks, in whether there "
+    "is cross-attention to a second text, and therefore in their training objectives."
 )
 with st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
-start, family = parts.start(name, text), opened(name).family
+family = opened(name).family
 
 st.header("The same weights under other masks", divider="blue")
-known = read(partial(parts.under, name, text))
+known = read(parts.under(name, text))
 warn_of_unseen(known.traces["its own"].source)
-more = parts.said(name, text)
 
 
 def show_masks() -> None:
-    """The mask, what is looked at, and the loss: on this text, then on new stories."""
-    web.show(VIEWS["under-masks"], known, code=parts.code(start, "masks", "under_masks", more))
+    """The mask, the attention weights and the loss: on this text, then on new stories."""
+    web.show(VIEWS["under-masks"], parts.under(name, text))
     if family != "encoder-decoder":
-        web.show(VIEWS["held-masks"], parts.held(name), code=parts.HELD.format(start=start))
+        web.show(VIEWS["held-masks"], parts.held(name))
 
 
 if family == "encoder-decoder":
     st.caption(
-        "Here the mask of the decoder changes, while it reads its own answer. Choose gpt2 or bert to be asked about new stories."
+        "Here the mask of the decoder changes, while it reads its own output. Choose gpt2 or bert to predict the loss on new stories."
     )
     show_masks()
 else:
-    predict(lesson.mask_question(parts.held(name)), "guess.mask", show_masks)
+    predict(lesson.mask_question(made(parts.held(name))), "guess.mask", show_masks)
 
 st.header("Trained without the mask: words see themselves", divider="blue")
 parts.unmasked()
 
 st.header("What it is built of", divider="blue")
-built = read(partial(parts.built, name, text))
+built = read(parts.built(name, text))
 show = partial(
-    web.show, VIEWS["blueprint"], built, code=parts.code(start, "blueprint", "blueprint", more), beside=partial(parts.block, built),
+    web.show, VIEWS["blueprint"], parts.built(name, text), beside=partial(parts.block, built),
     click=partial(parts.clicked, built),
 )  # fmt: skip
 predict(lesson.keeping_question(built), "guess.keeping", show)
@@ -62,9 +61,8 @@ with st.container(horizontal=True):
     st.latex(r"h_i = \mathrm{block}(h_{i-1}),\quad i = 1,\dots,L", width=270)
     st.latex(r"p = \mathrm{softmax}(h_L W_e^\top)", width=200)
 st.markdown(parts.shapes(name, text))
-trace = read(partial(parts.traced, name, text))
-code = f"{start}trace = ex.trace(model, text{more}, blocks=True)"
-web.show(VIEWS["input-sum"], trace, code=code)
+trace = read(parts.traced(name, text))
+web.show(VIEWS["input-sum"], parts.traced(name, text))
 
 st.header("The residual stream", divider="blue")
 inside = {"Block by block": "residual-stream", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
@@ -77,9 +75,10 @@ def stream() -> None:
         "Picture", tuple(inside), default="Block by block", required=True, key="inside", bind="query-params"
     )
     if inside[shown] == "lens":
-        web.show(VIEWS["lens"], read(partial(parts.lens, name, text)), code=f"{start}trace = ex.lens(model, text{more})")
+        read(parts.lens(name, text))
+        web.show(VIEWS["lens"], parts.lens(name, text))
     else:
-        web.show(VIEWS[inside[shown]], trace, code=code)
+        web.show(VIEWS[inside[shown]], parts.traced(name, text))
 
 
 stream()
@@ -87,29 +86,29 @@ stream()
 st.header("Who can see whom", divider="blue")
 if not trained():
     st.caption(
-        "There is no trained ELMo on the shelf yet; the one drawn here has random weights. Whom it can see does not depend on them."
+        "There is no trained ELMo yet; the one shown here has random weights. Which tokens it can see does not depend on them."
     )
-web.show(VIEWS["sightlines"], read(partial(parts.seen, text)), code=parts.SEEN.format(text=text))
+read(parts.seen(text))
+web.show(VIEWS["sightlines"], parts.seen(text))
 
 st.header("Encoder once, decoder step by step", divider="blue")
 st.markdown(read(partial(parts.once, text)))
-watch = f"from explorer.generating.watching import watch\ntrace = watch(ex.load('transformer'), {text!r}, max_tokens={parts.ANSWER})"
-web.show(VIEWS["growing"], parts.watched(text), code=f"import explorer as ex\n{watch}")
+web.show(VIEWS["growing"], parts.watched(text))
 
 st.header("One wrong word", divider="blue")
 st.markdown(
-    "In training the decoder reads the right text, shifted one place to the right, whatever it would have said: **teacher forcing**. "
-    "When it writes, it reads its own words."
+    "In training the decoder reads the gold text, shifted one position to the right, whatever it would have predicted: **teacher "
+    "forcing**. When it generates, it reads its own output."
 )
 
 
 @st.fragment
 def exposed() -> None:
-    """Where one wrong word leads a decoder."""
+    """What one wrong token does to a decoder."""
     wrote = st.segmented_control(
-        "Who writes", tuple(parts.EXPOSED), default="gpt2", required=True, key="writer", bind="query-params"
+        "Decoder of", tuple(parts.EXPOSED), default="gpt2", required=True, key="writer", bind="query-params"
     )
-    predict(lesson.exposure_question(parts.exposed(wrote)), f"guess.{wrote}", partial(parts.show_exposed, wrote))
+    predict(lesson.exposure_question(made(parts.exposed(wrote))), f"guess.{wrote}", partial(parts.show_exposed, wrote))
 
 
 exposed()
@@ -119,13 +118,13 @@ st.header("Cost by length", divider="blue")
 
 @st.fragment
 def cost() -> None:
-    """What a text costs in each family, by its length."""
+    """What a layer costs, by the length of the text."""
     size = st.segmented_control(
         "Size", (parts.HERE, *parts.PUBLISHED), default=parts.HERE, required=True, key="size", bind="query-params"
     )
     what = st.segmented_control("Cost", tuple(parts.COSTS), default="by length", required=True, key="cost", bind="query-params")
     maker = parts.COSTS[what]
-    web.show(VIEWS["curves"], parts.costs(name, size, maker), code=parts.priced(name, size, maker), key=maker)
+    web.show(VIEWS["curves"], parts.costs(name, size, maker), key=maker)
 
 
 cost()

@@ -8,23 +8,29 @@ from explorer.records import Block, Blueprint, Curves, Exercise, Exposure, HeldL
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
 
 NOTATION = (
-    "$U$ is the text as one-hot rows $[n, |V|]$, so $UW_e$ picks rows of the table $W_e$ $[|V|, d]$; $W_p$ holds a vector for each place. "
+    "$U$ is the text as one-hot rows $[n, |V|]$, so $UW_e$ picks rows of the table $W_e$ $[|V|, d]$; $W_p$ holds a vector for each "
+    "position. "
     "$h_i$ are the states after block $i$, $[n, d]$. $L$ is the number of blocks here; in the decks it is also a length and a loss."
 )
 DECK = (
-    ("L1, the Transformer encoder", "*the only difference is that we remove the masking*", "then the objective must change too: without "
-     "the mask the next word stands in plain sight, and the model learns to copy it"),
+    ("L1, the Transformer encoder", "*the only difference is that we remove the masking*", "then the training objective must change too: "
+     "without the mask the next token is visible, and the model learns to copy it"),
     ("L2, Transformers", "attends to elements *up to that point*", "that is the causal kind; the same deck lifts the mask later"),
     ("L0, encoder–decoder", "a point in latent space, the *encoder vector*", "one vector for each source word; a single point is an RNN's"),
-    ("L1, cross-attention", "$h_1…h_n$ and $z_1…z_n$", "two lengths: source and target need not be as long as each other"),
-    ("L0, encoder", "*all layers and sublayers are 512-dimensional*", "what they hand on is; inside, the feed-forward layer is 2,048 wide"),
-    ("L4, GPT", "*12 blocks (37 layers)*", "12 blocks; what counts as a layer is a matter of taste"),
-    ("L4, GPT", "$W_e^\\top$ *reverses the embedding*", "it takes the dot product with every word's vector; nothing is inverted"),
+    ("L1, cross-attention", "$h_1…h_n$ and $z_1…z_n$", "two lengths: source and target may differ in length"),
+    ("L0, encoder", "*all layers and sublayers are 512-dimensional*", "their outputs are; inside, the feed-forward layer has 2,048"),
+    ("L4, GPT", "*12 blocks (37 layers)*", "12 blocks; it depends on what is counted as a layer"),
+    ("L4, GPT", "$W_e^\\top$ *reverses the embedding*", "it takes the dot product with every token embedding; nothing is inverted"),
     ("L4, GPT", "*masked self-attention only*", "so no cross-attention, unlike the decoder of L0 and L1"),
-    ("L2, BERT", "*100M* parameters on one slide, *110M* on another", "109,482,240 with the pooler; both heads bring it to 110,106,428"),
-    ("L2, additional details", "cost is *quadratic in length*", "only the part where queries meet keys; at 512 words it is a small share"),
-    ("L1, layer norm", "*unit mean*, one γ", "mean 0 and deviation 1 over the features of one word; a γ and a β for each feature"),
+    ("L2, BERT", "*100M* parameters on one slide, *110M* on another", "109,482,240 with the pooler; 110,106,428 with both output layers"),
+    ("L2, additional details", "cost is *quadratic in length*", "only the products of q and k, and of weights and v; "
+     "at 512 tokens a small part"),
+    ("L1, layer norm", "*unit mean*, one γ", "mean 0 and deviation 1 over the dimensions of one token; a γ and a β for each dimension"),
 )  # fmt: skip
+CONTRACTED = (
+    "The translator was trained on *did not* and *was not*, never on contractions: it mistranslates *didn't* and loses the *not* of "
+    "*didn’t*. Write contractions out, as in *The animal did not cross the street.*"
+)
 FALLS, LITTLE, STAYS, RISES = "it falls to almost nothing", "it falls a little", "it stays about the same", "it rises"
 OPTIONS = (FALLS, LITTLE, STAYS, RISES)
 
@@ -47,15 +53,17 @@ def mask_question(measured: HeldLosses) -> Exercise:
     means = measured.means()
     before, after = (means[MASKS.index(name)] for name in (OWN, new))
     asked = {
-        FULL: f"{measured.model} learned to say the next word from the words before it. We keep its weights and **lift the mask**: now "
-        f"every row sees the whole text, the word it has to say as well. What does its loss on {before.size} new stories do?",
-        CAUSAL: f"{measured.model} learned to fill in hidden words from both sides. We keep its weights and **forbid the future**. What "
-        f"does its loss on {before.size} new stories do?",
+        FULL: f"{measured.model} was trained to predict the next token from those before it. We keep its weights and **remove the mask**: "
+        f"every row sees the whole text, its label too. What does its loss on {before.size} new stories do?",
+        CAUSAL: f"{measured.model} was trained to predict masked tokens from both sides. We keep its weights and use a **causal mask**. "
+        f"What does its loss on {before.size} new stories do?",
     }[new]
     why = (
-        f"From {before.mean():.2f} to {after.mean():.2f} nats a piece: it rises in {int((after > before).sum())} of {before.size} stories. "
-        f"To find every piece of the vocabulary equally likely would cost {np.log(measured.vocabulary):.2f}. A mask is no switch: what the "
-        "rows look at now, and what comes of it, none of these weights has ever met."
+        f"From {before.mean():.2f} to {after.mean():.2f} nats per token: it rises in {int((after > before).sum())} of {before.size} "
+        f"stories. "
+        f"Uniform guessing costs ln {measured.vocabulary:,} = {np.log(measured.vocabulary):.2f}. A mask cannot just be switched: these "
+        f"weights "
+        "never saw such mixtures in training."
     )
     return Exercise(asked, fate(float(before.mean()), float(after.mean())), why, OPTIONS)
 
@@ -71,52 +79,49 @@ def line(measured: Curves, way: str, read: str) -> float:
 
 
 def copy_question(measured: Curves, vocabulary: int) -> Exercise:
-    """What the loss is of a model that was trained without its mask."""
+    """The loss of a model that was trained without its mask."""
     seen = line(measured, "trained without it", "read without it")
     plain = line(measured, "trained with the mask", "read with the mask")
-    noise = line(measured, "trained without it", "random pieces, read without it")
+    noise = line(measured, "trained without it", "random tokens, read without it")
     asked = (
         f"Now we **train** a small decoder without the mask, on the same stories, for {measured.lines[0].x[-1]:.0f} steps. The same one "
-        f"with the mask comes to {plain:.2f} nats. What does the loss without the mask come to?"
+        f"with the mask reaches {plain:.2f} nats. What loss does it reach without the mask?"
     )
     options = ("almost nothing", "a little less than with it", "about the same", "more than with it")
     answer = options[OPTIONS.index(fate(plain, seen))]
     why = (
-        f"{seen:.3f} nats. The word that row $i$ has to say stands in the text, one place on, and nothing hides it. On pieces drawn evenly "
-        f"from the vocabulary nobody can foresee anything: who does not look pays log {vocabulary:,} = {np.log(vocabulary):.2f} or more, "
-        f"this one pays {noise:.2f}. It has learned to copy what it sees."
+        f"{seen:.3f} nats. The label of row $i$ is in its input, one position later, and nothing hides it. Uniform random tokens cannot be "
+        f"predicted: without copying the loss is at least ln {vocabulary:,} = {np.log(vocabulary):.2f}, but here it is {noise:.2f}. The "
+        "model has learned to copy."
     )
     return Exercise(asked, answer, why, options)
 
 
 def writing_question(measured: Curves) -> Exercise:
-    """What is left of the model without a mask when there is no future to look at."""
+    """How the model without a mask does when no later tokens can be seen."""
     alone = line(measured, "trained without it", "read with the mask")
     plain = line(measured, "trained with the mask", "read with the mask")
     options = ("it writes better", "it writes as well", "it writes worse")
     place = 0 if alone < 0.95 * plain else 1 if alone <= 1.05 * plain else 2
-    asked = (
-        "Whoever writes has no future to look at: the next word is not there yet. How does the model that was trained without the mask "
-        "do then?"
-    )
-    why = f"Its loss is {alone:.2f} nats where nothing stands ahead; the model trained with the mask has {plain:.2f}."
+    asked = "When a model generates, the next token does not exist yet. How does the model that was trained without the mask do then?"
+    why = f"Its loss is {alone:.2f} nats when it sees no later tokens; the model trained with the mask has {plain:.2f}."
     return Exercise(asked, options[place], why, options)
 
 
 def exposure_question(measured: Exposure) -> Exercise:
-    """What one wrong piece does to the chance of the right piece after it."""
+    """What one wrong token does to the probability of the right token after it."""
     before, after = float(measured.taught[:, 0].mean()), float(measured.wrong[:, 0].mean())
     options = ("it stays about the same", "it falls by less than half", "it falls by half or more")
     place = 0 if after > 0.95 * before else 1 if after > before / 2 else 2
     gaps = (measured.taught - measured.wrong).mean(0)
-    late = f"{len(gaps)} pieces on it is {measured.wrong[:, -1].mean():.2f} against {measured.taught[:, -1].mean():.2f}"
+    late = f"{len(gaps)} tokens later it is {measured.wrong[:, -1].mean():.2f} against {measured.taught[:, -1].mean():.2f}"
     asked = (
-        f"{measured.model} reads {len(measured.taught)} new texts, and at one place we force the likeliest **wrong** piece. After it, "
-        f"while all before it is right, the next right piece has a chance of {before:.2f}. What becomes of that?"
+        f"{measured.model} reads {len(measured.taught)} new texts, and at one position we force the most probable **wrong** token. With "
+        f"a correct history the model gives the next correct token {before:.2f}. What is it right after one wrong token?"
     )
     why = (
-        f"{after:.2f} right after the wrong piece; {late} if all pieces from then on are the right ones again, and "
-        f"{measured.free[:, -1].mean():.2f} if it goes on by itself. In training it never read a mistake of its own."
+        f"{after:.2f} right after the wrong token; {late} if all later tokens are the gold ones again, and "
+        f"{measured.free[:, -1].mean():.2f} if it continues freely. In training it never read its own mistakes."
     )
     return Exercise(asked, options[place], why, options)
 
@@ -124,7 +129,7 @@ def exposure_question(measured: Exposure) -> Exercise:
 def keeping_question(record: Blueprint) -> Exercise:
     """Which kind of block holds most parameters."""
     kinds = {
-        "the table of the tokens": ("token embeddings",),
+        "token embeddings": ("token embeddings",),
         "attention": ("attention", "cross-attention"),
         "feed-forward": ("feed-forward",),
     }
@@ -148,7 +153,7 @@ def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: fl
     table = next(part for part in built.parts if part.name == "token embeddings" and part.counted)
     made = [
         Exercise(
-            f"{rows} rows look at {columns} columns. How many cells does a causal mask leave?",
+            f"{rows} rows attend to {columns} columns. How many cells does a causal mask allow?",
             float(causal.sum()),
             "n(n + 1)/2: each row sees itself and all before it.",
             digits=0,
@@ -160,9 +165,9 @@ def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: fl
         ),
         _attention_count(built),
         Exercise(
-            f"The table of the tokens holds {table.counted:,} of {built.total:,} parameters. How many per cent?",
+            f"The token embeddings have {table.counted:,} of {built.total:,} parameters. How many percent?",
             100 * table.counted / built.total,
-            "The vocabulary at the top uses the same table where it is tied.",
+            "The output layer uses the same matrix where it is tied.",
             digits=1,
         ),
     ]
@@ -170,8 +175,8 @@ def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: fl
         made.append(_norm(trace.blocks[-1]))
     made.append(
         Exercise(
-            "At which length do the pairs of words cost one layer as many multiply-adds as all the rest of it?", half,
-            "Where 2n²d equals what grows with n alone; with four square matrices and a feed-forward layer of width 4d: 6d.", digits=0,
+            "At which length do the pairs of tokens cost one layer as many multiply-adds as everything else in it?", half,
+            "Where 2n²d equals what grows with n alone; with four square matrices and a feed-forward layer of dimension 4d: 6d.", digits=0,
         )
     )  # fmt: skip
     return tuple(made)
@@ -188,12 +193,12 @@ def _attention_count(built: Blueprint) -> Exercise:
 
 
 def _norm(block: Block) -> Exercise:
-    """One feature of one word through a norm."""
+    """One dimension of one token through a norm."""
     x, mean, deviation = (
         float(values[at]) for values, at in ((block.norm_input, (0, 0)), (block.mean, 0), (block.deviation, 0))
     )
     gain, shift = float(block.gain[0]), float(block.shift[0])
     return Exercise(
-        f"The last norm's feature 0 of the first word is {x:.3f}; μ = {mean:.3f}, σ = {deviation:.3f}, γ = {gain:.3f}, β = {shift:.3f}. "
-        "What comes out?", float(block.normed[0, 0]), "(x − μ) / σ · γ + β.",
+        f"Dimension 0 of the first token is {x:.3f} before the last norm; μ = {mean:.3f}, σ = {deviation:.3f}, γ = {gain:.3f}, "
+        f"β = {shift:.3f}. What is the result?", float(block.normed[0, 0]), "(x − μ) / σ · γ + β.",
     )  # fmt: skip

@@ -1,34 +1,36 @@
-"""Lesson 5. Heads and layers: one head stage by stage, all at a glance, many as one, their habits, and what else can be asked."""
+"""Lesson 5. Heads and layers: one head stage by stage, all at a glance, combined, over many texts, and other measures."""
 
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from explorer.lessons import heads as lesson
-from explorer.pages.parts.opening import asked, opened, read, traced, warn_of_unseen
-from explorer.shells import web
-from explorer.shells.lesson import deck, exercises, predict
+from explorer.app import board, web
+from explorer.app.call import Call, program
+from explorer.app.controls import asked, made, model_of, opened, read, warn_of_unseen
+from explorer.app.exercises import deck, exercises, plain, predict
+from explorer.app.lessons.heads import questions as lesson
+from explorer.errors import ExplorerError
+from explorer.models import run_folder, store
 from explorer.views import VIEWS
 
 TEXTS, SENTENCES = 24, 5
 
 
-@st.cache_resource(max_entries=50, show_spinner="Asking the model …")
-def asked_of(name: str, text: str, what: str) -> Any:
-    """The lens, the gradients, what can be seen: by name, once for every visitor."""
-    import explorer as ex
-
-    return getattr(ex, what)(opened(name), text, **({"target": text} if opened(name).family == "encoder-decoder" else {}))
+def asked_of(name: str, text: str, what: str) -> Call:
+    """The lens, the gradients, what can be seen: by name."""
+    return Call(what, model_of(name), text, **({"target": text} if opened(name).family == "encoder-decoder" else {}))
 
 
-@st.cache_resource(show_spinner="Reading two dozen stories …")
-def habits(name: str) -> Any:
-    """What the heads do over stories that the model never met."""
-    import explorer as ex
-    from explorer.text.microworld import labelled
+def habits(name: str) -> Call:
+    """What the heads do over stories that were not in the training data."""
+    return Call("head_statistics", model_of(name), Call("microworld.openings", TEXTS, 7, "test", sentences=SENTENCES))
 
-    return ex.head_statistics(opened(name), [story.opening(SENTENCES) for story in labelled(TEXTS, 7, "test")])
+
+def supervised(name: str) -> bool:
+    """Whether a head was trained with gold labels to point at antecedents."""
+    folder = store.folder_of(name)
+    return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
 
 
 def formula(chosen: dict[str, Any]) -> None:
@@ -37,74 +39,72 @@ def formula(chosen: dict[str, Any]) -> None:
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     st.markdown(
         f"Here $d_k = {width}$, so the scores are multiplied by $1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. "
-        f"The weights are the model's own. Every other stage is computed again from its $q$, $k$ and mask, and so are the "
-        f"weights, as a check: over all layers and heads the largest gap is **{record.residual:.0e}**."
+        f"The weights are the model's. Every other stage is recomputed from its $q$, $k$ and mask, and so are the weights, as a "
+        f"check: over all layers and heads the largest difference is **{record.residual:.0e}**."
     )
 
 
 def in_bertviz() -> None:
     """The same trace in a view of BertViz, once one is chosen."""
-    import explorer as ex
-
     view = st.segmented_control("View of BertViz", ("head", "model", "neuron"), key="bertviz", bind="query-params")
     if view is None:
         st.caption("For those who know BertViz: the same numbers in its own views. Choose one.")
         return
+    call = Call("bertviz", traced, view=view, mode=web.mode())
     try:
-        shown = ex.bertviz(record, view=view, mode=web.mode())
-    except ex.ExplorerError as error:
-        st.warning(str(error))
+        shown = made(call)
+    except ExplorerError as error:
+        st.warning(plain(str(error)))
         return
     st.iframe(f"<body style='margin:0'>{shown.frame()}</body>", height=shown.height + 10)
     with st.expander("Take it with you"):
         st.download_button("HTML", shown.page(), f"bertviz-{view}.html", on_click="ignore", key="bertviz.html")
-        st.code(f"{code}\nex.bertviz(trace, view={view!r})", language="python")
+        st.code(f"{program(call, 'shown')}\nshown", language="python")
 
 
 st.title("Who looks at whom?")
 st.markdown(
-    "In attention, every word asks a question (its **query**), shows a label (its **key**) and carries a message (its **value**). "
-    "How well a query meets a key decides how much of that value it takes along."
+    "In attention, every token has a **query** (what it looks for), a **key** (what it is matched by) and a **value** (what it passes "
+    "on). The better a query matches a key, the larger the weight of that value in the sum."
 )
 name, text = asked()
-record = read(lambda: traced(name, text))
+traced = Call("trace", model_of(name), text)
+record = read(traced)
 warn_of_unseen(record.source)
-load = f"import explorer as ex\nmodel = ex.load({name!r})\n"
-code = f"import explorer as ex\ntrace = ex.trace(ex.load({name!r}), {text!r})"
-web.show(VIEWS["attention"], record, code=code, steps="stage", beside=formula)
+board.show(traced, key="heads.board", first={"stream": record.attention[0].stream, "layer": 0, "head": 0, "station": "softmax"})
+
+st.header("One head, one stage", divider="blue")
+web.show(VIEWS["attention"], traced, steps="stage", beside=formula)
 
 st.header("All heads of a layer", divider="blue")
-web.show(VIEWS["heads"], record, code=code)
+web.show(VIEWS["heads"], traced)
 
 st.header("All heads of all layers", divider="blue")
 question = lesson.pointing_question(record)
 if question is None:
-    st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to be asked how many heads join them.")
-    web.show(VIEWS["glance"], record, code=code)
+    st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to predict how many heads connect them.")
+    web.show(VIEWS["glance"], traced)
 else:
-    predict(question, "guess.pointing", lambda: web.show(VIEWS["glance"], record, code=code))
+    predict(question, "guess.pointing", partial(web.show, VIEWS["glance"], traced))
 
-st.header("Many heads as one", divider="blue")
-web.show(VIEWS["together"], record, code=code)
+st.header("Heads combined", divider="blue")
+web.show(VIEWS["together"], traced)
 
-st.header("Habits over many texts", divider="blue")
-known = habits(name)
+st.header("Patterns over many texts", divider="blue")
+known = made(habits(name))
 if known.pronouns:
-    st.markdown(lesson.coreference(known))
-made = "from explorer.text.microworld import labelled\n"
-web.show(
-    VIEWS["habits"],
-    known,
-    code=f"{load}{made}trace = ex.head_statistics(model, [s.opening({SENTENCES}) for s in labelled({TEXTS}, 7, 'test')])",
-)
+    st.markdown(lesson.coreference(known, supervised(name)))
+web.show(VIEWS["habits"], habits(name))
 
-st.header("Beside attention", divider="blue")
+st.header("Beyond attention", divider="blue")
+if opened(name).family == "encoder":
+    st.markdown(lesson.VISIBLE)
 for what, view in (("gradient", "gradient"), ("lens", "lens"), ("visibility", "visibility")):
-    found = read(partial(asked_of, name, text, what))
-    web.show(VIEWS[view], found, code=f"{load}trace = ex.{what}(model, {text!r})")
+    read(asked_of(name, text, what))
+    web.show(VIEWS[view], asked_of(name, text, what))
 
 st.header("In BertViz", divider="blue")
 in_bertviz()
 
-exercises(lesson.exercises(record, known, asked_of(name, text, "visibility")), "heads.exercise")
+exercises(lesson.exercises(record, known, made(asked_of(name, text, "visibility"))), "heads.exercise")
 deck(lesson.DECK, lesson.NOTATION)

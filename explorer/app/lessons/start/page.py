@@ -4,18 +4,17 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.lessons import start as lesson
-from explorer.pages.parts import start as hall
-from explorer.pages.parts import tour
-from explorer.pages.parts.opening import read
-from explorer.shells import web
-from explorer.shells.lesson import deck, exercises, plain, predict
+from explorer.app import tour, web
+from explorer.app.controls import made, read
+from explorer.app.exercises import deck, exercises, plain, predict
+from explorer.app.lessons.start import parts as hall
+from explorer.app.lessons.start import questions as lesson
 from explorer.views import VIEWS
 
 st.title("One sentence, four architectures")
 st.markdown(
-    "Every model here has read the same stories. What tells them apart is **who may see whom** while they read. Write a sentence, and "
-    "choose a word of it."
+    "All models here were trained on the same stories. They differ in their **attention masks**: which tokens each token may see. Write "
+    "a sentence and choose a word of it."
 )
 if not tour.running():
     tour.door("Take the guided tour →", 1)
@@ -28,18 +27,20 @@ word = st.pills("A word of it", list(words), default=first, required=True, key="
 span = words[word]
 
 st.header("Who may see whom", divider="blue")
-sights = read(lambda: [hall.sight(name, text, span) for name in hall.names()])
-web.beside(VIEWS["sight"], sights, [hall.code(name, f"sight(model, {text!r}, {span})") for name in hall.names()])
+seen = [hall.sight(name, text, span) for name in hall.names()]
+sights = read(seen)
+web.beside(VIEWS["sight"], seen)
 if not hall.lab.trained():
     st.info(lesson.UNTRAINED)
 
-st.header(f"What stands where “{plain(word)}” stands?", divider="blue")
+st.header(f"What does each model predict for “{plain(word)}”?", divider="blue")
 st.markdown(
-    "The word is hidden, and each is asked as it was trained: BERT sees both sides of the gap, GPT only the left one; BART reads both "
-    "sides and writes the whole sentence again; ELMo's two readers answer by themselves."
+    "The word is hidden, and each model answers by its own training objective: BERT sees both sides of the gap, GPT only the left; BART "
+    "reads both sides and writes the whole sentence; ELMo's two language models each answer alone."
 )
-asked = read(lambda: [hall.answer(name, text, span) for name in hall.told()])
-web.beside(VIEWS["expects"], asked, [hall.code(name, f"answer(model, {text!r}, {span})") for name in hall.told()])
+answers = [hall.answer(name, text, span) for name in hall.told()]
+asked = read(answers)
+web.beside(VIEWS["expects"], answers)
 
 st.header("One word, another sentence", divider="blue")
 start = (lesson.TEXT, hall.choices(lesson.TEXT)[lesson.WORD])
@@ -53,17 +54,16 @@ compared = tuple(dict.fromkeys((other, *offered))) if hall.holds(word, other) el
 def moves() -> None:
     """How the word's vector moves in each of them."""
     if not compared:
-        st.info(f"No story here tells of “{plain(word)}”. Write another sentence with this word above.")
+        st.info(f"No story here contains “{plain(word)}”. Write another sentence with this word above.")
         return
     if compared[0] != other:
-        st.caption(f"What you wrote does not hold “{plain(word)}”; sentences of stories are shown.")
-    moved = read(lambda: [hall.moved(name, text, span, compared) for name in hall.told()])
-    web.beside(
-        VIEWS["moves"], moved, [hall.code(name, f"moved(model, {text!r}, {span}, {compared!r})") for name in hall.told()]
-    )
+        st.caption(f"Your sentence does not contain “{plain(word)}”; sentences from stories are shown.")
+    moved = [hall.moved(name, text, span, compared) for name in hall.told()]
+    read(moved)
+    web.beside(VIEWS["moves"], moved)
 
 
-fixed = [hall.moved(name, *start, (lesson.OTHER,)) for name in hall.told()]
+fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.told()])
 predict(lesson.moved_question(fixed), "guess.moved", moves)
 
 st.header("Three doors", divider="blue")

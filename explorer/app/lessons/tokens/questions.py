@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from explorer.records import Exercise, Fertility, Match, Merge
 
 NOTATION = (
-    "A *piece* is what the decks call token, subword or word piece; a *word* is what stands between spaces and punctuation. "
-    "$\\mathrm{freq}(ab)$ counts how often $a$ and $b$ stand side by side inside words. [CLS], [SEP], [MASK], [PAD] and [UNK] are pieces "
-    "of the vocabulary that no text is cut into."
+    "A *token* is what the decks call token, subword or word piece; a *word* is what is between spaces and punctuation. "
+    "$\\mathrm{freq}(ab)$ counts how often $a$ is directly followed by $b$ inside words. [CLS], [SEP], [MASK], [PAD] and [UNK] are special "
+    "tokens of the vocabulary."
 )
 DECK = (
     ("L2, Training a WordPiece Tokenizer", "score = freq(ab) / (freq(a)·freq(b))", "the published WordPiece was never released; this "
@@ -20,9 +20,9 @@ DECK = (
     ("L2 and L4", "WordPiece and BPE in one breath", "longest match is WordPiece only; BPE does its merges again in the order learned"),
     ("L0, Input Representation", "WordPiece → morphology", "frequent strings, not morphemes"),
     ("L2, Additional Details", "a fixed input length of 512", "the most, [CLS] and [SEP] included; shorter texts stay short"),
-    ("L2, Complication with BERT", "all pieces get the word's label", "one way to train; BERT's paper uses the first piece only"),
-    ("L3", "[SEP] is the end of the sequence", "and the separator; [PAD] and [UNK] are special pieces too"),
-    ("L4", "all models use BPE, words", "from GPT-2 on BPE over *bytes*; what is counted are pieces"),
+    ("L2, Complication with BERT", "all tokens get the word's label", "one way to train; BERT's paper uses the first token only"),
+    ("L3", "[SEP] is the end of the sequence", "and the separator; [PAD] and [UNK] are special tokens too"),
+    ("L4", "all models use BPE, words", "from GPT-2 on BPE over *bytes*; what is counted are tokens"),
 )  # fmt: skip
 
 
@@ -33,32 +33,32 @@ def first_merge_question(by_count: Sequence[Merge], by_score: Sequence[Merge]) -
     a, b = often.parts
     c, d = rare.parts
     asked = (
-        f"`{options[0]}` stands side by side {often.count:,} times, `{options[1]}` {rare.count:,} times. "
+        f"The pair `{options[0]}` occurs {often.count:,} times, `{options[1]}` {rare.count:,} times. "
         "Which pair does the lecture's score join first?"
     )
     why = (
         f"{often.count:,} / ({a:,} · {b:,}) = {often.count / (a * b):.2g}, but {rare.count:,} / ({c:,} · {d:,}) = {rare.score:.2g}. "
-        "The score likes pieces that are rare and seldom apart; counts like what is frequent."
+        "The score prefers rare tokens that mostly occur together; counts prefer frequent pairs."
     )
     return Exercise(asked, options[1], why, options)
 
 
 def longest_question(steps: Sequence[Match]) -> Exercise:
-    """What the first piece of a word is."""
+    """What the first token of a word is."""
     word = steps[0].word
     found = next((step.candidate for step in steps if step.found), steps[-1].pieces[0])
     first = steps[-1].pieces[0] if len(steps[-1].pieces) == 1 else found
     near = {word, word[: len(first) + 1], word[: max(1, len(first) - 1)], word[: len(first) + 2], "[UNK]"} - {first}
     options = (*sorted(near, key=lambda text: (len(text), text)), first)
     why = f"It took {len(steps)} tries; the word is cut into {', '.join(f'`{piece}`' for piece in steps[-1].pieces)}."
-    asked = f"Longest match reads **{word}** with this vocabulary. What is its first piece?"
+    asked = f"Longest match reads **{word}** with this vocabulary. What is its first token?"
     return Exercise(asked, first, why, tuple(sorted(options, key=lambda text: (text == "[UNK]", len(text)))))
 
 
 def exercises(
     by_count: Sequence[Merge], by_score: Sequence[Merge], cost: Fertility, unknown: Mapping[str, bool], pieces: int
 ) -> tuple[Exercise, ...]:
-    """Questions whose answers stand in the pictures; `unknown` says which words become [UNK], `pieces` how long the long text is."""
+    """Questions whose answers stand in the pictures; `unknown` says which words become [UNK], `tokens` how long the long text is."""
     bytes_row = cost.names.index("byte-bpe")
     arabic, english = (int(cost.pieces[bytes_row, cost.languages.index(name)]) for name in ("Arabic", "English"))
     first = next(merge for merge in by_score if merge.pair[0] != merge.pair[1] and merge.step < 50)
@@ -67,15 +67,15 @@ def exercises(
     return (
         Exercise(
             "How large is the WordPiece vocabulary before its first merge?", float(by_count[0].size - 1),
-            "The special pieces, and every letter twice: at the beginning of a word and, with ##, inside.", digits=0,
+            "The special tokens, and every letter twice: at the beginning of a word and, with ##, inside.", digits=0,
         ),
         Exercise(
             f"At merge {first.step} by the score, `{first.pair[0]}` occurs {first.parts[0]:,} times, `{first.pair[1]}` "
-            f"{first.parts[1]:,} times, and {first.count:,} times they stand side by side. "
+            f"{first.parts[1]:,} times, and the pair {first.count:,} times. "
             "What is the lecture's score of the pair?", first.score, "count / (freq(a) · freq(b)).", digits=4,
         ),
         Exercise(
-            f"By count, how many pieces does a word have on average when the vocabulary has {last.size:,} pieces?", last.fertility,
+            f"By count, how many tokens does a word have on average when the vocabulary has {last.size:,} tokens?", last.fertility,
             "The end of the lower line.",
         ),
         Exercise(
@@ -83,21 +83,21 @@ def exercises(
             "A rare word is cut into letters; only an unknown letter makes the whole word unknown.", tuple(unknown),
         ),
         Exercise(
-            "Byte BPE: how many times as many pieces as the English sentence does the Arabic one need?", arabic / english,
+            "Byte BPE: how many times as many tokens as the English sentence does the Arabic one need?", arabic / english,
             f"{arabic} against {english}: it has learned no merges of Arabic bytes, and a letter takes two.", digits=1,
         ),
         Exercise(
-            f"A text of {pieces:,} pieces, segments of at most 512 with [CLS] and [SEP], no overlap: how many segments at least?",
-            float(math.ceil(pieces / 510)), f"510 places are left for the text: {pieces:,} / 510, rounded up.", digits=0,
+            f"A text of {pieces:,} tokens, segments of at most 512 with [CLS] and [SEP], no overlap: how many segments at least?",
+            float(math.ceil(pieces / 510)), f"510 positions are left for the text: {pieces:,} / 510, rounded up.", digits=0,
         ),
     )  # fmt: skip
 
 
 def table(by_count: Sequence[Merge], by_score: Sequence[Merge], every: int = 100) -> str:
-    """Pieces per word after so many merges, by both ways, as a Markdown table; and whether *the* is one piece by then."""
+    """Tokens per word after so many merges, by both ways, as a Markdown table; and whether *the* is one token by then."""
     lines = ["| merges | by count | by the score |", "|---|---|---|"]
     for place in range(every - 1, min(len(by_count), len(by_score)), every):
         lines.append(f"| {place + 1} | {by_count[place].fertility:.2f} | {by_score[place].fertility:.2f} |")
     made = [next((step.step for step in steps if step.piece == "the"), None) for steps in (by_count, by_score)]
-    said = [f"merge {step}" if step else "not yet a piece" for step in made]
+    said = [f"merge {step}" if step else "not yet a token" for step in made]
     return "\n".join([*lines, f"| *the* | {said[0]} | {said[1]} |"])

@@ -4,15 +4,17 @@ from functools import partial
 
 import streamlit as st
 
-from explorer import library
-from explorer.abilities import TEXT
-from explorer.lessons import training as lesson
-from explorer.pages.parts import live, recorded, systems
-from explorer.pages.parts import training as lab
-from explorer.pages.parts.opening import SENTENCE, one_of, opened, read
-from explorer.shells import web
-from explorer.shells.lesson import deck, exercises, plain, predict
-from explorer.training.schedules import schedules
+from explorer.analysis.capabilities import TEXT
+from explorer.app import recorded, web
+from explorer.app.call import Call
+from explorer.app.controls import SENTENCE, made, one_of, opened, read
+from explorer.app.exercises import deck, exercises, plain, predict
+from explorer.app.lessons.training import live, systems
+from explorer.app.lessons.training import parts as lab
+from explorer.app.lessons.training import questions as lesson
+from explorer.models import store
+from explorer.models.card_figures import shipped_figures
+from explorer.models.presets import preset
 from explorer.views import VIEWS
 
 st.title("Pre-training live")
@@ -23,36 +25,38 @@ with st.container(horizontal=True):
     )
     st.latex(r"\theta_{t+1} = \theta_t - \eta_t\,\nabla_\theta \mathcal L", width=260)
 st.markdown(
-    "A training begins with random weights $\\theta_0$. At every step it reads a batch of damaged texts, compares its answers with what "
-    "stood there, and moves every weight a little. Nothing else happens, a few thousand times here, a million times for BERT."
+    "A training begins with random weights $\\theta_0$. At every step it reads a batch of corrupted texts, compares its predictions "
+    "with the original tokens, and changes every weight a little. That is repeated a few thousand times here, a million times for BERT."
 )
+st.caption(lesson.OPTIMISERS)
 text = st.text_input("A sentence that the snapshots read", SENTENCE, key="text", bind="query-params", width=760)
 runs, shelf = lab.kept(), lab.shelf()
 
-st.header("Watch a training that was kept", divider="blue")
+st.header("Watch a recorded training", divider="blue")
 if not runs:
     st.info(
-        "The models on this shelf did not keep how they were trained, so there is nothing to scrub through yet. Train one below: "
-        "it takes a minute. What the finished models can do stands further down."
+        "These models have no training records, so there is nothing to scrub through yet. Train one below: "
+        "it takes a minute. What the finished models can do is shown further down."
     )
 name = one_of("Training", runs, "kept") if runs else ""
 if runs:
     folder = runs[name]
-    model, steps, taken = opened(name), lab.read_steps(folder), library.snapshots(folder)
+    model, steps, taken = read(partial(opened, name)), lab.read_steps(name), store.snapshots_of(folder)
     vocabulary, cost = model.tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
     with st.container(horizontal=True):
         st.metric("Steps", f"{cost.steps:,}")
-        st.metric("Pieces read, about", f"{cost.pieces:,.0f}")
-        st.metric("Answers told, about", f"{cost.answers:,.0f}")
+        st.metric("Tokens read (approx.)", f"{cost.pieces:,.0f}")
+        st.metric("Predictions scored (approx.)", f"{cost.answers:,.0f}")
         st.metric("Weights", f"{cost.weights:,}")
-        st.metric("Operations, 6 × weights × pieces", f"{cost.operations:.1e}")
+        st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}")
 
-    curves = partial(web.show, VIEWS["training"], steps, code=lab.code_of_steps(name))
+    st.caption(lab.sentence_of(lab.plan(folder).get("objective", preset(model.preset).objective)))
+    curves = partial(web.show, VIEWS["training"], lab.steps_of(name))
     then = curves
-    if not lab.plan(folder).get("mask_rate_first"):  # else the loss at the end answers another question than at the start
+    if not lab.plan(folder).get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
         then = partial(predict, lesson.half_question(steps), f"guess.half.{name}", curves)
-    predict(lesson.first_question(steps, vocabulary), f"guess.first.{name}", then)
-    web.show(VIEWS["probes"], steps, code=lab.code_of_steps(name))
+    predict(lesson.first_question(steps, vocabulary, systems.teacher_of(name)), f"guess.first.{name}", then)
+    web.show(VIEWS["probes"], lab.steps_of(name))
 
     st.header("Scrub through its snapshots", divider="blue")
     if taken:
@@ -68,13 +72,13 @@ if runs:
                     st.button(label, key=f"at.{arrow}", shortcut=arrow, on_click=go, help=f"Key: {arrow} arrow")
         nearest = [step for step in steps if step.samples and step.step <= at]
         if nearest:
-            st.markdown(f"**What it said at step {nearest[-1].step:,}**")
+            st.markdown(f"**Its predictions at step {nearest[-1].step:,}**")
             st.markdown("\n".join(f"- {plain(line)}" for line in nearest[-1].samples))
-        st.table(read(lambda: lab.able(folder, at, TEXT)))
-        record = read(lambda: lab.read_at(folder, at, text))
-        web.show(
-            VIEWS["heads"], record, code=f"{lab.START}trace = ex.trace(ex.load({name!r}, step={at}, device='cpu'), {text!r})"
-        )
+        rows = read(lambda: lab.able(folder, at, TEXT))
+        st.table(rows)
+        st.caption(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)))
+        read(lab.traced_at(name, at, text))
+        web.show(VIEWS["heads"], lab.traced_at(name, at, text))
     else:
         st.info(f"*{plain(name)}* kept its curves, but no snapshots.")
 
@@ -84,39 +88,38 @@ live.section(text)
 st.header("How large is a step?", divider="blue")
 if runs:
     now = max(1, steps[-1].step // 2)
-    web.show(VIEWS["schedule"], lab.schedule_of(folder, now), code=lab.code_of_schedule(folder, now))
+    web.show(VIEWS["schedule"], lab.schedule_of(folder, now))
 else:
-    code = "from explorer.training.schedules import schedules\ntrace = schedules('cosine', 2000, 0.05, now=100)"
-    web.show(VIEWS["schedule"], schedules("cosine", 2000, 0.05, now=100), code=f"{lab.START}{code}")
+    web.show(VIEWS["schedule"], Call("training.lr_schedules", "cosine", 2000, 0.05, now=100))
 
-st.header("How much to hide, and what is an answer worth?", divider="blue")
+st.header("How much to mask, and how much one prediction teaches", divider="blue")
 if recorded.there("rates"):
-    predict(lesson.rates_question(library.result("rates")), "guess.rates", partial(recorded.show, lesson.RATES))
+    predict(lesson.rates_question(made(recorded.call("rates"))), "guess.rates", partial(recorded.show, lesson.RATES))
 if recorded.there("signal"):
-    predict(lesson.signal_question(library.result("signal")), "guess.signal", partial(recorded.show, lesson.SIGNAL))
+    predict(lesson.signal_question(made(recorded.call("signal"))), "guess.signal", partial(recorded.show, lesson.SIGNAL))
 
-st.header("What each question teaches", divider="blue")
+st.header("What each training objective teaches", divider="blue")
 recorded.abilities()
 
 st.header("From a random start to θ̂", divider="blue")
 st.markdown(
-    "The lectures say why pre-training helps: training goes on from $\\hat\\theta$, in a valley, instead of from anywhere. Here is the "
-    "loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed now."
+    "The lectures say why pre-training helps: training continues from $\\hat\\theta$, in a valley, instead of from random weights. Here "
+    "is the loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed now."
 )
 end = one_of("Model", shelf, "end", name)
-ended, held = shelf[end], library.snapshots(shelf[end])
-corpus, seed = lab.corpus_of(ended), int(lab.plan(ended).get("seed", 0))
+ended, held = shelf[end], store.snapshots_of(shelf[end])
+corpus, seed = read(lambda: lab.corpus_of(ended)), int(lab.plan(ended).get("seed", 0))
 if not lab.plan(ended):
-    st.caption(
-        f"*{plain(end)}* kept no plan, so nobody knows here what it was trained on. It is asked about new texts of the {corpus}."
-    )
-web.show(VIEWS["along"], read(lambda: lab.line(ended, corpus, seed, held)), code=lab.code_of_line(end, corpus, seed, held))
+    st.caption(f"*{plain(end)}* has no record of its training texts. Its loss is measured on new texts of the {corpus}.")
+st.caption(lesson.line_note(corpus, lab.line_rate(end)))
+read(lab.line(end, corpus, seed, held))
+web.show(VIEWS["along"], lab.line(end, corpus, seed, held))
 
 st.header("What each system adds", divider="blue")
 systems.section(text, shelf)
 
 if runs:
-    mine = lab.schedule_of(folder, now)
+    mine = made(lab.schedule_of(folder, now))
     share = float(mine.shares[mine.names.index(mine.chosen)][list(mine.at).index(mine.now)])
     smoothed = lab.plan(folder).get("smoothing", 0) > 0
     exercises(lesson.exercises(steps, cost, vocabulary, (now, share), smoothed), f"training.exercise.{name}")

@@ -1,34 +1,33 @@
-"""One system at a time: what it changed, its figures, the picture of its idea, and what it can be asked."""
+"""One system at a time: what it changed, its figures, the picture of its idea, and what it can do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from explorer.abilities import TEXT
-from explorer.corruption.counting import gap_sentences
-from explorer.corruption.strategies import corrupt
-from explorer.guessing import copied, detect, guess_spans
-from explorer.lessons.systems import IDEAS, by_pieces
-from explorer.pages.parts import recorded
-from explorer.pages.parts import training as lab
-from explorer.pages.parts.opening import one_of, opened, read, traced
-from explorer.shells import web
-from explorer.shells.lesson import plain
+from explorer.analysis.capabilities import TEXT
+from explorer.app import recorded, web
+from explorer.app.cached import cached
+from explorer.app.call import Call
+from explorer.app.controls import model_of, one_of, opened, read, trace_of
+from explorer.app.exercises import plain
+from explorer.app.lessons.training import parts as lab
+from explorer.app.lessons.training import questions as lesson
+from explorer.app.lessons.training.systems_questions import IDEAS
+from explorer.models.card_figures import shipped_figures
 from explorer.views import VIEWS
 
 SHORT = ("mlm", "nsp", "sbo", "f1")
-SHARE = 0.3  # so much is hidden in the sentence: one sentence is short
+SHARE = 0.3  # the masking rate: one sentence is short
 
 
 def section(text: str, shelf: dict[str, Path]) -> None:
     """Choose a system; see its idea at work on the visitor's sentence."""
     name = one_of("System", shelf, "system")
-    model = opened(name)
+    model = read(partial(opened, name))
     idea = IDEAS.get(model.preset)
     if idea is not None:
         st.markdown(idea.says)
@@ -37,92 +36,88 @@ def section(text: str, shelf: dict[str, Path]) -> None:
     draw = PICTURES.get(model.preset)
     if draw is not None:
         draw(name, text)
-    st.markdown(f"**{plain(name)}**, {model.family}, asked now, greedily:")
-    st.table(lab.able(shelf[name], None, TEXT))
+    st.markdown(f"**{plain(name)}**, {model.family}, tried now, with greedy decoding:")
+    rows = lab.able(shelf[name], None, TEXT)
+    st.table(rows)
+    st.caption(lesson.classify_note(rows, shipped_figures(shelf[name])))
     st.caption("You may conclude what this model is *for*. You may not conclude how good it is from one text.")
 
 
 def _figures(folder: Path, names: tuple[str, ...]) -> None:
-    """What the last check of its training found."""
-    steps = [step for step in lab.read_steps(folder) if step.metrics]
-    found = steps[-1].metrics if steps else {}
+    """The figures of its card, on validation texts; of a model without a card, the last check of its training."""
+    found = shipped_figures(folder) or last_check(folder)
     with st.container(horizontal=True):
         for name in names:
             if name in found:
                 st.metric(spoken(name), f"{found[name]:.3g}")
 
 
+def last_check(folder: Path) -> dict[str, float]:
+    """What the last check of a training found, on a few held-out texts."""
+    steps = [step for step in lab.read_steps(folder) if step.metrics]
+    return dict(steps[-1].metrics) if steps else {}
+
+
 def spoken(name: str) -> str:
-    """The name of a figure as it is said: short forms in capitals."""
+    """The name of a figure as it is printed: short forms in capitals."""
     words = [word.upper() if word.strip(",") in SHORT else word for word in name.split()]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
 
 def measured(result: str, name: str, text: str) -> None:
-    """A comparison that was recorded, whatever the sentence."""
+    """A recorded comparison, whatever the sentence."""
     if recorded.there(result):
         recorded.show({result: ""})
     else:
-        st.info(f"Not measured yet. `python -m explorer.experiments.worth {result}` does it.")
+        st.info(f"Not measured yet. `python -m explorer.studies.ablations {result}` does it.")
 
 
-@st.cache_resource(max_entries=100, show_spinner="Asking the model …")
-def asked(what: str, name: str, text: str) -> Any:
-    """What a system makes of a sentence, in its own way."""
-    model = opened(name)
+def asked(what: str, name: str, text: str) -> Call:
+    """The call that shows the idea of a system on a sentence."""
+    model = model_of(name)
     if what == "detection":
-        return detect(model, text, rate=SHARE)
+        return Call("detect", model, text, rate=SHARE)
     if what == "gaps":
-        return gap_sentences(text, tokenizer=model.tokenizer)
-    made = corrupt(text, {"boundaries": "spanbert", "copied": "mlm"}[what], tokenizer=model.tokenizer, rate=SHARE)
+        return Call("corruption.gap_sentences", text, tokenizer=model.attr("tokenizer"))
+    strategy = {"boundaries": "spanbert", "copied": "mlm"}[what]
+    hidden = Call("corrupt", text, strategy, tokenizer=model.attr("tokenizer"), rate=SHARE)
     if what == "boundaries":
-        return guess_spans(model, made)
-    return copied(opened(teacher_of(name)), model, made)
+        return Call("analysis.guess_spans", model, hidden)
+    return Call("analysis.teacher_and_student", model_of(teacher_of(name)), model, hidden)
 
 
 def teacher_of(name: str) -> str:
-    """Who taught a model; nobody for most."""
+    """The teacher of a model, or whose layers it begins with; empty for most."""
     return str((lab.plan(lab.shelf()[name]).get("teacher") or {}).get("name", ""))
-
-
-CODE = {
-    "detection": "trace = ex.detect(ex.load({name!r}), {text!r}, rate={share})",
-    "boundaries": "from explorer.guessing import guess_spans\nmodel = ex.load({name!r})\n"
-    "trace = guess_spans(model, ex.corrupt({text!r}, 'spanbert', tokenizer=model.tokenizer, rate={share}))",
-    "copied": "from explorer.guessing import copied\nmodel = ex.load({name!r})\n"
-    "trace = copied(ex.load({teacher!r}), model, ex.corrupt({text!r}, 'mlm', tokenizer=model.tokenizer, rate={share}))",
-    "gaps": "from explorer.corruption.counting import gap_sentences\n"
-    "trace = gap_sentences({text!r}, tokenizer=ex.load({name!r}).tokenizer)",
-}
 
 
 def own(what: str, view: str, name: str, text: str) -> None:
     """The picture that belongs to one system alone."""
     text = TEXT if what == "gaps" and text.count(".") < 2 else text  # a gap needs sentences around it
-    code = lab.START + CODE[what].format(name=name, text=text, share=SHARE, teacher=teacher_of(name))
-    web.show(VIEWS[view], read(lambda: asked(what, name, text)), code=code, key="system")
+    read(asked(what, name, text))
+    web.show(VIEWS[view], asked(what, name, text), key="system")
 
 
 def found(name: str, text: str) -> None:
-    """What a discriminator says of the sentence, and how it came to find what it finds."""
+    """What a discriminator predicts for the sentence, and how it learned to."""
     own("detection", "detection", name, text)
-    folder = lab.shelf()[name]
-    steps, each = lab.read_steps(folder), _each(name)
-    reading = "from explorer.lessons.systems import by_pieces\nfrom explorer.training.steps import steps_of\n"
-    code = f"{lab.START}{reading}trace = by_pieces(tuple(steps_of(ex.models()[{name!r}].folder)), {each!r})"
-    web.show(VIEWS["curves"], by_pieces(steps, each), code=code, key="by pieces")
+    if not lab.read_steps(lab.shelf()[name]):
+        st.info(f"*{plain(name)}* did not keep how it was trained, so there are no curves of it.")
+        return
+    by_pieces = Call("lesson", "training").attr("systems").attr("by_pieces")
+    web.show(VIEWS["curves"], Call(by_pieces, lab.steps_of(name), _each(name)), key="by tokens")
 
 
-@st.cache_data(show_spinner=False)
+@cached()
 def _each(name: str) -> float:
-    """How many pieces a step of its training reads, about."""
+    """How many tokens a step of its training reads (approx.)."""
     return round(lab.budget(lab.shelf()[name], 1).pieces, 1)
 
 
-def trace_of(view: str, name: str, text: str) -> None:
+def attention(view: str, name: str, text: str) -> None:
     """A view of attention."""
-    code = f"{lab.START}trace = ex.trace(ex.load({name!r}), {text!r}, blocks=True)"
-    web.show(VIEWS[view], read(lambda: traced(name, text)), code=code, key="system")
+    read(trace_of(name, text))
+    web.show(VIEWS[view], trace_of(name, text), key="system")
 
 
 PICTURES: dict[str, Callable[[str, str], None]] = {
@@ -131,9 +126,9 @@ PICTURES: dict[str, Callable[[str, str], None]] = {
     "spanbert": partial(own, "boundaries", "boundaries"),
     "electra": found,
     "distilbert": partial(own, "copied", "copied"),
-    "deberta": partial(trace_of, "terms"),
-    "llama": partial(trace_of, "walk"),
-    "olmo": partial(trace_of, "walk"),
-    "olmo2": partial(trace_of, "walk"),
+    "deberta": partial(attention, "terms"),
+    "llama": partial(attention, "walk"),
+    "olmo": partial(attention, "walk"),
+    "olmo2": partial(attention, "walk"),
     "pegasus": partial(own, "gaps", "gap-sentences"),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.models.card_figures import shipped_figures as shipped_figures
 from explorer.records import Curve, Curves, TrainingStep
 
 LOSS, FOUND = "held-out loss", ("replaced f1", "f1, pairs never met", "f1, always saying replaced")
@@ -23,48 +24,48 @@ class Idea:
 
 IDEAS = {
     "bert": Idea(
-        "BERT hides pieces and fills them in from both sides, and says whether a second text follows the first. Was the second "
-        "question worth asking? Two trainings that differ in nothing else:",
+        "BERT hides tokens and fills them in from both sides, and says whether a second text follows the first. Does the second "
+        "objective help? Two trainings that differ in nothing else:",
         ("mlm accuracy", "nsp accuracy", "nsp, shared-name rule"),
         "The rule says *follows* wherever both halves share a name. A model that is no better has not learned more than that.",
     ),
     "roberta": Idea(
-        "RoBERTa drops the next sentence, fills every row with whole sentences, and hides other pieces whenever a text comes again. "
-        "Does another mask help? On few stories, each seen many times:",
+        "RoBERTa drops the next sentence, fills every row with whole sentences, and masks other tokens whenever a text comes again. "
+        "Does a new mask help? On few stories, each seen many times:",
         ("mlm accuracy", "recoverable accuracy"),
-        "Its pieces are bytes merged by frequency, BERT's are word pieces: two accuracies over different pieces do not compare.",
+        "Its tokens are bytes merged by frequency, BERT's are word pieces: two accuracies over different tokens do not compare.",
     ),
     "spanbert": Idea(
-        "SpanBERT hides whole spans, and asks for every hidden piece twice: at its own place, and from the last states of the two "
-        "words at the borders of the span and the place in it.",
+        "SpanBERT hides whole spans, and predicts every hidden token twice: at its position, and from the last hidden states of the "
+        "two words at the borders of the span and the position within it.",
         ("sbo accuracy", "sbo, place in the span only", "mlm accuracy, in spans"),
-        "*Place in the span only* is the best guess of somebody who sees no text at all. What is above it comes from the borders.",
+        "*Place in the span only* is the best prediction without any text. What is above it comes from the borders.",
     ),
     "electra": Idea(
-        "In ELECTRA a small generator fills the masks, and the model that is kept says of *every* piece whether it was replaced: all "
-        "pieces give a signal, not the hidden ones alone. Ours begins as *bert*: from random weights it learns little more than that "
-        "most pieces are original.",
-        ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "pieces with a signal", "pieces with a signal, masking"),
-        "A signal about every piece is a yes or no, a hidden piece one of a vocabulary: more answers, each worth less. *Pairs never "
-        "met* is a rule that reads nothing: a piece is new where it never stood beside its neighbours in training. "
-        "It finds less and less while the generator learns: the question gets harder.",
+        "In ELECTRA a small generator fills the masks, and the discriminator, the model that is kept, predicts for *every* token whether "
+        "it was replaced: all tokens enter the loss, not only the masked ones. Ours begins with the weights of *bert*: from random weights "
+        "it learns little more than that most tokens are original.",
+        ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "tokens with a signal", "tokens with a signal, masking"),
+        "The label of every token is binary, a masked token is one of a vocabulary: more labels, each with less information. *Pairs never "
+        "met* is a rule without a model: a token counts as replaced if it never occurred next to its neighbours in training. "
+        "It finds less and less while the generator learns: the task gets harder.",
     ),
     "distilbert": Idea(
-        "DistilBERT begins with every other layer of its teacher, and copies the teacher's probabilities (flattened by T = 2), the "
-        "hidden pieces, and the direction of the teacher's states.",
+        "DistilBERT begins with every other layer of its teacher. Its loss compares its probabilities with the teacher's (at T = 2), "
+        "predicts the masked tokens, and aligns its hidden states with the teacher's.",
         ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's"),
-        "Its layers were learned already when it began: it does not show that a student could learn as much from nothing.",
+        "Its layers were trained before it began: this does not show that a student could learn as much from random weights.",
     ),
     "deberta": Idea(
         "DeBERTa keeps words and distances apart: a score is word · word plus word · distance plus distance · word.",
         ("mlm accuracy", "spread of scores, content → content", "spread of scores, content → position",
          "spread of scores, position → content"),
-        "The shares are those of the spread of scores within a row, a mean of all heads: they say what tells keys apart, not what "
-        "the answer needs.",
+        "The figures are fractions of the spread of scores within a row, a mean over all heads: they say what separates keys, not what "
+        "the prediction needs.",
     ),
     "llama": Idea(
         "LLaMA is a GPT with RoPE, RMSNorm before every block, SwiGLU, and query heads that share keys and values in groups. Walk "
-        "through one layer: the norm has no mean to take away, and q and k turn before they meet.",
+        "through one layer: the norm subtracts no mean, and q and k are rotated before their dot product.",
         ("perplexity", "4-gram perplexity"),
         "At this size the changes save memory and steps; the perplexity does not show which of them helps.",
     ),
@@ -74,28 +75,28 @@ IDEAS = {
         "One tiny model per architecture says nothing about which of them is better at scale.",
     ),
     "olmo2": Idea(
-        "OLMo 2 norms what a block *adds* (inside the residual), and norms queries and keys before they meet, so that no score grows "
-        "without bound.",
+        "OLMo 2 norms what a block *adds* (inside the residual), and norms queries and keys before their dot product, so that no score "
+        "grows without bound.",
         ("perplexity", "4-gram perplexity"),
         "One tiny model per architecture says nothing about which of them is better at scale.",
     ),
     "pegasus": Idea(
-        "PEGASUS takes out whole sentences, those that share most with the rest (ROUGE-1), and writes them.",
-        ("gap sentence F1", "as many first words, F1", "piece accuracy"),
-        "A sentence that shares most with the rest is not a summary; it is the nearest thing to one that needs nobody to write it.",
+        "PEGASUS removes whole sentences, those with the highest ROUGE-1 with the rest, and generates them.",
+        ("gap sentence F1", "as many first words, F1", "token accuracy"),
+        "Such a sentence is not a summary; it is the closest to one that needs no human labels.",
     ),
 }  # fmt: skip
 
 
 def by_pieces(steps: Sequence[TrainingStep], each: float) -> Curves:
-    """What an ELECTRA finds on held-out texts, and its loss, against the pieces that it had read: so many `each` step.
+    """What an ELECTRA finds on held-out texts, and its loss, against the tokens that it had read: `each` of them per step.
 
-    Every piece that it reads is a question, so this is also the number of answers that it was told.
+    Every token that it reads has a label, so this is also the number of labels.
     """
     checked = [step for step in steps if all(name in step.metrics for name in (LOSS, *FOUND))]
     read = np.array([each * step.step for step in checked])
     lines = tuple(Curve(name, read, np.array([step.metrics[name] for step in checked])) for name in (*FOUND, LOSS))
     return Curves(
-        "What ELECTRA finds, by the pieces it has read", "pieces read, each of them a question", "F1; loss in nats", lines,
-        f"one training of {steps[-1].step:,} steps, about {each:,.0f} pieces each", log=True,
+        "What ELECTRA finds, by the tokens it has read", "tokens read, each with a label", "F1; loss in nats", lines,
+        f"one training of {steps[-1].step:,} steps, about {each:,.0f} tokens each", log=True,
     )  # fmt: skip

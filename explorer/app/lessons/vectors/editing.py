@@ -6,36 +6,37 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.lessons import editing as lesson
-from explorer.pages.parts.vectors import tried
-from explorer.records import Edited
-from explorer.shells import web
-from explorer.shells.lesson import predict
-from explorer.training.editing import edited
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import made
+from explorer.app.exercises import predict
+from explorer.app.lessons.vectors import editing_questions as lesson
+from explorer.app.lessons.vectors.parts import tried
 from explorer.views import VIEWS
 
+CORPUS = Call("lesson", "vectors").attr("editing").attr("CORPUS")
 
-def asked() -> Edited:
+
+def edited(lines: list[str], a: str, b: str, watch: str) -> Call:
+    """What other sentences do to the counts of two words."""
+    return Call("analysis.edit_corpus", CORPUS, lines, a, b, watch=watch)
+
+
+def asked() -> Call:
     """What the sentence of the question does."""
-    return edited(lesson.CORPUS, (*lesson.CORPUS, lesson.ADDED), *lesson.PAIR, watch=lesson.WATCH)
-
-
-def code(lines: list[str], found: Edited) -> str:
-    """The Python that makes the same record."""
-    first = "import explorer as ex\nfrom explorer.lessons.editing import CORPUS\nfrom explorer.training.editing import edited\n"
-    return f"{first}trace = edited(CORPUS, {lines!r}, *{found.pair!r}, watch={' '.join(found.words)!r})"
+    return edited([*lesson.CORPUS, lesson.ADDED], *lesson.PAIR, lesson.WATCH)
 
 
 def section() -> None:
     """The visitor's corpus, its counts and its ratios."""
     st.header("Edit the corpus", divider="blue")
     st.markdown(
-        "Vectors know what was said, nothing else. Here is a corpus so small that every count can be checked by hand: **add a sentence, "
-        "take one out**, and see which counts and ratios move. Words count as near at most five places away, inside one sentence."
+        "Vectors only know their training texts. Here is a corpus so small that every count can be checked by hand: **add a sentence, "
+        "remove one**, and see which counts and ratios change. The context window is five positions to each side, inside one sentence."
     )
 
     lines = st.text_area(
-        "The corpus, each sentence on a line of its own; the last one is new",
+        "The corpus, one sentence on each line; the last one is new",
         "\n".join((*lesson.CORPUS, lesson.ADDED)),
         height=330, key="corpus", bind="query-params",
     )  # fmt: skip
@@ -45,12 +46,13 @@ def section() -> None:
         watch = st.text_input(
             "Words k to watch (none: the nearest)", lesson.WATCH, key="near.k", bind="query-params", width=420
         )
-    found = tried(partial(edited, lesson.CORPUS, lines.splitlines(), a, b, watch=watch))
+    mine = partial(edited, lines.splitlines(), a, b, watch)
+    found = tried(mine)
 
     def show_edited() -> None:
         """The ratios and the counts, before and now."""
         if found is not None:
-            web.show(VIEWS["corpus-ratios"], found, code=code(lines.splitlines(), found))
-            web.show(VIEWS["corpus-counts"], found, code=code(lines.splitlines(), found))
+            web.show(VIEWS["corpus-ratios"], mine())
+            web.show(VIEWS["corpus-counts"], mine())
 
-    predict(lesson.added_question(asked()), "guess.added", show_edited)
+    predict(lesson.added_question(made(asked())), "guess.added", show_edited)

@@ -33,7 +33,7 @@ def added_question(record: Edited) -> Exercise:
     answer = options[1] if np.isclose(before, now) else options[0] if now > before else options[2]
     a, b = record.pair
     asked = f"We add the sentence *{ADDED}* What happens to P({WATCHED} | {a}) / P({WATCHED} | {b})?"
-    why = f"From {before:.2f} to {now:.2f}. Look also at the words that you did not add: their shares shrink, since a row sums to 1."
+    why = f"From {before:.2f} to {now:.2f}. Look also at the words that you did not add: their probabilities fall, since a row sums to 1."
     return Exercise(asked, answer, why, options)
 
 
@@ -44,8 +44,11 @@ def exercises(record: Edited) -> tuple[Exercise, ...]:
     p, q = (float(f"{value:.3g}") for value in record.chances[1, :, place])
     return (
         Exercise(
-            f"In *{ADDED}*, how much does *{WATCHED}* count near *{a}*? They stand {ADDED.lower().rstrip('.').split().index(WATCHED) - 1} "
-            "places apart.", 1 / (ADDED.lower().rstrip(".").split().index(WATCHED) - 1), "1/distance.",
+            f"In *{ADDED}*, how much does *{WATCHED}* count near *{a}*? They are {ADDED.lower().rstrip('.').split().index(WATCHED) - 1} "
+            "positions apart.", 1 / (ADDED.lower().rstrip(".").split().index(WATCHED) - 1), "1/distance.",
         ),
-        Exercise(f"P(water | {a}) = {p:.3g} and P(water | {b}) = {q:.3g}. What is the ratio?", p / q, "Water belongs to both."),
+        Exercise(
+            f"P(water | {a}) = {p:.3g} and P(water | {b}) = {q:.3g}. What is the ratio?", p / q,
+            "Water occurs near both, but this corpus is too small for a ratio of 1.",
+        ),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The records of the lesson on vectors, made once for every visitor, and the Python that makes them again."""
+"""The records of the lesson on vectors, as calls that the page runs and prints."""
 
 from __future__ import annotations
 
@@ -8,27 +8,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from explorer import neighbours
+from explorer.app.call import Call
+from explorer.app.controls import made, model_of, opened
+from explorer.app.exercises import plain
 from explorer.errors import ExplorerError, TextError
-from explorer.library import models
-from explorer.measuring import analogies
-from explorer.pages.parts.opening import opened
-from explorer.shells.lesson import plain
-from explorer.text.microworld import stories
-from explorer.text.microworld.relations import relations
-from explorer.training import contexts
-from explorer.training.nearness import Told
-from explorer.training.stories import prepared
+from explorer.microworld.relations import relations
+from explorer.models.store import models
 
 NAMES, TEXTS = ("word2vec", "glove"), 3000
-COUNTED = (
-    "from explorer.text.microworld import stories\nfrom explorer.training import contexts\nfrom explorer.training.nearness import Told\n"
-    f"from explorer.training.stories import prepared\ntexts = prepared(list(stories({TEXTS}, 1)), model.tokenizer)\n"
-)
 
 
 def trained() -> bool:
-    """Whether both models lie on the shelf."""
+    """Whether both models are trained."""
     return all(name in models() for name in NAMES)
 
 
@@ -38,15 +29,10 @@ def shelf() -> list[str]:
     return sorted(own, key=lambda name: (name not in NAMES, name != NAMES[0]))
 
 
-def start(name: str, more: str = "") -> str:
-    """The Python that opens the same model."""
-    return f"import explorer as ex\nfrom explorer import neighbours\n{more}model = ex.load({name!r})\n"
-
-
 def tried(make: Callable[[], Any]) -> Any:
-    """What `make` makes; where it cannot, this place of the page says why, and the page goes on."""
+    """What the call makes that `make` gives; where it cannot, the page says why here and goes on."""
     try:
-        return make()
+        return made(make())
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return None
@@ -61,42 +47,36 @@ def spoken(name: str, typed: str) -> str:
     return word if core.token_to_id(word) is not None else word.lower()
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading stories …")
-def told(name: str) -> Told:
-    """The first texts that the model learned from, in its own words."""
-    pieces = opened(name).tokenizer
-    return Told(prepared(list(stories(TEXTS, 1)), pieces), pieces.vocabulary.size)
+def examples(name: str) -> Call:
+    """The first training texts of the model, as its token ids."""
+    texts = Call("list", Call("microworld.stories", TEXTS, 1))
+    return Call("text.counted_examples", texts, model_of(name).attr("tokenizer"))
 
 
-@st.cache_resource(max_entries=100, show_spinner="Drawing pairs …")
-def drawn(text: str, seed: int) -> Any:
+def drawn(text: str, seed: int) -> Call:
     """The pairs of one text, and what word2vec makes of them."""
-    return contexts.drawn(opened("word2vec"), text, told("word2vec"), seed=seed)
+    return Call("analysis.skipgrams", model_of("word2vec"), text, examples("word2vec"), seed=seed)
 
 
-@st.cache_resource(max_entries=200)
-def near(name: str, word: str, top: int = 12) -> Any:
-    """What lies near a word."""
-    return neighbours.neighbours(opened(name), spoken(name, word), top=top)
+def near(name: str, word: str, top: int = 12) -> Call:
+    """The nearest neighbours of a word."""
+    return Call("analysis.neighbours", model_of(name), spoken(name, word), top=top)
 
 
-@st.cache_resource(max_entries=200)
-def analogy(name: str, a: str, b: str, c: str, forbid: bool) -> Any:
-    """What lies near b − a + c."""
+def analogy(name: str, a: str, b: str, c: str, forbid: bool) -> Call:
+    """The nearest neighbours of b − a + c."""
     words = [spoken(name, word) for word in (a, b, c)]
-    return neighbours.analogy(opened(name), *words, top=8, forbid=forbid)
+    return Call("analysis.analogy", model_of(name), *words, top=8, forbid=forbid)
 
 
-@st.cache_resource(max_entries=10, show_spinner="Asking every analogy …")
-def solved(name: str) -> Any:
+def solved(name: str) -> Call:
     """Every analogy that the microworld knows the answer of."""
-    return analogies.solved(opened(name))
+    return Call("analysis.solve_analogies", model_of(name))
 
 
-@st.cache_resource(max_entries=50, show_spinner="Counting …")
-def ratios(name: str, a: str, b: str) -> Any:
+def ratios(name: str, a: str, b: str) -> Call:
     """Ratios of counts, and as the vectors have them."""
-    return contexts.ratios(opened(name), spoken(name, a), spoken(name, b), told(name))
+    return Call("analysis.count_ratios", model_of(name), spoken(name, a), spoken(name, b), examples(name))
 
 
 def known_pairs(name: str, relation: str, most: int = 12) -> tuple[tuple[str, str], ...]:
@@ -106,13 +86,11 @@ def known_pairs(name: str, relation: str, most: int = 12) -> tuple[tuple[str, st
     return tuple(held[:most])
 
 
-@st.cache_resource(max_entries=50)
-def plane(name: str, relation: str) -> Any:
+def plane(name: str, relation: str) -> Call:
     """The pairs of a relation on a plane."""
-    return neighbours.plane(opened(name), known_pairs(name, relation), relation=relation)
+    return Call("analysis.plane", model_of(name), known_pairs(name, relation), relation=relation)
 
 
-@st.cache_resource(show_spinner="Reading both sentences …")
 def uses(name: str, word: str, texts: tuple[str, str]) -> np.ndarray:
-    """How alike a word's vectors are in two texts, by layer."""
-    return neighbours.two_uses(opened(name), word, texts)
+    """The cosine of a word's vectors in two texts, by layer."""
+    return made(Call("analysis.two_uses", model_of(name), word, texts))

@@ -14,83 +14,81 @@ SENSE = "bank"
 OPPOSITES = ("happy", "sad")
 ASKED = ("brother", "sister", "uncle", "aunt")
 NOTATION = (
-    "$w$ is the vector of a word in the middle, $c$ (in GloVe $\\tilde w$) that of a word near it: every word has both. word2vec keeps "
-    "$w$, GloVe $w + \\tilde w$. The deck's $C^+$ and $C^-$ are near words and strangers. $f$ is a word's share of all words in "
-    "word2vec, and in GloVe the weight $f(X_{ij})$ of a count in the loss."
+    "$w$ is the vector of a centre word, $c$ (in GloVe $\\tilde w$) that of a context word: every word has both. word2vec keeps $w$, GloVe "
+    "$w + \\tilde w$. The deck's $C^+$ and $C^-$ are context words and negative samples. $f$ is a word's relative frequency in word2vec; "
+    "in GloVe $f(X_{ij}) = \\min(1, (X_{ij}/x_{\\max})^{0.75})$ is the weight of a count in the loss."
 )
 DECK = (
-    ("L2, GloVe", "*predictive models are black boxes*, GloVe is easier to interpret", "two sides of one thing: skip-gram with $k$ "
-     "strangers fits PMI − log $k$, a count too (Levy and Goldberg 2014)"),
-    ("L2, GloVe", "ratios of probabilities, without a table", "the paper's: $P(k|ice)/P(k|steam)$ is 8.9 for *solid*, 0.085 for *gas*, "
-     "1.36 for *water*, 0.96 for *fashion*; ours are counted above"),
-    ("L2, *the weights we're interested in*", "one table of vectors", "there are two, $w$ and $c$; the second is mostly thrown away"),
-    ("L3, word2vec as a pre-training", "negative context $C^-$", "drawn by chance from all words, so a true neighbour may be among them"),
+    ("L2, GloVe", "*predictive models are black boxes*, GloVe is easier to interpret", "they are related: skip-gram with $k$ "
+     "negative samples fits PMI − log $k$, a count too (Levy and Goldberg 2014)"),
+    ("L2, GloVe", "ratios of probabilities, without a table", "the paper's: $P(k \\mid ice)/P(k \\mid steam)$ is 8.9 for *solid*, "
+     "0.085 for *gas*, 1.36 for *water*, 0.96 for *fashion*; ours are counted above"),
+    ("L2, *the weights we're interested in*", "one table of vectors", "there are two, $w$ and $c$; the second is usually discarded"),
+    ("L3, word2vec as a pre-training", "negative context $C^-$", "drawn at random, so a real context word may be among them"),
     ("L3, *Word2Vec++*", "predicts a word from its context", "the direction of CBOW; skip-gram predicts the context from the word"),
 )  # fmt: skip
 
 
 def commonest(record: Drawn) -> int:
-    """The place of the word of a text that all texts say most often; a full stop is no word."""
+    """The position of the word of a text that is most frequent in all texts; a full stop is no word."""
     return max(range(len(record.tokens)), key=lambda n: (record.tokens.texts[n].isalpha(), float(record.share[n])))
 
 
 def stranger_question(record: Drawn) -> Exercise:
-    """Whether a frequent word is drawn as a stranger as often as it stands in the texts."""
+    """Whether a frequent word is drawn as a negative sample as often as it occurs in the texts."""
     place = commonest(record)
     word, share, lots = record.tokens.texts[place], record.share[place], record.lots[place]
     options = ("more often than that", "just as often", "more rarely than that")
     answer = options[1] if np.isclose(share, lots, rtol=1e-3) else options[0] if lots > share else options[2]
     asked = (
-        f"*{word}* makes up {share:.1%} of all words. Strangers are drawn by $f^{{0.75}}$, made into shares again. How often is a "
-        f"stranger *{word}*?"
+        f"*{word}* makes up {share:.1%} of all words. Negative samples are drawn with probability proportional to $f^{{0.75}}$. How often "
+        f"is a negative sample *{word}*?"
     )
     rare = int(np.argmin(np.where(record.share > 0, record.share, np.inf)))  # one that the texts do say
     why = (
-        f"{lots:.1%} of the strangers. The power takes from frequent words and gives to rare ones: *{record.tokens.texts[rare]}* has "
-        f"{record.share[rare]:.3%} of the words and {record.lots[rare]:.3%} of the strangers."
+        f"{lots:.1%} of the negative samples. The power 0.75 moves probability from frequent words to rare ones: "
+        f"*{record.tokens.texts[rare]}* makes up {record.share[rare]:.3%} of the words and {record.lots[rare]:.3%} of the negative samples."
     )
     return Exercise(asked, answer, why, options)
 
 
 def opposite_question(every: Neighbours) -> Exercise:
-    """How far down the list of its neighbours a word's opposite stands; `every` lists all words."""
+    """The rank of a word's opposite among its neighbours; `every` lists all words."""
     word, other = every.given[0], OPPOSITES[1]
     place = every.words.index(other)
     options = ("among the first 10", "between 11 and 100", "further away")
     answer = options[0] if place < 10 else options[1] if place < 100 else options[2]
     asked = (
-        f"Sort all {len(every.words):,} other words by their cosine with *{word}*. Where does its opposite, *{other}*, stand?"
+        f"Sort all {len(every.words):,} other words by their cosine with *{word}*. What is the rank of its opposite, *{other}*?"
     )
-    why = f"At place {place + 1}, with cosine {every.likeness[place]:.2f}. Both stand in the same surroundings."
+    why = f"Rank {place + 1}, with cosine {every.likeness[place]:.2f}. Both occur in the same contexts."
     return Exercise(asked, answer, why, options)
 
 
 def analogy_question(free: Neighbours, usual: Neighbours, found: Solved) -> Exercise:
-    """What lies nearest to sister − brother + uncle among all words, the three of the question too."""
+    """Which word is nearest to sister − brother + uncle if the three question words are allowed."""
     a, b, c = free.given
     nearest = free.words[0]
     options = tuple(dict.fromkeys((*ASKED, nearest)))
-    asked = (
-        f"{a} : {b} = {c} : ? We compute {b} − {a} + {c}. Which of **all** words lies nearest, the three of the question too?"
-    )
+    asked = f"{a} : {b} = {c} : ? We compute {b} − {a} + {c}. Which word is nearest, if the three question words are allowed?"
     why = (
-        f"Its cosine is {free.likeness[0]:.2f}. With the three words left out it is *{usual.words[0]}*. Over all questions of "
-        f"{found.model}, a word of the question is nearest in {found.total('echoed'):.0%}; tables of analogies leave them out."
+        f"Its cosine is {free.likeness[0]:.2f}. With the three words excluded it is *{usual.words[0]}*. Over all questions for "
+        f"{found.model}, a question word is nearest in {found.total('echoed'):.0%}; published analogy scores exclude them."
     )
     return Exercise(asked, nearest, why, options)
 
 
 def sense_question(cosines: Mapping[str, np.ndarray]) -> Exercise:
-    """Which models give a word another vector in another text."""
+    """Which models give a word different vectors in different texts."""
     moved = [name for name, found in cosines.items() if found.min() < 1 - 1e-4]
     options = ("none of them", *(name for name in cosines), "all of them")
     if len(moved) > 1:
         options = (*options[:-1], " and ".join(moved), options[-1])
     answer = options[0] if not moved else options[-1] if len(moved) == len(cosines) else " and ".join(moved)
-    asked = f"*{SENSES[0]}* *{SENSES[1]}* Which of these models give *{SENSE}* another vector in the second sentence?"
+    asked = f"*{SENSES[0]}* *{SENSES[1]}* Which of these models give *{SENSE}* a different vector in the second sentence?"
     why = (
-        "word2vec and GloVe keep a table: a word, a row of it. GPT-2 reads from the left, and left of *bank* both sentences are the "
-        "same. BERT has read the whole sentence. How far the senses part over many sentences is measured in the ELMo lab."
+        "word2vec and GloVe are tables with one row for each word. GPT-2 reads from the left, and to the left of *bank* both sentences are "
+        "the same. BERT reads the whole sentence. The ELMo lab measures over many sentences how far the senses are apart."
     )
     return Exercise(asked, answer, why, options)
 
@@ -106,7 +104,7 @@ def by_layer(cosines: Mapping[str, np.ndarray]) -> str:
 
 
 def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tuple[Exercise, ...]:
-    """Questions about one text, one pair of words and all analogies; every answer is read off a record or follows from the numbers told."""
+    """Questions about one text, one pair of words and all analogies; every answer is read off a record or computed."""
     place = commonest(record)
     share = round(float(record.share[place]), 4)
     row = record.of(int(record.pairs[0, 0]))[0]
@@ -117,23 +115,23 @@ def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tu
     best = found.relations[int(np.argmax(found.forbidden))]
     return (
         Exercise(
-            f"*{record.tokens.texts[place]}* makes up f = {share:.4f} of all words, and t = 0.001. With which chance does one of them "
-            "stay, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)), "Most are left out; rare words all stay.",
+            f"*{record.tokens.texts[place]}* makes up f = {share:.4f} of all words, and t = 0.001. With which probability is an occurrence "
+            "kept, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)), "Most are dropped; rare words are all kept.",
         ),
         Exercise(
-            f"The trained vectors say σ(w·c) = {said[0]:.2f} for *{middle}* and the near word *{near}*, and "
-            f"{', '.join(f'{value:.2f}' for value in said[1:])} for its strangers. What is the loss of this row?",
+            f"The trained vectors say σ(w·c) = {said[0]:.2f} for *{middle}* and the context word *{near}*, and "
+            f"{', '.join(f'{value:.2f}' for value in said[1:])} for its negative samples. What is the loss of this row?",
             float(-np.log(said[0]) - np.log(1 - np.array(said[1:])).sum()), "−ln σ(w·c) − Σ ln σ(−w·c̄), and σ(−x) = 1 − σ(x).",
         ),
         Exercise(
-            f"P({counted.words[0]} | {a}) = {p:.3g} and P({counted.words[0]} | {b}) = {q:.3g}. Which number should "
-            f"(w_{a} − w_{b})·w̃_{counted.words[0]} be near, but for the biases? (The natural logarithm of the ratio.)",
+            f"P({counted.words[0]} | {a}) = {p:.3g} and P({counted.words[0]} | {b}) = {q:.3g}. Which number does "
+            f"(w_{a} − w_{b})·w̃_{counted.words[0]} approximate, without the biases? (The natural logarithm of the ratio.)",
             float(np.log(p / q)), "GloVe fits logarithms of counts, so a difference of vectors is the logarithm of a ratio.",
         ),
         Exercise("Which relation is solved most often?", best, f"{found.forbidden.max():.1%} of its questions.", found.relations),
         Exercise(
-            f"The plane of *{words.relation}* keeps {words.shares[0]:.1%} of the spread on its first direction, {words.shares[1]:.1%} on "
-            "its second. How many per cent are not in the picture?", 100 * (1 - sum(round(float(x), 3) for x in words.shares)),
-            "So two words that touch in the picture may be far apart.", digits=1,
+            f"The plane of *{words.relation}* shows {words.shares[0]:.1%} of the variance on its first axis, {words.shares[1]:.1%} on its "
+            "second. How many percent are not in the picture?", 100 * (1 - sum(round(float(x), 3) for x in words.shares)),
+            "So two words that are close in the picture may be far apart.", digits=1,
         ),
     )  # fmt: skip

@@ -17,8 +17,8 @@ WORDS = "mean of words"
 DECK = (
     ("L0, Sentence representations", "last forward state and first backward state", "$[b_{y_0}; f_{y_n}]$: each has read the whole "
      "sentence, from its own side"),
-    ("L4, BERT", "the summary as a *sentence embedding*", "[CLS] was trained to tell whether B follows A, never to be near its paraphrase; "
-     "how it ranks is measured above"),
+    ("L4, BERT", "the summary as a *sentence embedding*", "[CLS] was trained to predict whether B follows A, "
+     "never to be near a paraphrase; its ranking is measured above"),
 )  # fmt: skip
 
 
@@ -30,9 +30,9 @@ def turned_question(record: Likeness) -> Exercise:
     if answer == options[1] and same != [way for way in record.ways if WORDS in way]:
         answer = ", ".join(same)
         options = (*options, answer)
-    asked = f"*{record.texts[0]}* *{record.texts[2]}* Which ways give both sentences the very same vector?"
+    asked = f"*{record.texts[0]}* *{record.texts[2]}* Which ways give both sentences exactly the same vector?"
     others = [f"{way} {cosines[0, 2]:.3f}" for way, cosines in zip(record.ways, record.cosines, strict=True) if way not in same]
-    why = f"A mean does not know in which order the words stood. The cosine of the others: {', '.join(others) or 'there are none'}."
+    why = f"A mean ignores the order of the words. The cosine of the others: {', '.join(others) or 'there are none'}."
     return Exercise(asked, answer, why, options)
 
 
@@ -42,15 +42,18 @@ def best_question(record: Ranked) -> Exercise:
     best = max(means, key=means.__getitem__)
     told = ", ".join(f"{way} {means[way]:.2f}" for way in sorted(means, key=means.__getitem__, reverse=True))
     asked = (
-        f"{len(record.grades)} pairs of new sentences have gold grades, from 0 to 5. Each way ranks them by its cosine. Which comes "
-        "nearest to the gold order?"
+        f"{len(record.grades)} pairs of new sentences have gold grades (labels), from 0 to 5. Each way ranks them by its cosine. Which "
+        "comes nearest to the gold order?"
     )
-    why = f"Rank correlation: {told}. A grade counts how many parts of an event differ, and a part is a word or two: shared words say much."
+    why = (
+        f"Rank correlation: {told}. A grade counts how many parts of an event differ, and a part is a word or two, so shared words "
+        f"predict it well."
+    )
     return Exercise(asked, best, why, record.ways)
 
 
 def exercises(record: Likeness, measured: Ranked | None) -> tuple[Exercise, ...]:
-    """Questions whose answers are read off both records or follow from the numbers told."""
+    """Questions whose answers are read off both records or follow from the numbers given."""
     u, v = np.array([0.6, 0.0, 0.8]), np.array([0.0, 0.6, 0.8])
     made = [
         Exercise("u = (0.6, 0, 0.8), v = (0, 0.6, 0.8). What is their cosine?", float(u @ v), "0.8 · 0.8, since both have length 1."),
@@ -58,7 +61,7 @@ def exercises(record: Likeness, measured: Ranked | None) -> tuple[Exercise, ...]
             "The pair above has grade 5 of 5. What is its loss (cos(u, v) − 5/5)²?", float((u @ v - 1) ** 2), "(0.64 − 1)².",
         ),
         Exercise(
-            "u and v have 64 numbers each. How many weights has the W of softmax(W [u; v; |u − v|]) for three answers?",
+            "u and v have 64 dimensions each. How many weights has the W of softmax(W [u; v; |u − v|]) for three answers?",
             float(3 * 3 * 64), "3 · (64 + 64 + 64); it has no bias.", digits=0,
         ),
     ]  # fmt: skip

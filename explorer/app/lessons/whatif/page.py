@@ -1,56 +1,59 @@
-"""Lesson 13. What if: switch parts off, lift the mask, move words, and see what changes."""
+"""Lesson 13. What if: switch parts off, remove the mask, move words, and see what changes."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-import explorer as ex
-from explorer.lessons import whatif as lesson
-from explorer.pages.parts.opening import asked, one_of, opened, read, warn_of_unseen
-from explorer.shells import export, web
-from explorer.shells.lesson import deck, exercises, predict
-from explorer.views import VIEWS
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import asked, model_of, one_of, opened, read, warn_of_unseen
+from explorer.app.exercises import deck, exercises, predict
+from explorer.app.lessons.whatif import questions as lesson
+from explorer.views import VIEWS, export
 
 
-@st.cache_resource(max_entries=100, show_spinner="Reading twice …")
-def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]) -> Any:
-    """A text read without and with edits, each given by its name and its places."""
-    made = [EDITS[what](*where) for what, where in edits]
-    return ex.change(opened(name), text, made, **target(name, text))
+def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]) -> Call:
+    """A text read without and with edits, each given by its name and its arguments."""
+    return Call("change", model_of(name), text, [EDITS[what](*where) for what, where in edits], **target(name, text))
 
 
-@st.cache_resource(max_entries=50, show_spinner="Silencing each part in turn …")
-def hurt(name: str, text: str) -> Any:
+def hurt(name: str, text: str) -> Call:
     """Each part silenced alone."""
-    return ex.damage(opened(name), text, **target(name, text))
+    return Call("damage", model_of(name), text, **target(name, text))
 
 
 def target(name: str, text: str) -> dict[str, str]:
-    """An encoder-decoder writes the text anew."""
+    """An encoder-decoder also reads the text as its target."""
     return {"target": text} if opened(name).family == "encoder-decoder" else {}
 
 
-def swapped(stream: str, first: int, second: int, count: int) -> Any:
-    """Two words that have changed places."""
-    order = np.arange(count)
-    order[[first, second]] = order[[second, first]]
-    return ex.MovePositions(stream, order)
+def swapped(stream: str, first: int, second: int, count: int) -> Call:
+    """Two words with their positions swapped."""
+    order = list(range(count))
+    order[first], order[second] = order[second], order[first]
+    return Call("MovePositions", stream, Call("np.array", order))
 
 
-EDITS: dict[str, Any] = {
-    "silence a head": ex.SilenceHead,
-    "silence attention": lambda stream, layer: ex.SilenceLayer(stream, layer, "attention"),
-    "silence feed-forward": lambda stream, layer: ex.SilenceLayer(stream, layer, "feed-forward"),
-    "look everywhere alike": ex.Uniform,
-    "lift the mask": lambda stream, count: ex.SetMask(stream, np.ones((count, count), bool)),
-    "forbid the future": lambda stream, count: ex.SetMask(stream, np.tril(np.ones((count, count), bool))),
-    "drop ÷ √d": ex.NoScale,
-    "no positions": ex.NoPositions,
+def everywhere(count: int) -> Call:
+    """A mask that forbids nothing."""
+    return Call("np.ones", (count, count), "bool")
+
+
+EDITS: dict[str, Callable[..., Call]] = {
+    "silence a head": partial(Call, "SilenceHead"),
+    "silence attention": lambda stream, layer: Call("SilenceLayer", stream, layer, "attention"),
+    "silence feed-forward": lambda stream, layer: Call("SilenceLayer", stream, layer, "feed-forward"),
+    "look everywhere alike": partial(Call, "Uniform"),
+    "lift the mask": lambda stream, count: Call("SetMask", stream, everywhere(count)),
+    "forbid the future": lambda stream, count: Call("SetMask", stream, Call("np.tril", everywhere(count))),
+    "drop ÷ √d": partial(Call, "NoScale"),
+    "no positions": partial(Call, "NoPositions"),
     "swap two words": swapped,
 }
 FAULTS = {
-    "head 0 of layer 0 is dead": "silence a head",
+    "the last head of layer 0 is dead": "silence a head",
     "layer 1 has no feed-forward": "silence feed-forward",
     "÷ √d was forgotten": "drop ÷ √d",
 }
@@ -77,40 +80,41 @@ def places(kind: str) -> tuple[Any, ...]:
 
 st.title("What if?")
 st.markdown(
-    "A picture shows what a part *does*. Whether the model *needs* it is another question: change the run, and look at what comes "
-    "out. The model itself stays as it is."
+    "A figure shows what a part *does*. Whether the model *needs* it is another question: change the forward pass, and compare the "
+    "output. The weights of the model do not change."
 )
 name, text = asked()
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
-plain = read(lambda: changed(name, text, ()))
-FAULT_AT: dict[str, Any] = {"silence a head": (stream, 0, 0), "silence feed-forward": (stream, 1), "drop ÷ √d": (stream,)}
+plain = read(changed(name, text, ()))
+last_head = opened(name).streams[stream][1] - 1
+FAULT_AT: dict[str, Any] = {
+    "silence a head": (stream, 0, last_head),
+    "silence feed-forward": (stream, 1),
+    "drop ÷ √d": (stream,),
+}
 warn_of_unseen(plain.before.source)
 
 st.header("Change one thing", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = one_of("What", EDITS, "edit", "silence a head")
     where = places(kind)
-record = read(lambda: changed(name, text, ((kind, where),)))
-lines = f"import explorer as ex\nmodel = ex.load({name!r})\n"
-code = f"{lines}trace = ex.change(model, {text!r}, [ex.{type(record.edits[0]).__name__}(…)])"
-web.show(VIEWS["change"], record, code=code)
-web.show(VIEWS["downstream"], record, code=code)
+edited = changed(name, text, ((kind, where),))
+read(edited)
+web.show(VIEWS["change"], edited)
+web.show(VIEWS["downstream"], edited)
 
 st.header("Each part alone", divider="blue")
-known = read(lambda: hurt(name, text))
-predict(
-    lesson.sum_question(known),
-    "guess.sum",
-    lambda: web.show(VIEWS["damage"], known, code=f"{lines}trace = ex.damage(model, {text!r})"),
-)
+known = read(hurt(name, text))
+predict(lesson.sum_question(known), "guess.sum", partial(web.show, VIEWS["damage"], hurt(name, text)))
 
 st.header("Find the fault", divider="blue")
 planted = list(FAULTS)[len(text) % len(FAULTS)]
-broken = read(lambda: changed(name, text, ((FAULTS[planted], FAULT_AT[FAULTS[planted]]),)))
+fault = changed(name, text, ((FAULTS[planted], FAULT_AT[FAULTS[planted]]),))
+broken = read(fault)
 picture = export.themed(VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved"), web.mode())
 st.plotly_chart(picture, key="fault.figure", theme=None)
 question = lesson.fault_question(broken, tuple(FAULTS), planted)
-predict(question, "guess.fault", lambda: web.show(VIEWS["change"], broken, code=code, key="fault"))
+predict(question, "guess.fault", partial(web.show, VIEWS["change"], fault, key="fault"))
 
 exercises(lesson.exercises(known), "whatif.exercise")
 deck(lesson.DECK, lesson.NOTATION)

@@ -1,4 +1,4 @@
-"""What if: what to guess about silenced parts, and faults to find."""
+"""What if: the ◇ questions on silenced parts, and faults to find."""
 
 from __future__ import annotations
 
@@ -7,38 +7,55 @@ import numpy as np
 from explorer.records import Change, Damage, Exercise
 
 NOTATION = (
-    "An edit changes the run, never the model. A silenced head hands on zeros, so $W_O$ adds nothing for it; a silenced sub-layer adds "
-    "nothing to the residual stream. Change is measured as $KL(p\\,\\|\\,p')$ in bits, from the answer before to the one after."
+    "An edit changes the forward pass, never the weights. A silenced head outputs zeros, so $W_O$ adds nothing for it; a "
+    "silenced sub-layer adds nothing to the residual stream. Change is measured as $KL(p\\,\\|\\,p')$ in bits, from the prediction "
+    "before to the one after."
 )
 DECK = (
-    ("L1, layer norm and residuals", "*make training healthy*", "without residuals six small layers learn no more than word frequencies"),
+    ("L0, layer norm and residuals", "*make training healthy*", "without residuals six small layers learn no more than word frequencies"),
     ("L0, encoder", "*feed-forward: hierarchical features*", "often the larger damage when it is silenced: see the last columns"),
-    ("all", "attention as an explanation", "a heavy weight may carry an empty value: silence the head and look"),
+    ("all", "attention as an explanation", "a large weight may carry a value near zero: silence the head and look"),
 )  # fmt: skip
 
 
+ADDS = {
+    "less than the sum": "The heads do in part the same work, so the damage does not add up.",
+    "about the sum": "Here the damage nearly adds up; with another text or model it need not.",
+    "more than the sum": "The heads can stand in for each other: one alone is hardly missed, so the damage does not add up.",
+}
+
+
 def sum_question(record: Damage) -> Exercise:
-    """Whether damages add up."""
+    """Whether the damage of silenced heads adds up."""
     alone, whole = float(record.heads[0].sum()), float(record.whole[0])
     ratio = whole / alone if alone > 0 else float("inf")
     options = ("less than the sum", "about the sum", "more than the sum")
     answer = options[0 if ratio < 0.8 else 1 if ratio <= 1.25 else 2]
     asked = (
-        f"Each head of layer 0 is silenced alone: together {alone:.2f} bits. Now all {record.heads.shape[1]} at once. "
-        "What does that cost?"
+        f"Silenced one at a time, the {record.heads.shape[1]} heads of layer 0 cost {alone:.2f} bits in total. What do all "
+        f"{record.heads.shape[1]} together cost?"
     )
-    return Exercise(asked, answer, f"{whole:.2f} bits, {ratio:.1f} times the sum. Damage does not add up.", options)
+    return Exercise(asked, answer, f"{whole:.2f} bits, {ratio:.1f} times the sum. {ADDS[answer]}", options)
 
 
 def fault_question(record: Change, options: tuple[str, ...], planted: str) -> Exercise:
-    """Which fault was planted, told by what the heads and the predictions did."""
+    """Which fault was planted, judged from what the heads and the predictions did."""
     moved = float(record.divergence.mean())
     asked = (
-        f"A fault was planted in this model: its predictions moved by {moved:.2f} bits. Look at the two pictures. Which one?"
+        f"A fault was planted in this model: its predictions changed by {moved:.2f} bits. Which one? Look at the figure above."
     )
     first = record.edits[0].stream
-    still = int((record.downstream(first).max(axis=1) == 0).sum())
-    return Exercise(asked, planted, f"{still} layers kept all their weights to the bit: they lie below the fault.", options)
+    return Exercise(asked, planted, where_it_acts(record.downstream(first)), options)
+
+
+def where_it_acts(moved: np.ndarray) -> str:
+    """Where a fault acts, from how far the attention weights of each head [layer, head] moved."""
+    same = moved.max(axis=1) == 0
+    still = len(same) if same.all() else int(np.argmin(same))
+    if not still:
+        return "The attention weights of layer 0 change already, so the fault acts inside its attention."
+    layers = "Layer 0's attention weights are" if still == 1 else f"The attention weights of layers 0 to {still - 1} are"
+    return f"{layers} unchanged, so the fault acts after {'it' if still == 1 else 'them'}: a head that is silenced keeps its weights."
 
 
 def exercises(record: Damage) -> tuple[Exercise, ...]:
@@ -46,7 +63,7 @@ def exercises(record: Damage) -> tuple[Exercise, ...]:
     layer, head = np.unravel_index(int(record.heads.argmax()), record.heads.shape)
     asked = [
         Exercise(
-            "Which layer holds the head that this text would miss most?",
+            "Which layer has the head whose silencing costs most on this text?",
             float(layer),
             f"Head {head} of layer {layer}.",
             digits=0,
@@ -55,7 +72,7 @@ def exercises(record: Damage) -> tuple[Exercise, ...]:
         Exercise(
             "And all heads of layer 0 at once?",
             float(record.whole[0]),
-            f"Alone they cost {record.heads[0].sum():.2f} together.",
+            f"Silenced one at a time they cost {record.heads[0].sum():.2f} in total.",
         ),
     ]
     if "feed-forward" in record.names:

@@ -1,4 +1,4 @@
-"""Models that come and go: a checkpoint uploaded as a .zip for one visit, and one of ours to take along."""
+"""A checkpoint uploaded as a .zip for one visit, and a shipped model to download."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from typing import Any
 
 import streamlit as st
 
+from explorer.app.cached import cached
+from explorer.app.call import Call, Given
+from explorer.app.controls import opened
+from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
-from explorer.hub import zipped
-from explorer.pages.parts.opening import opened
-from explorer.shells.lesson import plain
+from explorer.models.hub import archive
 
 SHARING = (
     "**Sharing.** The address of this page holds what you chose: the name or folder, the model beside it, the sentence and the pictures. "
-    "A hub name opens anywhere; a folder only where it lies. An uploaded model does *not* travel with the address: it stays in this "
-    "visit, and is deleted with it."
+    "A hub name opens anywhere; a folder only on the same machine. An uploaded model does *not* travel with the address: it stays in this "
+    "session, and is deleted with it."
 )
 
 
@@ -26,28 +28,35 @@ class Upload:
     """A checkpoint that a visitor uploaded: unpacked into a folder that is removed together with this object."""
 
     def __init__(self, file: Any) -> None:
-        from explorer.loading import load
+        from explorer.models.load import load
 
         self.id, self.name = file.file_id, Path(file.name).stem or "upload"
         self.folder = Path(tempfile.mkdtemp(prefix="explorer-"))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        self.model = load(zipped.unpack(file, self.folder / "model", file.name), device="cpu")
+        folder = archive.unpack(file, self.folder / "model", file.name)
+        try:
+            self.model = load(folder, device="cpu")
+        except ExplorerError as error:  # without the folder on the server
+            raise type(error)(str(error).replace(str(folder), file.name)) from error
         self.model.name = self.name
         self._read: tuple[str, Any] = ("", None)
 
     def trace(self, text: str) -> Any:
         """The trace of a text; the last one is kept."""
-        from explorer.tracing import trace
-
         if self._read[0] != text:
-            self._read = (text, trace(self.model, text, blocks=not getattr(self.model, "without_blocks", "")))
+            self._read = (text, self.call(self.name, text).run())
         return self._read[1]
+
+    def call(self, name: str, text: str) -> Call:
+        """The call that traces a text: with the model that is open here, and elsewhere with the folder of that name."""
+        blocks = not getattr(self.model, "without_blocks", "")
+        return Call("trace", Given(self.model, Call("load", name, device="cpu")), text, blocks=blocks)
 
 
 def uploaded() -> Upload | None:
     """What the visitor uploaded, or None. It lives in the session, and goes with it."""
     file = st.file_uploader(
-        f"Or upload a small checkpoint as a .zip (at most {zipped.PACKED / 1e6:.0f} MB, {zipped.UNPACKED / 1e6:.0f} MB unpacked): "
+        f"Or upload a small checkpoint as a .zip (at most {archive.PACKED / 1e6:.0f} MB, {archive.UNPACKED / 1e6:.0f} MB unpacked): "
         "config.json, the tokenizer's files and *.safetensors. Pickled weights are never opened.",
         type="zip",
         key="upload",
@@ -80,10 +89,10 @@ def take_along(name: str) -> None:
         st.caption(plain(str(error)))
 
 
-@st.cache_resource(max_entries=4, show_spinner="Packing …")
+@cached("Packing …")
 def checkpoint(name: str) -> bytes:
     """A model of ours, exported and packed."""
-    from explorer.loading import export
+    from explorer.models.load import export
 
     with tempfile.TemporaryDirectory() as folder:
-        return zipped.pack(export(opened(name), Path(folder) / name))
+        return archive.pack(export(opened(name), Path(folder) / name))

@@ -1,0 +1,68 @@
+"""What can be asked of a trained model: lens, gradients, statistics, comparisons, what lies near a word, what it is built of.
+
+Each name below is loaded when it is first used.
+
+>>> "neighbours" in dir(ex.analysis)
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from explorer.analysis import costs
+    from explorer.analysis.architectures import context_shift, span_of, visibility_map, word_prediction
+    from explorer.analysis.capabilities import abilities
+    from explorer.analysis.corpus_edits import edit_corpus
+    from explorer.analysis.elmo import both_sides, contexts, elmo_visibility, letter_filters
+    from explorer.analysis.evaluation.analogies import solve_analogies
+    from explorer.analysis.exposure import exposure_bias
+    from explorer.analysis.masks import held_losses, under_masks
+    from explorer.analysis.parameters import blueprint
+    from explorer.analysis.predictions import generator, guess_spans, teacher_and_student
+    from explorer.analysis.scaling import saturation
+    from explorer.analysis.word_pairs import count_ratios, skipgrams
+    from explorer.analysis.word_vectors import analogy, neighbours, plane, two_uses
+
+_HOMES = {
+    "abilities": "analysis.capabilities:abilities",
+    "analogy": "analysis.word_vectors:analogy",
+    "blueprint": "analysis.parameters:blueprint",
+    "both_sides": "analysis.elmo:both_sides",
+    "context_shift": "analysis.architectures:context_shift",
+    "contexts": "analysis.elmo:contexts",
+    "teacher_and_student": "analysis.predictions:teacher_and_student",
+    "costs": "analysis.costs",
+    "count_ratios": "analysis.word_pairs:count_ratios",
+    "edit_corpus": "analysis.corpus_edits:edit_corpus",
+    "elmo_visibility": "analysis.elmo:elmo_visibility",
+    "exposure_bias": "analysis.exposure:exposure_bias",
+    "generator": "analysis.predictions:generator",
+    "guess_spans": "analysis.predictions:guess_spans",
+    "held_losses": "analysis.masks:held_losses",
+    "letter_filters": "analysis.elmo:letter_filters",
+    "neighbours": "analysis.word_vectors:neighbours",
+    "plane": "analysis.word_vectors:plane",
+    "saturation": "analysis.scaling:saturation",
+    "skipgrams": "analysis.word_pairs:skipgrams",
+    "solve_analogies": "analysis.evaluation.analogies:solve_analogies",
+    "span_of": "analysis.architectures:span_of",
+    "two_uses": "analysis.word_vectors:two_uses",
+    "under_masks": "analysis.masks:under_masks",
+    "visibility_map": "analysis.architectures:visibility_map",
+    "word_prediction": "analysis.architectures:word_prediction",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, thing = _HOMES[name].partition(":")
+    found = import_module(f"explorer.{module}")
+    return getattr(found, thing) if thing else found
+
+
+def __dir__() -> list[str]:
+    return __all__

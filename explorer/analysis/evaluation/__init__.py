@@ -1,0 +1,1 @@
+"""Evaluation on held-out text: metrics, samples, and what attention heads attend to."""

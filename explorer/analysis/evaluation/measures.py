@@ -1,0 +1,63 @@
+"""Evaluation of a model: questions are prepared once, and can be asked at every check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.analysis.evaluation import causal
+from explorer.analysis.evaluation.baselines import Measured, merged
+from explorer.analysis.evaluation.causal import edge
+from explorer.analysis.evaluation.context import EvalContext, blank
+from explorer.errors import TextError
+from explorer.models.model import TrainableModel
+from explorer.models.ngram import NGram
+from explorer.text.tokenizers import Tokenizer
+
+Ask = Callable[[Any], Measured]
+Metric = Callable[[EvalContext], Ask | None]  # prepares questions, and gives what puts them to a model; None: nothing to ask
+Baseline = Callable[[Tokenizer, Sequence[Any]], Sequence[Any]]  # from the examples of a training to what a rule counts
+COUNTED: tuple[Metric, ...] = (causal.ngram_metrics,)  # what an n-gram model is asked
+ENDLESS = 1 << 30  # an n-gram model reads texts of any length
+
+
+class Measurement:
+    """Questions about held-out text, prepared for one tokenizer and one objective. Call it with a model to ask them.
+
+    Training does not notice: the model is measured without dropout, no generator of PyTorch is touched, and the mode that the model
+    was in is restored.
+    """
+
+    def __init__(self, context: EvalContext, metrics: Iterable[Metric]) -> None:
+        held = replace(context.held, texts=[text for text in context.held.texts if not blank(text)])
+        if not held.texts:
+            raise TextError("There is no held-out text to measure on. Give at least one.")
+        made = [prepare(replace(context, held=held)) for prepare in metrics]
+        self.asks: list[Ask] = [ask for ask in made if ask is not None]
+
+    @torch.no_grad()
+    def __call__(self, model: TrainableModel | NGram) -> Measured:
+        """Everything that was found, by name."""
+        if isinstance(model, NGram):
+            return merged(ask(model) for ask in self.asks)
+        was = model.module.training
+        model.module.eval()
+        try:
+            return merged(ask(model) for ask in self.asks)
+        finally:
+            model.module.train(was)
+
+
+def as_examples(tokenizer: Tokenizer, examples: Sequence[Any]) -> Sequence[Any]:
+    """The examples of a training as they are, for a rule that counts in them."""
+    return examples
+
+
+def as_rows(tokenizer: Tokenizer, examples: Sequence[Any]) -> list[np.ndarray]:
+    """The examples of a training as rows of ids between their ends, for an n-gram model or the pairs of tokens that were met."""
+    ends = edge(tokenizer)
+    return [np.array([*ends, *example.ids, *ends]) for example in examples]

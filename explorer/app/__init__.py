@@ -1,0 +1,1 @@
+"""The Streamlit app: its frame, and a folder for each lesson."""

@@ -1,0 +1,81 @@
+"""What the pages keep for all visitors: one cache, bounded by bytes, that notices a model folder which was written again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Generic, ParamSpec, TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from explorer.models.cache import Cache, Stamp, stamp
+from explorer.models.store import shelf_folder
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+MOST = 1 << 30  # bytes: about thirty small models with a thousand traces of a sentence
+NAMING = ("name", "folder")  # an argument of this name says which model is read
+KEPT = Cache(MOST)
+
+
+class Cached(Generic[Asked, Answer]):
+    """A function whose answers are kept; called again with equal arguments and unchanged model files, it gives the same object."""
+
+    def __init__(self, function: Callable[Asked, Answer], spinner: str, models: tuple[str, ...]) -> None:
+        self.__wrapped__, self.__doc__, self.__name__ = function, function.__doc__, function.__name__
+        self.spinner, self.models, self.signature = spinner, models, inspect.signature(function)
+        self.own = f"{function.__module__}.{function.__qualname__}"
+
+    def __call__(self, *given: Asked.args, **named: Asked.kwargs) -> Answer:
+        """The answer, from the cache where it is there."""
+        bound = self.signature.bind(*given, **named)
+        bound.apply_defaults()
+        key = (self.own, self._files(bound.arguments), _key(bound.arguments))
+        return kept(key, lambda: self.__wrapped__(*given, **named), self.spinner)
+
+    def clear(self) -> None:
+        """Forget every answer."""
+        KEPT.drop(lambda key: isinstance(key, tuple) and key[0] == self.own)
+
+    def _files(self, arguments: Mapping[str, object]) -> Stamp:
+        """The files of the models that are read, as they are now; who hands in a stamp (`written`) has looked already."""
+        if "written" in arguments:
+            return ()
+        named = [value for name in NAMING if isinstance(value := arguments.get(name), (str, Path))]
+        places = (value if isinstance(value, Path) else shelf_folder(value) for value in (*self.models, *named))
+        return stamp(*(place for place in places if place is not None))
+
+
+class cached:  # noqa: N801  a decorator
+    """Keep the answers of a function. `models` are those that it reads without being told so by `name` or `folder`."""
+
+    def __init__(self, show_spinner: str = "", models: tuple[str, ...] = ()) -> None:
+        self.spinner, self.models = show_spinner, models
+
+    def __call__(self, function: Callable[Asked, Answer]) -> Cached[Asked, Answer]:
+        """The same function, with a memory."""
+        return Cached(function, self.spinner, self.models)
+
+
+def kept(key: Hashable, make: Callable[[], Answer], doing: str = "") -> Answer:
+    """What `make` makes, once for every visitor; `doing` says what the page waits for."""
+    return KEPT.get(key, lambda: _watched(make, doing))
+
+
+def _watched(make: Callable[[], Answer], doing: str) -> Answer:
+    """Make it, while the page says what it waits for."""
+    seen = doing and get_script_run_ctx(suppress_warning=True) is not None
+    with st.spinner(doing) if seen else nullcontext():
+        return make()
+
+
+def _key(value: object) -> Hashable:
+    """Something hashable that is equal where arguments are equal, and tells 1 from True and 1.0."""
+    if isinstance(value, Mapping):
+        return tuple((name, _key(held)) for name, held in value.items())
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_key, value))
+    return type(value), value if isinstance(value, Hashable) else repr(value)

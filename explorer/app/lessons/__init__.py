@@ -1,0 +1,104 @@
+"""The lessons, in the order of the course. One is a folder here: its page, what the page computes, and its questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import unknown
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson: the name of its folder and address, and its title in the menu.
+
+    Its texts, questions and exercises are its attributes (those of `questions.py`); a further part of it, such as
+    `ex.lesson("vectors").editing`, holds those of `editing_questions.py`.
+    """
+
+    name: str
+    title: str
+    lectures: str  # those that it belongs to, as "L0 L2"; the front page lists it under each of them
+    about: str  # what one does there, in a sentence
+    models: tuple[str, ...] = ("bert",)  # without these it stays out of the menu
+
+    @property
+    def page(self) -> Path:
+        """The script that Streamlit runs."""
+        return HERE / self.name / "page.py"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        questions = import_module(f"{__name__}.{self.name}.questions")
+        if hasattr(questions, name):
+            return getattr(questions, name)
+        if (HERE / self.name / f"{name}_questions.py").is_file():
+            return import_module(f"{__name__}.{self.name}.{name}_questions")
+        raise AttributeError(f"The lesson {self.name!r} has no {name!r}. It has: {', '.join(dir(self))}.")
+
+    def __dir__(self) -> list[str]:
+        questions = import_module(f"{__name__}.{self.name}.questions")
+        own = [name for name, held in vars(questions).items() if not name.startswith("_") and _is_of(held, questions.__name__)]
+        return sorted([*own, *(path.stem.removesuffix("_questions") for path in (HERE / self.name).glob("*_questions.py"))])
+
+
+def _is_of(held: Any, module: str) -> bool:
+    """Whether something was written in this module: no module, and nothing imported."""
+    return getattr(held, "__module__", module) == module and not hasattr(held, "__path__") and not hasattr(held, "__file__")
+
+
+def lesson(name: str) -> Lesson:
+    """A lesson by its name: what its page has besides pictures, as texts, questions to guess and exercises on records.
+
+    >>> lesson("attention").title
+    'Attention, step by step'
+    >>> "exercises" in dir(lesson("attention"))
+    True
+    """
+    if name not in LESSONS:
+        raise unknown("lesson", name, LESSONS)
+    return LESSONS[name]
+
+
+LESSONS: dict[str, Lesson] = {
+    lesson.name: lesson
+    for lesson in (
+        Lesson("start", "Start", "", "One sentence through four architectures."),
+        Lesson("tokens", "Tokens", "L0 L1 L2", "Watch a vocabulary being learned, and tokenize your own text with it."),
+        Lesson(
+            "vectors",
+            "Vectors",
+            "L1 L2 L3",
+            "Find a word's nearest neighbours, and add and subtract word vectors.",
+            models=("word2vec", "glove"),
+        ),
+        Lesson("heads", "Heads and layers", "L0 L2", "See which token attends to which, in every head of every layer."),
+        Lesson("attention", "Attention, step by step", "L0 L1 L2 L3", "Walk through one layer, one operation at a time."),
+        Lesson("positions", "Positions", "L0 L1 L2", "Compare the ways to encode position, and shuffle a sentence."),
+        Lesson("families", "Three families", "L0 L1 L2 L3", "Remove a mask, and compare the three families block by block."),
+        Lesson(
+            "corruption",
+            "Corruption lab",
+            "L0 L1 L2 L3 L4",
+            "Hide parts of a text as BERT, SpanBERT, T5 and others do, and guess against the model.",
+        ),
+        Lesson("training", "Pre-training live", "L1 L3", "Watch models learn, go back to what they once were, and train one."),
+        Lesson(
+            "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
+        ),
+        Lesson(
+            "elmo",
+            "ELMo lab",
+            "L0",
+            "From letters to two language models, and to a mix of layers for each task.",
+            models=("elmo",),
+        ),
+        Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Silence heads, move words, take parts away, and see what breaks."),
+        Lesson("yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own."),
+    )
+}

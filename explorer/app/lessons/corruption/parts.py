@@ -1,0 +1,49 @@
+"""The records of the corruption lab, as calls that the page runs and prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.app.call import Call
+from explorer.app.controls import model_of
+from explorer.corruption.strategies import entry_of
+
+BERT = model_of("bert")
+TOKENIZER = Call("text.with_sentinels", BERT.attr("tokenizer"))  # with T5's sentinels
+NEW = ("microworld.texts", 20, 3, "validation")  # stories unrelated to the text
+
+
+def corrupted(text: str, strategy: str, seed: int, **options: Any) -> Call:
+    """One corruption. The shipped model is the generator of a strategy that takes one; unrelated sentences come from other stories."""
+    entry = entry_of(strategy)
+    if "sample" in entry.options:
+        options["sample"] = Call("analysis.generator", BERT, seed)
+    if entry.takes_corpus:
+        options["corpus"] = Call(*NEW)
+    return Call("corrupt", text, strategy, tokenizer=TOKENIZER, seed=seed, **options)
+
+
+def counted(what: str, text: str, *more: Any) -> Call:
+    """Statistics of many corruptions of a text: "rates", "span_lengths" by strategy, "gap_sentences"."""
+    return Call(f"corruption.{what}", text, *more, tokenizer=TOKENIZER)
+
+
+def thousand(seed: int) -> Call:
+    """A thousand tokens of new stories, masked."""
+    new = Call("text.first_tokens", Call("list", Call("microworld.stories", 40, 4, "validation")), TOKENIZER, 1000)
+    return Call("corrupt", new, "mlm", tokenizer=TOKENIZER, seed=seed)
+
+
+def guessed(text: str, words: tuple[int, ...]) -> Call:
+    """What the shipped model predicts with these words masked."""
+    return Call("guess", BERT, Call("hide", text, words, tokenizer=BERT.attr("tokenizer")))
+
+
+def judged(text: str, strategy: str, seed: int, **options: Any) -> Call:
+    """What the shipped model predicts at the positions that a strategy scores."""
+    return Call("guess", BERT, corrupted(text, strategy, seed, **options))
+
+
+def measured(what: str) -> Call:
+    """The curves of one measure, for the trainings with and without 80/10/10."""
+    return Call(Call("lesson", "corruption").attr("part"), Call("result", "planted"), what)

@@ -1,0 +1,92 @@
+"""The records of the decoding lesson, as calls that the page runs and prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from explorer.app.call import Call
+from explorer.app.controls import model_of
+from explorer.decoding import STRATEGIES
+
+Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
+
+
+def steps(name: str, text: str, strategy: str, **options: Any) -> Call:
+    """The steps of one decoding."""
+    return Call("tuple", Call("decode", model_of(name), text, strategy, **options))
+
+
+def written(name: str, text: str, label: str, strategy: str, **options: Any) -> Call:
+    """The text of one strategy."""
+    return Call("decoding.written", model_of(name), text, label, strategy, **options)
+
+
+def ways(seed: int) -> list[Way]:
+    """Every strategy as it is shown beside the others: those that search, then those that sample."""
+    order = sorted(STRATEGIES.items(), key=lambda item: item[1].draws)
+    return [
+        (label, name, ({"seed": seed} if entry.draws else {}) | dict(options))
+        for name, entry in order
+        for label, options in entry.ways(name).items()
+    ]
+
+
+def said() -> list[str]:
+    """The text about every strategy that is shown, and the settings that only some strategies have."""
+    shown = sorted((entry.draws, place, name) for place, (name, entry) in enumerate(STRATEGIES.items()) if entry.ways(name))
+    return [_about(name) for _, _, name in shown]
+
+
+def _about(name: str) -> str:
+    entry = STRATEGIES[name]
+    settings = ", ".join((*entry.reads, *entry.options))
+    return f"**{name}**: {entry.says}" + (f" Settings: {settings}." if settings else "")
+
+
+def beside(name: str, text: str, seed: int, pieces: int) -> dict[str, Call]:
+    """The text of every strategy: those that search, then those that sample."""
+    return {
+        label: written(name, text, label, strategy, max_tokens=pieces, **options) for label, strategy, options in ways(seed)
+    }
+
+
+def everything(name: str, text: str, among: list[int]) -> tuple[Call, ...]:
+    """Greedy and exhaustive search over the same few tokens and four positions."""
+    tiny: dict[str, Any] = {"among": among, "max_tokens": 4, "length_penalty": 0.0}
+    return tuple(written(name, text, *way, **tiny) for way in (("greedy", "greedy"), ("all of them", "exhaustive")))
+
+
+def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
+    """The next token, after a text and the tokens that were chosen since."""
+    return Call("decoding.distribution", model_of(name), text, **({"prefix": list(said)} if said else {}))
+
+
+def watched(name: str, text: str, strategy: str, **options: Any) -> Call:
+    """A text as it is generated, with all attention."""
+    return Call("decoding.watch", model_of(name), text, strategy, **options)
+
+
+def contest(name: str, count: int = 16) -> Call:
+    """Greedy and five beams on the beginnings of new stories, which the models did not read."""
+    return Call("decoding.contest", model_of(name), Call("microworld.texts", count, 5, "validation"), beams=(5,))
+
+
+def trap(name: str) -> Call:
+    """Where greedy lost most in the contest."""
+    return Call("decoding.trap", model_of(name), contest(name))
+
+
+def chosen_pieces(key: str) -> tuple[int, ...]:
+    """The tokens that the visitor chose, from the address of the page."""
+    held = st.query_params.get(key, "")
+    return tuple(int(piece) for piece in held.split(".") if piece.isdecimal())
+
+
+def choose(key: str, pieces: tuple[int, ...]) -> None:
+    """Keep the tokens that the visitor chose in the address of the page."""
+    if pieces:
+        st.query_params[key] = ".".join(map(str, pieces))
+    else:
+        st.query_params.pop(key, None)

@@ -1,0 +1,42 @@
+"""The records of the ELMo lab, as calls that the page runs and prints."""
+
+from __future__ import annotations
+
+from explorer.app.call import Call
+from explorer.app.controls import model_of
+from explorer.models.store import models
+
+USES = 60
+
+
+def trained() -> bool:
+    """Whether there is a trained ELMo."""
+    return "elmo" in models()
+
+
+def elmo() -> Call:
+    """The trained model; where there is none, one with random weights, and the page says so."""
+    if trained():
+        return model_of("elmo")
+    letters = Call("tokenizer", "characters", Call("text.classroom.toys"), size=4000)
+    return Call("build", "elmo", tokenizer=letters, device="cpu")
+
+
+def traced(text: str) -> Call:
+    """One forward pass in both directions."""
+    return Call("trace", elmo(), text)
+
+
+def found(word: str) -> Call:
+    """What the letter filters find in a word."""
+    return Call("analysis.letter_filters", elmo(), word)
+
+
+def expected(text: str) -> Call:
+    """What both directions predict at every word."""
+    return Call("analysis.both_sides", elmo(), text)
+
+
+def used(word: str) -> Call:
+    """A word in many stories, each with its gold sense."""
+    return Call("analysis.contexts", elmo(), word, Call("microworld.uses", word, USES))

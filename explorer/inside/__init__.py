@@ -1,1 +1,0 @@
-"""What can be asked of a model beyond its attention: a lens on its layers, gradients, and what its heads do over many texts."""

@@ -1,0 +1,65 @@
+"""Stories as they are asked for most: as one string each, their openings with gold labels, the uses of one word."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from explorer.errors import unknown
+from explorer.microworld.labels import labelled
+from explorer.microworld.story import Story
+from explorer.microworld.telling import stories
+
+LANGUAGES = ("english", "french")
+
+
+def texts(count: int, seed: int, split: str = "train") -> list[str]:
+    """`count` stories as one string each.
+
+    >>> texts(1, seed=3) == [" ".join(next(stories(1, seed=3)))]
+    True
+    """
+    return [" ".join(story) for story in stories(count, seed, split)]
+
+
+def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5) -> list[Story]:
+    """The first sentences of `count` stories, with their gold labels.
+
+    >>> [len(story.sentences) for story in openings(2, seed=3, sentences=4)]
+    [4, 4]
+    """
+    return [story.opening(sentences) for story in labelled(count, seed, split)]
+
+
+def uses(word: str, count: int, *, seed: int = 7, split: str = "validation", among: int = 3000) -> list[tuple[str, int, str]]:
+    """The first `count` sentences with a word of several senses: (sentence, letter at which the word begins, its gold sense).
+
+    >>> sentence, begin, sense = uses("bank", 1)[0]
+    >>> sentence[begin:begin + 4], sense.split(".")[0]
+    ('bank', 'bank')
+    """
+    found = (use for story in labelled(among, seed, split) for use in _uses_in(story, word))
+    return list(islice(found, count))
+
+
+def sentences_in(language: str, count: int, seed: int, split: str = "train") -> list[str]:
+    """One side of `count` sentence pairs, "english" or "french"; with the same seed the other side is its translation.
+
+    >>> len(sentences_in("french", 2, seed=1)) == len(sentences_in("english", 2, seed=1)) == 2
+    True
+    """
+    from explorer.microworld.translation.pairing import pairs
+
+    if language not in LANGUAGES:
+        raise unknown("language", language, LANGUAGES)
+    return [str(getattr(pair, language)) for pair in pairs(count, seed, split)]
+
+
+def _uses_in(story: Story, word: str) -> list[tuple[str, int, str]]:
+    """The uses of a word in one story."""
+    made, begin = [], 0
+    for number, sentence in enumerate(story.sentences):
+        for label in story.words:
+            if label.sentence == number and label.sense.partition(".")[0] == word and label.text == word:
+                made.append((sentence, label.start - begin, label.sense))
+        begin += len(sentence) + 1
+    return made

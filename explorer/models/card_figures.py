@@ -1,0 +1,34 @@
+"""The figures on the card of a stored model: measured once, on held-out texts, after its training."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+CARD = "CARD.md"
+SHIPPED = re.compile(r"Shipped\s+is\s+seed\s+(\d+)")
+SEED = re.compile(r"seed (\d+)")
+
+
+def figures(card: str) -> dict[str, tuple[float, ...]]:
+    """The figures of a card by name, one value for each seed."""
+    rows = [line.strip("| \n").split("|") for line in card.splitlines() if line.startswith("|")]
+    found = {}
+    for name, *values in rows:
+        try:
+            found[name.strip()] = tuple(float(value) for value in values)
+        except ValueError:  # the head of the table
+            continue
+    return found
+
+
+def shipped_figures(folder: Path, split: str = "validation") -> dict[str, float]:
+    """The figures of the seed that is shipped, on one split, by their name without the split; empty where there is no card."""
+    path = folder / CARD
+    if not path.is_file():
+        return {}
+    card, end = path.read_text("utf-8"), f" ({split})"
+    head = next((line for line in card.splitlines() if line.startswith("| figure")), "")
+    seeds, shipped = SEED.findall(head), SHIPPED.search(card)
+    column = seeds.index(shipped[1]) if shipped and shipped[1] in seeds else 0
+    return {name.removesuffix(end): values[column] for name, values in figures(card).items() if name.endswith(end)}

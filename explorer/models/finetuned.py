@@ -1,0 +1,278 @@
+"""A model with the output layer of one task: it reads a text or two and answers with a class, a number, tags, a stretch or a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from explorer.errors import ChoiceError, TextError
+from explorer.models.model import TrainableModel, check_eval_mode, follows
+from explorer.models.task_rows import AskedText, TaskRow, task_row, words_in
+from explorer.nn.elmo import BiLM, BiLMStates
+from explorer.nn.output_layers import OutputConfig, OutputLayer, output_layer
+from explorer.nn.static import WordVectors
+from explorer.nn.transformer import Transformer
+from explorer.records import Tokens
+from explorer.text.letters import WIDTH
+from explorer.text.reading import Text
+
+LAYER = "task_output"  # the name of the output layer among the parts of a network
+ROWS, LONGEST_ANSWER, LONGEST_TEXT = 64, 12, 60
+GivenText = str | tuple[str, str]
+Answer = str | float | list[tuple[str, str]]  # a label, a stretch or a text; a number; every word with its tag
+NAMES = {"class": "labels", "number": "labels", "tags": "tags"}  # what outputs are called, as those of Hugging Face models here
+
+
+@dataclass(frozen=True)
+class TaskBatch:
+    """Rows of tokens side by side, filled up at the right: ids, segments and which are text [row, position]; letters for an ELMo."""
+
+    ids: Tensor
+    segments: Tensor
+    real: Tensor
+    letters: Tensor | None = None
+
+
+class FinetunedModel(TrainableModel):
+    """`body` is the model as every lesson knows it (`ex.trace(model.body, …)`), `output` the shape of what was put on top of it.
+
+    The output layer is one more part of the body's network, so that it is trained, kept and read with it.
+    """
+
+    def __init__(self, body: TrainableModel, output: OutputConfig, layer: OutputLayer | None = None) -> None:
+        super().__init__(body.name, body.module, body.tokenizer, body.preset)
+        self.body, self.output = body, output
+        if output.kind != "text" and not hasattr(body.module, LAYER):
+            made = (output_layer(output) if layer is None else layer).to(body.device)
+            body.module.add_module(LAYER, made.train(body.module.training))
+
+    @property
+    def layer(self) -> OutputLayer:
+        """The output layer."""
+        return cast(OutputLayer, self.module.get_submodule(LAYER))
+
+    @property
+    def transformer(self) -> Transformer:
+        """The network of a body that is a Transformer."""
+        return cast(Transformer, self.module)
+
+    @property
+    def start(self) -> int:
+        """The token that a decoder beside an encoder begins with."""
+        return self.body.start
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of its pictures must know."""
+        return (*self.body.notes, f"fine-tuned for {self.output.task}")
+
+    def tokens(self, text: Text) -> Tokens:
+        """The tokens that the body would read."""
+        return self.body.tokens(text)
+
+    def reads(self, target: Text | None) -> Tokens | None:
+        """What the decoder beside an encoder would read."""
+        return self.body.reads(target)
+
+    def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
+        """Scores under their names; an encoder-decoder's over the vocabulary. A text that is read apart is compared with itself."""
+        if self.output.kind == "text":
+            return self.body._run(many, reads)
+        check_eval_mode(self.module, self.name)
+        with torch.set_grad_enabled(follows()):
+            rows = [_row(tokens) for tokens in many]
+            return scores_by_name(self.scores(self.batch([*rows, *rows] if self.output.apart else rows)), self.output)
+
+    def rows(self, asked: Sequence[AskedText]) -> list[list[TaskRow]]:
+        """Each text as the row that is read, or as two rows where they are read apart."""
+        if self.output.apart:
+            return [[task_row(self.tokenizer, text) for text in (one.text, one.pair or "")] for one in asked]
+        return [[task_row(self.tokenizer, one.text, one.pair)] for one in asked]
+
+    def batch(self, rows: Sequence[TaskRow]) -> TaskBatch:
+        """Rows as tensors on the model's device."""
+        wide = max(map(len, rows))
+        ids, segments = (np.zeros((len(rows), wide), np.int64) for _ in range(2))
+        letters = np.zeros((len(rows), wide, WIDTH), np.int64) if rows[0].letters is not None else None
+        for n, row in enumerate(rows):
+            ids[n, : len(row)], segments[n, : len(row)] = row.ids, row.segments
+            if letters is not None and row.letters is not None:
+                letters[n, : len(row)] = row.letters
+        real = np.arange(wide) < np.array([len(row) for row in rows])[:, None]
+        made = [torch.as_tensor(array, device=self.device) for array in (ids, segments, real)]
+        return TaskBatch(made[0], made[1], made[2], None if letters is None else torch.as_tensor(letters, device=self.device))
+
+    def states(self, batch: TaskBatch) -> Tensor:
+        """What the output layer reads: the last states [batch, position, dim], of an ELMo all layers [layer, batch, position, dim]."""
+        if self.output.pool == "counts":
+            return batch.ids[..., None]
+        if isinstance(self.module, WordVectors):
+            return cast(Tensor, self.module(batch.ids))
+        if isinstance(self.module, BiLM):
+            assert batch.letters is not None
+            return cast(BiLMStates, self.module(batch.letters, batch.real)).layers
+        real = None if bool(batch.real.all()) else batch.real
+        return cast(Tensor, self.transformer(batch.ids, batch.segments if self.config.segments else None, real))
+
+    def scores(self, batch: TaskBatch) -> Tensor:
+        """The raw scores [batch, class], or [batch, position, class]; of texts read apart the first ones stand first."""
+        return cast(Tensor, self.layer(self.states(batch), batch.real))
+
+    def classify(self, texts: GivenText | Sequence[GivenText]) -> list[Answer]:
+        """The answer to every text or pair (a tuple): a label, a number, a list of (word, tag), a stretch of the text, or a text."""
+        asked = asked_texts(texts, tagged=self.output.kind == "tags")
+        said = self.answers(asked)
+        if self.output.kind == "tags":
+            return [
+                [(one.text[a:b], tag) for (a, b), tag in zip(one.words, tags, strict=True)]
+                for one, tags in zip(asked, said, strict=True)
+            ]
+        return [float(one[0]) if self.output.kind == "number" else one[0] for one in said]
+
+    def probabilities(self, texts: GivenText | Sequence[GivenText]) -> np.ndarray:
+        """The probability of every class for every text [text, class], in the order of `model.output.labels`."""
+        if self.output.kind not in ("class", "text") or not self.output.labels:
+            raise ChoiceError(f"{self.name} gives no classes to whole texts: its output is {self.output.kind!r}. Use classify.")
+        asked = asked_texts(texts, tagged=False)
+        rows = self.checked_rows(asked)
+        found = [self._label_scores(part) for part in _parts(rows)]
+        return torch.cat(found).softmax(-1).cpu().numpy()
+
+    def checked_rows(self, asked: Sequence[AskedText]) -> list[list[TaskRow]]:
+        """The rows, if the model can read all of them."""
+        rows = self.rows(asked)
+        long = [n for n, parts in enumerate(rows) if max(map(len, parts)) > self.longest]
+        if long:
+            most = max(len(row) for parts in rows for row in parts)
+            raise TextError(
+                f"{len(long)} of {len(rows)} texts have more than the {self.longest} tokens that {self.name} reads (the longest "
+                f"{most}); the first is text {long[0]}. Shorten them."
+            )
+        return rows
+
+    def answers(self, asked: Sequence[AskedText], rows: Sequence[list[TaskRow]] | None = None) -> list[tuple[str, ...]]:
+        """For every text what is said, as a metric takes it: one answer, or a tag for each word."""
+        held = self.checked_rows(asked) if rows is None else rows
+        said: list[tuple[str, ...]] = []
+        for first in range(0, len(held), ROWS):
+            said += self._said(asked[first : first + ROWS], held[first : first + ROWS])
+        return said
+
+    @torch.no_grad()
+    def _said(self, asked: Sequence[AskedText], rows: Sequence[list[TaskRow]]) -> list[tuple[str, ...]]:
+        kind, labels = self.output.kind, self.output.labels
+        if kind in ("class", "text") and labels:
+            return [(labels[n],) for n in self._label_scores(rows).argmax(-1).tolist()]
+        if kind == "text":
+            return [(text,) for text in self._written(rows)]
+        scores = self.scores(self.batch(stacked_rows(rows)))
+        if kind == "number":
+            return [(str(value),) for value in scores[:, 0].tolist()]
+        return [SAY[kind](self, one, row[0], part) for one, row, part in zip(asked, rows, scores, strict=True)]
+
+    @torch.no_grad()
+    def _label_scores(self, rows: Sequence[list[TaskRow]]) -> Tensor:
+        """The score of every label: an encoder-decoder's is log P of its text."""
+        batch = self.batch(stacked_rows(rows))
+        if self.output.kind != "text":
+            return self.scores(batch)
+        memory = self.transformer.encode(batch.ids, batch.real)
+        targets = [self.tokenizer.encode(label).ids.copy() for label in self.output.labels]
+        return torch.stack([self._log_p(memory, batch.real, target) for target in targets], dim=-1)
+
+    def _log_p(self, memory: Tensor, real: Tensor, target: np.ndarray) -> Tensor:
+        ids = torch.as_tensor(target, device=self.device).expand(len(memory), -1)
+        hidden = self.transformer.decode(memory, self.shifted(ids), real)
+        logp = functional.log_softmax(self.transformer.outputs(hidden)["lm"], dim=-1)
+        return logp.gather(-1, ids[..., None])[..., 0].sum(-1)
+
+    def shifted(self, ids: Tensor) -> Tensor:
+        """What the decoder reads for these targets: the start token, then all but the last."""
+        return torch.cat((torch.full_like(ids[:, :1], self.body.start), ids[:, :-1]), dim=1)
+
+    def _written(self, rows: Sequence[list[TaskRow]]) -> list[str]:
+        """What an encoder-decoder writes, greedily."""
+        batch, end = self.batch(stacked_rows(rows)), self.tokenizer.vocabulary.last
+        memory = self.transformer.encode(batch.ids, batch.real)
+        said = torch.full((len(rows), 1), self.body.start, device=self.device)
+        ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
+        for _ in range(min(LONGEST_TEXT, self.longest - 1)):
+            hidden = self.transformer.decode(memory, said, batch.real)
+            best = self.transformer.outputs(hidden[:, -1:])["lm"][:, 0].argmax(-1)
+            said = torch.cat((said, best[:, None]), dim=1)
+            ended |= best == end
+            if bool(ended.all()):
+                break
+        return [self.tokenizer.decode(_until(row, end)).strip() for row in said[:, 1:].tolist()]
+
+
+def _row(tokens: Tokens) -> TaskRow:
+    """Tokens as a row whose places in a text nobody asks for."""
+    places = np.zeros((len(tokens), 2), np.int64)
+    return TaskRow(tokens.ids, np.array(tokens.segments), places[:, 0], places, tokens.characters)
+
+
+def _until(ids: list[int], end: int | None) -> list[int]:
+    return ids[: ids.index(end)] if end in ids else ids
+
+
+def _tags(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
+    """The best tag at the first token of every word; a word that was cut off has none, which is O."""
+    labels, best = model.output.labels, scores.argmax(-1).tolist()
+    none = "O" if "O" in labels else labels[0]
+    return tuple(labels[best[n]] if n >= 0 else none for n in row.first(asked.words).tolist())
+
+
+def _stretch(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
+    """The stretch i … j of the second text, at most so many tokens long, with the highest s_i + e_j."""
+    there = np.flatnonzero(row.part == 1)
+    if not len(there):
+        return ("",)
+    start, end = (scores[there, n].cpu().numpy() for n in (0, 1))
+    sums = start[:, None] + end[None, :]
+    far = np.arange(len(there))
+    apart = far[None, :] - far[:, None]
+    sums[(apart < 0) | (apart >= LONGEST_ANSWER)] = -np.inf
+    i, j = np.unravel_index(sums.argmax(), sums.shape)
+    return ((asked.pair or "")[row.offsets[there[i], 0] : row.offsets[there[j], 1]].strip(),)
+
+
+SAY = {"tags": _tags, "span": _stretch}
+
+
+def scores_by_name(scores: Tensor, output: OutputConfig) -> dict[str, Tensor]:
+    """Scores under their names."""
+    if output.kind == "span":
+        return {"start": scores[..., 0], "end": scores[..., 1]}
+    return {NAMES[output.kind]: scores}
+
+
+def stacked_rows(rows: Sequence[list[TaskRow]]) -> list[TaskRow]:
+    """All first rows, then (where texts are read apart) all second ones."""
+    return [parts[n] for n in range(len(rows[0])) for parts in rows]
+
+
+def asked_texts(texts: GivenText | Sequence[GivenText], *, tagged: bool) -> list[AskedText]:
+    """A text, a pair or a list of them as what is asked; for tags with the words of each text."""
+    if not isinstance(texts, (str, Sequence)):
+        raise TextError(f"Give a text, a pair of texts in a tuple, or a list of them; this is {type(texts).__name__}.")
+    many = [texts] if isinstance(texts, (str, tuple)) else list(texts)
+    made = []
+    for one in many:
+        parts = (one,) if isinstance(one, str) else one
+        if not isinstance(parts, tuple) or len(parts) > 2 or not all(isinstance(part, str) and part.strip() for part in parts):
+            raise TextError("A text is empty or no string. Give a text, a pair of texts in a tuple, or a list of them.")
+        asked = AskedText(parts[0], parts[1] if len(parts) == 2 else None)
+        made.append(asked._replace(words=words_in(asked.text)) if tagged else asked)
+    return made
+
+
+def _parts(rows: list[list[TaskRow]]) -> Iterator[list[list[TaskRow]]]:
+    for first in range(0, len(rows), ROWS):
+        yield rows[first : first + ROWS]

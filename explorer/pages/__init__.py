@@ -1,1 +1,0 @@
-"""One Streamlit script for each lesson."""

@@ -1,0 +1,91 @@
+"""A trace as tables of pandas, for those who would rather group and sort than look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from explorer.errors import ChoiceError, MissingError, unknown
+from explorer.records.tokens import Tokens
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Trace = Any  # a `records.Trace`, whose module imports this one
+
+
+def frame_of(trace: Trace, what: str) -> DataFrame:
+    """One part of a trace as a table."""
+    if what not in FRAMES:
+        raise unknown("table of a trace", what, FRAMES)
+    return table_of(lambda: FRAMES[what](trace))
+
+
+def table_of(made: Any) -> DataFrame:
+    """Columns or rows as a table of pandas; given as a function, they are made only where pandas is there."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingError("A table needs pandas, which is not installed: pip install pandas.") from error
+    return pandas.DataFrame(made() if callable(made) else made)
+
+
+def attention(trace: Trace) -> dict[str, Any]:
+    """A row for every weight: stream, layer, head, who looks (query) at whom (key)."""
+    parts = [_weights(trace, number) for number in range(len(trace.attention))]
+    if not parts:
+        raise ChoiceError("This trace holds no attention.")
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _weights(trace: Trace, number: int) -> dict[str, np.ndarray]:
+    held = trace.attention[number]
+    rows, columns = (np.array(tokens.texts, dtype=object) for tokens in trace.axes(held.stream))
+    head, query, key = (index.reshape(-1) for index in np.indices(held.weights.shape))
+    return {
+        "stream": np.full(len(head), held.stream, dtype=object), "layer": np.full(len(head), held.layer), "head": head,
+        "query": query, "key": key, "query_token": rows[query], "key_token": columns[key], "weight": held.weights.reshape(-1),
+    }  # fmt: skip
+
+
+def tokens(trace: Trace) -> list[dict[str, Any]]:
+    """A row for every token that was read; `text` says of which text, "source" or "target"."""
+    held = {"source": trace.source, "target": trace.target}
+    return [row for name, read in held.items() if read is not None for row in _read(name, read)]
+
+
+def _read(name: str, read: Tokens) -> list[dict[str, Any]]:
+    columns = zip(read.ids.tolist(), read.texts, read.words, read.sentences, read.segments, read.special, strict=True)
+    names = ("id", "token", "word", "sentence", "segment", "special")
+    return [{"text": name, "position": n, **dict(zip(names, row, strict=True))} for n, row in enumerate(columns)]
+
+
+def top(trace: Trace) -> dict[str, Any]:
+    """A row for each of the most likely tokens at every position, the likeliest with rank 0."""
+    if trace.top is None:
+        raise ChoiceError("This trace holds no predictions: the model says nothing about the vocabulary.")
+    position, rank = (index.reshape(-1) for index in np.indices(trace.top.ids.shape))
+    texts = [text for row in trace.top.texts for text in row]
+    flat = {"id": trace.top.ids.reshape(-1), "token": texts, "logp": trace.top.logp.reshape(-1)}
+    return {"position": position, "rank": rank, **flat}
+
+
+def hidden(trace: Trace) -> dict[str, Any]:
+    """A row for every hidden state: stream, layer (0 is what enters the first), position, token, then its numbers."""
+    parts = []
+    for stream, states in trace.hidden.items():
+        layer, position = (index.reshape(-1) for index in np.indices(states.shape[:2]))
+        texts = np.array(trace.axes(stream)[0].texts, dtype=object)
+        named = {
+            "stream": np.full(len(layer), stream, dtype=object),
+            "layer": layer,
+            "position": position,
+            "token": texts[position],
+        }
+        parts.append({**named, **{str(d): states[..., d].reshape(-1) for d in range(states.shape[-1])}})
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+FRAMES: dict[str, Callable[[Trace], Any]] = {"attention": attention, "tokens": tokens, "top": top, "hidden": hidden}

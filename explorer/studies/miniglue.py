@@ -1,0 +1,171 @@
+"""MiniGLUE: the columns of the lectures' GLUE table at classroom scale, each model beside its own shape from scratch.
+
+`python -m explorer.studies.miniglue` measures it again and writes `data/results/miniglue`; `explorer miniglue` prints it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.errors import unknown
+from explorer.models import results
+from explorer.records import TaskTable
+from explorer.studies import common_runs
+from explorer.training.finetune.finetuning import finetune
+from explorer.training.finetune.labelled import task_named
+from explorer.training.finetune.metrics import interval
+
+NAME = "miniglue"
+PROCESSES = 3
+TASKS = ("sentiment", "acceptability", "entailment", "paraphrase", "similarity", "entities")
+SYSTEMS: dict[str, tuple[str, str]] = {  # each with its model and how it learns
+    "bag of words": ("bag of words", "full"),
+    "word vectors": ("word2vec", "full"),
+    "word vectors, from scratch": ("word2vec", "scratch"),
+    "ELMo + biLSTM": ("elmo", "frozen"),
+    "ELMo + biLSTM, from scratch": ("elmo", "scratch"),
+    "GPT": ("gpt2", "full"),
+    "GPT, from scratch": ("gpt2", "scratch"),
+    "BERT": ("bert", "full"),
+    "BERT, from scratch": ("bert", "scratch"),
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is learned and asked."""
+
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    examples: int = 200
+    steps: int = 200
+    asked: int = 200
+    systems: tuple[str, ...] = tuple(SYSTEMS)
+    tasks: tuple[str, ...] = TASKS
+
+
+def sized(
+    seeds: int, examples: int, steps: int, *, systems: Sequence[str] = (), tasks: Sequence[str] = (), asked: int = 200
+) -> Size:
+    """A size from what is said on the command line; an empty list means all."""
+    for what, given, known in (("system", systems, SYSTEMS), ("task of MiniGLUE", tasks, TASKS)):
+        for name in given:
+            if name not in known:
+                raise unknown(what, name, known)
+    return Size(tuple(range(max(1, seeds))), examples, steps, asked, tuple(systems or SYSTEMS), tuple(tasks or TASKS))
+
+
+def one(system: str, task: str, seed: int, size: Size) -> tuple[float, float, float]:
+    """One fine-tuning: its score on new texts, the seconds that it took, and the score of the most frequent answer."""
+    model, how = SYSTEMS[system]
+    begin = time.perf_counter()
+    run = finetune(
+        model, task=task, how=how, seed=seed, examples=size.examples, steps=size.steps, checks=0, snapshots=0, device="cpu"
+    )
+    for _ in run:
+        pass
+    took = time.perf_counter() - begin
+    return run.score("test", size.asked), took, run.blind("test", size.asked)
+
+
+def measured(size: Size, say: Callable[[str], object] = lambda line: None, processes: int = 0) -> TaskTable:
+    """Every system on every task with every seed; the same labelled texts for all systems."""
+    each = [(system, task, seed, size) for system in size.systems for task in size.tasks for seed in size.seeds]
+    shape = (len(size.systems), len(size.tasks), len(size.seeds), 3)
+    found = np.array(common_runs.each(one, each, processes)).reshape(shape)
+    scores, seconds, blind = found[..., 0], found[..., 1], found[0, :, -1, 2]
+    for i, system in enumerate(size.systems):
+        told = ", ".join(f"{task} {scores[i, j].mean():.3f}" for j, task in enumerate(size.tasks))
+        say(f"{system}: {told} ({seconds[i].mean():.1f} s each)")
+    metrics = tuple(task_named(task).metric for task in size.tasks)
+    note = f"{size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; {size.asked} new texts with new words"
+    return TaskTable(size.systems, size.tasks, metrics, scores, intervals(scores), seconds, blind, note)
+
+
+def intervals(scores: np.ndarray) -> np.ndarray:
+    """Mean, low and high of the last axis."""
+    return np.apply_along_axis(lambda values: np.array(interval(values)), -1, scores)
+
+
+def printed(table: TaskTable) -> str:
+    """The table as text: the mean and half of the 95 % interval."""
+    wide = max(map(len, table.systems)) + 2
+    head = " " * wide + "".join(f"{task:>18}" for task in (*table.tasks, "mean", "seconds"))
+    under = " " * wide + "".join(f"{metric:>18}" for metric in table.metrics)
+    lines = [head, under]
+    for i, system in enumerate(table.systems):
+        cells = [f"{mean:.3f} ± {high - mean:.3f}" for mean, _, high in table.intervals[i]]
+        cells += [f"{table.average[i]:.3f}", f"{table.seconds[i].mean():.1f}"]
+        lines.append(f"{system:{wide}}" + "".join(f"{cell:>18}" for cell in cells))
+    lines.append(f"{'most frequent answer':{wide}}" + "".join(f"{value:>18.3f}" for value in table.blind))
+    return "\n".join([*lines, f"{table.note}; ± is half of the 95 % interval of the mean; {table.seconds.sum():.0f} s in all."])
+
+
+def as_plain(table: TaskTable) -> dict[str, Any]:
+    """The table as JSON takes it."""
+    scores = {
+        system: {task: table.scores[i, j].tolist() for j, task in enumerate(table.tasks)}
+        for i, system in enumerate(table.systems)
+    }
+    about = {"tasks": list(table.tasks), "metrics": list(table.metrics), "note": table.note}
+    return about | {"scores": scores, "seconds": float(table.seconds.sum()), "most frequent": table.blind.tolist()}
+
+
+def apart(table: TaskTable, one_: str, other: str) -> tuple[str, ...]:
+    """The tasks on which the interval of one system lies wholly above that of another."""
+    i, j = table.systems.index(one_), table.systems.index(other)
+    return tuple(task for n, task in enumerate(table.tasks) if table.intervals[i, n, 1] > table.intervals[j, n, 2])
+
+
+def card(table: TaskTable) -> str:
+    """What was measured, what was found, and how to do it again."""
+    head = f"| | {' | '.join(f'{task} ({metric})' for task, metric in zip(table.tasks, table.metrics, strict=True))} | mean |"
+    rows = [head, "|---" * (len(table.tasks) + 2) + "|"]
+    for i, system in enumerate(table.systems):
+        cells = " | ".join(f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in table.intervals[i])
+        rows.append(f"| {system} | {cells} | {table.average[i]:.3f} |")
+    rows.append(f"| most frequent answer | {' | '.join(f'{value:.3f}' for value in table.blind)} | |")
+    pairs = [(name, f"{name}, from scratch") for name in table.systems if f"{name}, from scratch" in table.systems]
+    found = [f"- {name} above from scratch: {', '.join(apart(table, name, other)) or 'nowhere'}." for name, other in pairs]
+    missing = [name for name in SYSTEMS if name not in table.systems]
+    found += [f"- Not measured this time: {', '.join(missing)}."] if missing else []
+    order = [table.systems[n] for n in np.argsort(-table.average)]
+    return CARD.format(
+        note=table.note, rows="\n".join(rows), found="\n".join(found), order=" > ".join(order), seconds=table.seconds.sum()
+    )
+
+
+CARD = """# MiniGLUE
+
+{note}. In brackets the 95 % interval of the mean over the seeds (Student's t).
+
+{rows}
+
+Where the intervals do not overlap:
+
+{found}
+
+By the mean of all tasks: {order}.
+
+All fine-tunings together took {seconds:.0f} seconds on this occasion, on a busy machine. Make it again: `explorer miniglue`, or
+`python -m explorer.studies.miniglue` to write the record.
+"""
+
+
+def main() -> None:
+    """Measure at the size that is named (seeds, examples, steps, and the systems if not all) and write the record."""
+    torch.set_num_threads(1)
+    numbers, systems = [int(word) for word in sys.argv[1:4]] or [5, 200, 200], sys.argv[4:]
+    table = measured(sized(*numbers, systems=systems), lambda line: sys.stderr.write(line + "\n"), PROCESSES)
+    results.write_result(NAME, table, card(table))
+    sys.stdout.write(printed(table) + "\n")
+
+
+if __name__ == "__main__":
+    main()

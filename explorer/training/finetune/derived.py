@@ -1,0 +1,79 @@
+"""More tasks of the microworld: acceptability, paraphrase, similarity, questions with an answer in the text, and summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from explorer.microworld.derived.acceptability import judged
+from explorer.microworld.derived.paraphrase import paraphrases
+from explorer.microworld.derived.questions import questions, summaries
+from explorer.training.finetune.microworld import SEED, TASKS
+from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
+
+SAME, GRADES = 5, 6  # the grade of one event told twice, and how many grades there are
+TURNS = (4, SAME, 3, SAME)  # of every four pairs two tell one event, and two tell events that differ in one or two parts
+
+
+def acceptability(count: int, split: str, seed: int = SEED) -> Questions:
+    """Is this sentence as it should be, or has it one fault?"""
+    return _whole(((one.text,), "right" if one.good else "wrong") for one in judged(count, seed, split))
+
+
+def paraphrase(count: int, split: str, seed: int = SEED) -> Questions:
+    """Do two sentences tell the same event? In half of the pairs one or two parts of it differ."""
+    return _whole(_same_or_near(count, seed, split))
+
+
+def similarity(count: int, split: str, seed: int = SEED) -> Questions:
+    """How much of an event do two sentences share, from 0 to 5?"""
+    return _whole(((pair.first, pair.second), str(pair.grade)) for pair in paraphrases(count, seed, split))
+
+
+def answers(count: int, split: str, seed: int = SEED) -> Questions:
+    """Which stretch of the story answers the question? The places are the question and the answer."""
+    texts: list[str] = []
+    examples = []
+    for asked in questions(count, seed, split):
+        places = (TokenPosition(len(texts), 0, len(asked.question)), TokenPosition(len(texts) + 1, asked.start, asked.end))
+        texts += [asked.question, asked.text]
+        examples.append(LabelledExample(places, asked.answer))
+    return Questions(tuple(texts), tuple(examples))
+
+
+def summary(count: int, split: str, seed: int = SEED) -> Questions:
+    """What does a story come to? The answer is a text."""
+    return _whole(((one.text,), one.summary) for one in summaries(count, seed, split))
+
+
+def _same_or_near(count: int, seed: int, split: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Pairs of the highest grade and pairs of the grades just below it, in turn."""
+    made = 0
+    for pair in paraphrases(GRADES * count, seed, split):
+        if made < count and pair.grade == TURNS[made % len(TURNS)]:
+            yield (pair.first, pair.second), "same" if pair.grade == SAME else "different"
+            made += 1
+
+
+def _whole(items: Iterable[tuple[tuple[str, ...], str]]) -> Questions:
+    """Questions about whole texts, or pairs of them."""
+    texts: list[str] = []
+    examples = []
+    for parts, label in items:
+        examples.append(
+            LabelledExample(tuple(TokenPosition(len(texts) + n, 0, len(part)) for n, part in enumerate(parts)), label)
+        )
+        texts += parts
+    return Questions(tuple(texts), tuple(examples))
+
+
+DERIVED = {
+    task.name: task
+    for task in (
+        Task("acceptability", "sentence", "is this sentence right", acceptability, metric="Matthews"),
+        Task("paraphrase", "pair", "do both tell the same event", paraphrase, join="compared"),
+        Task("similarity", "graded", "how much do both share, 0 to 5", similarity, join="compared", metric="Spearman"),
+        Task("questions", "question", "which stretch is the answer", answers, metric="F1 of words"),
+        Task("summary", "text", "what does a story come to", summary, metric="F1 of words"),
+    )
+}
+EVERY_TASK = TASKS | DERIVED

@@ -1,0 +1,109 @@
+"""From a model and a task to a run that fine-tunes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import ChoiceError, unknown
+from explorer.models.factory import model_of
+from explorer.models.load import load, pick_device
+from explorer.models.model import TrainableModel
+from explorer.nn.factory import initialised
+from explorer.nn.static import StaticConfig
+from explorer.text.learning import tokenizer as learned
+from explorer.training.finetune.bodies import COUNTS, with_output_layer
+from explorer.training.finetune.labelled import Labelled, classes, draw_labelled, task_named
+from explorer.training.finetune.microworld import SEED
+from explorer.training.finetune.plan import RATES, FinetunePlan
+from explorer.training.finetune.run import FinetuneRun
+from explorer.training.finetune.task import Task
+
+WORDS = 20_000  # the most words that a bag of words counts
+
+
+def finetune(  # noqa: PLR0913  the public contract fixes these names
+    model: str | Path | TrainableModel,
+    *,
+    task: str | Task = "sentiment",
+    examples: int | Sequence[Labelled] = 200,
+    how: str = "",
+    steps: int = 200,
+    seed: int = 0,
+    folder: str | Path | None = None,
+    device: str = "auto",
+    **options: Any,
+) -> FinetuneRun:
+    """A run that teaches a pre-trained model a task. Iterate over it for one `TrainingStep` each; `run.model` answers.
+
+    `model` is a name, a folder or a model, of which a copy learns; "bag of words" counts words and knows nothing else. `task` is
+    a name of `ex.tasks()` or one read by `ex.tasks.from_file`. `examples` is how many labelled texts are learned from; another
+    `seed` draws others. `how` is "full" (every weight moves), "last-2" (the last two layers and the output layer), "frozen" (the
+    output layer alone), "lora" (low-rank adapters of `rank`) or "scratch" (the same shape with new weights); where nothing is said
+    it is full for Transformers and frozen for ELMo and word vectors. A decoder with `lm_weight` λ minimises L3 = L2 + λ·L1.
+    `folder` keeps the run and takes it up again. `options` are parts of the plan: batch, rate, schedule, checks, …
+    >>> run = ex.finetune("bert", task="sentiment", examples=24, steps=2, checks=0, snapshots=0)
+    >>> [step.step for step in run], run.model.classify("Anna was happy.")[0] in run.model.output.labels
+    ([1, 2], True)
+    """
+    chosen = task_named(task)
+    held = _examples(chosen, examples, seed)
+    source = _source(model, held, device)
+    labels = classes(chosen, held)
+    how = how or ("frozen" if source.family in ("bilm", "static") and source.preset != COUNTS else "full")
+    plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(held), **options})
+    return FinetuneRun(
+        with_output_layer(source, chosen, labels, plan), chosen, held, plan, None if folder is None else Path(folder)
+    )
+
+
+def _examples(task: Task, examples: int | Sequence[Labelled], seed: int) -> tuple[Labelled, ...]:
+    """The labelled texts: those given, or so many of the task's own, drawn by seed."""
+    if not isinstance(examples, int):
+        return tuple(examples)
+    if isinstance(examples, bool) or examples < 1:
+        raise ChoiceError(f"examples={examples!r} must be a whole number of labelled texts, for example 200.")
+    held = draw_labelled(task, examples, "train", SEED + 1000 * (seed + 1))
+    if task.kind in ("sentence", "pair", "token") and len(classes(task, held)) < 2:
+        raise ChoiceError(
+            f"The {len(held)} examples of {task.name!r} have one label only, so nothing can be told apart. Give more."
+        )
+    return held
+
+
+def _source(model: object, held: Sequence[Labelled], device: str) -> TrainableModel:
+    """The model to begin with."""
+    if isinstance(model, str) and model.replace("-", " ") == COUNTS:
+        return _bag_of_words(held)
+    found = load(model, device=device) if isinstance(model, (str, Path)) else model
+    if not isinstance(found, TrainableModel):
+        raise ChoiceError(
+            f"finetune takes a model of ours, for example 'bert' or ex.load(…); this is {type(found).__name__}. "
+            "A folder of Hugging Face's opens as ours with ex.load(folder, native=True) where there is a twin."
+        )
+    found.module.to(pick_device(device))
+    return found
+
+
+def _bag_of_words(held: Sequence[Labelled]) -> TrainableModel:
+    """A model that knows no word vectors: its output layer counts words. Its words are those of the labelled texts."""
+    texts = [text for one in held for text in (one.asked.text, one.asked.pair) if text]
+    words = learned("words", texts, size=WORDS)
+    shape = StaticConfig(words.vocabulary.size, dim=1)
+    return model_of(COUNTS, initialised(shape, 0), words, COUNTS)
+
+
+def _plan(task: Task, model: TrainableModel, given: dict[str, Any]) -> FinetunePlan:
+    known = [field.name for field in fields(FinetunePlan)]
+    for name in given:
+        if name not in known or name in ("task", "model", "objective", "optimiser"):
+            raise unknown("setting of finetune", name, [one for one in known if one not in ("task", "model", "objective")])
+    plan = FinetunePlan(task.name, str(model.name), **given)
+    return plan if "rate" in given else FinetunePlan(task.name, str(model.name), **{**given, "rate": usual_rate(plan, model)})
+
+
+def usual_rate(plan: FinetunePlan, model: TrainableModel) -> float:
+    """The rate where none is given: the fewer weights move, the faster; single words move as fast as an output layer."""
+    return RATES["frozen"] if model.family == "static" else RATES[plan.kind_of_how]

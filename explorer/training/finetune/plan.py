@@ -1,0 +1,78 @@
+"""The plan of a fine-tuning, and what cannot be learned, said before the first step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.errors import ChoiceError, unknown
+from explorer.training.plan import Plan
+from explorer.training.schedules import lr_share
+
+HOW = ("full", "last-k", "frozen", "lora", "scratch")
+LEAST = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0, "examples": 1, "asked": 1, "rank": 1}
+TOO_LONG = ("error", "cut", "skip")
+RATES = {"full": 1e-3, "last-k": 2e-3, "frozen": 1e-2, "lora": 5e-3, "scratch": 2e-3}
+
+
+@dataclass(frozen=True)
+class FinetunePlan:
+    """Everything that decides what a fine-tuning does. `rate` is that of `how` where none is given."""
+
+    task: str
+    model: str
+    how: str = "full"  # full, last-2 (the last two layers), frozen, lora, scratch
+    examples: int = 200
+    steps: int = 200
+    batch: int = 16
+    rate: float = 1e-3
+    seed: int = 0
+    schedule: str = "linear"
+    warm: float = 0.1
+    lm_weight: float = 0.0  # λ of L3 = L2 + λ·L1: how much a decoder goes on predicting the texts of the task
+    rank: int = 8  # of low-rank adapters
+    snapshots: int = 2
+    checks: int = 4
+    asked: int = 200  # so many held-out texts are asked about at a check
+    too_long: str = "skip"  # what becomes of a text that the model cannot read: error, cut or skip
+    precision: str = "float32"
+    accumulate: int = 1
+    optimiser: str = "adamw"
+    objective: str = "fine-tuning"
+    corpus: dict[str, Any] = field(default_factory=dict)
+
+    kept = Plan.kept
+    checked = Plan.checked
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ChoiceError(f"{name}={value!r} must be a whole number and at least {least}.")
+        for name in ("rate", "lm_weight", "warm"):
+            value = getattr(self, name)
+            right = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            if not right or value < 0 or (name == "rate" and value == 0) or (name == "warm" and value >= 1):
+                raise ChoiceError(f"{name}={value!r} must be a number of 0 or more (rate above 0, warm below 1).")
+        if self.too_long not in TOO_LONG:
+            raise unknown("way to treat long texts: too_long", self.too_long, TOO_LONG)
+        last_layers(self.how)
+        lr_share(self.schedule, 1, self.steps, self.warm)
+
+    @property
+    def kind_of_how(self) -> str:
+        """`how` without its number."""
+        return "last-k" if self.how.startswith("last-") else self.how
+
+
+def last_layers(how: str) -> int:
+    """How many layers "last-2" means; 0 for every other way to fine-tune."""
+    if isinstance(how, str) and how.startswith("last-"):
+        number = how.removeprefix("last-")
+        if not number.isdecimal() or int(number) < 1:
+            raise ChoiceError(f"how={how!r} must name how many layers move, for example how='last-1'.")
+        return int(number)
+    if how not in HOW:
+        raise unknown("way to fine-tune", how, HOW)
+    return 0

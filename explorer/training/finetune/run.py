@@ -1,0 +1,158 @@
+"""A fine-tuning as a run: iterate over it and it learns a task; stop and it can go on later, to the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.analysis.evaluation.baselines import Measured
+from explorer.errors import ChoiceError
+from explorer.models.finetuned import FinetunedModel, stacked_rows
+from explorer.text.examples import examples_of_step, step_rng
+from explorer.training.device import autocast, seeded
+from explorer.training.finetune.bodies import moved
+from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold
+from explorer.training.finetune.metrics import METRICS
+from explorer.training.finetune.plan import FinetunePlan
+from explorer.training.finetune.targets import TargetExample, task_loss, with_targets
+from explorer.training.finetune.task import Task, majority
+from explorer.training.folder import enter
+from explorer.training.optimising import Optimiser
+from explorer.training.processes import join_processes
+from explorer.training.run import Run
+
+KEPT_STATES = 2000  # so many rows of states of a body that does not move are computed once and kept
+
+
+@dataclass(frozen=True)
+class TaskPart:
+    """The texts of one step, and how many tokens they have."""
+
+    examples: tuple[TargetExample, ...]
+    tokens: int
+
+
+class FinetuneRun(Run[FinetunedModel]):
+    """A model with an output layer, labelled texts and a plan. `run.model` is the model as it is now, `run.score()` how good it is."""
+
+    plan: FinetunePlan  # type: ignore[assignment]
+
+    def __init__(  # what Run sets up for texts that hide something is not wanted here
+        self, model: FinetunedModel, task: Task, examples: Sequence[Labelled], plan: FinetunePlan, folder: Path | None = None
+    ) -> None:
+        self.model, self.task, self.plan, self.folder = model, task, plan, folder
+        self.examples = with_targets(model, examples, plan.too_long)
+        self.stories = self.examples
+        self.measure = self._checked
+        self.processes = join_processes(model.device.type == "cpu")
+        if self.processes.count > 1:
+            raise ChoiceError("A fine-tuning runs in one process. Start it without torchrun.")
+        self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
+        self._at_the_start()
+        self.ahead = False
+        self._states: dict[int, Tensor] = {}
+        if folder is not None:
+            self._enter(folder)
+
+    @property
+    def moved(self) -> tuple[int, int]:
+        """How many numbers move, and how many there are in all."""
+        return moved(self.model)
+
+    def batch(self, step: int) -> TaskPart:  # type: ignore[override]
+        """The texts of a step: always the same ones."""
+        size = min(self.plan.batch, len(self.examples))
+        part = tuple(self.examples[int(n)] for n in examples_of_step(step, len(self.examples), size, self.plan.seed))
+        return TaskPart(part, sum(len(row) for one in part for row in one.rows))
+
+    def _gradients(self, batch: TaskPart, number: int) -> dict[str, float]:  # type: ignore[override]
+        """The losses of a step, with their gradients in the weights that move."""
+        module, device = self.model.module, self.model.device
+        module.zero_grad(set_to_none=True)
+        totals: dict[str, float] = {}
+        first = int(step_rng(self.plan.seed, number).integers(2**62))
+        with torch.random.fork_rng(devices=[] if device.type == "cpu" else None):
+            for place, rows in enumerate(np.array_split(np.arange(len(batch.examples)), self.plan.accumulate)):
+                part = [batch.examples[n] for n in rows]
+                seeded(device, first + place)
+                with autocast(device, self.plan.precision):
+                    losses = task_loss(self.model, part, self._known(part), self.plan.lm_weight)
+                share = len(part) / len(batch.examples)
+                (share * torch.stack(list(losses.values())).sum()).backward()
+                for name, loss in losses.items():
+                    totals[name] = totals.get(name, 0.0) + share * float(loss.detach())
+        if not all(np.isfinite(list(totals.values()))):
+            raise ChoiceError(f"The loss is not a number at step {number}. Choose a lower rate=….")
+        return totals
+
+    @property
+    def _still(self) -> bool:
+        """Whether only the output layer moves, so that the states of a text are always the same."""
+        inside = {id(weight) for weight in self.model.layer.parameters()} if self.model.output.kind != "text" else set()
+        return all(id(weight) in inside for weight in self.model.module.parameters() if weight.requires_grad)
+
+    def _known(self, part: Sequence[TargetExample]) -> Tensor | None:
+        """The states of a part where they cannot change, computed once; None where they can."""
+        if self.plan.lm_weight or self.model.output.pool == "counts" or not self._still or len(self.examples) > KEPT_STATES:
+            return None
+        rows = stacked_rows([one.rows for one in part])
+        for row in rows:
+            if id(row) not in self._states:
+                with torch.no_grad():
+                    self.model.module.eval()
+                    self._states[id(row)] = self.model.states(self.model.batch([row])).movedim(-2, 0)[:, ...]
+                    self.model.module.train()
+        return _filled([self._states[id(row)] for row in rows])
+
+    def _checked(self, model: Any) -> Measured:
+        """The score on held-out texts, and what is said of three of them."""
+        held = self.held("validation")
+        was = self.model.module.training
+        self.model.module.eval()
+        said = self.model.answers([one.given.asked for one in held], [one.rows for one in held])
+        self.model.module.train(was)
+        score = self._scored(said, [one.given for one in held])
+        samples = tuple(f"{one.given.asked.text} → {' '.join(answer)}" for one, answer in zip(held[:3], said, strict=False))
+        return Measured({self.task.metric: score}, samples)
+
+    def held(self, split: str, count: int | None = None) -> tuple[TargetExample, ...]:
+        """Held-out texts of a split as the model reads them."""
+        wanted = count or self.plan.asked
+        return with_targets(
+            self.model, draw_labelled(self.task, wanted, split), "cut" if self.plan.too_long == "cut" else "skip"
+        )
+
+    def score(self, split: str = "test", count: int | None = None) -> float:
+        """How good the answers are on texts of a split: "validation" has known words, "test" of the microworld new ones too."""
+        held = self.held(split, count)
+        said = self.model.answers([one.given.asked for one in held], [one.rows for one in held])
+        return self._scored(said, [one.given for one in held])
+
+    def blind(self, split: str = "test", count: int | None = None) -> float:
+        """The score of who always gives the most frequent answer of the labels that were learned from."""
+        held = gold(tuple(one.given for one in self.held(split, count)))
+        return self.task.score([majority(gold(tuple(one.given for one in self.examples)))] * len(held), held)
+
+    def _scored(self, said: list[tuple[str, ...]], held: Sequence[Labelled]) -> float:
+        return METRICS[self.task.metric](flat(said, tagged=self.task.kind == "token"), gold(tuple(held)))
+
+    def _enter(self, folder: Path) -> None:
+        """Begin in a folder, or go on from what is in it."""
+        tokens = hashlib.sha256(self.model.tokenizer.core.to_str().encode("utf-8")).hexdigest()
+        wanted = {"plan": asdict(self.plan), "architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
+        enter(folder, wanted | {"tokenizer": {"sha256": tokens}, "output": asdict(self.model.output)})
+        self._take_up(folder)
+
+
+def _filled(states: list[Tensor]) -> Tensor:
+    """States [position, …, 1, dim] of rows of different lengths as one tensor, zeros at padding: […, batch, position, dim]."""
+    wide = max(map(len, states))
+    rows = [torch.nn.functional.pad(row, (0, 0) * (row.dim() - 1) + (0, wide - len(row))) for row in states]
+    return torch.cat(rows, dim=-2).movedim(0, -2)

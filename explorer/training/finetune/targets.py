@@ -1,0 +1,135 @@
+"""Labelled texts as rows and targets, and the loss of a fine-tuned model on some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from explorer.errors import ChoiceError, TextError
+from explorer.models.finetuned import FinetunedModel, TaskBatch, stacked_rows
+from explorer.models.task_rows import TaskRow, cut_row
+from explorer.training.finetune.labelled import Labelled
+
+IGNORED = -100  # the target of a token that nobody asks about
+
+
+@dataclass(frozen=True)
+class TargetExample:
+    """A labelled text as its rows, and as the target that goes with the kind of output.
+
+    A class: its number. A number: itself. Tags: one for each token, `IGNORED` but at the first token of a word. A span: its first
+    and its last token. A text: its tokens.
+    """
+
+    given: Labelled
+    rows: list[TaskRow]
+    target: np.ndarray
+
+
+def with_targets(model: FinetunedModel, examples: Sequence[Labelled], too_long: str = "skip") -> tuple[TargetExample, ...]:
+    """Labelled texts as the model learns from them. Those that it cannot read are an error, are cut, or are left out."""
+    if too_long == "error":
+        model.checked_rows([one.asked for one in examples])
+    made = []
+    for one, rows in zip(examples, model.rows([one.asked for one in examples]), strict=True):
+        if max(map(len, rows)) > model.longest:
+            if too_long != "cut":
+                continue
+            rows = [cut_row(row, model.longest) for row in rows]
+        target = target_of(model, one, rows[0])
+        if target is not None:
+            made.append(TargetExample(one, rows, target))
+    if not made:
+        raise TextError(
+            f"{model.name} reads at most {model.longest} tokens, and none of the {len(examples)} texts is that short. Shorten them."
+        )
+    return tuple(made)
+
+
+def target_of(model: FinetunedModel, one: Labelled, row: TaskRow) -> np.ndarray | None:
+    """What a text's output should be; None where nothing is left to ask because it was cut off."""
+    kind, labels = model.output.kind, model.output.labels
+    if kind == "text":
+        ids = model.tokenizer.encode(one.label).ids
+        return np.asarray(ids) if len(ids) < model.longest else None
+    if kind == "number":
+        return np.array(float(one.label), np.float32)
+    if kind == "span":
+        assert one.answer is not None
+        inside = row.inside(*one.answer, part=1)
+        return np.array([inside[0], inside[-1]]) if len(inside) else None
+    for label in one.tags or (one.label,):
+        if label not in labels:
+            raise ChoiceError(f"There is no label {label!r} to learn; there are: {', '.join(labels)}.")
+    if kind == "class":
+        return np.array(labels.index(one.label))
+    target = np.full(len(row), IGNORED)
+    for place, tag in zip(row.first(one.asked.words).tolist(), one.tags, strict=True):
+        if place >= 0:
+            target[place] = labels.index(tag)
+    return target if (target != IGNORED).any() else None
+
+
+def task_loss(
+    model: FinetunedModel, part: Sequence[TargetExample], states: Tensor | None = None, lm_weight: float = 0.0
+) -> dict[str, Tensor]:
+    """The mean loss of some texts: of the task and, weighed by λ, of the next words of its texts. `states` are known ones."""
+    batch = model.batch(stacked_rows([one.rows for one in part]))
+    if model.output.kind == "text":
+        return {"task": _text_loss(model, batch, [one.target for one in part])}
+    held = model.states(batch) if states is None else states
+    losses = {"task": LOSSES[model.output.kind](model.layer(held, batch.real), [one.target for one in part])}
+    if lm_weight:
+        losses["lm"] = lm_weight * _next_words(model, batch, held)
+    return losses
+
+
+def _class_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
+    return functional.cross_entropy(scores, torch.as_tensor(np.stack(targets), device=scores.device))
+
+
+def _number_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
+    return functional.mse_loss(scores[:, 0], torch.as_tensor(np.stack(targets), device=scores.device))
+
+
+def _tag_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
+    return functional.cross_entropy(
+        scores.flatten(0, 1), _side_by_side(targets, IGNORED, scores).flatten(), ignore_index=IGNORED
+    )
+
+
+def _span_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
+    """The mean of both ends' losses, each over all positions of the row, as Hugging Face's classes take it."""
+    right = torch.as_tensor(np.stack(targets), device=scores.device)
+    return (functional.cross_entropy(scores[..., 0], right[:, 0]) + functional.cross_entropy(scores[..., 1], right[:, 1])) / 2
+
+
+def _text_loss(model: FinetunedModel, batch: TaskBatch, targets: list[np.ndarray]) -> Tensor:
+    right = _side_by_side(targets, IGNORED, batch.ids)
+    hidden = model.transformer.decode(
+        model.transformer.encode(batch.ids, batch.real), model.shifted(right.clamp(min=0)), batch.real
+    )
+    scores = model.transformer.outputs(hidden)["lm"]
+    return functional.cross_entropy(scores.flatten(0, 1), right.flatten(), ignore_index=IGNORED)
+
+
+def _next_words(model: FinetunedModel, batch: TaskBatch, states: Tensor) -> Tensor:
+    """The mean −log P of every next token of the texts, marks included."""
+    scores = model.transformer.outputs(states[:, :-1])["lm"]
+    right = batch.ids[:, 1:].masked_fill(~batch.real[:, 1:], IGNORED)
+    return functional.cross_entropy(scores.flatten(0, 1), right.flatten(), ignore_index=IGNORED)
+
+
+def _side_by_side(rows: list[np.ndarray], fill: int, like: Tensor) -> Tensor:
+    made = np.full((len(rows), max(map(len, rows))), fill, np.int64)
+    for n, row in enumerate(rows):
+        made[n, : len(row)] = row
+    return torch.as_tensor(made, device=like.device)
+
+
+LOSSES = {"class": _class_loss, "number": _number_loss, "tags": _tag_loss, "span": _span_loss}

@@ -1,0 +1,560 @@
+// The board itself: its state and what it hears.
+import { lookOf, Pictures } from "./colour.js";
+import { columnsOf, strangeNote } from "./columns.js";
+import { highest, openBuffer, seriesOf } from "./data.js";
+import { blockOf, gaps, headOf } from "./derive.js";
+import { bandsOf, FONT, Painter, siteName } from "./draw.js";
+import { layoutOf, thumbs } from "./layout.js";
+import { entryOf, gapLine, percent, readable } from "./ledger.js";
+import { controlsOf, HELP, say, skeleton } from "./parts.js";
+import { inWords } from "./words.js";
+
+const PAUSE = 500; // the pause between two stations while it plays
+const KEYS = 150; // milliseconds before a choice is told to Python
+const PRONOUNS = ["it", "he", "she", "they", "him", "her", "them"];
+
+/** @typedef {{stream?: string, layer?: number, head?: number, station?: string, row?: number, col?: number}} View */
+/** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string, still?: boolean}} Options */
+
+/** One board in one element. */
+export class Board {
+  /** @param {HTMLElement} root @param {Uint8Array} bytes @param {Options} [options] */
+  constructor(root, bytes, options = {}) {
+    this.root = root;
+    this.options = options;
+    this.parts = skeleton(root);
+    /** @type {any} */ (this.parts.frame).board = this;
+    this.pictures = new Pictures();
+    this.data = /** @type {import("./data.js").Data} */ (/** @type {any} */ (null));
+    this.layout = /** @type {import("./layout.js").Layout} */ (/** @type {any} */ (null));
+    this.columns = /** @type {import("./columns.js").Column[]} */ ([]);
+    this.rows = /** @type {string[]} */ ([]);
+    this.cols = /** @type {string[]} */ ([]);
+    this.special = { rows: /** @type {number[]} */ ([]), cols: /** @type {number[]} */ ([]) };
+    this.gone = this.special;
+    this.thumbs = /** @type {{site: number, head: number, x: number, y: number, s: number}[]} */ ([]);
+    this.look = /** @type {import("./colour.js").Look} */ (/** @type {any} */ (null));
+    this.wide = /** @type {{px: number, rows: number, cols: number} | undefined} */ (undefined);
+    this.speaks = false;
+    this.ribbon = /** @type {any} */ (null);
+    this.timer = /** @type {any} */ (0);
+    this.reporting = /** @type {any} */ (0);
+    this.dots = 1;
+    this.series = /** @type {{label: string, bytes: Uint8Array}[] | null} */ (null);
+    this.moment = 0;
+    this.playing = false;
+    this.speed = 1;
+    this.words = false;
+    this.faint = 0;
+    this.hiding = false;
+    this.presenter = false;
+    this.asking = false;
+    this.raf = 0;
+    this.step = 0;
+    this.t = 1;
+    this.head = 0;
+    this.at = 0;
+    /** @type {{row: number, col: number}[]} */
+    this.held = [];
+    this.cursor = { row: 0, col: -1, box: "S", i: 0, j: 0 };
+    this.undo = /** @type {(() => void)[]} */ ([]);
+    this.listen();
+    this.give(bytes, options.view);
+  }
+
+  /** Show another trace in the same place. @param {Uint8Array} bytes @param {View} [view] */
+  give(bytes, view) {
+    try {
+      this.series = seriesOf(bytes);
+      this.moment = this.series ? Math.min(this.moment, this.series.length - 1) : 0;
+      this.data = openBuffer(this.series ? this.series[this.moment].bytes : bytes);
+    } catch (error) {
+      this.refuse(String(/** @type {any} */ (error).message ?? error));
+      return;
+    }
+    this.bytes = bytes;
+    this.parts.frame.dataset.state = "ready";
+    this.parts.refusal.hidden = true;
+    this.pictures = new Pictures();
+    this.held = [];
+    controlsOf(this);
+    this.visit(view ?? {});
+  }
+
+  /** Another moment of a series: everything else stays where it is. @param {number} moment */
+  during(moment) {
+    if (!this.series) return;
+    this.moment = Math.max(0, Math.min(this.series.length - 1, moment));
+    const view = this.view(), held = this.held;
+    this.data = openBuffer(this.series[this.moment].bytes);
+    this.pictures = new Pictures();
+    this.visit(view);
+    this.held = held.filter((h) => h.row < this.rows.length && h.col < this.cols.length);
+    this.parts.time(this);
+    this.draw();
+  }
+
+  /** Say why nothing is drawn. @param {string} why */
+  refuse(why) {
+    this.parts.frame.dataset.state = "refused";
+    this.parts.refusal.hidden = false;
+    this.parts.refusal.textContent = why;
+  }
+
+  /** Go to a place: another layer, head, station or cell. @param {View} view */
+  visit(view) {
+    const found = this.data.sites.findIndex((s) => s.stream === view.stream && s.layer === view.layer);
+    this.step = 0;
+    this.choose(found < 0 ? 0 : found, view.head ?? 0, false);
+    const row = Math.min(view.row ?? this.pronoun(), this.rows.length - 1);
+    if (view.head == null) this.choose(this.at, this.telling(row), false);
+    const { n, m } = headOf(this.site, this.head);
+    this.step = Math.max(0, this.site.stations.indexOf(view.station ?? "x"));
+    this.t = 1;
+    this.point(Math.min(row, n - 1), Math.min(view.col ?? this.strongest(row), m - 1));
+    this.size();
+  }
+
+  /** The row of a pronoun, or the middle one. */
+  pronoun() {
+    const texts = this.data.tokens[this.site.rows].texts.map((t) => t.toLowerCase().replace(/[^\p{L}]/gu, ""));
+    const found = texts.findIndex((t) => PRONOUNS.includes(t));
+    return found < 0 ? Math.floor(texts.length / 2) : found;
+  }
+
+  /** The word with the largest weight of a row; itself, signs and special tokens only where there is nothing else. @param {number} row */
+  strongest(row) {
+    const { alpha, m } = headOf(this.site, this.head), itself = this.site.rows === this.site.cols ? row : -1;
+    const counts = (/** @type {number} */ j) => alpha[row * m + j] + (j !== itself && !this.special.cols[j] && /\p{L}/u.test(this.cols[j]) ? 2 : 0);
+    let best = 0;
+    for (let j = 1; j < m; j++) if (headOf(this.site, this.head).see(row, j) && counts(j) > counts(best)) best = j;
+    return best;
+  }
+
+  /** The head that looks most at a single other word from a row: the one to begin with. @param {number} row */
+  telling(row) {
+    const heads = Array.from({ length: Math.min(this.site.heads, 16) }, (_, h) => h), before = this.head;
+    const share = (/** @type {number} */ h) => {
+      this.head = h;
+      const { alpha, m } = headOf(this.site, h), j = this.strongest(row), found = alpha[row * m + j];
+      return Math.abs(j - row) > 1 && found === found ? found : 0;
+    };
+    const shares = heads.map(share);
+    this.head = before;
+    return Math.max(0, shares.indexOf(Math.max(...shares)));
+  }
+
+  get site() {
+    return this.data.sites[this.at];
+  }
+
+  get station() {
+    return this.site.stations[this.step];
+  }
+
+  /** Another layer or head; the station stays the same where it has it. @param {number} at @param {number} head @param {boolean} [draw] */
+  choose(at, head, draw = true) {
+    const station = this.data.sites[this.at] ? this.station : "x";
+    this.at = Math.max(0, Math.min(this.data.sites.length - 1, at));
+    this.head = Math.max(0, Math.min(this.site.heads - 1, head));
+    const kept = this.site.stations.indexOf(station);
+    this.step = kept >= 0 ? kept : Math.max(0, this.site.stations.indexOf("softmax"));
+    this.prepare();
+    if (draw) {
+      this.point(Math.min(this.cursor.row, this.rows.length - 1), Math.min(this.cursor.col, this.cols.length - 1));
+      this.size();
+      this.report();
+    }
+  }
+
+  /** What is drawn for the chosen head; made once for each choice. */
+  prepare() {
+    const rows = this.data.tokens[this.site.rows], cols = this.data.tokens[this.site.cols];
+    this.rows = rows.texts;
+    this.cols = cols.texts;
+    this.special = { rows: rows.special, cols: cols.special };
+    this.gone = this.hiding ? this.special : { rows: rows.special.map(() => 0), cols: cols.special.map(() => 0) };
+    this.columns = columnsOf(this.site, this.head, `${this.at}`);
+    this.speaks = this.site.stations.includes("next");
+    this.ribbon = this.memory();
+    this.wide = undefined;
+  }
+
+  /** The last states of the encoder, on their side, where a decoder stands below one. @returns {any} */
+  memory() {
+    const last = this.data.sites.filter((s) => s.stream === "encoder").at(-1);
+    if (this.site.stream === "encoder" || this.data.family !== "encoder-decoder" || !last) return null;
+    const from = last.after ?? (last.blocks?.length ? blockOf(last.blocks[last.blocks.length - 1]).leaves : null);
+    if (!from) return null;
+    const [n, d] = from.s, a = new Float32Array(n * d);
+    for (let i = 0; i < n; i++) for (let e = 0; e < d; e++) a[e * n + i] = from.a[i * d + e];
+    return { id: "memory", a, r: d, c: n, top: highest(a) * 0.6 };
+  }
+
+  /** A matrix as it is shown: in words, without special tokens, without what is faint. @param {any} m */
+  shownAs(m) {
+    if (m.share && this.words && m.r === this.rows.length) return inWords(m, this.data.tokens[this.site.rows].words, this.data.tokens[this.site.cols].words);
+    const faint = m.share && m.top === 1 ? this.faint : 0, square = m.r === this.rows.length && m.c === this.cols.length && String(m.id).match(/ [A-Z]\d/);
+    if (this.hiding && square) {
+      const { rows, cols } = this.special, see = m.see;
+      return { ...m, id: `${m.id} hidden`, faint, see: (/** @type {number} */ i, /** @type {number} */ j) => !rows[i] && !cols[j] && (!see || see(i, j)) };
+    }
+    return faint ? { ...m, faint } : m;
+  }
+
+  /** Go to a station, with its motion. @param {number} step */
+  go(step) {
+    const last = this.site.stations.length - 1;
+    if (step > last && this.at < this.data.sites.length - 1) return this.onward();
+    this.step = Math.max(0, Math.min(last, step));
+    const still = this.options.still || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.t = still ? 1 : 0;
+    this.size();
+    this.animate();
+    this.told();
+  }
+
+  /** The next layer, from its beginning. */
+  onward() {
+    this.at++;
+    this.head = Math.min(this.head, this.site.heads - 1);
+    this.step = 0;
+    this.prepare();
+    this.point(Math.min(this.cursor.row, this.rows.length - 1), Math.min(this.cursor.col, this.cols.length - 1));
+    this.report();
+    this.go(0);
+  }
+
+  /** Run the motion of this station, and the next one where it plays. */
+  animate() {
+    cancelAnimationFrame(this.raf);
+    const begin = performance.now(), long = this.data.prose[this.station].ms / this.speed;
+    const frame = (/** @type {number} */ now) => {
+      this.t = this.t >= 1 ? 1 : Math.min(1, (now - begin) / long);
+      this.draw();
+      if (this.t < 1) this.raf = requestAnimationFrame(frame);
+      else if (this.playing) this.wait();
+    };
+    this.raf = requestAnimationFrame(frame);
+  }
+
+  wait() {
+    clearTimeout(this.timer);
+    const end = this.at === this.data.sites.length - 1 && this.step === this.site.stations.length - 1;
+    if (end) return this.play(false);
+    this.timer = setTimeout(() => this.playing && this.go(this.step + 1), PAUSE / this.speed);
+  }
+
+  /** Play or pause. @param {boolean} on */
+  play(on) {
+    const end = this.at === this.data.sites.length - 1 && this.step === this.site.stations.length - 1;
+    this.playing = on;
+    clearTimeout(this.timer);
+    if (on && end) this.choose(0, this.head);
+    if (on) this.go(end ? 0 : this.step + 1);
+    else this.report();
+    this.parts.play.textContent = on ? "❚❚" : "▶";
+    this.parts.play.setAttribute("aria-label", on ? "Pause" : "Play");
+  }
+
+  /** Point at a pair of tokens; a cell of another column where one is given. @param {number} row @param {number} col @param {string} [box] @param {number} [i] @param {number} [j] */
+  point(row, col, box = "S", i = row, j = col) {
+    this.cursor = { row, col, box, i, j };
+  }
+
+  /** Keep a pair. @param {boolean} more  beside those that are kept already */
+  hold(more) {
+    const { row, col } = this.cursor, same = this.held.findIndex((h) => h.row === row && h.col === col);
+    if (same >= 0) this.held.splice(same, 1);
+    else this.held = more ? [...this.held, { row, col }] : [{ row, col }];
+    this.draw();
+    this.report();
+  }
+
+  /** Measure, lay out and draw. */
+  size() {
+    const { canvas, stage, frame } = this.parts, W = Math.floor(stage.clientWidth) || 0;
+    if (!this.data || !W) return;
+    frame.dataset.kind = W < 600 ? "phone" : W < 1000 && !this.presenter ? "bands" : "wide";
+    const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), px = this.presenter ? 22 : 14;
+    if (this.wide?.px !== px) {
+      g.font = `${px}px ${FONT}`;
+      const widest = (/** @type {string[]} */ texts) => Math.max(...texts.slice(0, 512).map((t) => g.measureText(readable(t)).width), 8);
+      this.wide = { px, rows: widest(this.rows), cols: widest(this.cols) };
+    }
+    this.layout = layoutOf({ W, H: innerHeight, presenter: this.presenter, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
+      station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns: this.columns, speaks: this.speaks, memory: this.ribbon ? 1 : 0 });
+    this.thumbs = this.layout.map ? thumbs(this.data.sites, this.layout.map) : [];
+    const dots = Math.min(3, devicePixelRatio || 1), high = Math.ceil(this.layout.high);
+    if (canvas.width !== Math.round(W * dots) || canvas.height !== Math.round(high * dots)) {
+      canvas.width = Math.round(W * dots);
+      canvas.height = Math.round(high * dots);
+      canvas.style.height = `${high}px`;
+    }
+    this.dots = dots;
+    this.draw();
+    this.told();
+  }
+
+  /** One frame. */
+  draw() {
+    if (!this.layout || this.parts.frame.dataset.state === "refused") return;
+    const mode = modeOf(this.root, this.options.mode), g = /** @type {CanvasRenderingContext2D} */ (this.parts.canvas.getContext("2d"));
+    if (this.look?.name !== mode) {
+      this.look = lookOf(mode);
+      this.parts.frame.dataset.mode = mode;
+    }
+    g.setTransform(this.dots ?? 1, 0, 0, this.dots ?? 1, 0, 0);
+    new Painter(g, this).frame();
+    this.ledger();
+  }
+
+  /** The entry for the cell that is pointed at. */
+  ledger() {
+    const { site, station, cursor } = this, last = station === "next" && cursor.box === "S" ? this.expected(cursor.row) : null;
+    const entry = last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · ")] }
+      : entryOf(site, this.head, station, cursor, this.rows, this.cols), box = this.parts.ledger, place = this.layout?.ledger;
+    const held = this.held.slice(0, 3).map((h) => `${readable(this.rows[h.row] ?? "")} → ${readable(this.cols[h.col] ?? "")}`);
+    say(this.parts.pair, entry.title);
+    say(this.parts.operands, entry.lines.join("\n"));
+    say(this.parts.holds, held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (Esc frees)` : "");
+    box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
+  }
+
+  /** The words around the picture. */
+  told() {
+    const said = this.data.prose[this.station], site = this.site, d = site.q?.s[2] ?? 0, layer = `${site.stream} layer ${site.layer}, head ${this.head}`;
+    const group = site.k && site.k.s[0] < site.heads ? `, keys and values shared with its group (${headOf(site, this.head).group})` : "";
+    say(this.parts.title, said.title);
+    say(this.parts.where, `${this.data.model} · ${layer}${group}`);
+    say(this.parts.says, said.says.replaceAll("{d}", String(d)));
+    say(this.parts.formula, said.formula);
+    say(this.parts.numpy, said.numpy);
+    say(this.parts.concludes, said.concludes);
+    say(this.parts.gap, [gapLine(this.data, site, this.head), strangeNote(this.columns), ...this.data.notes.map(sentence)].filter(Boolean).join(" "));
+    this.parts.mark(this);
+    this.parts.twin(this);
+  }
+
+  /** What is expected at a row. @param {number} row @returns {{says: string, bars: {text: string, p: number, own?: boolean}[]}} */
+  expected(row) {
+    const top = this.data.top, who = readable(this.rows[row] ?? "");
+    if (!top) return { says: "", bars: [] };
+    if (top.kind === "rtd") return { says: `was ${who} replaced?`, bars: [{ text: "yes", p: top.p.a[row] }, { text: "no", p: 1 - top.p.a[row] }] };
+    const width = top.p.s[1], ahead = this.data.family !== "encoder";
+    const bars = top.texts[row].map((/** @type {string} */ text, /** @type {number} */ at) => ({ text, p: top.p.a[row * width + at], own: !at }));
+    return { says: ahead ? `after ${who}` : `at ${who}`, bars };
+  }
+
+  /** Tell Python where this is, a moment later. */
+  report() {
+    clearTimeout(this.reporting);
+    this.reporting = setTimeout(() => this.options.tell?.(this.view()), KEYS);
+  }
+
+  /** @returns {View} */
+  view() {
+    const { stream, layer } = this.site;
+    return { stream, layer, head: this.head, station: this.station, row: this.cursor.row, col: this.cursor.col };
+  }
+
+  /** The numbers derived here, for whoever checks them. @param {number} at @param {number} h */
+  numbers(at, h) {
+    const site = this.data.sites[at], head = headOf(site, h), plain = (/** @type {any} */ a) => Array.from(a);
+    return { stream: site.stream, layer: site.layer, scores: plain(head.scores), scaled: plain(head.scaled), capped: plain(head.capped), biased: plain(head.biased),
+      masked: Array.from(head.biased, (x, n) => (head.see(Math.floor(n / head.m), n % head.m) ? x : null)), weights: plain(head.alpha),
+      context: plain(head.z), blocks: (site.blocks ?? []).map((b) => ({ total: plain(blockOf(b).total.a), leaves: plain(blockOf(b).leaves.a) })), gaps: gaps(site, h) };
+  }
+
+  /** Where a pointer is. @param {number} x @param {number} y @returns {any} */
+  under(x, y) {
+    const thumb = this.thumbs.find((t) => x >= t.x && x < t.x + t.s && y >= t.y && y < t.y + t.s);
+    if (thumb) return { thumb };
+    for (const b of this.layout.boxes)
+      if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h) return { box: b, i: Math.floor(((y - b.y) / b.h) * b.r), j: Math.floor(((x - b.x) / b.w) * b.c) };
+    for (const b of bandsOf(this.layout.boxes))
+      if (x < b.x && x >= 0 && y >= b.y && y < b.y + b.h) return { token: Math.floor(((y - b.y) / b.h) * b.r) };
+    return null;
+  }
+
+  /** Follow a pointer. @param {number} x @param {number} y */
+  hover(x, y) {
+    const found = this.under(x, y), { row, col } = this.cursor;
+    this.parts.canvas.style.cursor = found?.thumb || found?.token != null ? "pointer" : "default";
+    if (!found || found.thumb || found.box?.id === "memory") return false;
+    if (found.token != null) this.point(found.token, col);
+    else if (found.box.id === "S") this.point(found.i, found.j);
+    else if (found.box.id === "k") this.point(row, found.j, "k", found.i, found.j);
+    else if (found.box.id === "v") this.point(row, found.i, "v", found.i, found.j);
+    else if (found.box.id !== "next") this.point(found.i, col, this.columns.some((c) => c.id === found.box.id) ? found.box.id : "S", found.i, this.featureAt(found));
+    this.draw();
+    return true;
+  }
+
+  /** The dimension under a pointer: states of one column differ in width. @param {any} found */
+  featureAt(found) {
+    const column = this.columns.find((c) => c.id === found.box.id), order = this.site.stations;
+    const state = column?.states.filter((s) => order.indexOf(s.at) <= this.step).at(-1) ?? column?.states[0];
+    return Math.floor(((found.j + 0.5) / found.box.c) * (state?.m.c ?? found.box.c));
+  }
+
+  /** Everything that it hears. */
+  listen() {
+    const { canvas, stage, frame } = this.parts;
+    const spot = (/** @type {PointerEvent | MouseEvent} */ e) => {
+      const r = canvas.getBoundingClientRect();
+      return /** @type {[number, number]} */ ([e.clientX - r.left, e.clientY - r.top]);
+    };
+    /** @type {[number, number] | null} */
+    let down = null;
+    canvas.addEventListener("pointermove", (e) => this.layout && !this.held.length && e.pointerType !== "touch" && this.hover(...spot(e)));
+    canvas.addEventListener("pointerdown", (e) => (down = spot(e)));
+    canvas.addEventListener("pointerup", (e) => {
+      const [x, y] = spot(e), far = down ? x - down[0] : 0;
+      if (e.pointerType === "touch" && Math.abs(far) > 40) this.go(this.step + (far < 0 ? 1 : -1));
+      else if (down && Math.hypot(x - down[0], y - down[1]) < 12) this.click(x, y, e.shiftKey);
+      down = null;
+    });
+    frame.addEventListener("keydown", (e) => this.key(e));
+    const watch = new ResizeObserver(() => this.size()), dark = matchMedia("(prefers-color-scheme: dark)"), again = () => this.draw();
+    watch.observe(stage);
+    dark.addEventListener("change", again);
+    const themed = new MutationObserver(again);
+    themed.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
+    document.addEventListener("fullscreenchange", () => this.filled());
+    this.undo.push(() => watch.disconnect(), () => dark.removeEventListener("change", again), () => themed.disconnect());
+  }
+
+  /** @param {number} x @param {number} y @param {boolean} more */
+  click(x, y, more) {
+    const found = this.under(x, y);
+    this.parts.canvas.focus({ preventScroll: true });
+    this.parts.stage.querySelector(".menu")?.remove();
+    if (found?.thumb) return this.choose(found.thumb.site, found.thumb.head);
+    if (found?.token != null && this.changeable(found.token)) this.parts.menu(this, found.token, x, y);
+    const held = this.held;
+    this.held = [];
+    const hit = this.hover(x, y);
+    this.held = held;
+    if (hit) this.hold(more);
+  }
+
+  /** What a key does. @param {KeyboardEvent} e */
+  key(e) {
+    const target = /** @type {HTMLElement} */ (e.composedPath()[0]), typing = ["INPUT", "SELECT", "TEXTAREA", "SUMMARY"].includes(target.tagName);
+    if (e.ctrlKey || e.metaKey || e.altKey || typing || (target.tagName === "BUTTON" && [" ", "Enter"].includes(e.key))) return;
+    const act = this.keys(e);
+    if (!act) return;
+    e.preventDefault();
+    e.stopPropagation();
+    act();
+  }
+
+  /** @param {KeyboardEvent} e @returns {(() => void) | null | undefined} */
+  keys(e) {
+    const { row, col } = this.cursor, n = this.rows.length, m = this.cols.length;
+    const move = (/** @type {number} */ r, /** @type {number} */ c) => () => {
+      this.point(Math.max(0, Math.min(n - 1, row + r)), Math.max(0, Math.min(m - 1, col + c)));
+      this.draw();
+      this.parts.twin(this);
+      this.report();
+    };
+    if (/^[1-9]$/.test(e.key)) return () => this.go(Number(e.key) - 1);
+    /** @type {Record<string, () => void>} */
+    const known = {
+      " ": () => this.play(!this.playing), ArrowRight: () => this.go(this.step + 1), ArrowLeft: () => this.go(this.step - 1),
+      ArrowUp: e.shiftKey ? move(0, -1) : move(-1, 0), ArrowDown: e.shiftKey ? move(0, 1) : move(1, 0), Enter: () => this.hold(e.shiftKey),
+      Escape: () => this.free(), "[": () => this.choose(this.at, this.head - 1), "]": () => this.choose(this.at, this.head + 1),
+      ",": () => this.choose(this.at - 1, this.head), ".": () => this.choose(this.at + 1, this.head), p: () => this.fullscreen(), P: () => this.fullscreen(),
+      s: () => this.save(), S: () => this.save(), "?": () => this.parts.help(HELP), t: () => this.during((this.moment + 1) % (this.series?.length ?? 1)), T: () => this.during(this.moment - 1), m: () => this.ask(), w: () => this.toggle("words"), h: () => this.toggle("hiding"),
+    };
+    return known[e.key];
+  }
+
+  /** Whether a token is part of the sentence, so that it can be masked or replaced. @param {number} row */
+  changeable(row) {
+    const { ask, mask } = this.options;
+    return Boolean(ask && this.site.rows === "source" && (!this.special.rows[row] || this.rows[row].trim() === mask));
+  }
+
+  /** The menu of the token that is pointed at. */
+  ask() {
+    const { row } = this.cursor, b = bandsOf(this.layout.boxes)[0];
+    if (this.changeable(row)) this.parts.menu(this, row, 12, b.y + (b.h / b.r) * row);
+  }
+
+  /** @param {"words" | "hiding"} what */
+  toggle(what) {
+    this[what] = !this[what];
+    this.prepare();
+    this.size();
+  }
+
+  free() {
+    if (this.parts.closes()) return;
+    if (!this.held.length && this.presenter) return this.fullscreen();
+    this.held = [];
+    this.draw();
+    this.report();
+  }
+
+  /** The whole screen, for the last row. */
+  fullscreen() {
+    if (this.presenter) {
+      if (document.fullscreenElement) void document.exitFullscreen();
+      return this.present(false);
+    }
+    this.present(true);
+    this.asking = true;
+    const asked = this.parts.frame.requestFullscreen?.() ?? Promise.reject(new Error("no full screen here"));
+    const answered = () => void (this.asking = false);
+    asked.finally(answered).then(() => this.filled(), () => {});
+  }
+
+  /** The browser filled the screen or gave it back, perhaps after the presenter was already done with it. */
+  filled() {
+    if (this.asking) return;
+    const root = /** @type {ShadowRoot | Document} */ (this.parts.frame.getRootNode());
+    const full = root.fullscreenElement === this.parts.frame;
+    if (full && !this.presenter) void document.exitFullscreen();
+    if (!full && this.presenter) this.present(false);
+  }
+
+  /** @param {boolean} on */
+  present(on) {
+    this.presenter = on;
+    this.parts.frame.classList.toggle("presenter", on);
+    this.size();
+  }
+
+  /** The picture as a file. */
+  save() {
+    this.parts.canvas.toBlob((blob) => {
+      if (!blob) return;
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = `${this.data.model}-${siteName(this.site)}-${this.station}.png`.replace(/[^\w.-]/g, "_");
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+
+  /** Leave nothing behind. */
+  end() {
+    cancelAnimationFrame(this.raf);
+    clearTimeout(this.timer);
+    clearTimeout(this.reporting);
+    for (const undo of this.undo) undo();
+  }
+}
+
+/** A note as a sentence. @param {string} text */
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+
+/** Light or dark: as told, as JupyterLab is, or as the reader's system is. @param {HTMLElement} root @param {"light" | "dark" | null} [told] @returns {"light" | "dark"} */
+export function modeOf(root, told) {
+  if (told) return told;
+  const lab = document.body.dataset.jpThemeLight;
+  if (lab) return lab === "false" ? "dark" : "light";
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}

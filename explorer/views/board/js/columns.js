@@ -1,0 +1,85 @@
+// What stands in each column of the board at each station: a column never moves, only its state changes.
+import { highest, strange } from "./data.js";
+import { blockOf, concatenated, headOf } from "./derive.js";
+
+/** @typedef {import("./colour.js").Matrix} Matrix */
+/** @typedef {import("./data.js").Site} Site */
+/** @typedef {{at: string, m: Matrix, says: string}} State */
+/** @typedef {{id: string, wide: number, states: State[]}} Column */
+
+/** The size that 99 of 100 numbers stay below: one outlier does not make all others pale. @param {ArrayLike<number>} a */
+function strong(a) {
+  const step = Math.max(1, Math.floor(a.length / 4000)), sizes = [];
+  for (let i = 0; i < a.length; i += step) if (Number.isFinite(a[i])) sizes.push(Math.abs(a[i]));
+  sizes.sort((x, y) => x - y);
+  return sizes[Math.floor(sizes.length * 0.99)] || highest(a);
+}
+
+/** @param {ArrayLike<number>} a @param {number} r @param {number} c */
+function turned(a, r, c) {
+  const out = new Float32Array(a.length);
+  for (let i = 0; i < r; i++) for (let j = 0; j < c; j++) out[j * r + i] = a[i * c + j];
+  return out;
+}
+
+/** The columns of one head of one site, by name. @param {Site} site @param {number} h @param {string} key @returns {Column[]} */
+export function columnsOf(site, h, key) {
+  const head = headOf(site, h), { n, m, d, dv } = head, blocks = site.blocks ?? [], first = blocks[0], second = blocks[1];
+  /** @type {(id: string, arr: any, top?: number) => Matrix} */
+  const strip = (id, arr, top) => ({ id: `${key} ${id}`, a: arr.a, r: arr.s[0], c: arr.s[1], top: top ?? strong(arr.a) });
+  const given = first?.given ?? site.x, sums = blocks.map(blockOf);
+  const scale = given ? Math.max(...(sums.length ? sums.map((s) => strong(s.leaves.a)) : [strong(given.a)])) : 1;
+  /** @type {Column[]} */
+  const columns = [];
+  /** @param {string} id @param {number} wide @param {[string, Matrix | null, string][]} states */
+  const add = (id, wide, ...states) => {
+    const held = states.flatMap(([at, m, says]) => (m && site.stations.includes(at) ? [{ at, m, says }] : []));
+    if (held.length) columns.push({ id, wide, states: held });
+  };
+  add("x", 1, ["x", given ? strip("x", given) : null, "x"]);
+  add("n1", 0.9, ["norm1", first?.place === "pre" ? strip("n1", sums[0].first) : null, "norm(x)"]);
+  if (site.q) addHead(add, site, h, key);
+  const alpha = { id: `${key} A${h}`, a: head.alpha, r: n, c: m, top: 1, share: true, see: head.see };
+  const top = site.q ? Math.max(strong(head.scores), strong(head.biased)) : 1; // one scale from q·k to the mask
+  /** @type {(id: string, a: any, see?: any) => Matrix | null} */
+  const square = (id, a, see = null) => (site.q ? { id: `${key} ${id}${h}`, a, r: n, c: m, top, see } : null);
+  add("S", 0, ["qk", square("S", head.scores), "S = q·k"], ["scale", square("C", head.scaled), "÷ √d"], ["cap", square("P", head.capped), "cap"],
+    ["bias", square("B", head.biased), "+ bias"], ["mask", square("M", head.biased, head.see), "mask"], ["softmax", alpha, "A = softmax"]);
+  if (dv) {
+    const z = strip(`z${h}`, { a: head.z, s: [n, dv] });
+    const all = site.stations.includes("concat") ? strip("zz", concatenated(site)) : null;
+    add("z", 0.9, ["mix", z, "Σ α v"], ["concat", all, "all heads"]);
+  }
+  const made = first?.made ?? site.o;
+  add("o", 1, ["wo", made ? strip("o", made) : null, "W_O"], ["inner1", first?.place === "inside" ? strip("i1", sums[0].first) : null, "norm"]);
+  if (first)
+    add("s1", 1, ["add1", strip("t1", sums[0].total, scale), "x + o"],
+      ["post1", sums[0].last ? strip("p1", sums[0].last, scale) : null, "norm(x + o)"]);
+  if (second) {
+    add("n2", 0.9, ["norm2", second.place === "pre" ? strip("n2", sums[1].first) : null, "norm"]);
+    add("u", 1.2, ["units", second.units ? strip("u", second.units) : null, "units"], ["narrow", strip("f", second.made), "FFN"],
+      ["inner2", second.place === "inside" ? strip("i2", sums[1].first) : null, "norm"]);
+    add("s2", 1, ["add2", strip("t2", sums[1].total, scale), "x + h"],
+      ["post2", sums[1].last ? strip("p2", sums[1].last, scale) : null, "norm(x + h)"]);
+  } else if (!first && site.after) add("s2", 1, ["up", strip("after", site.after, scale), "x′ (the model's own)"]);
+  return columns;
+}
+
+/** @param {any} add @param {Site} site @param {number} h @param {string} key */
+function addHead(add, site, h, key) {
+  const head = headOf(site, h), { n, m, d, dv, q, k, v, group } = head, pq = site.pq, pk = site.pk;
+  /** @param {any} arr @param {number} g */
+  const of = (arr, g) => arr.a.subarray(g * arr.s[1] * arr.s[2], (g + 1) * arr.s[1] * arr.s[2]);
+  const q0 = pq ? of(pq, h) : q, k0 = pk ? of(pk, group) : k;
+  /** @type {(id: string, a: any, r: number, c: number, top: number) => Matrix} */
+  const plain = (id, a, r, c, t) => ({ id: `${key} ${id}`, a, r, c, top: t });
+  add("q", 0.9, ["qkv", plain(`q0${h}`, q0, n, d, strong(q0)), "q"], ["turn", plain(`q${h}`, q, n, d, strong(q)), "q′"]);
+  add("k", 0, ["qkv", plain(`k0${group}`, turned(k0, m, d), d, m, strong(k0)), "Kᵀ"], ["turn", plain(`k${group}`, turned(k, m, d), d, m, strong(k)), "K′ᵀ"]);
+  add("v", 0, ["qkv", plain(`v${group}`, v, m, dv, strong(v)), "V"]);
+}
+
+/** A sentence about NaN and infinity in what is shown; empty where there is none. @param {Column[]} columns */
+export function strangeNote(columns) {
+  const found = columns.flatMap((c) => c.states.map((s) => [s.says, strange(s.m.a)])).filter(([, count]) => count);
+  return found.length ? `Hatched cells are not numbers (NaN or infinite): ${found.map(([name, count]) => `${count} in ${name}`).join(", ")}.` : "";
+}

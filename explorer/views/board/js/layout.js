@@ -1,0 +1,115 @@
+// Where everything stands. Rows of tokens run across; a number's parents lie to its left and above it.
+
+/** @typedef {{id: string, x: number, y: number, w: number, h: number, r: number, c: number}} Box */
+/** @typedef {{boxes: Box[], wide: number, high: number, cell: number, kind: "wide" | "bands" | "phone", label: number, keys: number,
+ *   map: {x: number, y: number, w: number, h: number} | null, ledger: {x: number, y: number, w: number, h: number} | null, font: number}} Layout */
+
+const GAP = 16, PAD = 8, BELOW = 24;
+
+/** What stands alone on a telephone at each station. */
+const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"], qkv: ["q", "k", "v"], turn: ["q", "k"], mix: ["v", "z"],
+  concat: ["z"], wo: ["o"], inner1: ["o"], add1: ["s1"], post1: ["s1"], norm2: ["n2"], units: ["u"], narrow: ["u"], inner2: ["u"], add2: ["s2"],
+  post2: ["s2"], up: ["s2"], next: ["next"] });
+
+/** @typedef {{W: number, H: number, presenter: boolean, n: number, m: number, d: number, station: string, rowLabel: number, colLabel: number, memory: number,
+ *   columns: import("./columns.js").Column[], speaks: boolean}} Ask */
+
+/** @param {Ask} ask @returns {Layout} */
+export function layoutOf(ask) {
+  const made = ask.W < 600 && !ask.presenter ? phone(ask) : across(ask, ask.W >= 1000 || ask.presenter);
+  return ask.memory && made.kind !== "phone" ? lowered(made) : made;
+}
+
+/** Room above for the last states of the encoder. @param {Layout} made @returns {Layout} */
+function lowered(made) {
+  const S = made.boxes.find((b) => b.id === "S") ?? made.boxes[0], room = 78;
+  for (const b of made.boxes) b.y += room;
+  if (made.map) made.map.y += room * 0.6;
+  if (S) made.boxes.push({ id: "memory", x: S.x, y: PAD, w: S.w, h: 46, r: 1, c: 1 });
+  return { ...made, high: made.high + room };
+}
+
+const clamp = (/** @type {number} */ x, /** @type {number} */ a, /** @type {number} */ b) => Math.max(a, Math.min(b, x));
+
+/** Two bands from 600 to 1,000 dots, one from there on. @param {Ask} ask @param {boolean} one @returns {Layout} */
+function across(ask, one) {
+  const { W, H, n, m, columns, presenter } = ask, font = presenter ? 22 : 14;
+  const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
+  const most = presenter ? Math.min(0.56 * H, W * 0.34) : one ? Math.min(340, W * 0.31) : Math.min(330, W * 0.4);
+  const cell = Math.min(most / m, most / n, presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
+  const has = (/** @type {string} */ id) => columns.some((c) => c.id === id);
+  const kh = has("k") ? clamp(ask.d * 7, 56, presenter ? 190 : 120) : 0, high = Math.max(keys + kh, presenter ? 250 : one ? 196 : 132);
+  const firsts = ["x", "n1", "q", "S", "z"], top = PAD + high + GAP;
+  /** @type {Box[]} */
+  const boxes = [];
+  const band = (/** @type {any[]} */ held, /** @type {number} */ y, /** @type {number} */ h) => {
+    const fixed = held.reduce((sum, c) => sum + (c.id === "S" ? side : c.id === "next" ? (presenter ? 240 : 118) : 0), 0);
+    const parts = held.reduce((sum, c) => sum + c.wide, 0), room = W - 2 * PAD - label - fixed - GAP * held.length;
+    const unit = clamp(room / (parts || 1), 14, presenter ? 150 : one ? 110 : 132);
+    let x = PAD + label;
+    for (const c of held) {
+      const w = c.id === "S" ? side : c.id === "next" ? Math.min(W - PAD - x, presenter ? 340 : 180) : c.wide * unit, last = c.states?.at(-1)?.m;
+      boxes.push({ id: c.id, x, y, w, h, r: c.id === "next" ? 1 : n, c: c.id === "next" ? 1 : last.c });
+      x += w + GAP;
+    }
+    return x;
+  };
+  const shown = columns.filter((c) => !["k", "v"].includes(c.id)), next = ask.speaks ? [{ id: "next", wide: 0 }] : [];
+  const left = shown.filter((c) => one || firsts.includes(c.id)), right = shown.filter((c) => !one && !firsts.includes(c.id));
+  band(one ? [...left, ...next] : left, top, tall);
+  let bottom = top + tall + BELOW;
+  const small = Math.min(tall, Math.max(12 * n, 60), 260);
+  if (!one && right.length + next.length) {
+    band([...right, ...next], bottom + 8, Math.max(small, next.length ? 96 : 0));
+    bottom += 8 + Math.max(small, next.length ? 96 : 0) + BELOW;
+  }
+  const S = /** @type {Box} */ (boxes.find((b) => b.id === "S")), z = boxes.find((b) => b.id === "z");
+  if (kh) boxes.push({ id: "k", x: S.x, y: PAD + high - kh, w: side, h: kh, r: ask.d, c: m });
+  if (kh && z) boxes.push({ id: "v", x: z.x, y: PAD + high - Math.min(kh, Math.max(m * 10, 40)), w: z.w, h: Math.min(kh, Math.max(m * 10, 40)), r: m, c: ask.d });
+  const edge = z ? z.x + z.w : S.x + S.w;
+  const ledger = one ? { x: edge + GAP, y: 0, w: W - edge - GAP - PAD, h: high + GAP } : null;
+  if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
+  return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger,
+    map: { x: PAD, y: PAD, w: Math.max(60, S.x - GAP - PAD - (kh ? 24 : 0)), h: high - 8 } };
+}
+
+/** One station over the full width, the heads above it. @param {Ask} ask @returns {Layout} */
+function phone(ask) {
+  const { W, n, m, columns, station } = ask, label = clamp(ask.rowLabel + 10, 36, 96), room = W - 2 * PAD - label;
+  const cell = Math.min(room / m, 24), tall = clamp(n * Math.min(22, Math.max(cell, 14)), 24, 420), mapped = 84;
+  const wanted = FOCUS[station] ?? ["S"];
+  let y = PAD + mapped + 12;
+  const square = wanted.includes("S"), keys = square && m <= 40 ? clamp(ask.colLabel * 0.85 + 8, 24, 64) : 0;
+  y += keys;
+  /** @type {Box[]} */
+  const boxes = [];
+  for (const id of wanted) {
+    const many = wanted.length > 1 ? 0.6 : 1, column = columns.find((c) => c.id === id), last = column?.states.at(-1)?.m;
+    if (id === "next" ? !ask.speaks : !last) continue;
+    const h = id === "next" ? 240 : id === "S" ? cell * n : id === "k" ? clamp(ask.d * 6, 60, 110) : id === "v" ? clamp(m * 9, 40, 200) : tall * many;
+    boxes.push({ id, x: PAD + label, y, w: id === "S" ? cell * m : room, h, r: id === "next" ? 1 : id === "k" ? ask.d : id === "v" ? m : n,
+      c: id === "next" ? 1 : id === "k" ? m : /** @type {any} */ (last).c });
+    y += h + BELOW + 6;
+  }
+  return { boxes, wide: W, high: y, cell, kind: "phone", label, keys, font: 14, ledger: null, map: { x: PAD, y: PAD, w: W - 2 * PAD, h: mapped } };
+}
+
+/** The squares of all heads in a field: rows of layers where they fit. @param {import("./data.js").Site[]} sites
+ * @param {{x: number, y: number, w: number, h: number}} field @returns {{site: number, head: number, x: number, y: number, s: number}[]} */
+export function thumbs(sites, field) {
+  const rows = sites.length, most = Math.max(...sites.map((s) => s.heads)), many = sites.reduce((sum, s) => sum + s.heads, 0);
+  const size = Math.min((field.w - 22) / most, field.h / rows, 58);
+  if (size >= 11 || rows * most <= many * 1.01) {
+    const s = Math.max(3, size);
+    if (s * rows <= field.h + 1 && s >= 6)
+      return sites.flatMap((site, at) => Array.from({ length: site.heads }, (_, head) => ({ site: at, head, x: field.x + 22 + head * s, y: field.y + at * s, s: s - Math.min(4, s / 6) })));
+  }
+  let s = 58;
+  while (s > 3 && Math.floor(field.w / s) * Math.floor(field.h / s) < many) s -= 0.5;
+  const per = Math.max(1, Math.floor(field.w / s));
+  let at = -1;
+  return sites.flatMap((site, number) => Array.from({ length: site.heads }, (_, head) => {
+    at++;
+    return { site: number, head, x: field.x + (at % per) * s, y: field.y + Math.floor(at / per) * s, s: s - Math.min(3, s / 6) };
+  }));
+}

@@ -1,0 +1,145 @@
+// What stands behind one number: its operands, in the order of the formula, and the gap to the model's own.
+import { blockOf, gaps, headOf } from "./derive.js";
+
+/** @typedef {{title: string, lines: string[], label?: string}} Entry */
+/** @typedef {{box: string, i: number, j: number}} Cell  a cell of a column; in S and A, j is a key */
+
+/** A number as people read it. @param {number} x */
+export function short(x) {
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? "NaN" : x > 0 ? "∞" : "−∞";
+  const size = Math.abs(x);
+  const text = size !== 0 && size < 0.001 ? x.toExponential(1) : x.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3);
+  return text.replace(/-/g, "−");
+}
+
+/** A probability as people read it. @param {number} p */
+export const percent = (p) => (p < 0.0005 ? "< 0.1 %" : `${(p * 100).toFixed(p < 0.1 ? 1 : 0)} %`);
+
+/** A token as people read it: no line breaks, no invisible letters, not too long. @param {string} text */
+export function readable(text) {
+  const seen = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�").replace(/\s/g, "␣") || "∅", letters = [...seen];
+  return letters.length > 16 ? `${letters.slice(0, 15).join("")}…` : seen;
+}
+
+/** The strongest products first. @param {ArrayLike<number>} a @param {number} ai @param {ArrayLike<number>} b @param {(e: number) => number} bi @param {number} d */
+function products(a, ai, b, bi, d) {
+  const pairs = Array.from({ length: d }, (_, e) => [a[ai + e], b[bi(e)]]).sort((x, y) => Math.abs(y[0] * y[1]) - Math.abs(x[0] * x[1]));
+  const shown = pairs.slice(0, 3).map(([x, y]) => `${short(x)}·${short(y)}`).join(" + ");
+  return d > 3 ? `${shown} + … (${d} products, strongest first)` : shown;
+}
+
+/** The column that a station is about, where none of its cells is pointed at. */
+const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2",
+  units: "u", narrow: "u", inner2: "u", add2: "s2", post2: "s2" });
+
+/** What a station says of a whole row. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {number} i @param {string} who
+ * @param {string[]} cols @returns {Entry | null} */
+function rowOf(site, h, station, i, who, cols) {
+  const head = headOf(site, h), { m, dv } = head;
+  if (station === "concat") return { title: who, lines: [`${site.heads} heads × ${dv} numbers = ${site.heads * dv} numbers, side by side`] };
+  if (station !== "mix") return null;
+  const best = Array.from({ length: m }, (_, j) => j).sort((a, b) => head.alpha[i * m + b] - head.alpha[i * m + a]).slice(0, 4);
+  const sum = best.map((j) => `${short(head.alpha[i * m + j])}·v(${readable(cols[j])})`).join(" + ");
+  return { title: `${who}: z`, lines: [`${sum}${m > 4 ? ` + … (${m} tokens, strongest first)` : ""}`] };
+}
+
+/** The entry for one cell at one station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {Cell} cell
+ * @param {string[]} rows @param {string[]} cols @returns {Entry} */
+export function entryOf(site, h, station, cell, rows, cols) {
+  const head = headOf(site, h), { m, d, dv } = head, { box, i, j } = cell, who = readable(rows[i] ?? ""), whom = readable(cols[j] ?? "");
+  if (box === "S" && HOME[station]) {
+    const found = entryOf(site, h, station, { box: HOME[station], i, j: 0 }, rows, cols);
+    if (found.lines.length) return { ...found, lines: [...found.lines, "Point at a cell for another dimension."] };
+  }
+  const whole = box === "S" ? rowOf(site, h, station, i, who, cols) : null;
+  if (whole) return whole;
+  if (box === "S") return { title: `${who} → ${whom}`, lines: scoreLines(site, h, station, i, j) };
+  if (box === "q") return feature(who, "q", j, head.q[i * d + j], `row of x (${site.blocks?.[0]?.given.s[1] ?? "all"} numbers) · column ${j} of W_Q`);
+  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row of x · column ${i} of W_K`);
+  if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row of x · column ${j} of W_V`);
+  if (box === "z" && station !== "concat" && j < dv)
+    return feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
+  return outside(site, box, station, cell, who) ?? { title: who, lines: [] };
+}
+
+/** @param {string} who @param {string} name @param {number} j @param {number} value @param {string} how @returns {Entry} */
+const feature = (who, name, j, value, how) => ({ title: `${who}: ${name}, dimension ${j}`, lines: [how, `= ${short(value)}`] });
+
+/** The score of one pair at a station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {number} i @param {number} j */
+function scoreLines(site, h, station, i, j) {
+  const head = headOf(site, h), { m, d } = head, at = i * m + j;
+  if (!head.see(i, j) && ["mask", "softmax", "mix"].includes(station)) return ["Forbidden: e to the power of −∞ is 0.", "α = 0"];
+  if (!site.q) return [`The model hands out its weights only: α = ${short(head.alpha[at])}`];
+  const s = short(head.scores[at]), c = short(head.scaled[at]);
+  if (["x", "norm1", "qkv", "turn", "qk"].includes(station)) return [products(head.q, i * d, head.k, (e) => j * d + e, d), `q·k = ${s}`];
+  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `÷ √d is × ${short(site.scale)}`];
+  if (station === "cap") return [`${short(site.softcap ?? 0)} · tanh(${c} / ${short(site.softcap ?? 0)}) = ${short(head.capped[at])}`];
+  if (station === "bias") return [`${short(head.capped[at])} + ${short(head.biased[at] - head.capped[at])} = ${short(head.biased[at])}`];
+  if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`];
+  return softmaxLines(site, h, i, j);
+}
+
+/** @param {import("./data.js").Site} site @param {number} h @param {number} i @param {number} j */
+function softmaxLines(site, h, i, j) {
+  const head = headOf(site, h), { m } = head, at = i * m + j;
+  if (site.edited) return [`α = ${short(head.alpha[at])}`, "These weights were edited: they are the model's as the edit left them."];
+  const sink = site.sinks ? site.sinks[h] : null;
+  let top = sink ?? -Infinity, sum = 0, seen = 0;
+  for (let x = 0; x < m; x++) if (head.see(i, x)) top = Math.max(top, head.biased[i * m + x]);
+  for (let x = 0; x < m; x++)
+    if (head.see(i, x)) {
+      sum += Math.exp(head.biased[i * m + x] - top);
+      seen++;
+    }
+  if (sink != null) sum += Math.exp(sink - top);
+  const less = short(head.biased[at] - top);
+  return [`e^(${short(head.biased[at])}) over the ${seen} of its row${sink == null ? "" : " and a sink"}`,
+    `= e^(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest is taken away first: the shares stay the same."];
+}
+
+/** Cells of the residual stream. @param {import("./data.js").Site} site @param {string} box @param {string} station @param {Cell} cell @param {string} who
+ * @returns {Entry | null} */
+function outside(site, box, station, { i, j }, who) {
+  const blocks = site.blocks ?? [], title = `${who}: dimension ${j}`;
+  /** @param {any} arr */
+  const of = (arr) => arr.a[i * arr.s[1] + j];
+  /** @param {any} b @param {any} x */
+  const norm = (b, x) => `(${short(of(x))} − μ ${short(b.mean.a[i])}) / σ ${short(b.deviation.a[i])} × γ ${short(b.gain.a[j])} + β ${short(b.shift.a[j])}`;
+  const given = blocks[0]?.given ?? site.x;
+  if (box === "x" && given && j < given.s[1]) return { title, lines: [...embedded(site, i, j), `x = ${short(of(given))}`] };
+  const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number];
+  if (!b || j >= (box === "u" && station === "units" && b.units ? b.units.s[1] : b.given.s[1])) return null;
+  const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
+  if (box === "n1" || box === "n2") return { title, lines: [norm(b, b.given), `= ${short(of(s.first))}`] };
+  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: ["f(row of x · column of W₁ + b₁)", `= ${short(of(b.units))}`] };
+  if (box === "o" || box === "u") {
+    if (b.place === "inside" && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.first))}`] };
+    return { title, lines: [box === "o" ? "all heads (z) · a column of W_O" : "all units · a column of W₂ + b₂", `= ${short(of(b.made))}`] };
+  }
+  const added = `${short(of(b.given))} + ${short(of(b.place === "inside" ? s.first : b.made))} = ${short(of(s.total))}`;
+  if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: ["x + new", added] };
+  return { title, lines: normed || s.last ? [added, norm(b, s.total), `= ${short(of(s.last))}`] : [added] };
+}
+
+/** The parts of an embedding. @param {import("./data.js").Site} site @param {number} i @param {number} j */
+function embedded(site, i, j) {
+  const parts = Object.entries(site.embedded ?? {});
+  if (!parts.length) return ["what the layer below handed on"];
+  const values = parts.map(([, arr]) => arr.a[i * arr.s[1] + j]);
+  if (values.some((x) => x === undefined)) return [];
+  const sum = values.reduce((x, y) => x + y, 0), x = (site.blocks?.[0]?.given ?? site.x)?.a[i * ((site.blocks?.[0]?.given ?? site.x)?.s[1] ?? 1) + j] ?? NaN;
+  const line = parts.map(([name], at) => `${name} ${short(values[at])}`).join(" + ") + ` = ${short(sum)}`;
+  return Math.abs(sum - x) < 1e-4 ? [line] : [line, "then normalised or scaled by the model"];
+}
+
+/** How far the numbers here are from the model's own, in a sentence. @param {import("./data.js").Data} data @param {import("./data.js").Site} site @param {number} h */
+export function gapLine(data, site, h) {
+  if (!site.close) return `Only the weights of this layer are in this file, rounded to ${site.steps} steps of ${short(site.highest / site.steps)}.`;
+  const found = gaps(site, h), parts = [];
+  if (found.weights != null) parts.push(`weights ${found.weights.toExponential(0)}`);
+  found.around.forEach((gap, at) => gap != null && parts.push(`${at ? "second" : "first"} sum and norm ${gap.toExponential(0)}`));
+  if (site.edited) parts.push("weights edited, so taken as they are");
+  const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
+  const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${site.residual.toExponential(0)} for the weights.` : "";
+  return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;
+}

@@ -1,0 +1,252 @@
+// What stands around the picture: buttons, words, the twin for screen readers. All of it plain DOM; texts of a model are never HTML.
+import { headOf } from "./derive.js";
+import { short, readable } from "./ledger.js";
+
+export const HELP = [
+  ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
+  ["[ ]", "another head"], [", .", "another layer"], ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row (in the app)"], ["W", "words or tokens"],
+  ["H", "hide special tokens"], ["P", "present: the whole screen"], ["S", "save as PNG"], ["?", "these keys"],
+];
+const MOST = 64; // rows of the twin and columns of the table: more would make the page slow
+
+/** @param {HTMLElement} at @param {string} tag @param {Record<string, string>} [given] @param {string} [text] @returns {any} */
+function put(at, tag, given = {}, text = "") {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
+  if (text) made.textContent = text;
+  at.append(made);
+  return made;
+}
+
+/** Write a text where it is new: what is the same is not read out again. @param {HTMLElement} at @param {string} text */
+export function say(at, text) {
+  if (at.textContent !== text) at.textContent = text;
+}
+
+/** The empty board. @param {HTMLElement} root */
+export function skeleton(root) {
+  root.replaceChildren();
+  /** @type {HTMLElement} */
+  const frame = put(root, "div", { class: "board", role: "group", "aria-label": "The board: a forward pass, step by step", "data-state": "empty" });
+  const refusal = put(frame, "p", { class: "refusal", role: "alert", hidden: "" });
+  const bar = put(frame, "div", { class: "bar" }), top = put(frame, "div", { class: "top" }), told = put(top, "div", { class: "told" });
+  const title = put(told, "h3", { class: "title", "aria-live": "polite" }), where = put(told, "span", { class: "where" }), says = put(told, "p", { class: "says" });
+  const choices = put(top, "div", { class: "bar choices" });
+  const stage = put(frame, "div", { class: "stage" });
+  /** @type {HTMLCanvasElement} */
+  const canvas = put(stage, "canvas", { tabindex: "0", role: "application", "aria-roledescription": "board", "aria-label": "The matrices. Arrow keys step and choose; question mark lists the keys." });
+  const time = put(frame, "label", { class: "time", hidden: "" });
+  const ledger = put(stage, "div", { class: "ledger" }), lively = put(ledger, "div", { "aria-live": "polite" });
+  const pair = put(lively, "b", { class: "pair", dir: "auto" }), operands = put(lively, "pre", { class: "operands" });
+  const formula = put(ledger, "span", { class: "formula" }), numpy = put(ledger, "code", { class: "numpy" }), holds = put(ledger, "span", { class: "holds" });
+  const foot = put(frame, "div", { class: "foot" }), gap = put(foot, "p", { class: "gap" });
+  const may = put(foot, "details"), help = put(frame, "dialog", { class: "help", "aria-label": "Keys of the board" });
+  put(may, "summary", {}, "What may I conclude?");
+  const concludes = put(may, "p", {}), table = put(foot, "details", { class: "numbers" });
+  put(table, "summary", {}, "The numbers as a table");
+  const field = put(table, "div", { class: "field" }), twin = put(frame, "div", { class: "twin", role: "grid", "aria-label": "The numbers of this station" });
+  return { frame, refusal, bar, choices, title, where, says, stage, canvas, ledger, pair, operands, formula, numpy, holds, foot, gap, concludes, table, field,
+    play: put(bar, "button", { type: "button", class: "play", "aria-label": "Play" }, "▶"),
+    help: (/** @type {string[][]} */ keys) => helped(help, keys), closes: () => closed(help), grid: twin,
+    time: (/** @type {any} */ board) => timed(time, board), mark: (/** @type {any} */ board) => marked(bar, choices, board), twin: (/** @type {any} */ board) => later(twin, () => { twinned(twin, board); tabled(table, field, board); }),
+    menu: (/** @type {any} */ board, /** @type {number} */ token, /** @type {number} */ x, /** @type {number} */ y) => menu(stage, board, token, x, y) };
+}
+
+/** Once the hand rests: a frame is never held up. @param {any} at @param {() => void} make */
+function later(at, make) {
+  clearTimeout(at.waiting);
+  at.waiting = setTimeout(make, 120);
+}
+
+/** The buttons and lists above the picture. @param {any} board */
+export function controlsOf(board) {
+  const { bar, choices, play } = board.parts, data = board.data;
+  bar.replaceChildren(play);
+  choices.replaceChildren();
+  play.onclick = () => board.play(!board.playing);
+  const arrow = (/** @type {string} */ text, /** @type {string} */ label, /** @type {number} */ by) =>
+    (put(bar, "button", { type: "button", "aria-label": label, title: label }, text).onclick = () => board.go(board.step + by));
+  arrow("◀", "One station back (←)", -1);
+  arrow("▶|", "One station on (→)", 1);
+  put(bar, "div", { class: "stations", role: "toolbar", "aria-label": "Stations" });
+  const layer = put(choices, "select", { class: "layer", "aria-label": "Layer" });
+  data.sites.forEach((/** @type {any} */ s, /** @type {number} */ at) => put(layer, "option", { value: String(at) }, `${s.stream} ${s.layer}`));
+  layer.onchange = () => board.choose(Number(layer.value), board.head);
+  const head = put(choices, "select", { class: "head", "aria-label": "Head" });
+  head.onchange = () => board.choose(board.at, Number(head.value));
+  const speed = put(choices, "select", { class: "speed", "aria-label": "Speed" });
+  for (const [value, text] of [["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]]) put(speed, "option", { value }, text);
+  speed.value = String(board.speed);
+  speed.onchange = () => (board.speed = Number(speed.value));
+  toggles(board, choices);
+  board.parts.time(board);
+  put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
+  put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(HELP);
+}
+
+/** The slider of a series. @param {HTMLElement} time @param {any} board */
+function timed(time, board) {
+  time.hidden = !board.series;
+  if (!board.series) return;
+  if (!time.firstChild) {
+    put(time, "span", {}, "moment");
+    const slider = put(time, "input", { type: "range", min: "0", step: "1", "aria-label": "Moment of the series" });
+    slider.oninput = () => board.during(Number(slider.value));
+    put(time, "b");
+  }
+  const slider = /** @type {HTMLInputElement} */ (time.querySelector("input"));
+  slider.max = String(board.series.length - 1);
+  slider.value = String(board.moment);
+  slider.setAttribute("aria-valuetext", board.series[board.moment].label);
+  say(/** @type {HTMLElement} */ (time.querySelector("b")), board.series[board.moment].label);
+}
+
+/** @param {any} board @param {HTMLElement} bar */
+function toggles(board, bar) {
+  const toggle = (/** @type {"words" | "hiding"} */ what, /** @type {string} */ text, /** @type {string} */ label) => {
+    const made = put(bar, "button", { type: "button", class: `toggle ${what}`, "aria-pressed": String(board[what]), title: label }, text);
+    made.onclick = () => board.toggle(what);
+  };
+  toggle("words", "words", "Weights between words instead of tokens (W)");
+  toggle("hiding", "no specials", "Hide special tokens (H)");
+  const label = put(bar, "label", { class: "faint", title: "Hide weights below this" }, "α ≥ "), faint = put(label, "input", { type: "range", min: "0", max: "0.5", step: "0.01", "aria-label": "Hide weights below" });
+  const value = put(label, "span", {}, board.faint.toFixed(2));
+  faint.value = String(board.faint);
+  faint.oninput = () => {
+    board.faint = Number(faint.value);
+    value.textContent = board.faint.toFixed(2);
+    board.draw();
+  };
+}
+
+/** Show in the bars where the board is. @param {HTMLElement} bar @param {HTMLElement} choices @param {any} board */
+function marked(bar, choices, board) {
+  const stations = /** @type {HTMLElement} */ (bar.querySelector(".stations")), names = board.site.stations.map((/** @type {string} */ id) => board.data.prose[id].name);
+  if (stations.dataset.names !== names.join("|")) {
+    stations.dataset.names = names.join("|");
+    stations.replaceChildren();
+    names.forEach((/** @type {string} */ name, /** @type {number} */ at) => (put(stations, "button", { type: "button", "data-station": board.site.stations[at], title: board.data.prose[board.site.stations[at]].title }, name).onclick = () => board.go(at)));
+  }
+  [...stations.children].forEach((chip, at) => {
+    chip.classList.toggle("past", at < board.step);
+    if (at === board.step) chip.setAttribute("aria-current", "step");
+    else chip.removeAttribute("aria-current");
+  });
+  const now = /** @type {HTMLElement | null} */ (stations.children[board.step]);
+  if (now && stations.scrollWidth > stations.clientWidth) stations.scrollLeft = now.offsetLeft - stations.offsetLeft - stations.clientWidth / 2;
+  /** @type {any} */ (choices.querySelector(".layer")).value = String(board.at);
+  const head = /** @type {any} */ (choices.querySelector(".head"));
+  if (head.options.length !== board.site.heads) {
+    head.replaceChildren();
+    for (let h = 0; h < board.site.heads; h++) put(head, "option", { value: String(h) }, `head ${h}`);
+  }
+  head.value = String(board.head);
+  for (const what of ["words", "hiding"]) choices.querySelector(`.toggle.${what}`)?.setAttribute("aria-pressed", String(board[what]));
+}
+
+/** The matrix of this station: in pairs of tokens, or in dimensions. @param {any} board @returns {{a: ArrayLike<number>, r: number, c: number, rows: string[], cols: string[], see?: any}} */
+function matrixOf(board) {
+  const { site, station, rows, cols } = board, head = headOf(site, board.head), square = { r: head.n, c: head.m, rows, cols };
+  const stages = /** @type {Record<string, any>} */ ({ qk: head.scores, scale: head.scaled, cap: head.capped, bias: head.biased, mask: head.biased });
+  if (stages[station] && site.q) return { ...square, a: stages[station], see: station === "mask" ? head.see : null };
+  const column = board.columns.find((/** @type {any} */ c) => c.states.some((/** @type {any} */ s) => s.at === station) && !["k", "v", "S"].includes(c.id));
+  if (!column) return { ...square, a: head.alpha };
+  const m = column.states.find((/** @type {any} */ s) => s.at === station).m;
+  return { a: m.a, r: m.r, c: m.c, rows, cols: Array.from({ length: m.c }, (_, e) => `dimension ${e}`) };
+}
+
+/** The grid that a screen reader walks: rows around the one that is pointed at. @param {HTMLElement} twin @param {any} board */
+function twinned(twin, board) {
+  const { a, r, c, rows, cols, see } = matrixOf(board), from = r <= MOST ? 0 : Math.max(0, Math.min(r - MOST, board.cursor.row - MOST / 2)), to = Math.min(r, from + (c > MOST ? 1 : MOST));
+  const begin = c > MOST ? board.cursor.row : from, end = c > MOST ? begin + 1 : to, focused = twin.contains(/** @type {any} */ (twin.getRootNode()).activeElement);
+  twin.replaceChildren();
+  twin.setAttribute("aria-rowcount", String(r));
+  twin.setAttribute("aria-colcount", String(c));
+  for (let i = begin; i < end; i++) {
+    const line = put(twin, "div", { role: "row", "aria-rowindex": String(i + 1) });
+    put(line, "span", { role: "rowheader", dir: "auto" }, readable(rows[i]));
+    for (let j = 0; j < c; j++) {
+      const here = i === board.cursor.row && j === Math.max(0, Math.min(c - 1, board.cursor.col)), value = see && !see(i, j) ? "forbidden" : short(a[i * c + j]);
+      const cell = put(line, "span", { role: "gridcell", tabindex: here ? "0" : "-1", "aria-colindex": String(j + 1), "aria-label": `${readable(rows[i])}, ${readable(cols[j])}: ${value}` }, value);
+      if (here && focused) cell.focus();
+    }
+  }
+  twin.onkeydown = (e) => walked(e, board, r, c);
+}
+
+/** @param {KeyboardEvent} e @param {any} board @param {number} r @param {number} c */
+function walked(e, board, r, c) {
+  const by = /** @type {Record<string, number[]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] })[e.key];
+  if (!by) return;
+  e.preventDefault();
+  e.stopPropagation();
+  const row = Math.max(0, Math.min(r - 1, board.cursor.row + by[0])), col = Math.max(0, Math.min(c - 1, Math.max(0, board.cursor.col) + by[1]));
+  board.point(row, Math.min(col, Math.max(c, board.cols.length) - 1));
+  board.draw();
+  board.parts.twin(board);
+}
+
+/** The numbers as a table, once it is unfolded. @param {HTMLDetailsElement} table @param {HTMLElement} field @param {any} board */
+function tabled(table, field, board) {
+  const make = () => {
+    const { a, r, c, rows, cols, see } = matrixOf(board), wide = Math.min(c, 256);
+    field.replaceChildren();
+    const made = put(field, "table"), head = put(made, "tr");
+    put(head, "th");
+    for (let j = 0; j < wide; j++) put(head, "th", { scope: "col", dir: "auto" }, readable(cols[j]));
+    for (let i = 0; i < Math.min(r, 256); i++) {
+      const line = put(made, "tr");
+      put(line, "th", { scope: "row", dir: "auto" }, readable(rows[i]));
+      for (let j = 0; j < wide; j++) put(line, "td", {}, see && !see(i, j) ? "−∞" : short(a[i * c + j]));
+    }
+  };
+  table.ontoggle = () => table.open && make();
+  if (table.open) make();
+}
+
+/** @param {HTMLDialogElement} help @param {string[][]} keys */
+function helped(help, keys) {
+  help.replaceChildren();
+  put(help, "h4", {}, "Keys, while the board has the focus");
+  const list = put(help, "dl");
+  for (const [key, what] of keys) {
+    put(list, "dt", {}, key);
+    put(list, "dd", {}, what);
+  }
+  put(help, "button", { type: "button" }, "Close").onclick = () => help.close();
+  help.onkeydown = (e) => e.stopPropagation();
+  help.showModal();
+}
+
+/** Whether something was open that is now closed. @param {HTMLDialogElement} help */
+function closed(help) {
+  const open = help.open;
+  if (open) help.close();
+  return open;
+}
+
+/** What can be done with a token. @param {HTMLElement} stage @param {any} board @param {number} token @param {number} x @param {number} y */
+function menu(stage, board, token, x, y) {
+  stage.querySelector(".menu")?.remove();
+  const made = put(stage, "div", { class: "menu", role: "menu", "aria-label": `Token ${readable(board.rows[token])}`, style: `left:${x}px;top:${y}px` });
+  const away = () => {
+    made.remove();
+    board.parts.canvas.focus({ preventScroll: true });
+  };
+  const item = (/** @type {string} */ text, /** @type {() => any} */ make) => {
+    put(made, "button", { type: "button", role: "menuitem" }, text).onclick = () => {
+      const asked = make();
+      away();
+      if (asked) board.options.ask({ ...asked, row: token });
+    };
+  };
+  if (board.options.mask) item("Mask it", () => ({ what: "mask" }));
+  const other = put(made, "input", { type: "text", "aria-label": "Another token", placeholder: "another word" });
+  item("Replace it", () => (other.value ? { what: "replace", text: other.value } : null));
+  made.onkeydown = (/** @type {KeyboardEvent} */ e) => {
+    e.stopPropagation();
+    if (e.key === "Escape") away();
+  };
+  other.onchange = () => other.value && made.querySelector("button:last-of-type")?.click();
+  made.querySelector("button, input")?.focus();
+}

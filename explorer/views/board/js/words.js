@@ -1,0 +1,21 @@
+// Many tokens as one word: a word attends with the mean of its tokens, and is attended to with their sum.
+
+/** The groups of neighbouring tokens of one word; special tokens stay alone. @param {number[]} words @returns {number[]} */
+export function groupsOf(words) {
+  let group = -1, before = NaN;
+  return words.map((word) => {
+    if (word < 0 || word !== before) group++;
+    before = word < 0 ? NaN : word;
+    return group;
+  });
+}
+
+/** Weights between words, drawn over the tokens that they are made of. @param {any} m @param {number[]} rows @param {number[]} cols */
+export function inWords(m, rows, cols) {
+  const r = groupsOf(rows), c = groupsOf(cols), high = Math.max(...r) + 1, wide = Math.max(...c) + 1;
+  const sums = new Float32Array(high * wide), sizes = new Float32Array(high), out = new Float32Array(m.a.length);
+  for (const g of r) sizes[g]++;
+  for (let i = 0; i < m.r; i++) for (let j = 0; j < m.c; j++) sums[r[i] * wide + c[j]] += m.a[i * m.c + j] / sizes[r[i]];
+  for (let i = 0; i < m.r; i++) for (let j = 0; j < m.c; j++) out[i * m.c + j] = sums[r[i] * wide + c[j]];
+  return { ...m, id: `${m.id} words`, a: out, see: null };
+}

@@ -1,0 +1,318 @@
+"""A trace as one buffer for the board: u32 length of the header | header as JSON | little-endian arrays, each at a multiple of 8.
+
+The buffer holds what the model computed (q, k, v, weights, what entered and left each sub-layer); everything between is derived where
+it is drawn. Where all of it does not fit into the budget, numbers are rounded to 16 bits, then later layers keep their weights only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from explorer.errors import ChoiceError
+from explorer.records import Attention, Block, Tokens, Trace
+from explorer.views.board.stations import prose, stations_of
+
+VERSION = 1
+BUDGET = 24_000_000  # bytes of a buffer that is sent to a page of this machine
+IN_A_FILE = 720_000  # bytes of a buffer in a file: with the module, packed and in letters, it stays below 1 MB
+PACKED = 0.55  # a map of bytes packs so much better than other numbers that it counts as this share of them
+LIMIT = 512  # tokens: beyond it a cell is smaller than a dot of the screen
+POOLED = 64  # a map of one head in the overview has at most this many rows and columns
+FINE, COARSE = 255, 63  # the steps of a map; the coarse ones pack better
+EXACT = 128  # tokens up to which the model's own weights travel in full
+TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1"}
+
+
+@dataclass
+class _Buffer:
+    """The arrays, one after the other, and how many bytes are left."""
+
+    budget: int
+    floats: str = "f4"
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    spent: float = 0.0
+
+    def put(self, array: np.ndarray | None, kind: str = "") -> list[Any] | None:
+        """Keep an array and give back how to find it: [type, offset, shape]."""
+        if array is None:
+            return None
+        kind = kind or self.floats
+        with np.errstate(over="ignore"):  # what is too large for 16 bits becomes infinite, and is hatched
+            raw = np.ascontiguousarray(array, dtype=TYPES[kind]).tobytes()
+        raw += b"\0" * (-len(raw) % 8)
+        self.parts.append(raw)
+        self.size += len(raw)
+        self.spent += len(raw) * (PACKED if kind == "u1" else 1)
+        return [kind, self.size - len(raw), list(np.shape(array))]
+
+
+def pack(trace: Trace, *, budget: int = BUDGET, first: tuple[str, int] | None = None) -> bytes:
+    """The buffer of a trace. `first` is the (stream, layer) that is kept in full before all others when the budget is short."""
+    _check(trace)
+    order = sorted(trace.attention, key=lambda held: (held.stream, held.layer) != first)
+    exact = sum(_size(trace, held) for held in order) <= budget
+    buffer = _Buffer(budget, "f4" if exact else "f2")
+    sites = {(held.stream, held.layer): _overview(buffer, trace, held) for held in trace.attention}
+    for held in order:
+        sites[held.stream, held.layer] |= _close_up(buffer, trace, held)
+    data = _joined(_header(buffer, trace, _walked(sites)), b"".join(buffer.parts))
+    return data + b"\0" * (-len(data) % 8)
+
+
+def pack_series(traces: Sequence[Trace], labels: Sequence[str], *, budget: int = BUDGET) -> bytes:
+    """Several traces in one buffer, to move along: of one text at several steps of training, or of a text as it grows."""
+    if len(labels) != len(traces) or not traces:
+        raise ChoiceError(
+            f"There are {len(traces)} traces and {len(labels)} labels. Give at least one trace, and a label for each."
+        )
+    buffers = [pack(trace, budget=budget // len(traces)) for trace in traces]
+    begins = [sum(len(buffer) for buffer in buffers[:n]) for n in range(len(buffers))]
+    series = [
+        {"label": str(label), "begin": begin, "size": len(buffer)}
+        for label, begin, buffer in zip(labels, begins, buffers, strict=True)
+    ]
+    return _joined({"version": VERSION, "series": series}, b"".join(buffers))
+
+
+def hosted(data: bytes, **told: Any) -> bytes:
+    """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data."""
+    size = int.from_bytes(data[:4], "little")
+    header = {**json.loads(data[4 : 4 + size]), "host": {**told, "stamp": zlib.crc32(data)}}
+    return _joined(header, data[4 + size :])
+
+
+def _joined(header: dict[str, Any], arrays: bytes) -> bytes:
+    """The header, its length before it, and the arrays, which begin at a multiple of 8."""
+    text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    text += b" " * (-(len(text) + 4) % 8)
+    return len(text).to_bytes(4, "little") + text + arrays
+
+
+def _check(trace: Trace) -> None:
+    """Refuse what cannot be drawn, in a sentence."""
+    if not isinstance(trace, Trace):
+        raise ChoiceError(f"The board draws what ex.trace makes; this is a {type(trace).__name__}.")
+    if not trace.attention:
+        raise ChoiceError(f"The board shows attention, and this trace of {trace.model} holds none.")
+    longest = max(len(trace.source), len(trace.target or ()))
+    if longest > LIMIT:
+        raise ChoiceError(f"The board draws at most {LIMIT} tokens, and this text has {longest}. Shorten it.")
+
+
+def _walked(sites: dict[tuple[str, int], dict[str, Any]]) -> list[dict[str, Any]]:
+    """The sites in the order in which the model comes to them: the encoder, then each layer of the decoder with its cross-attention."""
+    rank = {"encoder": (0, 0), "decoder": (1, 0), "cross": (1, 1)}
+    return [sites[key] for key in sorted(sites, key=lambda key: (rank[key[0]][0], key[1], rank[key[0]][1]))]
+
+
+def _header(buffer: _Buffer, trace: Trace, sites: list[dict[str, Any]]) -> dict[str, Any]:
+    """Everything but the arrays."""
+    sets = {"source": trace.source, "target": trace.target}
+    ids = [name for site in sites for name in site["stations"]]
+    return {
+        "version": VERSION,
+        "model": trace.model,
+        "family": trace.family,
+        "notes": [*trace.notes, *(_said(edit) for edit in trace.edits)],
+        "tokens": {name: _tokens(tokens) for name, tokens in sets.items() if tokens is not None},
+        "sites": sites,
+        "residual": _finite(trace.residual),
+        "rounded": buffer.floats == "f2",
+        "top": _top(buffer, trace),
+        "prose": prose(ids),
+    }
+
+
+def _said(edit: object) -> str:
+    """An edit by its name: "edited: SilenceHead"."""
+    return f"edited: {type(edit).__name__}"
+
+
+def _tokens(tokens: Tokens) -> dict[str, Any]:
+    return {
+        "texts": list(tokens.texts),
+        "special": [int(held) for held in tokens.special],
+        "words": [int(held) for held in tokens.words],
+        "unseen": None if tokens.unseen is None else [int(held) for held in tokens.unseen],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _blocks(trace: Trace, held: Attention) -> list[Block]:
+    """The sub-layers that are walked together with one attention: a cross-attention takes the feed-forward layer along."""
+    stream = "decoder" if held.stream == "cross" else held.stream
+    mine = {block.part: block for block in trace.blocks if (block.stream, block.layer) == (stream, held.layer)}
+    crossed = any(other.stream == "cross" and other.layer == held.layer for other in trace.attention)
+    parts = ["cross-attention" if held.stream == "cross" else "attention", "feed-forward"]
+    alone = held.stream == "decoder" and crossed  # cross-attention comes before the feed-forward layer
+    return [mine[part] for part in (parts[:1] if alone else parts) if part in mine]
+
+
+def _overview(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
+    """What every attention has: its tokens, its size and a small map of each head."""
+    rows, cols = trace.axes(held.stream)
+    last = not _follows(trace, held)
+    blocks = _blocks(trace, held)
+    speaks = last and held.stream != "encoder" or (last and trace.family != "encoder-decoder")
+    steps = FINE if sum(other.weights.size for other in trace.attention) < buffer.budget / 2 else COARSE
+    maps, highest = _maps(held.weights, steps)
+    return {
+        "stream": held.stream,
+        "layer": held.layer,
+        "rows": _name(trace, rows),
+        "cols": _name(trace, cols),
+        "heads": held.heads,
+        "scale": float(held.scale),
+        "softcap": held.softcap,
+        "map": buffer.put(maps, "u1"),
+        "highest": highest,
+        "steps": steps,
+        "stations": stations_of(held, blocks, last=last, speaks=speaks and _speaks(trace)),
+        "edited": bool(held.edited),
+        "residual": _finite(held.residual) if held.weights.shape[-1] <= EXACT else None,
+        "place": blocks[0].place if blocks else "",
+        "close": False,
+    }
+
+
+def _name(trace: Trace, tokens: Tokens) -> str:
+    return "source" if tokens is trace.source else "target"
+
+
+def _follows(trace: Trace, held: Attention) -> bool:
+    """Whether another attention reads what this one hands on."""
+    stacked = {"encoder": ("encoder",), "decoder": ("decoder", "cross"), "cross": ("decoder", "cross")}[held.stream]
+    place = (held.layer, held.stream == "cross")
+    return any(other.stream in stacked and (other.layer, other.stream == "cross") > place for other in trace.attention)
+
+
+def _speaks(trace: Trace) -> bool:
+    return trace.top is not None or "rtd" in trace.outputs
+
+
+def _maps(weights: np.ndarray, steps: int) -> tuple[np.ndarray, float]:
+    """The heads in steps from 0 to their largest weight, the largest of each square where there are too many tokens; and that weight."""
+    side = max(weights.shape[1:])
+    step = math.ceil(side / POOLED) if side > EXACT else 1
+    held = np.where(np.isfinite(weights), weights, 0)
+    rows, cols = (np.arange(0, size, step) for size in weights.shape[1:])
+    pooled = np.maximum.reduceat(np.maximum.reduceat(held, rows, axis=1), cols, axis=2)
+    highest = float(pooled.max(initial=0.0)) or 1.0
+    return np.round(pooled / highest * steps).astype(np.uint8), highest
+
+
+def _attention_arrays(held: Attention) -> dict[str, np.ndarray | None]:
+    return {"q": held.q, "k": held.k, "v": held.v, "pq": held.projected_q, "pk": held.projected_k, "bias": _bias(held)}
+
+
+def _bias(held: Attention) -> np.ndarray | None:
+    """A bias as [head or 1, query, key]."""
+    return None if held.bias is None else np.broadcast_to(held.bias, (held.bias.shape[0], *held.weights.shape[1:]))
+
+
+def _outer_arrays(trace: Trace, held: Attention) -> dict[str, np.ndarray | None]:
+    """What enters and leaves."""
+    stream, first = ("decoder" if held.stream == "cross" else held.stream), not _blocks(trace, held)
+    states = trace.hidden.get(stream, np.zeros((0, 0, 0)))
+    given = states[held.layer] if first and held.layer < len(states) and held.stream != "cross" else None
+    return {"x": given, "o": held.output if first else None, "after": _after(trace, held, states)}
+
+
+def _after(trace: Trace, held: Attention, states: np.ndarray) -> np.ndarray | None:
+    """What the model hands on, in its own numbers."""
+    blocks = _blocks(trace, held)
+    if blocks and blocks[-1].part == "attention" and held.stream == "decoder":  # cross-attention comes next
+        crossing = [b for b in trace.blocks if (b.stream, b.layer, b.part) == ("decoder", held.layer, "cross-attention")]
+        return crossing[0].given if crossing else None
+    return states[held.layer + 1] if held.layer + 1 < len(states) else None
+
+
+def _block_arrays(block: Block) -> dict[str, np.ndarray | None]:
+    made = block.norm_input if block.place == "inside" else block.out
+    return {"given": block.given, "made": made, "mean": block.mean, "deviation": block.deviation, "gain": block.gain,
+            "shift": block.shift, "units": block.units}  # fmt: skip
+
+
+def _size(trace: Trace, held: Attention) -> int:
+    """The bytes of one attention in full."""
+    arrays = [*_attention_arrays(held).values(), *_outer_arrays(trace, held).values()]
+    arrays += [array for block in _blocks(trace, held) for array in _block_arrays(block).values()]
+    weights = 4 * held.weights.size if _keeps_weights(held) else 0
+    return weights + math.ceil(PACKED * held.weights.size) + sum(4 * array.size for array in arrays if array is not None)
+
+
+def _keeps_weights(held: Attention) -> bool:
+    """Whether the model's own weights travel in full: to be compared, or because they cannot be derived."""
+    return held.weights.shape[-1] <= EXACT or held.q is None or bool(held.edited)
+
+
+def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
+    """All that happens in one attention and around it; without what stands around it, or nothing, where that does not fit."""
+    wide = 2 if buffer.floats == "f2" else 4
+    core = [a for a in _attention_arrays(held).values() if a is not None]
+    least = wide * sum(array.size for array in core)
+    whole = _size(trace, held) // (4 // wide)
+    if buffer.spent + least > buffer.budget:
+        return {"stations": ["softmax"]}
+    full = buffer.spent + whole <= buffer.budget
+    kept = _keeps_weights(held) and (full or held.q is None)
+    sinks = None if held.sinks is None else [float(value) for value in np.asarray(held.sinks, float).reshape(-1)]
+    found: dict[str, Any] = {name: buffer.put(array) for name, array in _attention_arrays(held).items()}
+    found |= {"close": True, "weights": buffer.put(held.weights, "f4") if kept else None, "sinks": sinks}
+    found |= {"allowed": _allowed(buffer, held.allowed), "blocks": []}
+    if not full:
+        return found | {"stations": _looking(held)}
+    outer = {name: buffer.put(array) for name, array in _outer_arrays(trace, held).items()}
+    blocks = [_packed_block(buffer, block) for block in _blocks(trace, held)]
+    return found | outer | {"blocks": blocks, "embedded": _embedded(buffer, trace, held)}
+
+
+def _looking(held: Attention) -> list[str]:
+    return [name for name in stations_of(held, (), last=True, speaks=False) if name not in ("x", "concat", "wo")]
+
+
+def _packed_block(buffer: _Buffer, block: Block) -> dict[str, Any]:
+    return {
+        "part": block.part,
+        "place": block.place,
+        **{name: buffer.put(array) for name, array in _block_arrays(block).items()},
+    }
+
+
+def _embedded(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
+    """The parts of the embeddings, where this is the first layer of a text."""
+    if held.layer or held.stream == "cross" or not trace.embeddings:
+        return {}
+    mark = "source " if held.stream == "encoder" and trace.target is not None else ""
+    parts = {name: trace.embeddings.get(mark + name) for name in ("token", "position", "segment")}
+    return {name: buffer.put(array) for name, array in parts.items() if array is not None}
+
+
+def _allowed(buffer: _Buffer, allowed: np.ndarray) -> str | list[Any] | None:
+    """Who may see whom: in a word where there is one."""
+    if allowed.all():
+        return "all"
+    causal = np.tril(np.ones(allowed.shape, bool), allowed.shape[1] - allowed.shape[0])
+    return "causal" if allowed.shape[0] == allowed.shape[1] and (allowed == causal).all() else buffer.put(allowed, "u1")
+
+
+def _top(buffer: _Buffer, trace: Trace) -> dict[str, Any] | None:
+    """What is expected at each row: the likeliest tokens, or how likely the token was replaced."""
+    if trace.top is not None:
+        rows: Sequence[Sequence[str]] = trace.top.texts
+        return {"kind": "lm", "texts": [list(row) for row in rows], "p": buffer.put(np.exp(trace.top.logp), "f4")}
+    if "rtd" in trace.outputs:
+        with np.errstate(over="ignore"):
+            return {"kind": "rtd", "p": buffer.put(1 / (1 + np.exp(-np.asarray(trace.outputs["rtd"], float))), "f4")}
+    return None

@@ -1,0 +1,56 @@
+"""A board as one page: its module, its style and its numbers, packed, in a file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from typing import Any
+
+from explorer.views.board.module import module, style
+from explorer.views.export import UNPACK, packed
+
+
+def page(data: bytes, *, title: str, view: dict[str, Any] | None = None, mode: str | None = None) -> bytes:
+    """One HTML page. Without a mode it follows the reader's light or dark setting."""
+    parts = {
+        "TITLE": escape(title),
+        "STYLE": style(),
+        "VIEW": json.dumps({"view": view, "mode": mode}).replace("<", "\\u003c"),
+        "MODULE": packed(module()),
+        "DATA": packed(data),
+        "UNPACK": UNPACK,
+    }
+    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE).encode("utf-8", "replace")
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>@TITLE@</title>
+<link rel="icon" href="data:,">
+<style>
+:root { color-scheme: light dark; }
+body { margin: 0; padding: .6rem 1rem; background: #ffffff; }
+@media (prefers-color-scheme: dark) { body { background: #11151c; } }
+@media (max-width: 600px) { body { padding: .4rem; } }
+@STYLE@</style>
+</head>
+<body>
+<div id="board"><noscript>This board needs JavaScript.</noscript></div>
+<script type="text/plain" id="module">@MODULE@</script>
+<script type="text/plain" id="data">@DATA@</script>
+<script type="application/json" id="options">@VIEW@</script>
+<script type="module">
+@UNPACK@
+const url = URL.createObjectURL(new Blob([await (await unpacked("module")).text()], { type: "text/javascript" }));
+const { mount } = await import(url);
+const data = new Uint8Array(await (await unpacked("data")).arrayBuffer());
+mount(document.getElementById("board"), data, JSON.parse(document.getElementById("options").textContent));
+document.body.dataset.drawn = "yes";
+</script>
+</body>
+</html>
+"""

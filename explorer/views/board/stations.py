@@ -1,0 +1,311 @@
+"""What the board says at each of its stations: written once, and sent along with the numbers to every place that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from explorer.records import Attention, Block
+
+
+@dataclass(frozen=True)
+class Station:
+    """One stop of the walk: the name on its button, a title for the last row, its formula, one line of NumPy, what happens, what it shows.
+
+    `ms` is how long its motion takes. `says` may hold {d}, the size of a head; `concludes` says what may not be concluded as well.
+    """
+
+    id: str
+    name: str
+    title: str
+    formula: str
+    numpy: str
+    says: str
+    concludes: str
+    ms: int
+
+
+NUMBERS = (
+    "You may conclude that the model computed with exactly these numbers. You may not conclude what a single dimension means."
+)
+NORMS = "You may conclude that every token now has the same spread. You may not conclude that a dimension stretched by γ is important."
+
+STATIONS = {
+    station.id: station
+    for station in (
+        Station(
+            "x",
+            "x",
+            "Each token enters as a vector",
+            "x = token + position (+ segment)",
+            "x = token + position",
+            "One row for each token. In layer 0 it is the sum of its embeddings; higher up it is what the layer below made of it.",
+            NUMBERS,
+            400,
+        ),
+        Station(
+            "norm1",
+            "norm",
+            "Each token is normalised first",
+            "(x − μ) / σ · γ + β",
+            "x = (x - mean) / deviation * gain + shift",
+            "This model normalises before attention: each token separately, over its dimensions.",
+            NORMS,
+            500,
+        ),
+        Station(
+            "qkv",
+            "q, k, v",
+            "Each token asks, offers and carries",
+            "q = x W_Q   k = x W_K   v = x W_V",
+            "q, k, v = x @ Wq, x @ Wk, x @ Wv",
+            "Three matrices make a query, a key and a value of {d} numbers out of every x. Keys lie on their side: columns are tokens.",
+            NUMBERS,
+            500,
+        ),
+        Station(
+            "turn",
+            "turn",
+            "Queries and keys are made ready to meet",
+            "q′ = R·norm(q)   k′ = R·norm(k)",
+            "q, k = rotate(norm(q)), rotate(norm(k))",
+            "A norm or a rotation that grows with the position changes q and k before they meet, so that q·k knows their distance.",
+            NUMBERS,
+            500,
+        ),
+        Station(
+            "qk",
+            "q·k",
+            "Every query meets every key",
+            "s_ij = Σ q_i · k_j",
+            "scores = q @ k.T",
+            "A cell is the product of the row on its left and the column above it: {d} products, summed.",
+            "You may conclude which key fits which query best so far. You may not conclude where the model looks: softmax comes later.",
+            1400,
+        ),
+        Station(
+            "scale",
+            "÷ √d",
+            "The scores are made smaller",
+            "s_ij / √d",
+            "scores = scores * scale",
+            "A sum of {d} products grows with {d}. Colours keep their scale from here to the mask, so that you see them fade.",
+            "You may conclude how much smaller the differences become. You may not conclude that the order changes: it stays.",
+            700,
+        ),
+        Station(
+            "cap",
+            "cap",
+            "Large scores are bent towards a cap",
+            "c · tanh(s / c)",
+            "scores = cap * np.tanh(scores / cap)",
+            "No score can leave the range from −c to c.",
+            "You may conclude that no score passes the cap. You may not conclude that the order changes.",
+            600,
+        ),
+        Station(
+            "bias",
+            "+ bias",
+            "Distance adds to the scores",
+            "s_ij + b_ij",
+            "scores = scores + bias",
+            "This model knows positions by a number that is added to each score.",
+            "You may conclude what the position adds. You may not conclude that near tokens win: the words have their say as well.",
+            600,
+        ),
+        Station(
+            "mask",
+            "mask",
+            "What may not be seen becomes −∞",
+            "s_ij = −∞ where forbidden",
+            "scores[~allowed] = -np.inf",
+            "A decoder may not look ahead: those cells are taken out. An encoder forbids nothing, and nothing changes.",
+            "You may conclude who can see whom. You may not conclude that they do.",
+            600,
+        ),
+        Station(
+            "softmax",
+            "softmax",
+            "Each row becomes shares of 1",
+            "α_ij = e^s_ij / Σ_m e^s_im",
+            "weights = np.exp(scores) / np.exp(scores).sum(1)",
+            "Every row on its own: exponents are positive, and dividing by their sum makes them shares.",
+            "You may conclude how much of each value is taken along. You may not conclude that the output depends on it to that degree.",
+            900,
+        ),
+        Station(
+            "mix",
+            "Σ α v",
+            "Values flow along the weights",
+            "z_i = Σ_j α_ij v_j",
+            "z = weights @ v",
+            "The values of all tokens, each as strong as its share, are added up.",
+            "You may conclude what this head carries to a token. You may not conclude that later layers use it.",
+            1400,
+        ),
+        Station(
+            "concat",
+            "heads",
+            "All heads lie side by side",
+            "z = z¹ | z² | …",
+            "z = np.concatenate(every_head, axis=1)",
+            "Each head did the same with its own matrices. The strips of all heads dock next to each other.",
+            NUMBERS,
+            700,
+        ),
+        Station(
+            "wo",
+            "W_O",
+            "One matrix mixes the heads",
+            "o = (z¹ | z² | …) W_O",
+            "o = z @ Wo",
+            "What the heads found flows together, and is as wide as x again.",
+            NUMBERS,
+            500,
+        ),
+        Station(
+            "inner1",
+            "norm",
+            "What attention found is normalised",
+            "(o − μ) / σ · γ + β",
+            "o = (o - mean) / deviation * gain + shift",
+            "This model normalises what the sub-layer made, before it is added.",
+            NORMS,
+            500,
+        ),
+        Station(
+            "add1",
+            "+ x",
+            "The input is added again",
+            "x + o",
+            "total = x + o",
+            "A ghost of x joins: nothing is overwritten, each token keeps its vector and gains something.",
+            NUMBERS,
+            500,
+        ),
+        Station(
+            "post1",
+            "norm",
+            "The sum is normalised",
+            "(x − μ) / σ · γ + β",
+            "x = (total - mean) / deviation * gain + shift",
+            "Each token separately: the mean of its dimensions becomes 0 and their spread 1, then γ and β stretch and shift.",
+            NORMS,
+            500,
+        ),
+        Station(
+            "norm2",
+            "norm",
+            "Each token is normalised again",
+            "(x − μ) / σ · γ + β",
+            "h = (x - mean) / deviation * gain + shift",
+            "Before the feed-forward layer, every token on its own.",
+            NORMS,
+            500,
+        ),
+        Station(
+            "units",
+            "FFN",
+            "Each token fires hidden units",
+            "u = f(x W₁ + b₁)",
+            "u = activation(x @ W1 + b1)",
+            "Each token separately: many more dimensions, of which the activation lets some through.",
+            "You may conclude which units are active here. You may not conclude that one unit stands for one idea.",
+            700,
+        ),
+        Station(
+            "narrow",
+            "FFN out",
+            "The units write back",
+            "u W₂ + b₂",
+            "h = u @ W2 + b2",
+            "A second matrix brings the hidden units back to the width of x.",
+            NUMBERS,
+            500,
+        ),
+        Station(
+            "inner2",
+            "norm",
+            "What the feed-forward layer made is normalised",
+            "(h − μ) / σ · γ + β",
+            "h = (h - mean) / deviation * gain + shift",
+            "This model normalises what the sub-layer made, before it is added.",
+            NORMS,
+            500,
+        ),
+        Station(
+            "add2",
+            "+ x",
+            "The input is added again",
+            "x + h",
+            "total = x + h",
+            "A ghost of what entered the feed-forward layer joins what it made.",
+            NUMBERS,
+            500,
+        ),
+        Station(
+            "post2",
+            "norm",
+            "The sum is normalised",
+            "(x − μ) / σ · γ + β",
+            "x = (total - mean) / deviation * gain + shift",
+            "Every token on its own, as before.",
+            NORMS,
+            500,
+        ),
+        Station(
+            "up",
+            "next",
+            "What leaves is what enters next",
+            "x′ → x",
+            "x = total",
+            "The vectors slide to the left: they are the x of the next sub-layer.",
+            "You may conclude that nothing else is handed on. You may not conclude that a row still means its token alone.",
+            600,
+        ),
+        Station(
+            "next",
+            "next token",
+            "The last vectors become probabilities",
+            "P = softmax(x′ W)",
+            "p = softmax(x @ vocabulary.T)",
+            "A bar for each of the likeliest tokens at the held row, over the whole vocabulary.",
+            "You may conclude what this model expects here. You may not conclude that it is right, nor that it would say so elsewhere.",
+            600,
+        ),
+    )
+}
+
+SCORES = ("qk", "scale", "cap", "bias", "mask")
+ORDERS = {
+    "post": (("wo", "add1", "post1"), ("units", "narrow", "add2", "post2")),
+    "pre": (("wo", "add1"), ("norm2", "units", "narrow", "add2")),
+    "inside": (("wo", "inner1", "add1"), ("units", "narrow", "inner2", "add2")),
+}
+
+
+def stations_of(attention: Attention, blocks: Sequence[Block], *, last: bool, speaks: bool) -> list[str]:
+    """The stations of one attention and of what stands around it, in the order in which this model takes them."""
+    if attention.q is None:
+        looks = ["softmax"]
+    else:
+        absent = {"turn": attention.projected_q is None and attention.projected_k is None,
+                  "cap": attention.softcap is None, "bias": attention.bias is None}  # fmt: skip
+        looks = [name for name in ("qkv", "turn", *SCORES, "softmax", "mix") if not absent.get(name)]
+    around = _around(blocks) if blocks else (["wo"] if attention.output is not None else [])
+    first = ["x", "norm1"] if blocks and blocks[0].place == "pre" else ["x"]
+    heads = ["concat"] if "wo" in around and attention.q is not None else []
+    return [*first, *looks, *heads, *around, *([] if last else ["up"]), *(["next"] if speaks else [])]
+
+
+def _around(blocks: Sequence[Block]) -> list[str]:
+    """The stations after attention."""
+    parts = {block.part: block for block in blocks}
+    first, second = ORDERS[blocks[0].place]
+    feed = parts.get("feed-forward")
+    return [*first, *(name for name in second if feed is not None and (name != "units" or feed.units is not None))]
+
+
+def prose(ids: Sequence[str]) -> dict[str, dict[str, object]]:
+    """What is said at these stations, ready to be written as JSON."""
+    return {name: asdict(STATIONS[name]) for name in STATIONS if name in set(ids)}

@@ -1,0 +1,67 @@
+"""The page about the architecture: every file that it names is there, and the drawing shows today's imports."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from test_rooms import ROOMS
+
+from explorer.studies import rooms
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+
+
+PAGES = {"docs/architecture.md": 20, "CONTRIBUTING.md": 20, "README.md": 5, "docs/support.md": 0, "Makefile": 5}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_and_command_that_a_page_names_is_there(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    files = {ROOT / path for path in re.findall(r"`((?:explorer|tests|benchmarks|docs|data|notebooks)/[\w/.-]*)`", text)}
+    files |= {ROOT / path for path in re.findall(r"\b(?:explorer|benchmarks)/\w+\.py\b", text)}
+    files |= {(ROOT / page).parent / path for path in re.findall(r"\]\(([\w/.-]+)\)", text)}
+    modules = set(re.findall(r"-m (explorer[\w.]*)", text))
+    assert len(files) + len(modules) > PAGES[page]
+    assert [str(path) for path in files if not path.exists()] == []
+    assert [name for name in modules if find_spec(name) is None] == []
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "README.md"])
+def test_every_target_of_make_that_a_page_names_is_there(page: str) -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    named = set(re.findall(r"\bmake ([a-z-]+)\b", " ".join(re.findall(r"`[^`]*`", (ROOT / page).read_text("utf-8")))))
+    assert named and named <= targets
+
+
+def test_the_page_has_a_line_for_every_room() -> None:
+    assert re.findall(r"^\| `(\w+)` \|", PAGE, re.M) == list(ROOMS)
+
+
+def test_the_drawing_shows_the_imports_of_today() -> None:
+    found = {name: room for name, room in rooms.rooms().items() if name not in rooms.FRONT}
+    drawn = ElementTree.parse(rooms.DRAWING).getroot()
+    texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert set(found) <= set(texts)
+    arrows = drawn.findall("{http://www.w3.org/2000/svg}path")
+    assert len(arrows) == len(rooms.needed(found)), "draw it again: python -m explorer.studies.rooms"
+
+
+def test_arrows_that_follow_from_others_are_left_out_and_a_circle_is_an_error(tmp_path: Path) -> None:
+    for name, text in {"a": "", "b": "from explorer.a import x", "c": "from explorer import a, b"}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    found = rooms.rooms(tmp_path)
+    assert found["c"].imports == {"a", "b"} and rooms.needed(found) == {("b", "a"), ("c", "b")}
+    assert rooms.floors(found) == {"a": 0, "b": 1, "c": 2} and "3 boxes on 3 floors" in rooms.table(found)
+    (tmp_path / "a.py").write_text("def late():\n    import explorer.c")
+    circle = rooms.rooms(tmp_path)
+    try:
+        rooms.floors(circle)
+    except ValueError as error:
+        assert "circle" in str(error)
+    else:
+        raise AssertionError("a circle was not noticed")

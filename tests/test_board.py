@@ -1,0 +1,246 @@
+"""The board without a browser: what travels to it, what is refused, and the files that it is written to."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import SENTENCE
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.app import board as on_a_page
+from explorer.app.lessons import LESSONS
+from explorer.nn.layers import NORM_PLACES
+from explorer.nn.positions import POSITIONS
+from explorer.records import Trace
+from explorer.views import theme
+from explorer.views.board import pack as packing
+from explorer.views.board.module import FILES, FOLDER, module, style
+from explorer.views.board.pack import IN_A_FILE, hosted, pack
+from explorer.views.board.stations import STATIONS
+from explorer.views.board.still import still
+
+ROOT = Path(__file__).parent.parent
+TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1"}
+
+
+def header(data: bytes) -> dict[str, Any]:
+    return json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+
+
+def array(data: bytes, ref: list[Any]) -> np.ndarray:
+    begin = 4 + int.from_bytes(data[:4], "little")
+    kind, offset, shape = ref
+    return np.frombuffer(data, TYPES[kind], int(np.prod(shape)), begin + offset).reshape(shape)
+
+
+def refs(value: Any) -> list[list[Any]]:
+    if isinstance(value, list) and len(value) == 3 and value[0] in TYPES:
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [ref for held in inner for ref in refs(held)]
+
+
+def test_the_buffer_holds_what_the_model_computed(trace: Trace) -> None:
+    data = pack(trace)
+    head = header(data)
+    assert head["tokens"]["source"]["texts"] == list(trace.source.texts) and not head["rounded"]
+    for site, held in zip(head["sites"], trace.attention, strict=True):
+        for name in ("q", "k", "v", "weights"):
+            np.testing.assert_array_equal(array(data, site[name]), getattr(held, name))
+        block = trace.block("encoder", held.layer, "feed-forward")
+        np.testing.assert_array_equal(array(data, site["blocks"][1]["units"]), block.units)
+        np.testing.assert_array_equal(array(data, site["after"]), trace.hidden["encoder"][held.layer + 1])
+        assert site["steps"] == 255
+        maps = array(data, site["map"]) / 255 * site["highest"]
+        assert np.abs(maps - held.weights).max() <= site["highest"] / 510 + 1e-7
+    assert trace.top is not None
+    np.testing.assert_allclose(array(data, head["top"]["p"]), np.exp(trace.top.logp))
+
+
+def test_every_array_begins_where_its_numbers_can_be_read(trace: Trace) -> None:
+    data = hosted(pack(trace), mode="dark")
+    assert (4 + int.from_bytes(data[:4], "little")) % 8 == 0
+    assert all(ref[1] % 8 == 0 for ref in refs(header(data)["sites"]))
+    assert header(data)["host"]["mode"] == "dark"
+    np.testing.assert_array_equal(array(data, header(data)["sites"][0]["q"]), trace.attention[0].q)
+
+
+def test_the_same_trace_is_packed_to_the_same_bytes(trace: Trace) -> None:
+    assert pack(trace) == pack(trace)
+
+
+def test_module_page_and_buffer_stay_small(trace: Trace) -> None:
+    assert len(module().encode()) <= 80_000 and len(style().encode()) <= 10_000
+    assert len(ex.board(trace).page().encode()) <= 250_000
+
+
+@pytest.mark.parametrize("place", NORM_PLACES)
+def test_the_stations_stand_in_the_order_of_the_model(bert: Any, place: str) -> None:
+    model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu", norm_place=place, dim=32)
+    found = header(pack(ex.trace(model, SENTENCE, blocks=True)))["sites"]
+    head = ["qkv", "qk", "scale", "mask", "softmax", "mix", "concat", "wo"]
+    around = {
+        "post": ["x", *head, "add1", "post1", "units", "narrow", "add2", "post2"],
+        "pre": ["x", "norm1", *head, "add1", "norm2", "units", "narrow", "add2"],
+        "inside": ["x", *head, "inner1", "add1", "units", "narrow", "inner2", "add2"],
+    }[place]
+    assert found[0]["stations"] == [*around, "up"] and found[1]["stations"] == [*around, "next"]
+
+
+def test_every_position_scheme_has_its_stations(bert: Any) -> None:
+    for scheme in POSITIONS:
+        model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", positions=scheme)
+        stations = header(pack(ex.trace(model, "A dog.", blocks=True)))["sites"][0]["stations"]
+        assert ("turn" in stations) == (scheme == "rope")
+        assert ("bias" in stations) == (scheme in ("t5", "alibi", "disentangled"))
+
+
+def test_source_and_target_are_walked_one_after_the_other(bert: Any) -> None:
+    model = ex.build("t5", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu")
+    trace = ex.trace(model, "The dog slept because it was tired.", target="It slept.", blocks=True)
+    sites = header(pack(trace))["sites"]
+    walk = ["encoder 0", "encoder 1", "decoder 0", "cross 0", "decoder 1", "cross 1"]
+    assert [f"{site['stream']} {site['layer']}" for site in sites] == walk
+    assert [(site["rows"], site["cols"]) for site in sites[2:4]] == [("target", "target"), ("target", "source")]
+    assert "units" not in sites[2]["stations"] and "units" in sites[3]["stations"] and sites[-1]["stations"][-1] == "next"
+    assert sites[2]["allowed"] == "causal" and sites[3]["allowed"] == "all"
+
+
+def test_a_trace_without_blocks_is_drawn_as_far_as_it_goes(bert: Any) -> None:
+    sites = header(pack(ex.trace(bert, SENTENCE)))["sites"]
+    assert sites[0]["stations"] == ["x", "qkv", "qk", "scale", "mask", "softmax", "mix", "concat", "wo", "up"]
+
+
+def test_what_does_not_fit_is_rounded_and_then_left_out(trace: Trace) -> None:
+    first = header(pack(trace, budget=40_000, first=("encoder", 1)))
+    assert first["rounded"] and first["sites"][1]["blocks"] and not first["sites"][0]["blocks"]
+    least = header(pack(trace, budget=2_000))
+    assert [site["stations"] for site in least["sites"]] == [["softmax"], ["softmax"]]
+
+
+def changed(trace: Trace, **given: Any) -> Trace:
+    return dataclasses.replace(trace, attention=tuple(dataclasses.replace(held, **given) for held in trace.attention))
+
+
+def test_numbers_that_are_none_are_packed_all_the_same(trace: Trace) -> None:
+    q = np.array(trace.attention[0].q)
+    q[0, 0, 0], q[0, 1, 1] = np.nan, np.inf
+    with np.errstate(invalid="ignore"):
+        data = pack(changed(trace, q=q))
+    assert np.isnan(array(data, header(data)["sites"][0]["q"])[0, 0, 0])
+
+
+def test_weights_alone_are_one_station(trace: Trace) -> None:
+    sites = header(pack(dataclasses.replace(changed(trace, q=None, k=None, v=None, output=None), blocks=())))["sites"]
+    assert sites[0]["stations"] == ["x", "softmax", "up"] and sites[0]["weights"]
+
+
+@pytest.mark.parametrize("wrong", ["text", 3, None])
+def test_what_is_no_trace_is_refused_in_a_sentence(wrong: Any) -> None:
+    with pytest.raises(ex.ExplorerError, match=r"draws what ex\.trace makes"):
+        ex.board(wrong)
+
+
+def test_too_long_and_empty_traces_are_refused(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ex.ExplorerError, match="holds none"):
+        pack(dataclasses.replace(trace, attention=()))
+    monkeypatch.setattr(packing, "LIMIT", 10)
+    with pytest.raises(ex.ExplorerError, match="at most 10 tokens"):
+        pack(trace)
+
+
+def test_wrong_choices_are_refused(trace: Trace) -> None:
+    with pytest.raises(ex.ExplorerError, match="mode"):
+        ex.board(trace, mode="purple")
+    with pytest.raises(ex.ExplorerError, match="choice of the board"):
+        ex.board(trace, colour=3)
+
+
+def test_a_file_asks_for_nothing_and_no_token_breaks_out_of_it(bert: Any, tmp_path: Path) -> None:
+    trace = ex.trace(bert, "</script><script>alert(1)</script> <img src=x onerror=alert(2)> @DATA@ dog", blocks=True)
+    board = ex.board(trace, station="softmax", head=1)
+    text = ex.save(board, tmp_path / "x.html").read_text("utf-8")
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", text) and "alert(" not in text and "<img" not in text
+    assert '"station": "softmax"' in text
+    assert "<script>" not in board.svg() and "<img" not in board.svg()
+
+
+def test_a_saved_notebook_shows_the_weights(trace: Trace) -> None:
+    bundle, _ = ex.board(trace, head=2, layer=1)._repr_mimebundle_()
+    assert "encoder layer 1, head 2" in bundle["image/svg+xml"] and "animal" in bundle["image/svg+xml"]
+    shares = trace.attention[1].weights[2]
+    assert still(trace, {"stream": "encoder", "layer": 1, "head": 2}).count("<rect") == 1 + int((shares >= 1e-3).sum())
+
+
+def test_every_station_says_what_it_does_and_what_may_not_be_concluded() -> None:
+    for station in STATIONS.values():
+        assert station.says.endswith(".") and "may not conclude" in station.concludes and 300 <= station.ms <= 1500
+        assert "darker" not in station.says and len(station.title) < 60
+
+
+def test_the_module_is_joined_from_readable_files_without_imports() -> None:
+    text = module()
+    assert not re.search(r"^import |^export (?!default|\{)", text, re.MULTILINE) and "https://" not in text
+    files = "\n".join((FOLDER / f"{name}.js").read_text("utf-8") for name in FILES)
+    names = re.findall(r"^(?:export )?(?:function|class|const) (\w+)", files, re.MULTILINE)
+    assert len(names) == len(set(names)) > 50
+    assert {path.stem for path in FOLDER.glob("*.js")} == set(FILES)
+    assert all(len((FOLDER / f"{name}.js").read_text("utf-8").splitlines()) <= 560 for name in FILES)
+    assert all(colour in text for colour in theme.DIVERGING["dark"])
+
+
+@pytest.mark.parametrize("page", ["attention", "heads"])
+def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    at.switch_page(str(LESSONS[page].page)).run()
+    assert not at.exception and len(at.get("bidi_component")) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "a.b.c.d.e.f", "encoder.0.0.qk.-1.2", "encoder.0.0.qk.².2", "encoder.0.99999.qk.1.2", "." * 5]
+)
+def test_an_odd_address_of_a_board_is_forgotten(text: str) -> None:
+    assert on_a_page.placed(text) == {}
+
+
+def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
+    assert on_a_page.replaced(SENTENCE, trace, 2, "dog") == SENTENCE.replace("animal", "dog")
+    assert on_a_page.mask_of(trace) == "[MASK]"
+    for row, word in ((0, "dog"), (99, "dog"), (-1, "dog"), ("2", "dog"), (None, "dog"), (2, " ")):
+        assert on_a_page.replaced(SENTENCE, trace, row, word) == SENTENCE
+
+
+def test_an_address_leads_back_to_the_same_cell() -> None:
+    view = {"stream": "encoder", "layer": 0, "head": 2, "station": "softmax", "row": 10, "col": 3}
+    assert on_a_page.placed("encoder.0.2.softmax.10.3") == view
+
+
+def test_a_series_is_several_buffers_in_one(bert: Any) -> None:
+    traces = [ex.trace(bert, text, blocks=True) for text in ("A dog.", "A dog slept.")]
+    board = ex.board(traces, labels=[100, 200])
+    head = header(board.data)
+    begin = 4 + int.from_bytes(board.data[:4], "little")
+    assert [one["label"] for one in head["series"]] == ["100", "200"]
+    for one, trace in zip(head["series"], traces, strict=True):
+        assert one["begin"] % 8 == 0
+        assert header(board.data[begin + one["begin"] :])["tokens"]["source"]["texts"] == list(trace.source.texts)
+    with pytest.raises(ex.ExplorerError, match="2 traces and 1 labels"):
+        ex.board(traces, labels=[100])
+    with pytest.raises(ex.ExplorerError, match="at least one"):
+        ex.board([])
+
+
+def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
+    shape = {"dim": 768, "heads": 12, "layers": 12, "hidden": 256}
+    model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu", **shape)
+    trace = ex.trace(model, "The animal didn't cross the street because it was too tired. " * 4, blocks=True, scores=False)
+    assert len(trace.source) >= 56
+    assert len(ex.board(trace).page().encode()) <= 1_000_000
+    assert header(pack(trace, budget=IN_A_FILE))["sites"][0]["close"]

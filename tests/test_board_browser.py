@@ -1,0 +1,496 @@
+"""The board in a real browser, in its three homes, with the network cut: its numbers, its hands and its eyes."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from conftest import ALL, SENTENCE
+from offline import ROOT, Watch, free_port, opened, server
+from playwright.sync_api import Browser, Page, expect
+
+import explorer as ex
+from explorer.app.controls import attentive
+from explorer.nn.layers import NORM_PLACES
+from explorer.nn.positions import POSITIONS
+from explorer.records import Trace
+from explorer.views.board.pack import pack
+from explorer.views.board.page import page as paged
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=60_000)
+BOARD = "document.querySelector('.board').board"
+NUMBERS = f"([at, head]) => {BOARD}.numbers(at, head)"
+
+
+def shown(browser: Browser, trace: Trace, folder: Path, watch: Watch, **given: Any) -> Page:
+    """The board of a trace in a file of its own."""
+    path = folder / "board.html"
+    path.write_bytes(paged(pack(trace), title="board", view=given.pop("view", None), mode=given.pop("told", None)))
+    page = opened(browser, watch, path.as_uri(), **given)
+    expect(page.locator("body[data-drawn=yes] .board[data-state=ready]")).to_be_attached()
+    return page
+
+
+def traced(name: str) -> Trace:
+    model = ex.load(name, device="cpu")
+    target = {"target": "Le chien est fatigué."} if model.family == "encoder-decoder" else {}
+    return ex.trace(model, SENTENCE, blocks=True, **target)
+
+
+def close(found: Any, wanted: np.ndarray) -> None:
+    """Within 1e-5 of the model's own, as a share of numbers larger than one."""
+    given = np.array([np.nan if x is None else x for x in found], np.float64)
+    wanted = np.where(np.isfinite(wanted), np.asarray(wanted, np.float64), np.nan).reshape(-1)
+    np.testing.assert_array_equal(np.isnan(given), np.isnan(wanted))
+    assert np.nanmax(np.abs(given - wanted) / np.maximum(1, np.abs(wanted))) <= 1e-5
+
+
+def check_numbers(page: Page, trace: Trace) -> None:
+    """Every stage, sum and norm that the browser derives, against the trace's."""
+    sites = page.evaluate(f"{BOARD}.data.sites.map(s => [s.stream, s.layer])")
+    for at, (stream, layer) in enumerate(sites):
+        held = trace.at(stream, layer)
+        for head in range(held.heads) if ALL else (0, held.heads - 1):
+            found = page.evaluate(NUMBERS, [at, head])
+            for stage in ("scores", "scaled", "capped", "biased", "masked", "weights", "context"):
+                close(found[stage], held.stage(stage, head))
+        side = "decoder" if stream == "cross" else stream
+        parts = ["cross-attention" if stream == "cross" else "attention", "feed-forward"]
+        for block, part in zip(found["blocks"], parts, strict=False):
+            own = trace.block(side, layer, part)
+            close(block["total"], own.total)
+            close(block["leaves"], own.normed if own.place == "post" else own.total)
+        assert found["gaps"]["weights"] <= 1e-5 and all(gap <= 1e-4 for gap in found["gaps"]["around"] if gap is not None)
+
+
+@pytest.mark.parametrize("name", attentive())
+def test_the_browser_s_numbers_are_the_model_s(browser: Browser, tmp_path: Path, name: str) -> None:
+    watch, trace = Watch(), traced(name)
+    page = shown(browser, trace, tmp_path, watch)
+    check_numbers(page, trace)
+    expect(page.locator(".gap")).to_contain_text("gap to the model's own numbers")
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("place", NORM_PLACES)
+def test_every_scheme_and_norm_place_is_derived(browser: Browser, tmp_path: Path, bert: Any, place: str) -> None:
+    for scheme in POSITIONS if ALL else ("alibi", "disentangled"):
+        choices = {"positions": scheme, "norm_place": place, "dim": 32}
+        model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", **choices)
+        watch, trace = Watch(), ex.trace(model, "The dog slept.", blocks=True)
+        page = shown(browser, trace, tmp_path, watch)
+        check_numbers(page, trace)
+        assert watch.faults == []
+        page.context.close()
+
+
+def pixels(page: Page) -> str:
+    return page.evaluate("document.querySelector('.board canvas').toDataURL()")
+
+
+def station(page: Page) -> str:
+    return page.locator(".stations [aria-current]").get_attribute("data-station") or ""
+
+
+def test_every_station_moves_and_then_stands_still(browser: Browser, tmp_path: Path) -> None:
+    watch = Watch()
+    page = shown(browser, traced("gpt2"), tmp_path, watch)
+    seen = []
+    for number, name in enumerate(page.evaluate(f"{BOARD}.site.stations")):
+        frames = []
+        for t in (0.1, 0.5, 1):
+            page.evaluate(f"([n, t]) => {{const b = {BOARD}; b.step = n; b.t = t; b.size();}}", [number, t])
+            frames.append(pixels(page))
+        if name not in ("x", "up"):  # what enters stands there already; what leaves is drawn where it goes
+            assert len(set(frames)) == 3, f"{name} moves"
+        seen.append(frames[-1])
+        assert station(page) == name
+    assert len(set(seen)) >= len(seen) - 1 and watch.faults == []
+    page.context.close()
+
+
+def test_it_plays_steps_and_chooses_by_keyboard_alone(browser: Browser, tmp_path: Path) -> None:
+    watch = Watch()
+    page = shown(browser, traced("bert"), tmp_path, watch)
+    page.evaluate(f"{BOARD}.speed = 20")
+    page.keyboard.press("Tab")
+    for _ in range(40):
+        if page.evaluate("document.activeElement.tagName") == "CANVAS":
+            break
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "CANVAS"
+    page.keyboard.press("ArrowRight")
+    assert station(page) == "qkv"
+    page.keyboard.press("6")
+    assert station(page) == "softmax"
+    page.keyboard.press("ArrowLeft")
+    assert station(page) == "mask"
+    row = page.evaluate(f"{BOARD}.cursor.row")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Shift+ArrowDown")
+    assert page.evaluate(f"{BOARD}.cursor.row") == row - 1
+    page.keyboard.press("]")
+    page.keyboard.press(".")
+    expect(page.locator(".where")).to_contain_text("encoder layer 1")
+    page.keyboard.press("Enter")
+    expect(page.locator(".holds")).to_contain_text("held:")
+    page.keyboard.press("Escape")
+    expect(page.locator(".holds")).to_have_text("")
+    page.keyboard.press("?")
+    expect(page.locator(".help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".help")).to_be_hidden()
+    page.locator("canvas").focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".stations [aria-current]")).to_have_attribute("data-station", "next")
+    expect(page.locator(".play")).to_have_attribute("aria-label", "Play")
+    assert watch.faults == []
+    page.context.close()
+
+
+def middle(page: Page, box: str, i: int, j: int) -> tuple[float, float]:
+    """The middle of a cell, on the screen."""
+    b = page.evaluate(f"id => {BOARD}.layout.boxes.find(b => b.id === id)", box)
+    at = page.locator(".board canvas").bounding_box()
+    assert at is not None
+    return at["x"] + b["x"] + b["w"] / b["c"] * (j + 0.5), at["y"] + b["y"] + b["h"] / b["r"] * (i + 0.5)
+
+
+def test_pointing_holds_and_answers_everywhere(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"})
+    page.mouse.move(*middle(page, "S", 4, 7))
+    texts = trace.source.texts
+    expect(page.locator(".pair")).to_have_text(f"{texts[4]} → {texts[7]}")
+    expect(page.locator(".operands")).to_contain_text(f"{trace.attention[0].weights[1][4][7]:.3f}")
+    page.mouse.click(*middle(page, "S", 4, 7))
+    page.mouse.move(*middle(page, "S", 9, 2))
+    expect(page.locator(".pair")).to_have_text(f"{texts[4]} → {texts[7]}")  # held
+    page.keyboard.down("Shift")
+    page.mouse.click(*middle(page, "S", 9, 2))
+    page.keyboard.up("Shift")
+    assert page.evaluate(f"{BOARD}.held.length") == 2
+    page.keyboard.press("Escape")
+    page.mouse.move(*middle(page, "q", 3, 5))
+    expect(page.locator(".pair")).to_have_text(f"{texts[3]}: q, dimension 5")
+    thumb = page.evaluate(f"{BOARD}.thumbs.find(t => t.site === 1 && t.head === 2)")
+    at = page.locator(".board canvas").bounding_box()
+    assert at is not None
+    page.mouse.click(at["x"] + thumb["x"] + 5, at["y"] + thumb["y"] + 5)
+    expect(page.locator(".where")).to_contain_text("encoder layer 1, head 2")
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_scores_and_what_follows_share_one_scale(browser: Browser, tmp_path: Path) -> None:
+    page = shown(browser, traced("bert"), tmp_path, Watch())
+    tops = page.evaluate(f"{BOARD}.columns.find(c => c.id === 'S').states.slice(0, -1).map(s => s.m.top)")
+    assert len(tops) == 3 and len(set(tops)) == 1
+    page.context.close()
+
+
+def by_words(trace: Trace) -> np.ndarray:
+    """The weights between words, over the tokens that they are made of: the mean of a word's rows, the sum of its columns."""
+    weights, words = trace.attention[0].weights[1].astype(np.float64), np.array(trace.source.words)
+    same = (words[:, None] == words[None]) & (words[:, None] >= 0) | np.eye(len(words), dtype=bool)
+    return (same / same.sum(1, keepdims=True)) @ weights @ same
+
+
+def test_words_specials_and_threshold(browser: Browser, tmp_path: Path) -> None:
+    watch = Watch()
+    trace = ex.trace(ex.load("bert", device="cpu"), "Photosynthesis made the walrus tired.", blocks=True)
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"})
+    before = pixels(page)
+    for name in ("words", "no specials"):
+        page.get_by_role("button", name=name).click()
+        expect(page.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
+        assert pixels(page) != before
+        page.get_by_role("button", name=name).click()
+    page.get_by_label("Hide weights below").fill("0.3")
+    assert pixels(page) != before and watch.faults == []
+    drawn = page.evaluate(
+        f"{BOARD}.words = true, Array.from({BOARD}.shownAs({BOARD}.columns.find(c => c.id === 'S').states.at(-1).m).a)"
+    )
+    assert np.abs(np.reshape(drawn, trace.attention[0].weights[1].shape) - by_words(trace)).max() < 1e-5
+    page.context.close()
+
+
+def test_the_twin_is_a_grid_that_arrow_keys_walk(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(
+        browser,
+        trace,
+        tmp_path,
+        watch,
+        view={"stream": "encoder", "layer": 0, "head": 0, "station": "softmax", "row": 2, "col": 2},
+    )
+    cell = page.get_by_role("gridcell", name=re.compile("^animal, animal: "))
+    cell.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[role=gridcell]:focus")).to_have_attribute("aria-label", re.compile("^didn, animal: "))
+    grid = page.get_by_role("grid")
+    assert grid.get_attribute("aria-rowcount") == "16"
+    page.get_by_text("The numbers as a table").click()
+    expect(page.locator(".field td")).to_have_count(256)
+    assert f"{trace.attention[0].weights[0][0][0]:.3f}" == page.locator(".field td").first.inner_text()
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.parametrize(("mode", "width"), [*itertools.product(("light", "dark"), (390, 850, 1280, 1920))])
+def test_it_fits_every_screen(browser: Browser, tmp_path: Path, mode: str, width: int) -> None:
+    watch = Watch()
+    page = shown(browser, traced("t5"), tmp_path, watch, mode=mode, width=width)
+    kind = "phone" if width < 600 else "bands" if width < 1000 else "wide"
+    expect(page.locator(f".board[data-kind={kind}][data-mode={mode}]")).to_be_attached()
+    for at, name in ((0, "qk"), (3, "qkv"), (5, "next")):
+        page.evaluate(
+            f"([at, name]) => {{const b = {BOARD}; b.choose(at, 1); b.step = b.site.stations.indexOf(name); b.size();}}",
+            [at, name],
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        boxes = page.evaluate(f"{BOARD}.layout.boxes")
+        assert all(
+            b["x"] >= 0 and b["x"] + b["w"] <= width and b["y"] + b["h"] <= page.evaluate(f"{BOARD}.layout.high") for b in boxes
+        )
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_the_presenter_fills_the_screen_and_gives_it_back(browser: Browser, tmp_path: Path) -> None:
+    watch = Watch()
+    page = shown(browser, traced("bert"), tmp_path, watch, width=1920, height=1080)
+    page.locator("canvas").focus()
+    page.keyboard.press("p")
+    expect(page.locator(".board.presenter")).to_be_visible()
+    square = page.evaluate(f"{BOARD}.layout.boxes.find(b => b.id === 'S').h")
+    assert square >= 0.5 * 1080
+    page.evaluate(f"{BOARD}.fullscreen()")
+    expect(page.locator(".board.presenter")).to_have_count(0)
+    page.keyboard.press("p")
+    page.keyboard.press("p")  # at once, before the browser has filled the screen
+    page.wait_for_timeout(500)
+    expect(page.locator(".board.presenter")).to_have_count(0)
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_reduced_motion_cuts(browser: Browser, tmp_path: Path) -> None:
+    page = shown(browser, traced("bert"), tmp_path, Watch())
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate(f"{BOARD}.go(2)")
+    assert page.evaluate(f"{BOARD}.t") == 1
+    page.context.close()
+
+
+def odd(trace: Trace, what: str) -> Trace:
+    """A trace as a broken or foreign model would leave it."""
+    held = trace.attention[0]
+    if what == "nan":
+        q = np.array(held.q)
+        q[0, 0, 0], q[0, 1, 1] = np.nan, np.inf
+        return dataclasses.replace(trace, attention=(dataclasses.replace(held, q=q), *trace.attention[1:]))
+    texts = ("<b>x</b>", "</script>", "שלום", "e\u0301\u0302", "\u202e", "\n", "😀") * 3
+    source = dataclasses.replace(trace.source, texts=texts[: len(trace.source)])
+    return dataclasses.replace(trace, source=source)
+
+
+@pytest.mark.parametrize("what", ["nan", "texts"])
+def test_odd_numbers_and_tokens_are_drawn(browser: Browser, tmp_path: Path, trace: Trace, what: str) -> None:
+    watch = Watch()
+    with np.errstate(invalid="ignore"):
+        page = shown(
+            browser, odd(trace, what), tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "softmax"}
+        )
+    page.on("dialog", lambda dialog: watch.faults.append("a script ran"))
+    if what == "nan":
+        expect(page.locator(".gap")).to_contain_text("Hatched cells are not numbers (NaN or infinite): 2 in q")
+    else:
+        assert page.locator(".board b b").count() == 0
+        page.evaluate(f"{BOARD}.point(0, 1), {BOARD}.draw()")
+        expect(page.locator(".pair")).to_have_text("<b>x</b> → </script>")
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.parametrize(("words", "heads", "length"), [(1, 1, 128), (8, 96, 128), (505, 4, 512)])
+def test_one_token_many_heads_and_a_long_text(
+    browser: Browser, tmp_path: Path, bert: Any, words: int, heads: int, length: int
+) -> None:
+    model = ex.build(
+        "gpt2", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", heads=heads, dim=96 * 2, length=length
+    )
+    watch, text = Watch(), " ".join(["dog"] * words)
+    trace = ex.trace(model, text, blocks=words < 100, scores=False)
+    page = shown(
+        browser, trace, tmp_path, watch, view={"stream": "decoder", "layer": 0, "head": heads - 1, "station": "softmax"}
+    )
+    assert page.evaluate(f"{BOARD}.thumbs.length") == heads * len(trace.attention)
+    field = page.evaluate(f"{BOARD}.layout.map")
+    thumbs = page.evaluate(f"{BOARD}.thumbs")
+    assert all(
+        t["y"] + t["s"] <= field["y"] + field["h"] + 8 and t["x"] + t["s"] <= field["x"] + field["w"] + 2 for t in thumbs
+    )
+    for name in page.evaluate(f"{BOARD}.site.stations"):
+        page.evaluate(
+            f"n => {{const b = {BOARD}; b.step = b.site.stations.indexOf(n); b.t = 0.5; b.size(); b.t = 1; b.draw();}}", name
+        )
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [("head['version'] = 7", "of version 7, and this board reads version 1"), ("data = data[:4] + b'x' * 40", "damaged"),
+     ("data = b''", "given no data"), ("short = True", "ends too early")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_in_a_sentence(
+    browser: Browser, tmp_path: Path, trace: Trace, damage: str, says: str
+) -> None:
+    data = pack(trace)
+    size = int.from_bytes(data[:4], "little")
+    known: dict[str, Any] = {"head": json.loads(data[4 : 4 + size]), "data": data, "short": False}
+    exec(damage, known)  # noqa: S102
+    if known["data"] is data:
+        text = json.dumps(known["head"]).encode()
+        text += b" " * (-(len(text) + 4) % 8)
+        known["data"] = len(text).to_bytes(4, "little") + text + data[4 + size : -4000 if known["short"] else None]
+    path = tmp_path / "x.html"
+    path.write_bytes(paged(known["data"], title="x"))
+    watch = Watch()
+    page = opened(browser, watch, path.as_uri())
+    expect(page.get_by_role("alert")).to_contain_text(says)
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_page_of_the_app_keeps_the_place_in_its_address(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention")
+    board = page.locator(".board[data-state=ready]")
+    expect(board).to_be_visible()
+    page.locator(".board canvas").focus()
+    page.keyboard.press("6")
+    page.keyboard.press("]")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"board=encoder\.0\.\d\.softmax\.\d+\.\d+"))
+    shared, where = page.url, page.locator(".where").inner_text()
+    other = opened(browser, watch, shared)
+    expect(other.locator(".board .where")).to_have_text(where)
+    expect(other.locator(".stations [aria-current]")).to_have_text("softmax")
+    other.get_by_label("Your sentence").fill("The walrus was tired.")
+    other.get_by_label("Your sentence").press("Enter")
+    expect(other.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^(?!16$)"))
+    expect(other.locator(".stations [aria-current]")).to_have_text("softmax")
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_a_token_is_masked_and_replaced_by_its_menu(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    page.locator(".board canvas").focus()
+    page.keyboard.press("m")
+    page.get_by_role("menuitem", name="Mask it").click()
+    expect(page.get_by_label("Your sentence")).to_have_value("The animal didn't cross the street because [MASK] was too tired.")
+    expect(page.locator("[role=rowheader]", has_text="[MASK]")).to_be_attached()
+    page.locator(".board canvas").focus()
+    page.keyboard.press("m")
+    page.get_by_label("Another token").fill("she")
+    page.get_by_role("menuitem", name="Replace it").click()
+    expect(page.get_by_label("Your sentence")).to_have_value("The animal didn't cross the street because she was too tired.")
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@pytest.mark.parametrize("mode", ["dark"])
+def test_the_app_s_board_follows_its_theme(browser: Browser, app: tuple[str, Path], mode: str) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/heads?model=t5", mode, 390)
+    expect(page.locator(f".board[data-state=ready][data-mode={mode}][data-kind=phone]")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390 and watch.faults == []
+    page.context.close()
+
+
+def test_a_notebook_holds_a_living_board(browser: Browser, tmp_path: Path) -> None:
+    from test_browser import run_all_cells
+
+    begin = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nimport explorer as ex\n"  # a checkout that is not installed, too
+    cells = [
+        f"{begin}trace = ex.trace(ex.load('bert'), {SENTENCE!r}, blocks=True)",
+        "board = ex.board(trace, station='softmax', head=1)\nboard",
+        "ex.show('attention', trace)",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbformat.write(book, tmp_path / "board.ipynb")
+    port = free_port()
+    arguments = ["jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", "--ip=127.0.0.1",
+                 f"--notebook-dir={tmp_path}", "--IdentityProvider.token=", "--ServerApp.password=",
+                 f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
+    (tmp_path / "logs").mkdir()
+    with server(arguments, f"http://127.0.0.1:{port}/lab", tmp_path / "logs") as outside:
+        watch = Watch()
+        page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/board.ipynb", height=3000)
+        run_all_cells(page)
+        expect(page.locator(".board[data-state=ready]")).to_be_visible()
+        page.locator(".board canvas").focus()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".stations [aria-current]")).to_have_attribute("data-station", "mix")
+        assert watch.faults == [] and outside.read_text() == ""
+        page.context.close()
+
+
+def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: Path, bert: Any) -> None:
+    other = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=3, device="cpu")
+    board = ex.board(
+        [ex.trace(m, SENTENCE, blocks=True) for m in (other, bert)], labels=["step 0", "step 5000"], station="softmax", head=1
+    )
+    watch = Watch()
+    page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
+    expect(page.locator(".board[data-state=ready] .time b")).to_have_text("step 0")
+    page.mouse.click(*middle(page, "S", 4, 7))
+    before = pixels(page)
+    page.keyboard.press("t")
+    expect(page.locator(".time b")).to_have_text("step 5000")
+    assert pixels(page) != before and station(page) == "softmax" and page.evaluate(f"{BOARD}.held") == [{"row": 4, "col": 7}]
+    page.get_by_label("Moment of the series").fill("0")
+    expect(page.locator(".time b")).to_have_text("step 0")
+    assert pixels(page) == before and watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", ["ModernBertForMaskedLM", "GptOssForCausalLM", "Gemma2ForCausalLM", "FalconForCausalLM"])
+def test_other_architectures_are_drawn_and_derived(browser: Browser, tmp_path: Path, name: str) -> None:
+    from explorer.models.hub.architectures import tiny
+    from explorer.studies.support import TEXT, words
+
+    watch, tokens = Watch(), words()
+    page = shown(browser, trace := ex.trace(ex.load((tiny(name, 64), tokens)), TEXT), tmp_path, watch)
+    if trace.attention[0].q is not None:
+        check_numbers(page, trace)
+    for name_ in page.evaluate(f"{BOARD}.site.stations"):
+        page.evaluate(f"n => {{const b = {BOARD}; b.step = b.site.stations.indexOf(n); b.t = 0.5; b.size();}}", name_)
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_the_picture_can_be_taken_away(browser: Browser, tmp_path: Path) -> None:
+    watch = Watch()
+    page = shown(browser, traced("bert"), tmp_path, watch)
+    page.locator("canvas").focus()
+    with page.expect_download() as waiting:
+        page.keyboard.press("s")
+    waiting.value.save_as(tmp_path / "x.png")
+    assert (tmp_path / "x.png").read_bytes()[:4] == base64.b64decode("iVBORw==") and watch.faults == []
+    page.context.close()

@@ -1,0 +1,121 @@
+"""What is kept is bounded by bytes, and a model that was written again is read again."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import explorer as ex
+from explorer.app import cached as kept
+from explorer.app import controls
+from explorer.models import store
+from explorer.models.cache import Cache, stamp, weight_of
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_weights_are_counted_each_once() -> None:
+    one = np.zeros(1000)
+    assert 8000 <= weight_of(one) < 8100 and 8000 <= weight_of([one, one, {"again": one}]) < 9000
+    assert 4_000_000 <= weight_of(torch.nn.Linear(1000, 1000)) < 4_100_000
+    assert weight_of("x" * 5000) >= 5000
+    model = ex.load("bert", device="cpu")
+    weights = sum(value.nbytes for value in model.module.parameters())
+    assert weights < weight_of(model) < weights + 5_000_000
+    trace = ex.trace(model, "The dog ran.")
+    assert weight_of(trace) > sum(layer.q.nbytes + layer.weights.nbytes for layer in trace.attention)
+
+
+def test_what_was_not_asked_for_longest_goes_first() -> None:
+    cache = Cache(30_000)
+    values = {key: cache.get(key, lambda: np.zeros(1000)) for key in "abc"}  # 8,000 bytes each
+    assert len(cache) == 3 and cache.get("a", lambda: np.ones(1)) is values["a"]
+    cache.get("d", lambda: np.zeros(1000))
+    assert len(cache) == 3 and cache.bytes <= cache.most
+    assert cache.get("a", lambda: np.ones(1)) is values["a"], "it was asked for lately"
+    assert cache.get("b", lambda: np.ones(1)) is not values["b"], "it was not"
+    huge = cache.get("huge", lambda: np.zeros(100_000))
+    assert len(cache) == 1 and cache.get("huge", lambda: np.zeros(1)) is huge, "the newest stays, however large it is"
+    cache.drop(lambda key: True)
+    assert (len(cache), cache.bytes) == (0, 0)
+
+
+def test_two_who_ask_at_once_are_answered_by_one() -> None:
+    cache, made, found = Cache(1 << 20), [], []
+
+    def slow() -> np.ndarray:
+        made.append(time.sleep(0.1))
+        return np.zeros(3)
+
+    threads = [threading.Thread(target=lambda: found.append(cache.get("x", slow))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1 and all(one is found[0] for one in found)
+    with pytest.raises(ZeroDivisionError):
+        cache.get("wrong", lambda: np.zeros(1 // 0))
+    assert cache.get("wrong", lambda: np.zeros(1)).shape == (1,), "an error is not kept"
+
+
+def test_a_stamp_tells_what_was_written_again(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"1234")
+    first = stamp(tmp_path)
+    assert first == stamp(tmp_path) and stamp(tmp_path / "nothing") == ()
+    (tmp_path / "weights").write_bytes(b"12345")
+    assert stamp(tmp_path) != first
+
+
+def test_pages_notice_a_model_that_was_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
+    folder = tmp_path / "models" / "mine"
+    shutil.copytree(store.data_folder() / "models" / "bert", folder)
+    first, trace = controls.opened("mine"), controls.made(controls.trace_of("mine", "The dog ran."))
+    assert controls.opened("mine") is first and controls.made(controls.trace_of("mine", "The dog ran.")) is trace
+    changed = ex.load("mine", device="cpu")
+    with torch.no_grad():
+        changed.module.embeddings.tokens.weight.mul_(1.5)
+    store.write(changed, folder)
+    assert controls.opened("mine") is not first
+    assert not np.array_equal(
+        controls.made(controls.trace_of("mine", "The dog ran.")).hidden["encoder"], trace.hidden["encoder"]
+    )
+
+
+def test_arguments_that_are_equal_but_of_another_type_are_told_apart() -> None:
+    made: list[object] = []
+
+    @kept.cached()
+    def say(value: object, **more: object) -> object:
+        """Says it."""
+        made.append(value)
+        return value, more
+
+    for value in (1, True, 1.0, (1, 2), [1, 2], {"a": [1]}, 1):
+        say(value)
+    say(1, rate=0.5)
+    say(value=1)
+    assert len(made) == 6, "a list and a tuple with the same in them are the same question"
+    say.clear()
+    say(1)
+    assert len(made) == 7
+
+
+def test_nothing_on_a_page_is_kept_without_a_bound() -> None:
+    """Streamlit's own caches count entries, not bytes."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "explorer" / "app").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        for made in node.decorator_list
+        if "st.cache" in ast.unparse(made) and node.name != "settle"  # it keeps nothing but that a page was drawn
+    ]
+    assert wrong == []

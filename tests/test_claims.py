@@ -1,0 +1,196 @@
+"""What the pages of lessons 0 to 6 say in words: every claim here was wrong once, and is held against records, weights or counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.analysis.word_vectors import ids_of, unit
+from explorer.app.exercises import table_row
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.families import parts as families
+from explorer.app.lessons.families import questions as family_questions
+from explorer.app.lessons.heads import questions as heads
+from explorer.app.lessons.start import questions as start
+from explorer.app.lessons.vectors import editing_questions as edits
+from explorer.app.lessons.vectors.parts import known_pairs
+from explorer.app.tour_steps import STEPS
+from explorer.models.transformer import TransformerModel
+from explorer.nn.attention import MultiHeadAttention
+from explorer.nn.positions import POSITIONS
+from explorer.views import VIEWS
+from explorer.views.start import KINDS as SIGHTS
+from explorer.views.steps import steps_of
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_picture_of_elmo_says_what_its_uncoloured_cells_are() -> None:
+    elmo = ex.load("elmo", device="cpu")
+    begin = start.TEXT.index(start.WORD)
+    record = ex.analysis.visibility_map(elmo, start.TEXT, (begin, begin + len(start.WORD)))
+    drawn = VIEWS["sight"](record).data[0].z
+    np.testing.assert_array_equal(np.asarray(drawn) == 0, record.seen == 3)
+    assert (record.seen.diagonal() == 3).all() and "itself: both (blank)" in SIGHTS["bilm"]
+
+
+def test_only_wordpiece_is_given_letters_that_its_texts_do_not_have() -> None:
+    shelf = ex.text.classroom.shelf()
+    assert not {*"z0123456789"} & {*" ".join(ex.text.classroom.toys(600))}
+    lost = {
+        name: shelf[name].vocabulary.unknown in shelf[name].encode("z 3", special=False).ids for name in ("wordpiece", "bpe")
+    }
+    assert lost == {"wordpiece": False, "bpe": True}
+
+
+@pytest.mark.parametrize("page", sorted(LESSONS))
+def test_no_cell_of_a_table_of_slides_is_cut_by_a_bar(page: str) -> None:
+    """A | ends a cell, inside a formula as well."""
+    assert all(table_row(row).count("|") == 4 for row in getattr(ex.lesson(page), "DECK", ()))
+    assert table_row(("$P(k|a)$", "x")) == r"| $P(k\vert a)$ | x |"
+
+
+def test_kinds_of_ratios_say_what_was_counted() -> None:
+    """Of the words with a ratio near 1, the rarest; each still occurs near both."""
+    glove = ex.load("glove", device="cpu")
+    read = ex.text.counted_examples(list(ex.microworld.stories(3000, 1)), glove.tokenizer)
+    record = ex.analysis.count_ratios(glove, "he", "she", read)
+    rare = [n for n, kind in enumerate(record.kinds) if kind == "rarely near both"]
+    often = [n for n, kind in enumerate(record.kinds) if kind == "often near both"]
+    assert len(rare) == len(often) == 3 and record.often[:, rare].min() > 0 and "near neither" not in record.kinds
+    assert record.chances[:, rare].max() < record.chances[:, often].min()
+
+
+def test_a_word_of_the_small_corpus_near_both_is_in_between_and_near_neither_has_no_ratio() -> None:
+    made = ex.analysis.edit_corpus(edits.CORPUS, (*edits.CORPUS, edits.ADDED), *edits.PAIR, watch=edits.WATCH)
+    now = dict(zip(made.words, made.ratios[1], strict=True))
+    assert now["gas"] < now["water"] < now["solid"] and np.isnan(now["fashion"])
+    caption = " ".join(VIEWS["corpus-ratios"].caption.split())
+    assert "in between for words related to both" in caption and "near neither has none (–)" in caption
+
+
+def straight(relation: str) -> float:
+    """The mean cosine of the differences of a relation's pairs in word2vec, as the plane has them."""
+    model = ex.load("word2vec", device="cpu")
+    pairs = known_pairs("word2vec", relation)
+    a, b = (unit(model)[ids_of(model, side)] for side in zip(*pairs, strict=True))
+    apart = (b - a) / np.linalg.norm(b - a, axis=1, keepdims=True)
+    return float((apart @ apart.T)[np.triu_indices(len(pairs), 1)].mean())
+
+
+def test_the_tour_opens_the_plane_on_a_relation_whose_lines_are_nearly_parallel() -> None:
+    step = next(step for step in STEPS if step.page == "vectors")
+    assert straight(step.choices["relation"]) > 0.7 and "they are not" in step.see and straight("gender") < 0.4
+
+
+def test_what_is_said_of_a_trained_t5_is_said_of_the_stack_whose_numbers_are_shown() -> None:
+    model = ex.load("t5", device="cpu")
+    shown = ex.places(model).scores[:, 5, :20]
+    biases = {stream: ex.trace(model, "a " * 20, target="a " * 20).at(stream, 0).bias for stream in ("encoder", "decoder")}
+    nearer = [
+        name for name, bias in biases.items() if bias is not None and np.allclose(bias[:, 5, :6], shown[:, :6], atol=1e-5)
+    ]
+    assert nearer == ["encoder"] and "the encoder of a shipped T5" in POSITIONS["t5"].says(trained=True)
+
+
+def test_the_picture_of_shuffled_words_says_where_its_two_halves_are() -> None:
+    record = ex.shuffle(ex.load("bert", device="cpu"), "The dog saw the cat.")
+    with_positions, without = (tuple(VIEWS["order"](record).layout[axis].domain) for axis in ("yaxis", "yaxis2"))
+    assert with_positions[0] > without[1] and "Above with positions" in VIEWS["order"].caption
+
+
+def test_rows_of_slides_name_only_slides_that_there_are() -> None:
+    """Checked by hand against the decks: L1 has no slide with sinusoids in code, L2 none with heads of pronouns."""
+    rows = [row for page in ("positions", "heads") for row in ex.lesson(page).DECK]
+    for where, says, _ in rows:
+        if "sines, then" in says or "antecedent" in says:
+            assert "not in the decks" in where, where
+    assert any("represents a single attention head" in says and where.startswith("L2") for where, says, _ in rows)
+    assert any(
+        "reduced to the original input/output dimensionality" in says and where.startswith("L2") for where, says, _ in rows
+    )
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_queries_keys_and_values_are_a_product_and_a_bias_as_the_steps_say(name: str) -> None:
+    model = ex.load(name, device="cpu")
+    stack = model.family
+    trace = ex.trace(model, "The dog saw the cat.", blocks=True)
+    block, attention = trace.block(stack, 0, "attention"), trace.at(stack, 0)
+    read = block.normed if block.place == "pre" else block.given
+    linear = next(part for part in model.module.modules() if isinstance(part, MultiHeadAttention)).query
+    matrix, bias = (one.detach().numpy() for one in (linear.weight, linear.bias))
+    made = (read @ matrix.T).reshape(len(read), attention.heads, -1).transpose(1, 0, 2)
+    shift = bias.reshape(attention.heads, 1, -1)
+    np.testing.assert_allclose(made + shift, attention.q, atol=1e-4)
+    assert np.abs(made - attention.q).max() > 0.01, "without the bias it is another number"
+    steps = {step.name: step for step in steps_of(trace)}
+    assert all(f"b_{which}" in steps[key].latex for which, key in (("Q", "q"), ("K", "k"), ("V", "v"), ("O", "W_O")))
+    hover = VIEWS["walk"](trace, step="q").data[0].hovertemplate
+    assert "+ bias" in hover
+
+
+@pytest.mark.parametrize(("name", "supervised"), [("bert-told", True), ("bert", False)])
+def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained(name: str, supervised: bool) -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
+    at.query_params["model"] = name
+    at = at.switch_page(str(LESSONS["heads"].page)).run()
+    said = " ".join(block.value for block in at.markdown)
+    assert (
+        not at.exception
+        and (heads.SUPERVISED in said) is supervised
+        and heads.VISIBLE in said
+        and "Pronoun → antecedent" in said
+    )
+
+
+def test_chance_over_the_heads_is_not_rounded_to_nothing() -> None:
+    trace = ex.trace(ex.load("bert", device="cpu"), "The animal didn't cross the street because it was too tired.")
+    question = heads.pointing_question(trace)
+    assert question is not None and "by chance, about 0.5 of 8" in question.why
+
+
+def test_the_families_page_says_what_gpt_s_three_lines_leave_out(gpt2: TransformerModel, bert: TransformerModel) -> None:
+    """The last state times the table is not gpt2's score: a last layer norm is between them, and the page says so."""
+    trace = ex.trace(gpt2, "The dog saw the cat.", blocks=True)
+    last, table = trace.hidden["decoder"][-1], gpt2.module.head.project.weight.detach().numpy()
+    scores = gpt2.logits("The dog saw the cat.")
+    assert scores.shape[1] == len(table) and np.abs(last @ table.T - scores).max() > 1
+    assert "a last layer norm to $h_L$" in families.beyond(gpt2.config)
+    said = families.beyond(bert.config)
+    assert all(part in said for part in ("segment embeddings", "normalises $h_0$", "transforms $h_L$", "a bias"))
+    assert families.beyond(dataclasses.replace(gpt2.config, final_norm=False)) == ""
+
+
+def test_contractions_are_named_where_the_translator_fails_on_them() -> None:
+    model = ex.load("transformer", device="cpu")
+    said = []
+    for word in ("did not", "didn’t"):
+        *_, last = ex.decode(model, f"The animal {word} cross the street.", max_tokens=32, candidates=0, cross=False)
+        said.append(model.tokenizer.decode(last.ids))
+    assert "n'a pas traversé" in said[0] and " pas " not in said[1] and "contractions" in family_questions.CONTRACTED
+
+
+def test_the_caption_of_curves_holds_for_intervals_and_for_arithmetic() -> None:
+    """Bars may be intervals, and what a layer costs was measured on no model at all."""
+    caption = VIEWS["curves"].caption
+    assert "unless the line above the picture says" in caption and "measured or calculated" in caption
+    record = ex.analysis.exposure_bias(ex.load("gpt2", device="cpu"), ex.microworld.texts(20, 1, "validation"), count=2)
+    assert "95 % intervals" in record.curves.note
+
+
+def test_a_block_without_parameters_is_not_said_to_equal_a_sentence(bart: TransformerModel) -> None:
+    built = ex.analysis.blueprint(bart, "The dog saw the cat.", target="The dog saw the cat.")
+    shared = next(part for part in built.parts if "shared" in part.written)
+    assert families.counted(shared) == "Parameters here: **0** (shared with the decoder, counted there)."
+    assert "equal to" in families.counted(next(part for part in built.parts if part.counted))
+
+
+@pytest.fixture(scope="module")
+def bart() -> TransformerModel:
+    return ex.load("bart", device="cpu")

@@ -1,0 +1,153 @@
+"""What the pages of lessons 7 to 14 say, against the shipped models, their cards and the records."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.app import exercises
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.corruption import questions as corruption
+from explorer.app.lessons.decoding import questions as decoding
+from explorer.app.lessons.elmo import questions as elmo
+from explorer.app.lessons.training import parts, systems
+from explorer.app.lessons.training import questions as training
+from explorer.app.lessons.whatif import questions as whatif
+from explorer.app.lessons.yours import questions as yours
+from explorer.models.card_figures import shipped_figures
+from explorer.models.transformer import TransformerModel
+from explorer.records import Damage
+from explorer.views import VIEWS
+
+RUNS = {name: path for name, held in ex.models().items() if (path := held.folder / "run.json").is_file()}
+
+
+def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
+    guess = ex.guess(bert, ex.hide(corruption.STORY, ["tired"], tokenizer=bert.tokenizer))
+    place = int(guess.corruption.scored.argmax())
+    assert guess.texts[place][0] != "tired", "the shipped BERT says of the animal that it is too wide"
+    assert corruption.WRONG in corruption.guess_question(guess, place).why
+    assert "over 1 predicted token," in re.sub("</span><br><span[^>]*>", " ", VIEWS["surprises"](guess).layout.title.text)
+    milk = ex.guess(bert, ex.hide(corruption.STORY, ["milk"], tokenizer=bert.tokenizer))
+    place = int(milk.corruption.scored.argmax())
+    said = corruption.guess_question(milk, place).why
+    assert (corruption.WRONG in said) == (milk.texts[place][0] != "milk")
+
+
+def test_the_hint_of_an_exercise_is_english() -> None:
+    assert exercises.HINTS == {0: "a whole number", 1: "a number, one decimal"}
+
+
+def test_figures_of_systems_are_those_of_the_card_of_the_shipped_seed() -> None:
+    bert, electra = (shipped_figures(ex.models()[name].folder) for name in ("bert", "electra"))
+    assert (bert["nsp accuracy"], bert["nsp, shared-name rule"], electra["replaced f1"]) == (0.615, 0.503, 0.716)
+    rows = [{"asked to": "classify", "answers": "the second follows the first: 9%"}]
+    assert "61.5%" in training.classify_note(rows, bert) and "wrong" in training.classify_note(rows, {})
+    assert not training.classify_note([{"asked to": "classify", "answers": "(not possible: …)"}], bert)
+    assert "70%" in training.longer(bert)
+
+
+@pytest.mark.parametrize("name", sorted(parts.kept()))
+def test_the_first_loss_is_explained_as_it_was(name: str) -> None:
+    step = next(iter(parts.read_steps(name)))
+    asked = training.first_question((step,), 2000, systems.teacher_of(name))
+    if name == "distilbert":
+        assert "copied" in asked.why and "random" not in asked.question and asked.answer == "far below ln |V|"
+    elif name != "induction":
+        assert asked.answer == "ln |V| = 7.60", "a vocabulary of 2,000"
+    assert ("lies above" in asked.why) == (name == "t5")
+
+
+def test_the_page_names_the_optimisers_of_the_shipped_models() -> None:
+    plans = {name: json.loads(path.read_text("utf-8"))["plan"] for name, path in RUNS.items()}
+    adam = {name for name, plan in plans.items() if plan["optimiser"] == "adamw"}
+    assert adam == {"word2vec", "glove"} and all(plans[name]["optimiser"] == "muon" for name in set(plans) - adam)
+    assert "word2vec and GloVe with AdamW alone" in training.OPTIMISERS and "Muon" in training.OPTIMISERS
+
+
+def test_what_a_model_cannot_do_is_told_as_it_is() -> None:
+    for name in ("bart", "t5"):
+        fill = ex.analysis.abilities(ex.load(name, device="cpu"))[0]
+        assert not fill.able and "[MASK]" not in fill.says and "left to right" not in fill.says
+
+
+def test_the_note_on_the_line_names_its_masking_rate() -> None:
+    assert parts.line_rate("bert") == 0.15 and math.isnan(parts.line_rate("gpt2"))
+    assert "15%" in training.line_note("microworld", 0.15) and "never had" in training.line_note("microworld", 0.15)
+    assert "masking" not in training.line_note("toy", math.nan) and "never had" not in training.line_note("toy", math.nan)
+
+
+def test_a_tie_of_the_mix_is_no_gain() -> None:
+    measured = ex.result("mixes")
+    assert not (elmo.gained(measured) > 0).all(axis=1).any(), "for no task does the interval lie above every layer"
+    asked = elmo.use_question(measured)
+    assert asked.answer == "for none" and "part of speech" not in asked.why.split(".")[0]
+
+
+def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
+    measured, task = ex.result("mixes"), ex.tasks()["word sense"]
+    n = measured.tasks.index("word sense")
+    assert measured.blind[n] < 0.005 and "layer 0" in elmo.baseline_note(measured)
+    train, test = task.make(300, "train"), task.make(150, "test")
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for label in train.labels:
+        counts[label.split(".")[0]][label] += 1
+    found = np.mean(
+        [counts[word].most_common(1)[0][0] == label for label in test.labels if (word := label.split(".")[0]) in counts]
+    )
+    assert found == pytest.approx(measured.intervals[n, elmo.BASE, 0], abs=0.05), "about as good as words without context"
+
+
+def test_the_default_sentence_is_translated_with_its_negation_and_its_gender() -> None:
+    model = ex.load("transformer", device="cpu")
+
+    def french(source: str) -> str:
+        return list(ex.decode(model, source, "beam", beams=4, max_tokens=30))[-1].text
+
+    assert french(decoding.SOURCE) == "L'animal n'a pas traversé la rue parce qu'il était trop fatigué."
+    assert (
+        french(decoding.SOURCE.replace("tired", "wide")) == "L'animal n'a pas traversé la rue parce qu'elle était trop large."
+    )
+    assert "n'a pas" not in french(decoding.SOURCE.replace("did not", "didn't")), "as the page says"
+
+
+def test_what_is_said_of_the_sum_is_its_answer() -> None:
+    for whole, answer in ((1.0, "less than the sum"), (3.7, "about the sum"), (9.0, "more than the sum")):
+        heads, parts = np.full((1, 4), 1.0), np.zeros((1, 1))
+        asked = whatif.sum_question(Damage("m", "encoder", heads, parts, ("attention",), np.array([whole])))
+        assert asked.answer == answer and whatif.ADDS[answer] in asked.why
+        assert ("does not add up" in asked.why) == (answer != "about the sum")
+
+
+def test_where_a_fault_acts_is_read_from_the_first_layer_that_moved() -> None:
+    moved = np.array([[0.0, 0.0], [0.0, 0.0], [0.1, 0.0]])
+    assert "layers 0 to 1 are unchanged" in whatif.where_it_acts(moved) and "Layer 0's" in whatif.where_it_acts(moved[1:])
+    assert "change already" in whatif.where_it_acts(moved[2:])
+
+
+def test_the_slides_are_named_with_their_lecture() -> None:
+    named = {row[0] for rows in (decoding.DECK, whatif.DECK, yours.DECK) for row in rows}
+    assert "L1, GPT-2's sample" in named and "L0, layer norm and residuals" in named and "L2, models" in named
+    assert "L2, GPT sizes" not in named, "that lecture has no perplexity"
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_the_fault_is_not_the_edit_above_and_its_code_runs() -> None:
+    at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
+    at.run().switch_page(str(LESSONS["whatif"].page)).run()
+    fault = next(radio for radio in at.radio if radio.key == "guess.fault")
+    fault.set_value(fault.options[0]).run()
+    codes = [block.value for block in at.code if "ex.change(" in block.value]
+    for code in codes:
+        compile(code, "page", "exec")
+    assert "..." not in "".join(codes) and "…" not in "".join(codes)
+    edits = {edit for code in codes for edit in re.findall(r"ex\.[A-Z]\w+\([^\]]*", code)}
+    assert len(codes) >= 3 and len(edits) == 2, "one edit of the visitor's in two figures, and the fault"

@@ -1,0 +1,230 @@
+"""Fine-tuning held to code that we did not write: Hugging Face's classes and `peft` on the exported model, with the same data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from peft import LoraConfig, get_peft_model
+from seqeval.metrics import f1_score
+from sklearn.metrics import matthews_corrcoef
+from torch import Tensor, nn
+
+import explorer as ex
+from explorer.errors import ChoiceError
+from explorer.models.finetuned import LAYER, FinetunedModel, stacked_rows
+from explorer.training.finetune.labelled import draw_labelled, flat, gold, task_named
+from explorer.training.finetune.metrics import METRICS, matthews, shared_words_f1
+from explorer.training.finetune.run import FinetuneRun
+from explorer.training.finetune.targets import TargetExample
+from explorer.training.schedules import lr_share
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+SMALL: dict[str, Any] = {"examples": 40, "checks": 0, "snapshots": 0, "asked": 40, "device": "cpu", "batch": 8}
+EXPORTED = [
+    ("bert", "sentiment", "BertForSequenceClassification"),
+    ("bert", "entailment", "BertForSequenceClassification"),
+    ("bert", "similarity", "BertForSequenceClassification"),
+    ("bert", "entities", "BertForTokenClassification"),
+    ("bert", "questions", "BertForQuestionAnswering"),
+    ("gpt2", "entailment", "GPT2ForSequenceClassification"),
+    ("gpt2", "entities", "GPT2ForTokenClassification"),
+    ("gpt", "sentiment", "OpenAIGPTForSequenceClassification"),
+    ("llama", "sentiment", "LlamaForSequenceClassification"),
+    ("roberta", "entailment", "RobertaForSequenceClassification"),
+    ("roberta", "questions", "RobertaForQuestionAnswering"),
+    ("distilbert", "sentiment", "DistilBertForSequenceClassification"),
+    ("electra", "sentiment", "ElectraForSequenceClassification"),
+]
+
+
+def theirs_of(model: FinetunedModel, folder: Path) -> Any:
+    """The exported model, opened by the class that its config.json names; not one weight is missing or left over."""
+    ex.export(model, folder)
+    name = json.loads((folder / "config.json").read_text("utf-8"))["architectures"][0]
+    made, told = getattr(transformers, name).from_pretrained(folder, output_loading_info=True)
+    assert not any(told.values()), told
+    return made.eval()
+
+
+def asked_of(theirs: Any, run: FinetuneRun, part: tuple[TargetExample, ...]) -> tuple[Any, list[Tensor]]:
+    """Their outputs and the loss for the same rows and targets."""
+    batch = run.model.batch(stacked_rows([one.rows for one in part]))
+    given: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.real.long()}
+    if run.model.config.segments > 1:
+        given["token_type_ids"] = batch.segments
+    targets = [one.target for one in part]
+    kind = run.model.output.kind
+    if kind == "span":
+        both = torch.as_tensor(np.stack(targets))
+        given |= {"start_positions": both[:, 0], "end_positions": both[:, 1]}
+    elif kind == "tags":
+        wide = batch.ids.shape[1]
+        given["labels"] = torch.as_tensor(
+            np.stack([np.pad(one, (0, wide - len(one)), constant_values=-100) for one in targets])
+        )
+    else:
+        given["labels"] = torch.as_tensor(np.stack(targets))
+    out = theirs(**given)
+    return out, [out.start_logits, out.end_logits] if kind == "span" else [out.logits]
+
+
+@pytest.mark.parametrize(("model", "task", "name"), EXPORTED)
+def test_an_exported_model_gives_equal_logits(model: str, task: str, name: str, tmp_path: Path) -> None:
+    run = ex.finetune(model, task=task, steps=6, rate=1e-2, **SMALL)
+    list(run)
+    theirs = theirs_of(run.model, tmp_path / "hub")
+    assert type(theirs).__name__ == name
+    part = run.batch(1).examples
+    with torch.no_grad():
+        out, logits = asked_of(theirs, run, part)
+        batch = run.model.batch(stacked_rows([one.rows for one in part]))
+        ours = run.model.scores(batch)
+        mine = [ours[..., 0], ours[..., 1]] if run.model.output.kind == "span" else [ours]
+    for a, b in zip(mine, logits, strict=True):
+        there = batch.real[..., None].expand_as(b) if b.dim() == 3 else batch.real if run.model.output.kind == "span" else ...
+        assert float((a[there] - b[there]).abs().max()) <= 1e-4
+        assert float(a.std()) > 1e-3  # it says something
+    assert all(label == theirs.config.id2label[n] for n, label in enumerate(run.model.output.labels))
+
+
+def test_the_exported_tokenizer_makes_the_same_rows(tmp_path: Path) -> None:
+    for model in ("bert", "gpt2"):
+        run = ex.finetune(model, task="entailment", steps=1, **SMALL)
+        ex.export(run.model, tmp_path / model)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / model)
+        for one in run.examples[:5]:
+            made = tokenizer(one.given.asked.text, one.given.asked.pair)
+            assert made["input_ids"] == one.rows[0].ids.tolist()
+            if model == "bert":
+                assert made["token_type_ids"] == one.rows[0].segments.tolist()
+
+
+def named_alike(run: FinetuneRun, theirs: Any, inside: str = "") -> list[tuple[str, nn.Parameter, nn.Parameter]]:
+    """Some weights on both sides: of the layers, the embeddings and the output layer, under our name."""
+    mine, other = dict(run.model.module.named_parameters()), dict(theirs.named_parameters())
+    pairs = {
+        f"{LAYER}.classify.weight": "classifier.weight",
+        f"{LAYER}.classify.bias": "classifier.bias",
+        f"{LAYER}.dense.weight": "bert.pooler.dense.weight",
+    }
+    if inside != "frozen":
+        pairs |= {
+            "embeddings.tokens.weight": "bert.embeddings.word_embeddings.weight",
+            "layers.0.attention.key.weight": "bert.encoder.layer.0.attention.self.key.weight",
+            "layers.1.feed_forward.widen.weight": "bert.encoder.layer.1.intermediate.dense.weight",
+            "layers.0.after_attention.norm.weight": "bert.encoder.layer.0.attention.output.LayerNorm.weight",
+        }
+    return [(name, mine[name], other[there]) for name, there in pairs.items()]
+
+
+def adapted(theirs: Any, run: FinetuneRun) -> tuple[Any, list[tuple[str, nn.Parameter, nn.Parameter]]]:
+    """Their model with peft's adapters, which begin as ours do."""
+    rank = run.plan.rank
+    config = LoraConfig(
+        r=rank,
+        lora_alpha=2 * rank,
+        target_modules=["query", "value"],
+        modules_to_save=["classifier", "pooler"],
+        task_type="SEQ_CLS",
+    )
+    made = get_peft_model(theirs, config)
+    mine, other, pairs = dict(run.model.module.named_parameters()), dict(made.named_parameters()), []
+    for name, value in other.items():
+        if "lora_" in name:
+            layer = name.split("encoder.layer.")[1].split(".")[0]
+            ours = f"layers.{layer}.attention.{name.split('self.')[1]}"
+            value.data.copy_(mine[ours].data)
+            pairs.append((ours, mine[ours], value))
+    saved = {f"{LAYER}.classify.weight": "classifier.modules_to_save.default.weight"}
+    pairs += [(ours, mine[ours], value) for ours, end in saved.items() for name, value in other.items() if name.endswith(end)]
+    return made, pairs
+
+
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # peft asks the old name
+@pytest.mark.parametrize("how", ["full", "frozen", "lora"])
+def test_gradients_and_steps_are_those_of_hugging_face_and_peft(how: str, tmp_path: Path) -> None:
+    """The same model, rows and optimiser on both sides: first gradients, then the losses of twenty steps, then the accuracy."""
+    run = ex.finetune("bert", task="sentiment", how=how, steps=20, rate=2e-3, seed=3, **SMALL)
+    theirs = theirs_of(run.model, tmp_path / "hub").train()  # before the first step; its dropout is 0
+    if how == "lora":
+        theirs, pairs = adapted(theirs, run)
+    else:
+        pairs = named_alike(run, theirs, how)
+        if how == "frozen":
+            theirs.requires_grad_(False)
+            theirs.classifier.requires_grad_(True)
+            theirs.bert.pooler.requires_grad_(True)
+    part = run.batch(1)
+    run._gradients(part, 1)
+    asked_of(theirs, run, part.examples)[0].loss.backward()
+    for name, mine, other in pairs:
+        assert mine.grad is not None and other.grad is not None, name
+        assert float((mine.grad - other.grad).abs().max()) <= 1e-5, name
+    assert any(float(mine.grad.abs().max()) > 1e-3 for _, mine, _ in pairs if mine.grad is not None)
+    theirs.zero_grad()
+    moving = [weight for weight in theirs.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW(moving, lr=2e-3, weight_decay=0.01, betas=(0.9, 0.98))
+    for step in run:
+        optimiser.param_groups[0]["lr"] = 2e-3 * lr_share("linear", step.step, 20, run.plan.warm)
+        loss = asked_of(theirs, run, run.batch(step.step).examples)[0].loss
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(moving, 1.0)
+        optimiser.step()
+        assert step.losses["task"] == pytest.approx(loss.item(), abs=2e-3)
+    held = run.held("validation", 40)
+    with torch.no_grad():
+        said = asked_of(theirs.eval(), run, held)[1][0].argmax(-1)
+    accuracy = float(np.mean([int(n) == int(one.target) for n, one in zip(said, held, strict=True)]))
+    assert run.score("validation", 40) == pytest.approx(accuracy, abs=0.03)
+
+
+def test_adapters_are_added_in_where_a_model_is_kept(tmp_path: Path) -> None:
+    run = ex.finetune("bert", task="sentiment", how="lora", steps=4, **SMALL)
+    list(run)
+    text = run.examples[0].given.asked.text
+    from explorer.models import store
+
+    store.write(run.model, tmp_path / "kept")
+    again = ex.load(tmp_path / "kept", device="cpu")
+    assert not any("lora" in name for name in again.module.state_dict())
+    np.testing.assert_allclose(again.outputs(text)["labels"], run.model.outputs(text)["labels"], atol=1e-5)
+    untouched = ex.load("bert", device="cpu").module.layers[0].attention.query.weight
+    assert not torch.equal(again.module.layers[0].attention.query.weight, untouched)
+
+
+def test_what_no_class_has_is_not_exported(tmp_path: Path) -> None:
+    for model, task in (("elmo", "topic"), ("word2vec", "topic"), ("bag of words", "topic"), ("gpt2", "questions")):
+        run = ex.finetune(model, task=task, steps=1, **SMALL)
+        with pytest.raises(ChoiceError, match="no.* class"):
+            ex.export(run.model, tmp_path / model)
+    run = ex.finetune("bart", task="sentiment", steps=1, **SMALL)
+    ex.export(run.model, tmp_path / "bart")
+    assert "BartForConditionalGeneration" in (tmp_path / "bart" / "config.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_matthews_is_scikit_learn_s(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    said, gold_ = (rng.choice(["right", "wrong", "other"][: 2 + seed % 2], 50).tolist() for _ in range(2))
+    assert matthews(said, gold_) == pytest.approx(matthews_corrcoef(gold_, said))
+    assert matthews(["a"] * 4, ["a", "b", "a", "b"]) == 0 and METRICS["Matthews"] is matthews
+
+
+def test_tags_of_many_texts_score_as_seqeval_scores_them() -> None:
+    texts = draw_labelled(task_named("entities"), 30, "train")
+    said = [tuple(np.random.default_rng(n).permutation(one.tags)) for n, one in enumerate(texts)]
+    wanted = f1_score([list(one.tags) for one in texts], [list(one) for one in said])
+    assert METRICS["span F1"](flat(said, tagged=True), gold(texts)) == pytest.approx(wanted)
+
+
+def test_words_of_answers_are_counted_as_squad_does() -> None:
+    assert shared_words_f1(["the red ball.", "Anna", ""], ["A red ball", "Ben", ""]) == pytest.approx((1 + 0 + 1) / 3)
+    assert shared_words_f1(["red ball"], ["ball"]) == pytest.approx(2 / 3)

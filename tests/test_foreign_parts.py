@@ -1,0 +1,303 @@
+"""Schemes and layers that this house has never seen: traced, decoded with and without a cache, and trained, by what they declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from test_step import compared
+from test_twins import shaken
+from torch import Tensor, nn
+
+import explorer as ex
+from explorer.analysis.evaluation.generating import continued, rewritten
+from explorer.decoding import STRATEGIES
+from explorer.decoding.decode import decoding_settings, writer
+from explorer.decoding.generation_trace import watch
+from explorer.decoding.native import NativeStepper, without_cache
+from explorer.models.transformer import TransformerModel
+from explorer.nn import tap
+from explorer.nn.attention import AttentionInputs, MultiHeadAttention
+from explorer.nn.config import Config
+from explorer.nn.incremental import IncrementalDecoder
+from explorer.nn.layers import FeedForward
+from explorer.nn.numpy_decoder import NumpyDecoder
+from explorer.nn.positions import POSITIONS, Position, PositionContext, Project
+from explorer.nn.transformer import norm_of
+
+SHAPE: dict[str, Any] = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 40, "device": "cpu"}
+PROMPT = [7, 9, 30, 8]
+
+
+class WordToDistance(Position):
+    """`score`: a query meets a trained vector for each distance (Shaw et al. 2018)."""
+
+    def __init__(self, room: PositionContext) -> None:
+        super().__init__(room)
+        self.table = nn.Embedding(2 * room.length, room.dim // room.heads)
+
+    def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+        rows = self.table((at[0][:, None] - at[1][None, :]).clamp(-self.room.length, self.room.length - 1) + self.room.length)
+        return {"word → distance": torch.einsum("bhqd,qkd->bhqk", q, rows)}
+
+
+class Fading(Position):
+    """`bias`: each head fades with the distance as fast as it has learned."""
+
+    def __init__(self, room: PositionContext) -> None:
+        super().__init__(room)
+        self.speed = nn.Parameter(torch.linspace(0.1, 1.0, room.heads))
+
+    def bias(self, query: Tensor, key: Tensor) -> Tensor:
+        return -self.speed[None, :, None, None] * (query[:, None] - key[None, :]).abs().float().sqrt()
+
+
+class Swing(Position):
+    """`rotate`: queries and keys swing with their position."""
+
+    def rotate(self, x: Tensor, where: Tensor) -> Tensor:
+        return x * (1 + 0.5 * torch.sin(where[:, None] + torch.arange(x.shape[-1])))
+
+
+class PartOfTheText(Position):
+    """`add`: how far through the text a position lies. That changes with every token, so nothing of it can be kept."""
+
+    incremental = False
+
+    def add(self, where: Tensor) -> Tensor:
+        return torch.linspace(-1, 1, self.room.dim) * (where[:, None] / len(where))
+
+
+class MixtureOfTwoExperts(nn.Module):
+    """Two feed-forward layers, mixed for each position by a router."""
+
+    incremental = True
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.router = nn.Linear(config.dim, 2)
+        self.experts = nn.ModuleList(FeedForward(config.dim, config.hidden, config.activation) for _ in range(2))
+
+    def forward(self, x: Tensor, name: tuple[str, int]) -> Tensor:
+        shares = self.router(x).softmax(dim=-1)
+        return sum((shares[..., n : n + 1] * expert(x) for n, expert in enumerate(self.experts)), torch.zeros(()))
+
+
+class MeanOfAllBefore(nn.Module):
+    """A layer that mixes positions and keeps nothing of them, and says so by saying nothing."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.linear = nn.Linear(config.dim, config.dim)
+
+    def forward(self, x: Tensor, name: tuple[str, int]) -> Tensor:
+        return self.linear(x.cumsum(dim=1) / torch.arange(1, x.shape[1] + 1)[:, None])
+
+
+class Doubled(FeedForward):
+    """A subclass with another `forward`, which what FeedForward declares does not speak for."""
+
+    def forward(self, x: Tensor, name: tuple[str, int] = ("", -1)) -> Tensor:
+        return 2 * super().forward(x, name)
+
+
+class ParallelLayer(nn.Module):
+    """A whole layer: attention and feed-forward beside each other, as in GPT-J. Its attention reads the cache that it is given."""
+
+    incremental = True
+
+    def __init__(self, config: Config, name: tuple[str, int]) -> None:
+        super().__init__()
+        self.name, self.norm, self.attention = name, norm_of(config), MultiHeadAttention(config, name)
+        self.feed_forward = FeedForward(config.dim, config.hidden, config.activation)
+
+    def forward(self, x: Tensor, sight: AttentionInputs) -> Tensor:
+        normed = self.norm(x)
+        x = tap.edited("hidden", *self.name, x + self.attention(normed, sight) + self.feed_forward(normed, self.name))
+        tap.tap("hidden", *self.name, x=x)
+        return x
+
+
+def parallel(model: TransformerModel) -> None:
+    for n in range(len(model.module.layers)):
+        model.module.layers[n] = ParallelLayer(model.config, ("decoder", n))
+
+
+def feed_forward(kind: Callable[[Config], nn.Module]) -> Callable[[TransformerModel], None]:
+    def replace(model: TransformerModel) -> None:
+        for layer in model.module.layers:
+            layer.feed_forward = kind(model.config)
+
+    return replace
+
+
+def doubled(config: Config) -> nn.Module:
+    return Doubled(config.dim, config.hidden, config.activation, bias=config.bias)
+
+
+def hooked(model: TransformerModel) -> None:
+    """A hook that adds to every position the mean of those before it."""
+    model.module.layers[0].after_attention.register_forward_hook(
+        lambda _part, _given, out: out + 0.1 * out.cumsum(dim=1) / torch.arange(1, out.shape[1] + 1)[:, None]
+    )
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A scheme or a changed layer, and which ways it may take: the fast decoders, and the modules with a cache."""
+
+    positions: type[Position] | None = None
+    change: Callable[[TransformerModel], None] | None = None
+    fast: bool = False
+    cached: bool = True
+
+
+FOREIGN = {
+    "score": Foreign(WordToDistance),
+    "bias": Foreign(Fading, fast=True),
+    "rotate": Foreign(Swing, fast=True),
+    "needs the whole text": Foreign(PartOfTheText, cached=False),
+    "mixture of experts": Foreign(change=feed_forward(MixtureOfTwoExperts)),
+    "whole layer": Foreign(change=parallel),
+    "mixes positions": Foreign(change=feed_forward(MeanOfAllBefore), cached=False),
+    "subclass": Foreign(change=feed_forward(doubled), cached=False),
+    "hook": Foreign(change=hooked, cached=False),
+}
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch, gpt2: TransformerModel) -> Callable[..., TransformerModel]:
+    def build(name: str, preset: str = "gpt2") -> TransformerModel:
+        foreign, more = FOREIGN[name], {}
+        if foreign.positions is not None:
+            monkeypatch.setitem(POSITIONS, "toy", foreign.positions)
+            more = {"positions": "toy"}
+        model = ex.build(preset, tokenizer=gpt2.tokenizer, seed=4, **SHAPE, **more)
+        if foreign.change is not None:
+            foreign.change(model)
+        shaken(model.module, 4)
+        return model
+
+    return build
+
+
+Build = Callable[..., TransformerModel]
+every = pytest.mark.parametrize("name", FOREIGN)
+
+
+@every
+def test_it_is_traced_and_the_explicit_path_is_the_fast_one(name: str, build: Build) -> None:
+    model = build(name)
+    trace = ex.trace(model, PROMPT, blocks=True)
+    assert trace.residual <= 1e-5
+    np.testing.assert_allclose(trace.outputs["lm"], model.logits(PROMPT), atol=1e-4)
+    assert len(trace.hidden["decoder"]) == 3
+    if name == "mixture of experts":
+        assert all(block.units is None for block in trace.blocks), "the units of an expert are not the layer's"
+
+
+@every
+def test_the_way_is_chosen_by_what_is_declared(name: str, build: Build) -> None:
+    model, foreign = build(name), FOREIGN[name]
+    stepper = NativeStepper(model)
+    assert (stepper.incremental is not None, stepper.cached) == (foreign.fast, foreign.cached)
+    assert stepper.numpy is None and not NumpyDecoder.fits(model.module)
+    if foreign.fast:
+        compared(model)
+
+
+@every
+@pytest.mark.parametrize("strategy", ["greedy", "beam"])
+def test_decoding_with_a_cache_is_decoding_without(name: str, strategy: str, build: Build) -> None:
+    model = build(name)
+    options = {"max_tokens": 6, **({"beams": 3} if strategy == "beam" else {})}
+    cached = list(ex.decode(model, PROMPT, strategy, **options))
+    made = writer(model, PROMPT)
+    anew = list(STRATEGIES[strategy](without_cache(model), made.prompt, decoding_settings(made, options)))
+    assert [step.ids.tolist() for step in cached] == [step.ids.tolist() for step in anew]
+    for one, other in zip(cached, anew, strict=True):
+        np.testing.assert_allclose(one.logp, other.logp, atol=2e-4)
+    assert all((step.computed == 1) == FOREIGN[name].cached for step in cached[1:])
+
+
+@every
+def test_the_states_that_contrastive_search_compares_are_those_of_the_whole_text(name: str, build: Build) -> None:
+    model = build(name)
+    stepper = NativeStepper(model, hidden=True)
+    _, state = stepper.next(stepper.start(PROMPT), [PROMPT[-1]], [0])
+    _, state = stepper.next(state, [11, 12], [0, 0])
+    _, state = stepper.next(state, [13, 14], [1, 0])
+    with torch.no_grad():
+        whole = model.module(torch.tensor([[*PROMPT, 12, 13], [*PROMPT, 11, 14]]))
+    np.testing.assert_allclose(state.hidden, whole.numpy(), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["mixture of experts", "mixes positions", "score"])
+def test_an_encoder_decoder_of_such_parts_writes_the_same_both_ways(name: str, build: Build) -> None:
+    model = build(name, "bart")
+    cached = list(ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5))
+    anew = list(ex.decode(model, PROMPT, "beam", beams=2, max_tokens=5, cache=False))
+    assert cached[-1].ids.tolist() == anew[-1].ids.tolist()
+    once = ex.trace(model, PROMPT, target=[*cached[-1].ids.tolist()])
+    assert once.residual <= 1e-5
+    for layer in range(2):
+        np.testing.assert_allclose(cached[-1].cross[layer], once.at("cross", layer).weights[:, cached[-1].step], atol=2e-5)
+    *_, greedy = ex.decode(model, PROMPT, max_tokens=6, cross=False)
+    end = model.tokenizer.vocabulary.last
+    said = [token for token in greedy.ids.tolist() if token != end]
+    assert rewritten(model, [PROMPT, [5, 6]], 6)[0] == said, "many texts at once take the same ways"
+
+
+@pytest.mark.parametrize("name", [name for name in FOREIGN if FOREIGN[name].positions is not PartOfTheText])
+def test_the_growing_matrix_is_that_of_the_whole_text(name: str, build: Build) -> None:
+    model = build(name)
+    made = watch(model, PROMPT, max_tokens=5)
+    once = ex.trace(model, made.trace.source.ids.tolist())
+    assert made.trace.residual < 1e-5
+    for grown, whole in zip(made.trace.attention, once.attention, strict=True):
+        np.testing.assert_allclose(grown.weights, whole.weights, atol=2e-5)
+
+
+@every
+def test_many_texts_at_once_go_on_as_each_alone(name: str, build: Build) -> None:
+    model = build(name)
+    *_, greedy = ex.decode(model, PROMPT, max_tokens=5)
+    end = model.tokenizer.vocabulary.last
+    said = [token for token in greedy.ids.tolist() if token != end]
+    assert continued(model, np.array([PROMPT, PROMPT[::-1]]), 5)[0] == said
+
+
+@every
+def test_it_learns(name: str, build: Build) -> None:
+    model = build(name)
+    texts = [["The dog ran home.", "It was tired."], ["Anna had a cat.", "The cat slept all day."]] * 8
+    before = [weight.detach().clone() for weight in model.module.parameters()]
+    steps = list(ex.fit(model, corpus=texts, held=texts[:2], steps=12, batch=8, checks=0, device="cpu", precision="float32"))
+    assert steps[-1].losses["lm"] < steps[0].losses["lm"]
+    moved = [not torch.equal(a, b) for a, b in zip(before, model.module.parameters(), strict=True)]
+    assert all(moved), "every weight of a foreign part is trained"
+    model.module.eval()
+    one, other = (list(ex.decode(model, PROMPT, max_tokens=5, cache=cache))[-1] for cache in (True, False))
+    assert one.ids.tolist() == other.ids.tolist()
+
+
+def test_slots_are_those_whose_methods_a_scheme_fills() -> None:
+    room = PositionContext(32, 4, 40, causal=True)
+    found = {name: kind(room).slots for name, kind in POSITIONS.items()}
+    assert found["none"] == frozenset() and found["learned"] == {"add"} and found["rope"] == {"rotate"}
+    assert found["t5"] == found["alibi"] == {"bias"} and found["disentangled"] == {"score"}
+    assert WordToDistance(room).slots == {"score"}
+
+
+def test_a_part_that_replaces_another_of_its_type_keeps_the_fast_way(gpt2: TransformerModel) -> None:
+    model = ex.build("gpt2", tokenizer=gpt2.tokenizer, seed=4, **SHAPE)
+    model.module.layers[1].feed_forward = FeedForward(32, 80, "swiglu")
+    shaken(model.module, 4)
+    assert IncrementalDecoder.fits(model.module) and NumpyDecoder.fits(model.module)
+    compared(model)
+    model.module.layers[1].feed_forward.forward = lambda x, name: x
+    assert not IncrementalDecoder.fits(model.module) and not NativeStepper(model).cached

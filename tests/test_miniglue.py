@@ -1,0 +1,49 @@
+"""The study of models and tasks: the table, its intervals, what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.errors import ChoiceError
+from explorer.models import folders, results
+from explorer.records import TaskTable
+from explorer.studies import miniglue
+from explorer.training.finetune.metrics import interval
+
+
+def table(scores: np.ndarray) -> TaskTable:
+    systems = ("BERT", "BERT, from scratch")[: len(scores)]
+    tasks = tuple(f"task {n}" for n in range(scores.shape[1]))
+    seconds, blind = np.ones_like(scores), np.full(len(tasks), 0.5)
+    return TaskTable(systems, tasks, ("accuracy",) * len(tasks), scores, miniglue.intervals(scores), seconds, blind, "a note")
+
+
+def test_intervals_and_what_lies_apart() -> None:
+    made = table(np.array([[[0.9, 0.91, 0.92], [0.5, 0.7, 0.9]], [[0.6, 0.61, 0.62], [0.4, 0.6, 0.8]]]))
+    np.testing.assert_allclose(made.intervals[1, 0], interval([0.6, 0.61, 0.62]))
+    assert miniglue.apart(made, "BERT", "BERT, from scratch") == ("task 0",)
+    assert made.average.tolist() == pytest.approx([(0.91 + 0.7) / 2, (0.61 + 0.6) / 2])
+    text, card = miniglue.printed(made), miniglue.card(made)
+    assert "0.910 ± 0.025" in text and "0.500" in text and "12 s in all" in text
+    assert "- BERT above from scratch: task 0." in card and "BERT > BERT, from scratch" in card
+    assert miniglue.as_plain(made)["scores"]["BERT"]["task 1"] == [0.5, 0.7, 0.9]
+
+
+def test_measuring_again_gives_the_same_scores() -> None:
+    size = miniglue.sized(1, 12, 2, systems=("word vectors", "BERT"), tasks=("sentiment",), asked=10)
+    lines: list[str] = []
+    one, other = miniglue.measured(size, lines.append), miniglue.measured(size)
+    np.testing.assert_array_equal(one.scores, other.scores)
+    assert len(lines) == 2 and one.scores.shape == (2, 1, 1) and 0 <= one.blind[0] <= 1
+    with pytest.raises(ChoiceError, match="Did you mean 'BERT'"):
+        miniglue.sized(1, 12, 2, systems=("BART",))
+
+
+def test_the_kept_record_is_whole() -> None:
+    kept = results.recorded(miniglue.NAME, TaskTable)
+    assert {"bag of words", "GPT", "BERT", "BERT, from scratch"} <= set(kept.systems) <= set(miniglue.SYSTEMS)
+    assert kept.scores.shape[:2] == (len(kept.systems), len(kept.tasks)) and kept.scores.shape[2] >= 3
+    assert np.isfinite(kept.scores).all()
+    np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores), equal_nan=True)
+    assert (folders.data_folder() / "results" / miniglue.NAME / "CARD.md").read_text("utf-8") == miniglue.card(kept)

@@ -1,0 +1,185 @@
+"""What a page or a notebook prints as Python is public, complete, and makes what is shown."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from conftest import ALL
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.app.call import Call, Given, program, run
+from explorer.app.controls import FILES, made, model_of, stamp_of, trace_of
+from explorer.app.lessons import LESSONS
+
+SHOWN = ("type", "name", "x", "y", "z", "r", "theta", "a", "b", "c", "text", "customdata", "ids", "labels", "parents", "values")
+ROOT = Path(__file__).parent.parent
+SOME = list(LESSONS)[1::3]  # all of them with `make test-all`
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def internal(code: str) -> list[str]:
+    """The imports of something below `explorer`, and the private names that are used."""
+    tree = ast.parse(code)
+    found = [
+        f"from {n.module}" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and f"{n.module}.".startswith("explorer.")
+    ]
+    names = [name for n in ast.walk(tree) if isinstance(n, ast.Import) for name in n.names]
+    found += [
+        f"import {name.name}"
+        for name in names
+        if name.name.startswith("explorer.") or (name.name == "explorer" and name.asname != "ex")
+    ]
+    private = (n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    return found + [name for name in private if name.startswith("_")]
+
+
+def test_the_rule_notices_what_it_forbids() -> None:
+    assert (
+        internal("from explorer.models import store")
+        and internal("import explorer.app")
+        and internal("from explorer import nn")
+    )
+    assert internal("import explorer") and internal("import explorer as ex\nex._found('a')")
+    assert not internal("import numpy as np\nimport explorer as ex\nfrom transformers import LlamaConfig")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_notebook_imports_an_internal_name(path: Path) -> None:
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert [found for cell in cells for found in internal(cell)] == []
+
+
+def test_no_source_of_a_page_holds_python_as_text() -> None:
+    """A page prints the calls that it runs; Python in a string could say something else."""
+    for path in (ROOT / "explorer" / "app").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and not node.value.startswith("Calls of public names")
+            ):
+                assert not re.search(r"from explorer|trace = ex\.|import explorer as ex\ntrace", node.value), (
+                    path,
+                    node.lineno,
+                )
+
+
+def opened(page: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(str(LESSONS[page].page)).run()
+    for radio in list(at.radio):
+        if radio.key and radio.key.startswith("guess."):
+            radio.set_value(radio.options[0])
+    return at.run()
+
+
+def executed(code: str) -> dict[str, Any]:
+    """The names after the code was run, with what its last line makes as "shown"."""
+    assert internal(code) == [], code
+    *first, last = ast.parse(code).body
+    names: dict[str, Any] = {}
+    exec(compile(ast.Module(first, []), "page", "exec"), names)  # noqa: S102
+    assert isinstance(last, ast.Expr)
+    names["shown"] = eval(compile(ast.Expression(last.value), "page", "eval"), names)  # noqa: S307
+    return names
+
+
+def drawn(spec: str) -> Any:
+    """What a picture shows: the numbers and texts of its traces, without colours, which follow the page's theme."""
+    return [{key: plain(one[key]) for key in SHOWN if key in one} for one in json.loads(spec)["data"]]
+
+
+def plain(value: Any) -> Any:
+    """Numbers as lists, however they were packed; what is no number is None."""
+    if isinstance(value, dict) and "bdata" in value:
+        held = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+        shape = [int(n) for n in str(value.get("shape", held.size)).split(",")]
+        return plain(held.reshape(shape).tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(f"{value:.5g}") if np.isfinite(value) else None
+    return value
+
+
+@pytest.mark.usefixtures("unfolded")
+@pytest.mark.parametrize("page", list(LESSONS) if ALL else SOME)
+def test_the_code_on_a_page_makes_its_pictures(page: str) -> None:
+    at = opened(page)
+    assert not at.exception
+    pictures = [drawn(chart.proto.spec) for chart in at.get("plotly_chart")]
+    codes = [block.value for block in at.code if "ex." in block.value]
+    assert codes and len(codes) == sum(any(f"ex.{verb}(" in code for verb in ("show", "bertviz", "board")) for code in codes)
+    for code in codes:
+        if "ex.board(" in code:
+            read = made(trace_of(at.selectbox(key="model").value, at.text_input(key="text").value))
+            (shown,) = executed(code)["shown"].traces
+            assert (shown.source, shown.attention, shown.top) == (read.source, read.attention, read.top), code
+            continue
+        figure = executed(code)["shown"].figure
+        assert any(drawn(figure.to_json()) == picture for picture in pictures), code
+
+
+def test_a_call_prints_what_it_runs() -> None:
+    call = Call("guess", model_of("bert"), Call("hide", "A dog ran.", [1], tokenizer=model_of("bert").attr("tokenizer")))
+    names: dict[str, Any] = {}
+    exec(program(call), names)  # noqa: S102
+    assert names["trace"] == call.run() == made(call)
+    assert program(call).count("ex.load") == 1, "what is needed twice is made once"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call("corrupt", 'It\'s "odd" \\ {here} 😀\n.', "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=3, rate=0.5),
+        Call(
+            "change",
+            model_of("bert"),
+            "A dog ran.",
+            [Call("SetMask", "encoder", Call("np.tril", Call("np.ones", (6, 6), "bool")))],
+        ),
+        Call(Call("lesson", "corruption").attr("part"), Call("result", "planted"), "fills a blank"),
+        Call("tuple", Call("decode", model_of("gpt2"), "A dog", max_tokens=3)),
+        (Call("places", "rope"), Call("places", model_of("gpt2"))),
+        Call("analysis.elmo_visibility", model_of("elmo"), "A dog ran. " * 8).item(0),
+    ],
+)
+def test_printed_calls_run_as_printed(call: Any) -> None:
+    names: dict[str, Any] = {}
+    exec(program(call), names)  # noqa: S102
+    assert internal(program(call)) == [] and max(map(len, program(call).splitlines())) <= 140
+    assert names["trace"] == run(call)
+
+
+def test_a_call_reaches_no_private_name() -> None:
+    with pytest.raises(AttributeError, match="not public"):
+        Call("_found", "errors").run()
+
+
+def test_calls_are_kept_until_their_files_change(tmp_path: Path, bert: object) -> None:
+    first = made(Call("trace", model_of("bert"), "A dog ran."))
+    assert made(Call("trace", model_of("bert"), "A dog ran.")) is first
+    folder = tmp_path / "mine"
+    from explorer.models import store
+
+    store.write(bert, folder)  # type: ignore[arg-type]
+    call = Call("trace", Call("load", str(folder)), "A dog ran.")
+    one, before = made(call), stamp_of(call)
+    assert made(call) is one
+    (folder / "more").write_text("changed")
+    assert stamp_of(call) != before and made(call) is not one and made(call) == made(call)
+    assert set(FILES) == {"load", "result", "steps_of"}
+
+
+def test_what_is_there_already_is_printed_as_what_makes_it_elsewhere(bert: object) -> None:
+    call = Call("trace", Given(bert, Call("load", "./mine")), "A dog ran.")
+    assert np.array_equal(made(call).source.ids, ex.trace(bert, "A dog ran.").source.ids)  # type: ignore[arg-type]
+    assert "model = ex.load('./mine')" in program(call)

@@ -1,0 +1,124 @@
+"""Every public name says what it is, with an example that runs, and with types that a reader can import."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import explorer as ex
+
+ROOMS = ("analysis", "corruption", "decoding", "microworld", "text", "training")
+CONSTANTS = (str, tuple, frozenset, dict)
+
+
+def verbs(room: str) -> list[str]:
+    """What a room offers by name: its functions and classes, and what it names as its topic."""
+    held = importlib.import_module(f"explorer.{room}")
+    return sorted(held._HOMES) if hasattr(held, "_HOMES") else [n for n in held.__all__ if inspect.isfunction(getattr(held, n))]
+
+
+NAMES = [*ex.__all__, *(f"{room}.{name}" for room in ROOMS for name in verbs(room))]
+
+
+def found(name: str) -> Any:
+    what: Any = ex
+    for part in name.split("."):
+        what = getattr(what, part)
+    return what
+
+
+def examples(name: str) -> Iterator[doctest.DocTest]:
+    what = found(name)
+    module = what if isinstance(what, ModuleType) else inspect.getmodule(what)
+    for test in doctest.DocTestFinder(recurse=False).find(what, name, module=module, globs={**vars(module), "ex": ex}):
+        if test.examples:
+            yield test
+
+
+@cache
+def opened(name: str) -> Any:
+    return importlib.import_module("explorer.models.load").load(name, device="cpu")
+
+
+def shared(name: str, **options: Any) -> Any:
+    return opened(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_has_an_example_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tests = list(examples(name))
+    assert tests, f"{name} has no example"
+    if name not in ("load", "training.Siamese"):  # no other changes a model, so each is opened once
+        monkeypatch.setitem(vars(ex), "load", shared)
+    for test in tests:
+        output: list[str] = []
+        failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
+        assert tried and not failed, "".join(output)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_lists_its_verbs_and_none_is_hidden_by_a_file(room: str) -> None:
+    held = found(room)
+    topics = {"analysis": {"costs"}, "text": {"classroom"}}.get(room, set())
+    for name in verbs(room):
+        assert name in dir(held) and getattr(held, name) is getattr(held, name)
+        assert isinstance(getattr(held, name), ModuleType) == (name in topics), f"explorer.{room}.{name} is a file, too"
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        _ = held.nothing_like_it
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_types_in_help_can_be_imported(name: str) -> None:
+    what = found(name)
+    if not inspect.isfunction(what):
+        return
+    scope = {**vars(importlib.import_module(what.__module__))}
+    signature = inspect.signature(what)
+    said = [p.annotation for p in signature.parameters.values()] + [signature.return_annotation]
+    assert all(one is not inspect.Parameter.empty for one in said), "every parameter says its type"
+    late = {"DataFrame": object, "TYPE_CHECKING": True}
+    for one in said:
+        if isinstance(one, str):
+            eval(one, scope, late)  # noqa: S307
+
+
+def test_lessons_hold_their_texts_and_exercises() -> None:
+    trace = ex.trace(opened("bert"), "The animal was tired.", blocks=True)
+    assert len(ex.lesson("attention").exercises(trace)) >= 4
+    assert ex.lesson("vectors").editing.CORPUS and "editing" in dir(ex.lesson("vectors"))
+    with pytest.raises(AttributeError, match="has no 'cake'"):
+        _ = ex.lesson("attention").cake
+    with pytest.raises(ex.ExplorerError, match="no lesson 'attenton'. Did you mean 'attention'"):
+        ex.lesson("attenton")
+
+
+def test_results_are_listed_and_a_wrong_name_says_so() -> None:
+    assert "scale" in ex.results() and ex.result("scale").lines
+    with pytest.raises(ex.ExplorerError, match="no result 'scales'. Did you mean 'scale'"):
+        ex.result("scales")
+
+
+def test_sentences_of_two_languages_belong_together() -> None:
+    pairs = list(ex.microworld.pairs(5, 3))
+    for language in ("english", "french"):
+        assert ex.microworld.sentences_in(language, 5, 3) == [getattr(pair, language) for pair in pairs]
+    with pytest.raises(ex.ExplorerError, match="no language 'German'"):
+        ex.microworld.sentences_in("German", 1, 1)
+
+
+def test_a_tokenizer_brings_its_own_vocabulary_and_merges() -> None:
+    shelf = ex.text.classroom.shelf()
+    known = shelf["wordpiece"].core.get_vocab()
+    assert list(ex.text.matches("breadbasket", shelf["wordpiece"])) == list(ex.text.matches("breadbasket", known))
+    last = list(ex.text.replay("street", shelf["bpe"]))[-1]
+    assert "".join(last.pieces) == "▁street"
+    assert [text.replace("·", "▁") for text in shelf["bpe"].encode("street", special=False).texts] == list(last.pieces)
+    with pytest.raises(ex.ExplorerError, match="Only a BPE tokenizer"):
+        list(ex.text.replay("street", shelf["words"]))

@@ -1,0 +1,311 @@
+"""Whatever a teacher registers works on every page that lists it, says something of itself there, and breaks none."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import torch
+from conftest import SENTENCE
+from streamlit.testing.v1 import AppTest
+from torch import Tensor
+
+import explorer as ex
+from explorer import decoding
+from explorer.analysis.parameters import blueprint, total
+from explorer.app.lessons import LESSONS
+from explorer.corruption import counting, strategies
+from explorer.corruption.rows import MASKED, Corrupted, Rows, chosen_count, drawn
+from explorer.corruption.strategy import CorruptionStrategy
+from explorer.decoding import DecodingStrategy, Settings, Stepper
+from explorer.decoding.single import greedy
+from explorer.errors import ChoiceError
+from explorer.models import store
+from explorer.models.transformer import TransformerModel
+from explorer.nn.positions import POSITIONS, Position, PositionContext
+from explorer.records import DecodingStep, Trace, Vocabulary
+from explorer.text.sentinels import with_sentinels
+from explorer.text.toy import stories
+from explorer.training.plan import Plan
+from explorer.views import VIEWS
+from explorer.views.view import View
+
+ROOT = Path(__file__).parent.parent
+HEADS, WIDTH = 2, 16
+
+
+def hidden_end(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator, *, rate: float = 0.25) -> Corrupted:
+    """A share of the tokens is hidden, whichever they are.
+
+    The second paragraph is for those who read the code.
+    """
+    chosen = drawn(rows.free, chosen_count(rows.free, rate), rng)
+    return Corrupted(rows.changed(chosen, vocabulary.mask or 0, MASKED), chosen)
+
+
+def refusing(rows: Rows, vocabulary: Vocabulary, rng: np.random.Generator) -> Corrupted:
+    """Nothing can be done with this one."""
+    raise ChoiceError("This text does not fit the toy.")
+
+
+class Near(Position):
+    """Tokens more than four positions apart score ten less, for every head alike."""
+
+    def bias(self, query: Tensor, key: Tensor) -> Tensor:
+        return -10.0 * ((key[None, :] - query[:, None]).abs() > 4).float()[None, None]
+
+
+class Learning(Position):
+    """Every position has its own number, which is added to all features of the token."""
+
+    def __init__(self, room: PositionContext) -> None:
+        super().__init__(room)
+        self.table = torch.nn.Embedding(room.length, 1)
+
+    def add(self, where: Tensor) -> Tensor:
+        return self.table(where).expand(-1, self.room.dim)
+
+
+class Spinning(Position):
+    """Queries and keys lose one percent of their length at every position."""
+
+    about = "A **toy** that turns nothing and shrinks everything."
+
+    def rotate(self, x: Tensor, where: Tensor) -> Tensor:
+        return x * 0.99 ** where[:, None]
+
+
+SCHEMES: dict[str, type[Position]] = {"toy-bias": Near, "toy-add": Learning, "toy-rotate": Spinning}
+
+
+def timid(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
+    """The likeliest token, until one is less probable than `least`."""
+    for step in greedy(stepper, prompt, settings):
+        yield step
+        if len(step.chosen) and step.chosen[-1] < math.log(settings.extra["least"]):
+            return
+
+
+def never(stepper: Stepper, prompt: Sequence[int], settings: Settings) -> Iterator[DecodingStep]:
+    """It cannot write at all."""
+    raise ChoiceError("This strategy writes nothing.")
+    yield
+
+
+def counted(record: Trace) -> go.Figure:
+    """How many tokens were read. You may not conclude anything else."""
+    return go.Figure(go.Bar(x=["tokens"], y=[len(record.source)], name="tokens"), {"title": "Tokens"})
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(strategies.STRATEGIES, "toy", CorruptionStrategy(hidden_end, needs=("mask",), masked_lm=True))
+    monkeypatch.setitem(strategies.STRATEGIES, "toy-refusing", CorruptionStrategy(refusing))
+    for name, scheme in SCHEMES.items():
+        monkeypatch.setitem(POSITIONS, name, scheme)
+    monkeypatch.setitem(decoding.STRATEGIES, "toy", DecodingStrategy(timid, options={"least": 0.5}))
+    monkeypatch.setitem(decoding.STRATEGIES, "toy-refusing", DecodingStrategy(never))
+    monkeypatch.setitem(VIEWS, "toy", View("toy", "Tokens, counted", counted, lambda record: {}))
+
+
+def opened(page: str, **address: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(str(LESSONS[page].page))
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception, f"{page} with {address}"
+    return at
+
+
+def said(at: AppTest) -> str:
+    return "\n".join(block.value for block in (*at.markdown, *at.info, *at.warning))
+
+
+def figures(at: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+# corruption
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_corruption_is_listed_made_counted_and_trained(bert: TransformerModel) -> None:
+    assert {"toy", "nsp"} <= set(ex.strategies("corruption"))
+    made = ex.corrupt(SENTENCE, "toy", tokenizer=bert.tokenizer, rate=0.5)
+    text = sum(word >= 0 for word in made.original.words)
+    assert made.scored.sum() == round(0.5 * text) and made.nominal == 0.5
+    assert set(made.source.texts[place] for place in np.flatnonzero(made.scored)) == {"[MASK]"}
+    with pytest.raises(ChoiceError, match="option of toy"):
+        ex.corrupt(SENTENCE, "toy", tokenizer=bert.tokenizer, mean=3)
+    rates = counting.rates(SENTENCE, tokenizer=bert.tokenizer, draws=3)
+    np.testing.assert_allclose(rates.of("toy"), round(0.25 * text) / text)
+    texts, few = list(stories(8, 3)), {"steps": 2, "batch": 2, "snapshots": 0, "checks": 0}
+    run = ex.fit("bert", corpus=texts, held=texts, tokenizer=bert.tokenizer, strategy="toy", device="cpu", **few)
+    assert [step.step for step in run] == [1, 2] and run.plan.strategy == "toy"
+    assert Plan("mlm", "toy", 1, mask_rate=0.4).mask_rate == 0.4
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_corruption_lab_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
+    at = opened("corruption", strategy="toy")
+    assert "A share of the tokens is hidden, whichever they are." in [block.value for block in at.markdown]
+    assert "**toy-refusing** is left out. This text does not fit the toy" in said(at)
+    rows = next(held["layout"]["yaxis"]["ticktext"] for held in figures(at) if "ticktext" in held["layout"].get("yaxis", {}))
+    assert "toy" in rows and "toy-refusing" not in rows
+    assert at.selectbox("strategy").value == "toy" and at.select_slider("toy.share").value == 25
+    at.select_slider("toy.share").set_value(80).run()
+    assert not at.exception
+
+
+def test_every_corruption_says_something_and_needs_what_a_vocabulary_has() -> None:
+    for entry in (*strategies.STRATEGIES.values(), *strategies.PAIRS.values()):
+        assert entry.about.startswith("**") and entry.about.rstrip().endswith((".", "?")), entry
+        assert set(entry.needs) <= set(Vocabulary.__dataclass_fields__) and set(entry.toggles) <= set(entry.options)
+    assert strategies.STRATEGIES["bart"].counts == {} and math.isnan(strategies.STRATEGIES["causal"].rate)
+
+
+def test_a_corruption_fails_without_what_its_entry_says_it_needs(gpt2: TransformerModel, bert: TransformerModel) -> None:
+    pieces = with_sentinels(bert.tokenizer)
+    for name, entry in strategies.STRATEGIES.items():
+        assert not entry.lacks(pieces.vocabulary)
+        if (
+            entry.lacks(gpt2.tokenizer.vocabulary) and name != "electra"
+        ):  # which needs masks only where its generator is trained
+            with pytest.raises(ChoiceError):
+                ex.corrupt(SENTENCE, name, tokenizer=gpt2.tokenizer)
+        else:
+            ex.corrupt(SENTENCE, name, tokenizer=gpt2.tokenizer)
+
+
+# positions
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("preset", ["bert", "gpt2", "bart", "llama", "pegasus", "t5"])
+def test_a_model_with_a_registered_scheme_is_not_exported_as_one_with_another(preset: str, tmp_path: Path) -> None:
+    pieces = ex.load(preset, device="cpu").tokenizer
+    model = ex.build(preset, tokenizer=pieces, positions="toy-bias", dim=WIDTH, heads=HEADS, layers=1, hidden=8, device="cpu")
+    with pytest.raises(ChoiceError, match="no Hugging Face class"):
+        ex.export(model, tmp_path / "there")
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("preset", ["bert", "gpt2", "bart"])
+def test_a_registered_scheme_is_built_traced_and_decoded(scheme: str, preset: str) -> None:
+    pieces = ex.load(preset, device="cpu").tokenizer
+    model = ex.build(preset, tokenizer=pieces, positions=scheme, dim=WIDTH, heads=HEADS, layers=2, hidden=8, device="cpu")
+    target = {"target": SENTENCE} if preset == "bart" else {}
+    trace = ex.trace(model, SENTENCE, blocks=True, **target)
+    assert trace.residual < 1e-5
+    for view in ("attention", "heads", "glance", "walk", "input-sum"):
+        assert VIEWS[view](trace).data
+    built = blueprint(model, SENTENCE, **target)
+    assert sum(weight.numel() for weight in model.module.parameters()) == total(model.config) == built.total
+    assert ex.places(model, count=12).scheme == scheme
+    if preset != "bert":
+        once, again = (
+            [step.chosen for step in ex.decode(model, SENTENCE, max_tokens=4, cache=cache)][-1] for cache in (True, False)
+        )
+        np.testing.assert_allclose(once, again, atol=1e-5)
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_page_of_positions_shows_a_registered_scheme(scheme: str) -> None:
+    slot = scheme.removeprefix("toy-")
+    assert ex.places(scheme, count=9, dim=16).slot == slot and POSITIONS[scheme].slots == {slot}
+    at = opened("positions", scheme=scheme)
+    assert at.selectbox("scheme").value == scheme
+    assert POSITIONS[scheme].says() in [block.value for block in at.markdown]
+
+
+def test_every_scheme_says_something_and_fills_at_most_one_slot() -> None:
+    room = PositionContext(64, 4, 32, causal=False)
+    for name, scheme in POSITIONS.items():
+        assert scheme.says().endswith(".") and scheme.says(trained=True).endswith("."), name
+        assert len(scheme.slots) == (name != "none")
+        assert scheme.learns(room)[0] == sum(weight.numel() for weight in scheme(room).parameters())
+    assert Near.says() == "Tokens more than four positions apart score ten less, for every head alike."
+    assert Spinning.says(trained=True) == Spinning.about and Learning.learns(room) == (32, "32 · 1")
+
+
+# decoding
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_strategy_writes_and_finds_its_own_setting(gpt2: TransformerModel) -> None:
+    assert "toy" in ex.strategies("decoding")
+    for least in (0.0001, 0.5, 0.9999):
+        *_, final = ex.decode(gpt2, SENTENCE, "toy", least=least, max_tokens=12)
+        assert all(final.chosen[:-1] >= math.log(least))
+        assert final.stopped or final.chosen[-1] < math.log(least)
+    with pytest.raises(ChoiceError, match="least"):
+        ex.decode(gpt2, SENTENCE, "toy", most=0.5)
+    with pytest.raises(ChoiceError, match="least"):
+        ex.decode(gpt2, SENTENCE, "greedy", least=0.5)
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_page_of_decoding_shows_a_registered_strategy_and_leaves_out_one_that_refuses() -> None:
+    at = opened("decoding")
+    assert "**toy**: The likeliest token, until one is less probable than `least`. Settings: least." in said(at)
+    assert "**toy-refusing** is left out. This strategy writes nothing" in said(at)
+    drawn_rows = [held["layout"].get("yaxis", {}).get("ticktext", []) for held in figures(at)]
+    assert any("toy" in str(row) and "temperature 0.5" in str(row) for row in drawn_rows)
+
+
+# views and models
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_view_is_listed_and_shown(bert: TransformerModel) -> None:
+    trace = ex.trace(bert, SENTENCE)
+    assert "toy" in ex.views and ex.show("toy", trace).figure.data[0].y[0] == len(trace.source)
+
+    def page() -> None:
+        import explorer as ex
+        from explorer.app import web
+        from explorer.app.call import Call
+
+        web.show(ex.views["toy"], Call("trace", Call("load", "bert", device="cpu"), "A dog."))
+
+    at = AppTest.from_function(page, default_timeout=60).run()
+    assert not at.exception and "You may not conclude anything else." in said(at) and figures(at)
+
+
+def odd(home: Path, name: str, preset: str, **settings: Any) -> Path:
+    """A model with odd settings in a home folder."""
+    pieces = ex.load(preset, device="cpu").tokenizer
+    small = {"dim": WIDTH, "layers": 1, "heads": HEADS, "hidden": 8} | settings
+    return store.write(ex.build(preset, tokenizer=pieces, device="cpu", **small), home / "models" / name)
+
+
+@pytest.mark.usefixtures("registered")
+def test_models_with_odd_settings_break_no_page_that_lists_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd(tmp_path, "odd-encoder", "bert", positions="toy-bias", heads=1, segments=0, next_sentence=False, norm_place="pre")
+    odd(tmp_path, "odd-decoder", "gpt2", positions="toy-add", length=40, tied=False)
+    odd(tmp_path, "odd-both", "bart", positions="toy-bias", encoder_layers=3)
+    odd(tmp_path, "odd-electra", "electra", generator=8)
+    unknown = odd(tmp_path, "odd-unknown", "bert") / store.CONFIG
+    unknown.write_text(unknown.read_text("utf-8").replace('"learned"', '"elsewhere"'), "utf-8")
+    for name, content in (("odd-empty", "{}"), ("odd-list", '{"explorer": 1, "preset": "bert", "architecture": [1]}')):
+        (tmp_path / "models" / name).mkdir()
+        (tmp_path / "models" / name / store.CONFIG).write_text(content, "utf-8")
+    monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
+    names = sorted(path.name for path in (tmp_path / "models").iterdir())
+    assert len(names) == 7
+    for name in names:
+        for page in ("attention", "families", "heads", "whatif", "yours"):
+            at = opened(page, model=name)
+            assert at.selectbox("model").value == name or name == "odd-electra", page
+            assert bool(at.warning) or name in ("odd-encoder", "odd-both", "odd-electra", "odd-decoder"), page
+        opened("training", end=name, system=name)
+    for page in ("start", "tokens", "vectors", "positions", "corruption", "decoding", "elmo"):
+        assert not opened(page).warning, page

@@ -1,0 +1,141 @@
+"""A teacher's own file as a task: what is read, what is said about it, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import explorer as ex
+from explorer.errors import ExplorerError
+from explorer.training.finetune.labelled import draw_labelled
+
+ROWS = [(f"Text number {n} is {'good' if n % 2 else 'bad'}.", "good" if n % 2 else "bad") for n in range(40)]
+
+
+def csv_file(folder: Path, rows: list[tuple[str, ...]] = ROWS, names: str = "text,label", sign: str = ",") -> Path:
+    path = folder / "reviews.csv"
+    lines = [names, *(sign.join(f'"{part}"' for part in row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def jsonl(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_a_csv_is_read_whole_and_says_so(tmp_path: Path, sign: str) -> None:
+    task = ex.tasks.from_file(csv_file(tmp_path, [*ROWS, ("", "good")], f"text{sign}label", sign))
+    assert task.report == (
+        "reviews.csv: 40 rows read (text, label), 8 of them held out; left out: 1 empty. Labels: bad 20, good 20."
+    )
+    train, held = (draw_labelled(task, 100, split) for split in ("train", "test"))
+    assert (len(train), len(held)) == (32, 8) and not {x.asked for x in train} & {x.asked for x in held}
+    assert {(one.asked.text, one.label) for one in (*train, *held)} == set(ROWS)
+    assert (
+        draw_labelled(task, 10, "train", 1) != draw_labelled(task, 10, "train", 2)
+        and draw_labelled(task, 8, "validation") == held
+    )
+
+
+def test_a_byte_order_mark_other_columns_and_quotes_are_no_matter(tmp_path: Path) -> None:
+    path = csv_file(tmp_path, [(f"A, {n}\nand more", "x" if n % 2 else "y") for n in range(12)], "review,stars")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    task = ex.tasks.from_file(path, text="review", label="stars")
+    assert any("\nand more" in one.asked.text for one in draw_labelled(task, 12, "train"))
+
+
+def test_a_model_learns_from_a_file(tmp_path: Path) -> None:
+    task = ex.tasks.from_file(csv_file(tmp_path))
+    run = ex.finetune("bert", task=task, examples=32, steps=40, checks=1, snapshots=0, device="cpu", folder=tmp_path / "run")
+    list(run)
+    assert run.score("test") > 0.9
+    assert ex.load(f"{tmp_path}/run").classify(["Text number 7 is good."]) == ["good"]
+
+
+def test_pairs_grades_questions_tags_and_texts(tmp_path: Path) -> None:
+    rows = [
+        {"a": f"One {n}", "b": f"Two {n} is here", "n": n % 5, "answer": "is here", "label": "xy"[n % 2]} for n in range(20)
+    ]
+    path = jsonl(tmp_path, rows)
+    assert draw_labelled(ex.tasks.from_file(path, text="a", pair="b"), 5, "train")[0].asked.pair is not None
+    graded = ex.tasks.from_file(path, text="a", pair="b", label="n", kind="number")
+    assert graded.metric == "Spearman" and float(draw_labelled(graded, 5, "train")[0].label) >= 0
+    asked = draw_labelled(ex.tasks.from_file(path, text="a", pair="b", label="answer", kind="question"), 5, "train")[0]
+    assert asked.answer is not None and (asked.asked.pair or "")[slice(*asked.answer)] == "is here"
+    assert ex.tasks.from_file(path, text="a", label="answer", kind="text").kind == "text"
+    tags = jsonl(tmp_path, [{"text": ["Anna", "saw", "Bern"], "label": ["B-PER", "O", "B-LOC"]}] * 12)
+    one = draw_labelled(ex.tasks.from_file(tags, kind="token"), 3, "train")[0]
+    assert [one.asked.text[a:b] for a, b in one.asked.words] == ["Anna", "saw", "Bern"] and one.tags == ("B-PER", "O", "B-LOC")
+
+
+def test_many_rows_are_read_up_to_a_limit_and_the_report_says_so(tmp_path: Path) -> None:
+    task = ex.tasks.from_file(csv_file(tmp_path), most=20)
+    assert "20 rows read" in task.report and "rows after the first 20" in task.report
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"names": "review,label"}, "has no column 'text' .*its columns are: review, label"),
+    ({"rows": ROWS[:3]}, "has 3 rows that can be used, and a task needs at least 10"),
+    ({"rows": [(text, "good") for text, _ in ROWS]}, "at least two labels"),
+    ({"rows": [(text, f"<b>{label}</b>") for text, label in ROWS]}, "holds HTML"),
+    ({"rows": [(text, text) for text, _ in ROWS]}, "Choose the column of the classes"),
+    ({"rows": [(*row, "more") for row in ROWS]}, "more fields than the first line"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), BAD)
+def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ExplorerError, match=said):
+        ex.tasks.from_file(csv_file(tmp_path, **given))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"labels": ("good",)}, "labels=… does not name: 'bad'"),
+        ({"kind": "clas"}, "Did you mean 'class'"),
+        ({"kind": "question"}, "name its column with pair"),
+        ({"kind": "number"}, "0 rows that can be used.*40 label is no number"),
+        ({"kind": "token"}, "not as many tags as words"),
+        ({"metric": "accurate"}, "Did you mean 'accuracy'"),
+        ({"encoding": "utf-99"}, "no encoding 'utf-99'"),
+    ],
+)
+def test_a_call_that_does_not_fit_says_why(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ExplorerError, match=said):
+        ex.tasks.from_file(csv_file(tmp_path), **options)
+
+
+def test_wrong_encodings_name_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    path.write_bytes(("text,label\n" + "".join(f"Gr\u00fc\u00dfe {n},{'ab'[n % 2]}\n" for n in range(20))).encode("latin-1"))
+    with pytest.raises(ExplorerError, match="Line 2 of latin.csv is not written in utf-8.*latin-1"):
+        ex.tasks.from_file(path)
+    assert "Grüße 3" in {
+        one.asked.text
+        for split in ("train", "test")
+        for one in draw_labelled(ex.tasks.from_file(path, encoding="latin-1"), 99, split)
+    }
+    path.write_bytes("text,label\n".encode("utf-16"))
+    with pytest.raises(ExplorerError, match="UTF-8|utf-8"):
+        ex.tasks.from_file(path)
+    with pytest.raises(ExplorerError, match="There is no file"):
+        ex.tasks.from_file(tmp_path / "nowhere.csv")
+
+
+def test_broken_json_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    for content, said in (
+        ('{"text": "a"', "no whole JSON"),
+        ("[1, 2]", "no JSON object"),
+        ('{"text": "a"}\n', "no column 'label'"),
+    ):
+        path.write_text(content, "utf-8")
+        with pytest.raises(ExplorerError, match=said):
+            ex.tasks.from_file(path)

@@ -1,0 +1,155 @@
+"""Records as values: they compare, hash, pickle, copy and print; a trace becomes a table."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+
+import explorer as ex
+from explorer.records import Record, Tokens, Trace
+from explorer.records import record as kinds
+
+DATA = Path(__file__).parent.parent / "data"
+SAMPLES: dict[str, object] = {"str": "a<b>", "int": 2, "float": 0.5, "bool": True, "float | str": 1.5, "int | None": None}
+
+
+def example(kind: type[Record]) -> Record:
+    """A record of this kind with something in every field, not through its own checks."""
+    made = object.__new__(kind)
+    hints = get_type_hints(kind)
+    made.__setstate__({name: sample(str(hint)) for name, hint in hints.items() if name in kind.__dataclass_fields__})
+    return made
+
+
+def sample(hint: str) -> object:
+    """Something of that type."""
+    if "ndarray" in hint:
+        return (
+            {"a": np.array([1.0, np.nan])} if "dict" in hint.lower() or "Mapping" in hint else np.array([[1.0, np.nan], [2, 3]])
+        )
+    if "dict" in hint or "Mapping" in hint:
+        return {"x": 1.0, "y": float("nan")}
+    if "tuple" in hint:
+        return ("a", "b")
+    for plain in (str, float, int, bool):
+        if hint.startswith(f"<class '{plain.__name__}'"):
+            return SAMPLES[plain.__name__]
+    return None
+
+
+@pytest.mark.parametrize("name", sorted(kinds.KINDS))
+def test_every_kind_of_record_pickles_copies_and_compares(name: str) -> None:
+    kind = kinds.KINDS[name]
+    one = example(kind)
+    for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one), example(kind)):
+        assert type(other) is kind and other == one and hash(other) == hash(one)
+        assert not any(isinstance(value, np.ndarray) and value.flags.writeable for value in vars(other).values())
+    for field, value in vars(one).items():
+        changed = dict(one.__getstate__()) | {field: "something else" if not isinstance(value, np.ndarray) else value + 1}
+        other = object.__new__(kind)
+        other.__setstate__(changed)
+        assert other != one, field
+    assert one != "a record" and one in [example(kind)]
+
+
+def test_a_real_trace_is_a_value(trace: Trace) -> None:
+    back = pickle.loads(pickle.dumps(trace))
+    assert back == trace and hash(back) == hash(trace) and back.residual == trace.residual
+    weights = trace.attention[0].weights.copy()
+    weights[0, 0, 0] = np.nextafter(weights[0, 0, 0], np.float32(2))
+    assert replace(trace, attention=(replace(trace.attention[0], weights=weights), *trace.attention[1:])) != trace
+    assert len({trace, back}) == 1
+    with pytest.raises(TypeError):
+        back.hidden["encoder"] = None  # type: ignore[index]
+
+
+def test_real_records_of_each_part_are_values(bert: object) -> None:
+    text = "A dog ran. It was red."
+    *_, step = ex.decode(ex.load("gpt2", device="cpu"), "A dog", max_tokens=3)
+    corruption = ex.corrupt(text, "mlm", tokenizer=bert.tokenizer)  # type: ignore[attr-defined]
+    for one in (step, corruption, ex.guess(bert, corruption), ex.lens(bert, text), ex.places("rope")):  # type: ignore[arg-type]
+        assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
+    curves = next(iter(sorted((DATA / "results").glob("*/record.npz"))))
+    assert Record.read(curves) == Record.read(curves)
+
+
+def test_what_is_read_from_a_file_is_what_was_written(trace: Trace, tmp_path: Path) -> None:
+    assert Trace.read(trace.write(tmp_path / "trace.npz")) == trace
+
+
+OWN = {"Trace", "Tokens", "Corruption", "DecodingStep"}  # a summary of what they hold, tried below
+
+
+@pytest.mark.parametrize("name", sorted(kinds.KINDS.keys() - OWN))
+def test_every_kind_prints_a_few_lines(name: str) -> None:
+    printed = repr(example(kinds.KINDS[name]))
+    assert printed.startswith(name) and len(printed.splitlines()) <= 14 and max(map(len, printed.splitlines())) <= 220
+
+
+def test_traces_tokens_corruptions_steps_models_and_runs_print(bert: object, trace: Trace) -> None:
+    tokens, model = trace.source, ex.load("gpt2", device="cpu")
+    *_, step = ex.decode(model, "A dog", max_tokens=3)
+    corruption = ex.corrupt("A dog ran.", "mlm", tokenizer=bert.tokenizer)  # type: ignore[attr-defined]
+    texts = ["A dog ran."] * 40
+    run = ex.fit(
+        "bert",
+        corpus=[[text, text] for text in texts],
+        pieces=200,
+        steps=1,
+        batch=4,
+        checks=0,
+        snapshots=0,
+        folder=None,
+        device="cpu",
+    )
+    counting = ex.fit("ngram", corpus=[[text] for text in texts], pieces=300, folder=None, checks=0)
+    for what in (trace, tokens, corruption, step, bert, model, ex.load("word2vec"), run, counting, counting.model):
+        lines = repr(what).splitlines()
+        assert 1 <= len(lines) <= 13 and max(map(len, lines)) <= 220, what
+        assert "object at 0x" not in repr(what)
+    for what in (trace, tokens, corruption, step, bert, run, counting):
+        page = what._repr_html_()  # type: ignore[union-attr]
+        assert page.startswith("<table>") and "<script" not in page
+
+
+def test_a_table_in_a_notebook_escapes_every_text() -> None:
+    evil = "<script>alert('&')</script>"
+    tokens = Tokens(np.array([0]), (evil,), (0,), (0,), (0,), ((0, 1),), (False,), (True,))
+    page = tokens._repr_html_()
+    assert "<script" not in page and "&lt;script&gt;" in page
+    assert "<script" not in ex.SilenceHead(evil, 0, 0)._repr_html_()
+
+
+def test_a_trace_becomes_tables(trace: Trace) -> None:
+    weights = trace.to_frame("attention")
+    assert len(weights) == sum(a.weights.size for a in trace.attention)
+    row = weights.iloc[1234]
+    held = trace.at(row["stream"], row["layer"]).weights[row["head"], row["query"], row["key"]]
+    assert row["weight"] == held and row["key_token"] == trace.source.texts[row["key"]]
+    assert list(trace.to_frame("tokens")["token"]) == list(trace.source.texts)
+    top = trace.to_frame("top")
+    assert trace.top is not None and list(top[top["position"] == 2]["id"]) == trace.top.ids[2].tolist()
+    hidden = trace.to_frame("hidden")
+    np.testing.assert_array_equal(hidden[hidden["layer"] == 1].iloc[3, 4:].astype("f4"), trace.hidden["encoder"][1, 3])
+    with pytest.raises(ex.ExplorerError, match="no table of a trace 'head'"):
+        trace.to_frame("head")
+
+
+def test_without_pandas_a_table_says_so(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ex.ExplorerError, match="pip install pandas"):
+        trace.to_frame("attention")
+
+
+def test_a_trace_without_attention_or_predictions_says_so(trace: Trace) -> None:
+    empty = replace(trace, attention=(), top=None)
+    for what in ("attention", "top"):
+        with pytest.raises(ex.ExplorerError, match="holds no"):
+            empty.to_frame(what)
