@@ -132,7 +132,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _found(home: str) -> Any:
-    """What stands at "room:name", or the room itself."""
+    """The object at "room:name", or the room itself."""
     room, _, thing = home.partition(":")
     module = import_module(f"explorer.{room}")
     return getattr(module, thing) if thing else module

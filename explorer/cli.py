@@ -218,11 +218,11 @@ def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
     held, blind, moving = run.score("test"), run.blind("test"), run.moved
     found = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": held, "most frequent": blind}
     found |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
-    told = (
+    summary = (
         f"\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); {moving[0]:,} of {moving[1]:,} "
         f"weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
     )
-    _say(found, as_json, told)
+    _say(found, as_json, summary)
 
 
 def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
@@ -265,8 +265,8 @@ def _say_end(run: TrainingRun, stopped: bool, as_json: bool) -> None:
     if stopped and run.step < run.plan.steps:
         sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
         sys.exit(130)
-    told = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
-    _say({"folder": str(run.folder), "steps": run.step}, as_json, told)
+    summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
+    _say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
 
 
 def _opened(folder: Path | None) -> str:

@@ -20,7 +20,7 @@ from explorer.models.store import models
 from explorer.nn.config import FAMILIES
 from explorer.views import theme
 
-UNKEPT = {"analysis.generator", "models"}  # draws anew each time that it is asked; may have grown
+UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
@@ -43,7 +43,7 @@ def trace_of(name: str, text: str) -> Call:
 def made(what: Any) -> Any:
     """What a call makes, once for every visitor who asks the same. Records are read-only, so sharing is safe.
 
-    A call inside it is kept as well. What depends on files is made anew when they have changed.
+    A call inside it is kept as well. What depends on files is made again when they have changed.
     """
     if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
         return what.run(made) if isinstance(what, Expression) else run(what, made)

@@ -1,4 +1,4 @@
-"""Views on a Streamlit page: controls, picture, caption, numbers and files. Every choice stands in the address of the page."""
+"""Views on a Streamlit page: controls, picture, caption, numbers and files. Every choice is in the address of the page."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
 
     `what` is the call that makes the record, or several in a tuple: it is run and, with what a visitor takes along, printed.
     `steps` names the choice that the arrow keys move; `beside` writes
-    what the page has to say next to the picture, knowing what is chosen; `click` is told the point of the picture that was clicked;
-    `key` keeps apart what stands twice on a page.
+    what the page has to say next to the picture, knowing what is chosen; `click` is given the point of the picture that was clicked;
+    `key` distinguishes two uses of one view on a page.
     """
     record = made(what)
     reason = view.fits(record)
@@ -52,7 +52,7 @@ def _shown(  # noqa: PLR0913  what `show` was given
     beside: Callable[[dict[str, Any]], None] | None,
     click: Callable[[dict[str, Any]], None] | None,
 ) -> None:
-    """One view, drawn anew by itself when one of its controls is moved; a click may change the rest of the page, so all is drawn then."""
+    """One view, redrawn alone when one of its controls is moved; a click may change the rest of the page, so all of it is redrawn then."""
     name = named[0]
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
@@ -72,7 +72,7 @@ def _shown(  # noqa: PLR0913  what `show` was given
 
 
 def beside(view: View, several: Sequence[Call]) -> None:
-    """The same view of several records side by side, one below the other on a telephone; what it says stands once below them."""
+    """The same view of several records side by side, one below the other on a telephone; its caption is below them, once."""
     for number, (column, what) in enumerate(zip(st.columns(len(several)), several, strict=True)):
         with column:
             name = f"{view.name}.{number}"
@@ -85,7 +85,7 @@ def beside(view: View, several: Sequence[Call]) -> None:
 
 @st.fragment
 def _numbers_and_files(view: View, figure: Any, named: tuple[str, Any]) -> None:
-    """What stands folded below a narrow picture."""
+    """What is folded below a narrow picture."""
 
     def both() -> None:
         st.dataframe(_table(figure), width="stretch")

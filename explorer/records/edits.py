@@ -233,7 +233,7 @@ class Uniform(Edit):
 
 @dataclass(frozen=True, eq=False)
 class MovePositions(Edit):
-    """The words stay, their places move: position i is told that it stands at `order[i]`.
+    """The words stay, their places move: position i is given the encoding of position `order[i]`.
 
     >>> import numpy as np
     >>> moved = ex.change(ex.load("bert"), "A dog ran.", ex.MovePositions("encoder", np.array([0, 2, 1, 3, 4, 5])))
@@ -244,7 +244,7 @@ class MovePositions(Edit):
     order: np.ndarray
 
     def on_places(self, value: Any) -> Any:
-        """The places that the words are told."""
+        """The positions that the words are given."""
         return None if value is None else like(value, self.order)[value]
 
     @property
@@ -255,7 +255,7 @@ class MovePositions(Edit):
 
 @dataclass(frozen=True, eq=False)
 class NoPositions(Edit):
-    """No word is told where it stands.
+    """No word is given its position.
 
     >>> ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.NoPositions("encoder")]).edits
     (NoPositions(stream='encoder'),)

@@ -63,8 +63,8 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     ]
     figures_of_seeds = [f"| figure | {' | '.join(f'seed {seed}' for seed in seeds)} |", f"|---|{'---|' * len(seeds)}", *rows]
     end = "The model has read only generated text. Words that it never met are marked in every picture, and what it makes of them is noise."
-    told = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
-    return "\n\n".join([f"# {name}", *told[:-1], "\n".join(figures_of_seeds), told[-1]]) + "\n"
+    wrapped = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
+    return "\n\n".join([f"# {name}", *wrapped[:-1], "\n".join(figures_of_seeds), wrapped[-1]]) + "\n"
 
 
 def _begun(plan: Mapping[str, Any]) -> str:

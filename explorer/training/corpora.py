@@ -101,8 +101,8 @@ def _repeats() -> Corpus:
 
 def repeated_words(count: int, seed: int) -> list[list[str]]:
     """So many texts: 8 to 32 different words, drawn by chance from the 600 most frequent, in that order again and again, 90 in all."""
-    told = (word for story in microworld(2000, 1) for word in " ".join(story).lower().split() if word.isalpha())
-    words = [word for word, _ in Counter(told).most_common(600)]
+    words_of_stories = (word for story in microworld(2000, 1) for word in " ".join(story).lower().split() if word.isalpha())
+    words = [word for word, _ in Counter(words_of_stories).most_common(600)]
     rng = np.random.default_rng((seed, 5))
     rows = (rng.choice(words, int(rng.integers(8, 33)), replace=False).tolist() for _ in range(count))
     return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]

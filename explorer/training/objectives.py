@@ -94,7 +94,7 @@ class Objective:
 
     `loss` gets the module, the batch as tensors and the smoothing, and gives every part of the loss by name; `collate` makes a
     batch of examples, which `examples` makes of a corpus. `weigh` says over how many positions or rows of a batch each part is a
-    mean ("" stands for every other part), so that a batch can be divided among processes.
+    mean ("" means every other part), so that a batch can be divided among processes.
     """
 
     name: str
@@ -280,7 +280,7 @@ ENTRIES = (
     ),
     Objective(
         "skip-gram",
-        "A word is told apart, as a neighbour of another, from words that were drawn at random.",
+        "The real neighbour of a word is distinguished from words drawn at random.",
         ("static",),
         losses.skipgram_loss,
         collate.collate_skipgram,

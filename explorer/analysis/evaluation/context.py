@@ -17,7 +17,7 @@ from explorer.text.tokenizers import Tokenizer
 class EvalData:
     """Texts that no training step sees: stories as lists of sentences, documents, or translations (source, target).
 
-    `world` names the generator that told them ("microworld"), for the questions that need its gold labels; they are drawn with
+    `world` names the generator that wrote them ("microworld"), for the questions that need its gold labels; they are drawn with
     `seed` from `split`. `gold` holds the aligned pairs behind translations. `train` is what a rule
     measured beside the model counts: rows of ids for the n-gram beside a causal one, examples beside span boundaries.
     `teacher` is the model that a student learned from, to be asked the same.

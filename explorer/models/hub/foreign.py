@@ -84,8 +84,8 @@ class HubModel(TextModel):
             parts = {"attention", "feed-forward"} if edit.part is None else {edit.part}
             return "" if parts <= known else f"the end of {' and '.join(sorted(parts - known))} was not found in {what}."
         if isinstance(edit, (MovePositions, NoPositions)):
-            told = places.biased or any(stream == edit.stream for _, stream in places.positions)
-            reached = told and self.adopted.way == STAGES  # elsewhere distances may be told in ways that nobody can reach
+            positioned = places.biased or any(stream == edit.stream for _, stream in places.positions)
+            reached = positioned and self.adopted.way == STAGES  # elsewhere distances may enter in ways that cannot be reached
             return "" if reached else f"not every way in which {what} tells words their places was found."
         if self.adopted.way == WEIGHTS:
             return f"{what} hands out its attention weights, but lets nobody change them."
@@ -105,7 +105,7 @@ class HubModel(TextModel):
 
     @property
     def _parted(self) -> bool:
-        """Whether it is told which of two texts a token belongs to."""
+        """Whether it is given which of two texts a token belongs to."""
         known = "token_type_ids" in inspect.signature(self.module.forward).parameters
         return known and (getattr(self.module.config, "type_vocab_size", 0) or 0) > 1
 

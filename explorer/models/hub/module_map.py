@@ -1,4 +1,4 @@
-"""What stands around attention in a Hugging Face model: its layers, sub-layers and positions, found by their places and names."""
+"""What surrounds attention in a Hugging Face model: its layers, sub-layers and positions, found by their places and names."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Modul
 
 
 def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dict[str, nn.Module]) -> None:
-    """W_O of an attention: a matrix of its own, or (in BERT and its kin) the one of the part beside it."""
+    """W_O of an attention: its own matrix, or (in BERT and its relatives) the one of the neighbouring module."""
     path, part, stream = at
     beside = path.rsplit(".", 1)[0]
     for base in (path, beside):
@@ -97,7 +97,7 @@ def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dic
 
 
 def _narrowing(layer: nn.Module, found: ModuleMap) -> list[nn.Module]:
-    """The last matrix of the feed-forward sub-layer, where it can be told by its name and is one."""
+    """The last matrix of the feed-forward sub-layer, where its name identifies it and it is one."""
     taken = {id(matrix) for matrix, *_ in found.outs}
     inside = [
         part
@@ -223,7 +223,7 @@ def _out(stream: str, part: str) -> Any:
 
 
 def _placed(stream: str) -> Any:
-    """After a table of places, or of the turns of RoPE: each word gets what belongs to the place that it is told."""
+    """After a table of positions, or of the rotations of RoPE: each word gets the row of the position that it is given."""
 
     def hook(module: nn.Module, args: Any, out: Any) -> Any:
         if current.get() is None:

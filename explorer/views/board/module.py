@@ -32,7 +32,7 @@ COMMENT = re.compile(
 
 @lru_cache(maxsize=1)
 def module() -> str:
-    """One ES module, whose default export serves Streamlit and anywidget; a page of its own calls `mount`."""
+    """One ES module, whose default export serves Streamlit and anywidget; a stand-alone page calls `mount`."""
     parts = [(FOLDER / f"{name}.js").read_text("utf-8") for name in FILES]
     joined = "\n".join(EXPORTED.sub("", IMPORT.sub("", part)) for part in parts)
     drawn = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes()))

@@ -82,10 +82,10 @@ def pack_series(traces: Sequence[Trace], labels: Sequence[str], *, budget: int =
     return _joined({"version": VERSION, "series": series}, b"".join(buffers))
 
 
-def hosted(data: bytes, **told: Any) -> bytes:
+def hosted(data: bytes, **host: Any) -> bytes:
     """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data."""
     size = int.from_bytes(data[:4], "little")
-    header = {**json.loads(data[4 : 4 + size]), "host": {**told, "stamp": zlib.crc32(data)}}
+    header = {**json.loads(data[4 : 4 + size]), "host": {**host, "stamp": zlib.crc32(data)}}
     return _joined(header, data[4 + size :])
 
 
@@ -258,7 +258,7 @@ def _keeps_weights(held: Attention) -> bool:
 
 
 def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
-    """All that happens in one attention and around it; without what stands around it, or nothing, where that does not fit."""
+    """All that happens in one attention and around it; without what surrounds it, or nothing, where that does not fit."""
     wide = 2 if buffer.floats == "f2" else 4
     core = [a for a in _attention_arrays(held).values() if a is not None]
     least = wide * sum(array.size for array in core)

@@ -129,7 +129,7 @@ STATIONS = {
             "Each row becomes shares of 1",
             "α_ij = e^s_ij / Σ_m e^s_im",
             "weights = np.exp(scores) / np.exp(scores).sum(1)",
-            "Every row on its own: exponents are positive, and dividing by their sum makes them shares.",
+            "Every row separately: exponents are positive, and dividing by their sum makes the row sum to 1.",
             "You may conclude how much of each value is taken along. You may not conclude that the output depends on it to that degree.",
             900,
         ),
@@ -199,7 +199,7 @@ STATIONS = {
             "Each token is normalised again",
             "(x − μ) / σ · γ + β",
             "h = (x - mean) / deviation * gain + shift",
-            "Before the feed-forward layer, every token on its own.",
+            "Before the feed-forward layer, every token separately.",
             NORMS,
             500,
         ),
@@ -210,7 +210,7 @@ STATIONS = {
             "u = f(x W₁ + b₁)",
             "u = activation(x @ W1 + b1)",
             "Each token separately: many more dimensions, of which the activation lets some through.",
-            "You may conclude which units are active here. You may not conclude that one unit stands for one idea.",
+            "You may conclude which units are active here. You may not conclude that one unit represents one idea.",
             700,
         ),
         Station(
@@ -249,7 +249,7 @@ STATIONS = {
             "The sum is normalised",
             "(x − μ) / σ · γ + β",
             "x = (total - mean) / deviation * gain + shift",
-            "Every token on its own, as before.",
+            "Every token separately, as before.",
             NORMS,
             500,
         ),
@@ -285,7 +285,7 @@ ORDERS = {
 
 
 def stations_of(attention: Attention, blocks: Sequence[Block], *, last: bool, speaks: bool) -> list[str]:
-    """The stations of one attention and of what stands around it, in the order in which this model takes them."""
+    """The stations of one attention and of what surrounds it, in the order in which this model takes them."""
     if attention.q is None:
         looks = ["softmax"]
     else:

@@ -38,7 +38,7 @@ st.markdown(
     "The word is hidden, and each model answers by its own training objective: BERT sees both sides of the gap, GPT only the left; BART "
     "reads both sides and writes the whole sentence; ELMo's two language models each answer alone."
 )
-answers = [hall.answer(name, text, span) for name in hall.told()]
+answers = [hall.answer(name, text, span) for name in hall.shown_models()]
 asked = read(answers)
 web.beside(VIEWS["expects"], answers)
 
@@ -58,12 +58,12 @@ def moves() -> None:
         return
     if compared[0] != other:
         st.caption(f"Your sentence does not contain “{plain(word)}”; sentences from stories are shown.")
-    moved = [hall.moved(name, text, span, compared) for name in hall.told()]
+    moved = [hall.moved(name, text, span, compared) for name in hall.shown_models()]
     read(moved)
     web.beside(VIEWS["moves"], moved)
 
 
-fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.told()])
+fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.shown_models()])
 predict(lesson.moved_question(fixed), "guess.moved", moves)
 
 st.header("Three doors", divider="blue")

@@ -27,7 +27,7 @@ def names() -> tuple[str, ...]:
     return ("elmo", *READERS)
 
 
-def told() -> tuple[str, ...]:
+def shown_models() -> tuple[str, ...]:
     """Those whose predictions and vectors mean something: the trained ones."""
     return names() if lab.trained() else READERS
 
