@@ -76,10 +76,10 @@ def test_snapshots_travel_with_their_model(name: str) -> None:
     assert not all(bool((states[0][part] == states[2][part]).all()) for part in states[2])
 
 
-def test_the_table_of_the_readme_comes_from_the_cards() -> None:
+def test_the_tables_of_the_results_come_from_the_cards() -> None:
     shown = {name: recipe.shown for name, recipe in recipes.RECIPES.items()}
     for made in (model_cards.systems, model_cards.table):
-        assert made(store.data_folder() / "models", shown) in (ROOT / "README.md").read_text("utf-8")
+        assert made(store.data_folder() / "models", shown) in (ROOT / "docs" / "results.md").read_text("utf-8")
 
 
 def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> None:

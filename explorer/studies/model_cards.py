@@ -131,7 +131,7 @@ def twin_of(card: str) -> tuple[str, str, str]:
 
 
 def systems(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
-    """The README's first table: a row for each model, with its weights, its time, its first figure and its twin."""
+    """The first table of docs/results.md: a row for each model, with its weights, its time, its first figure and its twin."""
     lines = [
         "| model | weights | seconds | learned, on held-out text | | twin | largest difference |",
         "|---|---|---|---|---|---|---|",
@@ -153,7 +153,7 @@ def _card(models: Path, name: str) -> str:
 
 
 def table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
-    """The README's table: for each model its time and the figures asked for, over the seeds of its card."""
+    """The second table of docs/results.md: for each model its time and the figures asked for, over the seeds of its card."""
     lines = ["| model | figure | validation | test | seconds |", "|---|---|---|---|---|"]
     for name, wanted in shown.items():
         held = figures(_card(models, name))
