@@ -1,0 +1,5 @@
+"""Glossary."""
+
+import streamlit as st
+
+st.title("Glossary")

@@ -1,0 +1,126 @@
+"""The app for a room: what its visitors may choose, and how much of the machine each may use. Without a room everything is free."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from explorer.errors import ChoiceError, TextError
+
+VARIABLE = "EXPLORER_CLASSROOM"  # holds the settings of a room as JSON, for the process of the server
+CLOSED = (
+    "In this room only the shipped models open: folders, names on the hub and uploads are turned off. On your own computer "
+    "(`explorer app`) you can open any checkpoint here."
+)
+MOST = {"letters": 100_000, "steps": 5000, "queue": 32, "idle": 1440, "minutes": 1440}
+
+
+@dataclass(frozen=True)
+class Room:
+    """The settings of a room. `models` are those that visitors may choose (none named: all of them).
+
+    `letters` of a text, `steps` and `minutes` of a training, `queue` trainings at once; a training that nobody has looked at for
+    `idle` minutes is stopped. `uploads` allows folders, hub names and uploaded checkpoints. `public` is the address that
+    visitors use, `key` opens the pages of the teacher.
+    """
+
+    models: tuple[str, ...] = ()
+    letters: int = 600
+    steps: int = 500
+    minutes: int = 10
+    queue: int = 6
+    idle: int = 10
+    uploads: bool = False
+    public: str = ""
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        for name, most in MOST.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+                raise ChoiceError(f"{name} = {value!r} must be a whole number from 1 to {most:,}.")
+        if not isinstance(self.models, tuple) or not all(isinstance(name, str) for name in self.models):
+            raise ChoiceError('models must be a list of names, for example models = ["bert", "gpt2"].')
+        if not isinstance(self.uploads, bool):
+            raise ChoiceError(f"uploads = {self.uploads!r} must be true or false.")
+        if not all(isinstance(text, str) for text in (self.public, self.key)):
+            raise ChoiceError('public and key must be texts, for example public = "http://lecture.example:8501".')
+
+
+def made(settings: dict[str, object]) -> Room:
+    """A room from the settings of a TOML file.
+
+    >>> made({"models": ["bert"], "steps": 200}).steps
+    200
+    """
+    known = {field.name for field in fields(Room)}
+    if unknown := sorted(set(settings) - known):
+        raise ChoiceError(f"A classroom has no setting {unknown[0]!r}. It has: {', '.join(sorted(known))}.")
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+    return Room(**given)  # type: ignore[arg-type]
+
+
+def written(room: Room) -> str:
+    """A room as the variable of the server's process holds it."""
+    return json.dumps(asdict(room))
+
+
+def room() -> Room | None:
+    """The room that this server is for; None where it is somebody's own."""
+    return _read(os.environ.get(VARIABLE, ""))
+
+
+@lru_cache(maxsize=4)
+def _read(held: str) -> Room | None:
+    return made(json.loads(held)) if held else None
+
+
+def allowed(names: Iterable[str]) -> list[str]:
+    """Those of these models that visitors may choose; all of them where none of them is named."""
+    every, held = list(names), room()
+    some = [name for name in every if held is None or not held.models or name in held.models]
+    return some or every
+
+
+def check_text(texts: Iterable[object]) -> None:
+    """Refuse what is longer than a text may be in this room."""
+    held = room()
+    longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
+    if held is not None and longest > held.letters:
+        raise TextError(f"The text has {longest:,} letters; this room takes at most {held.letters:,}. Shorten it.")
+
+
+def uploads() -> bool:
+    """Whether folders, names on the hub and uploaded checkpoints may be opened."""
+    held = room()
+    return held is None or held.uploads
+
+
+def most_steps(longest: int) -> int:
+    """The steps that a training may have."""
+    held = room()
+    return longest if held is None else min(held.steps, longest)
+
+
+def teaches(key: object) -> bool:
+    """Whether this key opens the pages of the teacher; on one's own machine they are open."""
+    held = room()
+    return held is None or (bool(held.key) and key == held.key)
+
+
+def public(address: str) -> str:
+    """The address of a page as visitors reach it."""
+    held = room()
+    if held is None or not held.public:
+        return address
+    return held.public.rstrip("/") + re.sub(r"/+$", "", urlsplit(address).path)
+
+
+def with_key(held: Room, key: str, public_address: str) -> Room:
+    """A room whose key and address were not set by hand."""
+    return replace(held, key=held.key or key, public=held.public or public_address)

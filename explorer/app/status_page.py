@@ -1,0 +1,5 @@
+"""Status."""
+
+import streamlit as st
+
+st.title("Status")

@@ -1,0 +1,5 @@
+"""Vote."""
+
+import streamlit as st
+
+st.title("Vote")
