@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from explorer.app import frame, menu, present, tour, web
+from explorer.app import frame, glossary, hosted, menu, present, tour, web
 from explorer.app.controls import read
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
-st.html(frame.STYLE)
+st.html(frame.STYLE + glossary.STYLE)
 present.style()
+hosted.start()
 page = st.navigation(menu.pages(), position="top")
 tour.strip(page.url_path or "start")
 read(page.run)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from explorer.app import present
+from explorer.app import glossary, present
 from explorer.app.exercises import deck as slides
 from explorer.app.exercises import exercises
+from explorer.app.glossary import marked
 from explorer.records import Exercise
 
 KEY = "part"  # in the address of a page
@@ -21,6 +22,7 @@ STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 2rem; }
 .stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.3rem 0 0.2rem; }
 .stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0; }
+.st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
 .st-key-tour { margin-top: 0.6rem; }
 .st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
 div:has(> .st-key-bar), .st-key-bar { background: var(--st-background-color, inherit); }
@@ -57,10 +59,12 @@ class LessonPage:
 
     def __init__(self, title: str, says: str, formulas: Sequence[str] = ()) -> None:
         self.says, self.formulas = says, formulas
+        glossary.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
             st.title(title, width="stretch")
-            present.buttons()
-        self.opening = st.container()
+            with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
+                present.buttons()
+        self._says, self.opening = st.container(), st.container(key="opening")
         self._held = st.container(key="bar")
         with self._held:
             self.bar, self._choice = st.container(), st.container()
@@ -77,8 +81,8 @@ class LessonPage:
 
     def _open(self) -> None:
         """What the page is about, above its first part."""
-        with self.opening:
-            st.markdown(self.says)
+        with self._says:
+            st.markdown(marked(self.says))
             if self.formulas:
                 with st.container(horizontal=True):
                     for formula in self.formulas:

@@ -12,13 +12,14 @@ from explorer.app.qr import TooLong, svg
 
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 STYLE = """<style>
-[data-testid=stHeader], .st-key-tour, .st-key-heading [data-testid=stPopover], .stMainBlockContainer [data-testid=stCaptionContainer],
-.st-key-opening, .st-key-more { display: none !important; }
+[data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
+.st-key-opening { display: none !important; }
 .stMainBlockContainer { padding: 0.6rem 1.2rem; }
 @media (min-width: 1200px) {
   .stMainBlockContainer { transform: scale(1.5); transform-origin: top left; width: 66.66%; max-width: none; }
+  .stMainBlockContainer { margin: 0; align-self: flex-start; }
 }
-.st-key-qr { position: fixed; right: 12px; bottom: 12px; width: 110px; z-index: 99; }
+.st-key-qr { width: 88px; }
 </style>"""
 KEYS = """
 export default function ({ data, setTriggerValue, parentElement }) {
@@ -65,7 +66,10 @@ def style() -> None:
 
 def buttons() -> None:
     """Share and Present, at the right of a page's title."""
-    _share()
+    if on():
+        _corner()
+    else:
+        _share()
     name = "Leave" if on() else "Present"
     st.button(
         name, key="present.button", on_click=_turn, shortcut="Shift+P", type="tertiary",
@@ -105,16 +109,21 @@ def _share() -> None:
 def code(text: str) -> None:
     """A text as a QR code, black on white in both themes."""
     try:
-        st.html(svg(text))
+        st.image(svg(text), width="stretch")
     except TooLong as error:
         st.caption(str(error))
 
 
 def keys(parts: Sequence[str], part: str) -> None:
-    """The keys of the presenter, and the QR code in the corner of the screen."""
+    """The keys of the presenter."""
     if not on():
         return
     _component(key="present.keys", data={"part": part}, on_move_change=lambda: _move(parts, part), on_answers_change=_answer)
+
+
+@st.fragment(run_every=3)
+def _corner() -> None:
+    """The code of what is on the screen now, for those who want it on their own."""
     with st.container(key="qr"):
         code(address())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,7 @@ class TooLong(ChoiceError):
     """More than a code of this size holds."""
 
 
+@lru_cache(maxsize=64)
 def svg(text: str) -> str:
     """A text as a QR code, with the four white modules around it that readers need.
 
@@ -60,7 +62,8 @@ def svg(text: str) -> str:
     path = "".join(f"M{x + 4} {y + 4}h1v1h-1z" for y, x in np.argwhere(modules))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" role="img" aria-label="QR code of the address" '
-        f'width="100%" style="max-width:260px;background:#fff" shape-rendering="crispEdges"><path d="{path}" fill="#000"/></svg>'
+        f'width="260" height="260" shape-rendering="crispEdges"><path d="M0 0h{size}v{size}h-{size}z" fill="#fff"/>'
+        f'<path d="{path}" fill="#000"/></svg>'
     )
 
 

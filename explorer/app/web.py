@@ -12,8 +12,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer.app import present
 from explorer.app.call import Call, program
 from explorer.app.controls import made
+from explorer.app.glossary import marked
 from explorer.views import Choice, Control, Range, View, export
 
 UNFOLDED = False  # whether numbers and files stand open at first
@@ -61,7 +63,8 @@ def _shown(  # noqa: PLR0913  what `show` was given
         st.rerun()
     chosen = _controls(view, record, steps, name)
     figure = export.themed(view(record, **chosen), mode())
-    picture, words = st.columns([3, 2], gap="large")
+    room = present.on()  # a room gets the picture alone
+    picture, words = (st.container(), st.container()) if room else st.columns([3, 2], gap="large")
     with picture:
         listens: Any = "ignore" if click is None else partial(_clicked, name, click)
         said = f"{view.title}. {view.caption}"
@@ -69,8 +72,9 @@ def _shown(  # noqa: PLR0913  what `show` was given
     with words:
         if beside is not None:
             beside(chosen)
-        said_of(view)
-        _numbers_and_files(view, figure, chosen, named)
+        if not room:
+            said_of(view)
+            _numbers_and_files(view, figure, chosen, named)
 
 
 def beside(view: View, several: Sequence[Call]) -> None:
@@ -88,7 +92,7 @@ def beside(view: View, several: Sequence[Call]) -> None:
 def said_of(view: View) -> None:
     """A view's caption: what is to be seen, and folded what may be concluded from it and what may not."""
     seen, concluded = caption_of(view)
-    st.markdown(seen)
+    st.markdown(marked(seen))
     with st.popover("May I conclude?", type="tertiary"):
         st.markdown(concluded)
 

@@ -70,8 +70,6 @@ def doors() -> None:
 
 page = LessonPage("One sentence, four architectures", lesson.OPENING)
 with page.bar:
-    if not tour.running():
-        tour.door("Take the guided tour →", 1)
     text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")
     words = read(partial(hall.choices, text))
     if st.session_state.get("chosen", next(iter(words))) not in words:
@@ -82,6 +80,9 @@ with page.bar:
     )
 span = words[word]
 
+if not tour.running():
+    with page.opening:
+        tour.door("Take the guided tour →", 1)
 page.parts(
     PagePart("Who may see whom", masks, "Masks"),
     PagePart(f"What does each model predict for “{plain(word)}”?", answers, "Predictions"),
