@@ -106,3 +106,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     arguments = ["streamlit", "run", "app.py", "--server.port", str(port)]
     with server(arguments, f"{address}/_stcore/health", tmp_path_factory.mktemp("app")) as outside:
         yield address, outside
+
+
+@pytest.fixture(autouse=True)
+def every_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that run without a browser show all their parts at once, unless their address names one."""
+    monkeypatch.setattr("explorer.app.frame.EVERY_PART", True)

@@ -42,7 +42,7 @@ def show(what: Call, *, key: str = "board", first: dict[str, Any] | None = None)
         on_view_change=lambda: _moved(key),
         on_edit_change=lambda: _edited(key, trace, mask),
     )
-    web.folded("Take it with you", f"{key}.files", lambda: _taken(trace, what, key))
+    web.folded("Files · Code", f"{key}.files", lambda: _taken(trace, what, key))
 
 
 def _moved(key: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from explorer.app import hosted
 from explorer.app.cached import kept
 from explorer.app.call import OPENING, Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
@@ -45,6 +46,8 @@ def made(what: Any) -> Any:
 
     A call inside it is kept as well. What depends on files is made again when they have changed.
     """
+    if isinstance(what, Call):
+        hosted.check_text((*what.given, *what.options.values()))
     if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
         return what.run(made) if isinstance(what, Expression) else run(what, made)
     doing = "Opening the model …" if what.name in OPENING else "Asking the model …"
@@ -108,7 +111,7 @@ def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
 
 def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:
     """One of these models, chosen by its name; a name in the address that is none of them is forgotten."""
-    offered = list(names)
+    offered = hosted.allowed(names)
     if st.session_state.get(key, offered[0]) not in offered:
         del st.session_state[key]
     at = offered.index(first) if first in offered else 0

@@ -25,8 +25,8 @@ from filelock import FileLock, Timeout
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.models import run_folder
 
-ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE = (
-    "order.json", "text.txt", "stop", "fault.txt", "began.json", "log.txt", "run", "queue",
+ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE, SEEN = (
+    "order.json", "text.txt", "stop", "fault.txt", "began.json", "log.txt", "run", "queue", "seen",
 )  # fmt: skip
 OPENING = 30.0  # seconds that a process may take to show that it lives
 OLDEST = 60  # so many trainings are kept; the oldest go when new ones come
@@ -140,6 +140,28 @@ class JobQueue:
                 f"The request to stop cannot be written to {folder} ({error.strerror}). Make room there."
             ) from error
 
+    def alive(self) -> list[str]:
+        """The trainings that are at work or in the queue, first come first."""
+        return [ticket.name.split("-")[1] for ticket in waiting(self.home / QUEUE)]
+
+    def look(self, name: str) -> None:
+        """Note that somebody watches a training."""
+        with suppress(OSError):
+            (self.folder(name) / SEEN).touch()
+
+    def reclaim(self, idle: float, longest: float) -> list[str]:
+        """Stop the trainings that nobody has looked at for `idle` seconds, or that have trained for longer than `longest`."""
+        now, stopped = time.time(), []
+        for name in self.alive():
+            folder = self.folder(name)
+            marks = [folder / part for part in (SEEN, ORDER) if (folder / part).is_file()]
+            unseen = now - max((mark.stat().st_mtime for mark in marks), default=now)
+            began = folder / BEGAN
+            if unseen > idle or (began.is_file() and now - began.stat().st_mtime > longest):
+                self.stop(name)
+                stopped.append(name)
+        return stopped
+
     def _check_line(self) -> None:
         """Each training that waits is a process; so many, and no more."""
         if len(waiting(self.home / QUEUE)) >= LINE:
@@ -147,7 +169,7 @@ class JobQueue:
 
     def state(self, name: str) -> JobStatus:
         """The state of the training."""
-        folder, queue = self.folder(name), [ticket.name.split("-")[1] for ticket in waiting(self.home / QUEUE)]
+        folder, queue = self.folder(name), self.alive()
         done, steps = self._reached(name)
         if name in queue:
             ahead = queue[: queue.index(name)]

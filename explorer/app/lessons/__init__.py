@@ -77,9 +77,9 @@ LESSONS: dict[str, Lesson] = {
             "Find a word's nearest neighbours, and add and subtract word vectors.",
             models=("word2vec", "glove"),
         ),
-        Lesson("heads", "Heads and layers", "L0 L2", "See which token attends to which, in every head of every layer."),
-        Lesson("attention", "Attention, step by step", "L0 L1 L2 L3", "Walk through one layer, one operation at a time."),
         Lesson("positions", "Positions", "L0 L1 L2", "Compare the ways to encode position, and shuffle a sentence."),
+        Lesson("attention", "Attention, step by step", "L0 L1 L2 L3", "Walk through one layer, one operation at a time."),
+        Lesson("heads", "Heads and layers", "L0 L2", "See which token attends to which, in every head of every layer."),
         Lesson("families", "Three families", "L0 L1 L2 L3", "Remove a mask, and compare the three families block by block."),
         Lesson(
             "corruption",
@@ -102,3 +102,21 @@ LESSONS: dict[str, Lesson] = {
         Lesson("yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own."),
     )
 }
+
+SECTIONS: dict[str, tuple[str, ...]] = {  # of the menu
+    "Begin": ("start",),
+    "Text": ("tokens", "vectors", "positions"),
+    "Inside": ("attention", "heads", "families"),
+    "Learning": ("corruption", "training", "elmo", "finetuning"),
+    "Writing": ("decoding", "prompting"),
+    "Testing": ("whatif", "yours"),
+}
+
+
+def section_of(name: str) -> str:
+    """The section of the menu in which a lesson stands; the last one where none names it.
+
+    >>> section_of("heads")
+    'Inside'
+    """
+    return next((section for section, names in SECTIONS.items() if name in names), list(SECTIONS)[-1])

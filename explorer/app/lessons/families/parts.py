@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -233,3 +234,24 @@ def _caution(chosen: Mapping[str, Any]) -> None:
         "**Caution.** The third line counts only the exact gold token. A model that continues freely may write another good text, or the "
         "gold text one position later: that counts as wrong here. Read the texts below before you conclude that it is lost."
     )
+
+
+@st.fragment
+def exposed_section() -> None:
+    """What one wrong token does to a decoder, after a guess."""
+    st.markdown(
+        "In training the decoder reads the gold text, shifted one position to the right, whatever it would have predicted: **teacher "
+        "forcing**. When it generates, it reads its own output."
+    )
+    wrote = st.segmented_control("Decoder of", tuple(EXPOSED), default="gpt2", required=True, key="writer", bind="query-params")
+    predict(lesson.exposure_question(made(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote))
+
+
+@st.fragment
+def cost_section(name: str) -> None:
+    """What a layer costs, by the length of the text."""
+    with st.container(horizontal=True):
+        size = st.segmented_control("Size", (HERE, *PUBLISHED), default=HERE, required=True, key="size", bind="query-params")
+        what = st.segmented_control("Cost", tuple(COSTS), default="by length", required=True, key="cost", bind="query-params")
+    maker = COSTS[what]
+    web.show(VIEWS["curves"], costs(name, size, maker), key=maker)

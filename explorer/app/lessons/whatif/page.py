@@ -9,7 +9,8 @@ import streamlit as st
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import asked, model_of, one_of, opened, read, warn_of_unseen
-from explorer.app.exercises import deck, exercises, predict
+from explorer.app.exercises import predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.views import VIEWS, export
 
@@ -59,6 +60,14 @@ FAULTS = {
 }
 
 
+def number(label: str, count: int, first: int = 0) -> int:
+    """A layer, a head or a word by its number; one that this model does not have is forgotten."""
+    key = f"edit.{label.lower()}"
+    if not 0 <= st.session_state.get(key, 0) < count:
+        del st.session_state[key]
+    return int(st.number_input(label, 0, count - 1, min(first, count - 1), key=key, bind="query-params", width=120))
+
+
 def places(kind: str) -> tuple[Any, ...]:
     """Where the edit is made: layer, head or words, as this kind needs."""
     layers, heads = opened(name).streams[stream]
@@ -68,53 +77,61 @@ def places(kind: str) -> tuple[Any, ...]:
     if kind in ("lift the mask", "forbid the future"):
         return (stream, count)
     if kind == "swap two words":
-        first, second = (
-            int(st.number_input(label, 0, count - 1, start, key=label)) for label, start in (("First", 1), ("Second", 2))
-        )
+        first, second = (number(label, count, start) for label, start in (("First", 1), ("Second", 2)))
         return (stream, first, second, count)
-    layer = int(st.number_input("Layer", 0, layers - 1, 0, key="edit.layer"))
+    layer = number("Layer", layers)
     if kind in ("silence a head", "look everywhere alike"):
-        return (stream, layer, int(st.number_input("Head", 0, heads - 1, 0, key="edit.head")))
+        return (stream, layer, number("Head", heads))
     return (stream, layer)
 
 
-st.title("What if?")
-st.markdown(
+def one_thing() -> None:
+    """Change one thing, and see what follows."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = one_of("What", EDITS, "edit", "silence a head")
+        where = places(kind)
+    edited = changed(name, text, ((kind, where),))
+    read(edited)
+    web.show(VIEWS["change"], edited)
+    web.show(VIEWS["downstream"], edited)
+
+
+def each() -> None:
+    """Each part alone."""
+    known = read(hurt(name, text))
+    predict(lesson.sum_question(known), "guess.sum", partial(web.show, VIEWS["damage"], hurt(name, text)))
+
+
+def fault() -> None:
+    """A planted fault to find."""
+    at: dict[str, tuple[Any, ...]] = {
+        "silence a head": (stream, 0, opened(name).streams[stream][1] - 1),
+        "silence feed-forward": (stream, 1),
+        "drop ÷ √d": (stream,),
+    }
+    planted = list(FAULTS)[len(text) % len(FAULTS)]
+    what = changed(name, text, ((FAULTS[planted], at[FAULTS[planted]]),))
+    broken = read(what)
+    moved = VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved")
+    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None)
+    question = lesson.fault_question(broken, tuple(FAULTS), planted)
+    predict(question, "guess.fault", partial(web.show, VIEWS["change"], what, key="fault"))
+
+
+page = LessonPage(
+    "What if?",
     "A figure shows what a part *does*. Whether the model *needs* it is another question: change the forward pass, and compare the "
-    "output. The weights of the model do not change."
+    "output. The weights of the model do not change.",
 )
-name, text = asked()
+with page.bar:
+    name, text = asked()
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
 plain = read(changed(name, text, ()))
-last_head = opened(name).streams[stream][1] - 1
-FAULT_AT: dict[str, Any] = {
-    "silence a head": (stream, 0, last_head),
-    "silence feed-forward": (stream, 1),
-    "drop ÷ √d": (stream,),
-}
 warn_of_unseen(plain.before.source)
 
-st.header("Change one thing", divider="blue")
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    kind = one_of("What", EDITS, "edit", "silence a head")
-    where = places(kind)
-edited = changed(name, text, ((kind, where),))
-read(edited)
-web.show(VIEWS["change"], edited)
-web.show(VIEWS["downstream"], edited)
-
-st.header("Each part alone", divider="blue")
-known = read(hurt(name, text))
-predict(lesson.sum_question(known), "guess.sum", partial(web.show, VIEWS["damage"], hurt(name, text)))
-
-st.header("Find the fault", divider="blue")
-planted = list(FAULTS)[len(text) % len(FAULTS)]
-fault = changed(name, text, ((FAULTS[planted], FAULT_AT[FAULTS[planted]]),))
-broken = read(fault)
-picture = export.themed(VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved"), web.mode())
-st.plotly_chart(picture, key="fault.figure", theme=None)
-question = lesson.fault_question(broken, tuple(FAULTS), planted)
-predict(question, "guess.fault", partial(web.show, VIEWS["change"], fault, key="fault"))
-
-exercises(lesson.exercises(known), "whatif.exercise")
-deck(lesson.DECK, lesson.NOTATION)
+page.parts(
+    PagePart("Change one thing", one_thing),
+    PagePart("Each part alone", each),
+    PagePart("Find the fault", fault),
+    asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", lesson.DECK, lesson.NOTATION),
+)
