@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import board, web
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import deck, exercises, predict
 from explorer.app.lessons.elmo.parts import trained
@@ -31,6 +31,11 @@ warn_of_unseen(known.traces["its own"].source)
 
 def show_masks() -> None:
     """The mask, the attention weights and the loss: on this text, then on new stories."""
+    stream = "encoder" if family == "encoder" else "decoder"
+    st.markdown(
+        "**T** moves to the next mask, or drag the moment below the board: watch the weights, and who takes part in a sum."
+    )
+    board.series(parts.masks(name, text), key="masks.board", first={"stream": stream, "layer": 0, "station": "softmax"})
     web.show(VIEWS["under-masks"], parts.under(name, text))
     if family != "encoder-decoder":
         web.show(VIEWS["held-masks"], parts.held(name))
@@ -65,7 +70,7 @@ trace = read(parts.traced(name, text))
 web.show(VIEWS["input-sum"], parts.traced(name, text))
 
 st.header("The residual stream", divider="blue")
-inside = {"Block by block": "residual-stream", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
+inside = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
 
 
 @st.fragment
@@ -77,6 +82,9 @@ def stream() -> None:
     if inside[shown] == "lens":
         read(parts.lens(name, text))
         web.show(VIEWS["lens"], parts.lens(name, text))
+    elif inside[shown] == "board":
+        begin = {"stream": trace.attention[0].stream, "layer": 0, "head": 0, "station": "add1"}
+        board.show(parts.traced(name, text), key="families.board", first=begin)
     else:
         web.show(VIEWS[inside[shown]], parts.traced(name, text))
 
@@ -93,7 +101,13 @@ web.show(VIEWS["sightlines"], parts.seen(text))
 
 st.header("Encoder once, decoder step by step", divider="blue")
 st.markdown(read(partial(parts.once, text)))
-web.show(VIEWS["growing"], parts.watched(text))
+written = parts.watched(text).attr("steps")
+board.show(
+    parts.translated(text),
+    key="writing.board",
+    first={"stream": "decoder", "layer": 0, "head": 0, "station": "softmax"},
+    steps=written,
+)
 
 st.header("One wrong word", divider="blue")
 st.markdown(

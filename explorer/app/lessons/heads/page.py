@@ -1,7 +1,6 @@
 """Lesson 5. Heads and layers: one head stage by stage, all at a glance, combined, over many texts, and other measures."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -33,8 +32,8 @@ def supervised(name: str) -> bool:
     return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
 
 
-def formula(chosen: dict[str, Any]) -> None:
-    """The lecture's formula with the numbers of this model, and how far the picture is from the model."""
+def formula() -> None:
+    """The lecture's formula with the numbers of this model, and how far the board is from the model."""
     width = record.attention[0].q.shape[-1]
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     st.markdown(
@@ -73,11 +72,7 @@ record = read(traced)
 warn_of_unseen(record.source)
 board.show(traced, key="heads.board", first={"stream": record.attention[0].stream, "layer": 0, "head": 0, "station": "softmax"})
 
-st.header("One head, one stage", divider="blue")
-web.show(VIEWS["attention"], traced, steps="stage", beside=formula)
-
-st.header("All heads of a layer", divider="blue")
-web.show(VIEWS["heads"], traced)
+formula()
 
 st.header("All heads of all layers", divider="blue")
 question = lesson.pointing_question(record)

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import tour, web
+from explorer.app import board, tour, web
 from explorer.app.controls import made, read
 from explorer.app.exercises import deck, exercises, plain, predict
 from explorer.app.lessons.start import parts as hall
@@ -25,6 +25,8 @@ if st.session_state.get("chosen", next(iter(words))) not in words:
 first = lesson.WORD if lesson.WORD in words else max(words, key=len)
 word = st.pills("A word of it", list(words), default=first, required=True, key="chosen", bind="query-params", format_func=plain)
 span = words[word]
+
+board.show(hall.passed(text), key="start.board", play=True)
 
 st.header("Who may see whom", divider="blue")
 seen = [hall.sight(name, text, span) for name in hall.names()]

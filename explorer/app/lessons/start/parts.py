@@ -42,6 +42,11 @@ def sight(name: str, text: str, span: Span) -> Call:
     return Call("analysis.visibility_map", model(name), text, span)
 
 
+def passed(text: str) -> Call:
+    """One forward pass of the encoder over the sentence."""
+    return Call("trace", model_of(READERS[0]), text, blocks=True)
+
+
 def answer(name: str, text: str, span: Span) -> Call:
     """What one of them expects at a word."""
     return Call("analysis.word_prediction", model(name), text, span)

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.analysis.capabilities import TEXT
-from explorer.app import recorded, web
+from explorer.app import board, recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import SENTENCE, made, one_of, opened, read
 from explorer.app.exercises import deck, exercises, plain, predict
@@ -77,8 +77,9 @@ if runs:
         rows = read(lambda: lab.able(folder, at, TEXT))
         st.table(rows)
         st.caption(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)))
-        read(lab.traced_at(name, at, text))
-        web.show(VIEWS["heads"], lab.traced_at(name, at, text))
+        every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
+        read(every[f"step {at:,}"])
+        board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))
     else:
         st.info(f"*{plain(name)}* kept its curves, but no snapshots.")
 

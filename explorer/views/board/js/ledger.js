@@ -83,6 +83,7 @@ function scoreLines(site, h, station, i, j) {
 function softmaxLines(site, h, i, j) {
   const head = headOf(site, h), { m } = head, at = i * m + j;
   if (site.edited) return [`α = ${short(head.alpha[at])}`, "These weights were edited: they are the model's as the edit left them."];
+  if (head.base) return [`α = ${short(head.alpha[at])}`, "A row always sums to 1: what one weight gains, the others give up in proportion."];
   const sink = site.sinks ? site.sinks[h] : null;
   let top = sink ?? -Infinity, sum = 0, seen = 0;
   for (let x = 0; x < m; x++) if (head.see(i, x)) top = Math.max(top, head.biased[i * m + x]);
@@ -142,4 +143,14 @@ export function gapLine(data, site, h) {
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
   const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${site.residual.toExponential(0)} for the weights.` : "";
   return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;
+}
+
+/** What is expected at a row: bars of tokens, or of yes and no. @param {import("./data.js").Data} data @param {number} row @param {string} who
+ * @returns {{says: string, bars: {text: string, p: number, own?: boolean}[]}} */
+export function expectedAt({ top, family }, row, who) {
+  if (!top) return { says: "", bars: [] };
+  if (top.kind === "rtd") return { says: `was ${who} replaced?`, bars: [{ text: "yes", p: top.p.a[row] }, { text: "no", p: 1 - top.p.a[row] }] };
+  const width = top.p.s[1];
+  const bars = top.texts[row].map((/** @type {string} */ text, /** @type {number} */ at) => ({ text, p: top.p.a[row * width + at], own: !at }));
+  return { says: `${family === "encoder" ? "at" : "after"} ${who}`, bars };
 }
