@@ -24,7 +24,7 @@ Silence = Callable[[str, int, int], None]  # what happens when a head of a strea
 
 
 @st.fragment
-def show(
+def show(  # noqa: PLR0913  one for each thing that a page may add
     what: Expression,
     *,
     key: str = "board",
@@ -32,11 +32,13 @@ def show(
     steps: Expression | None = None,
     force: Force | None = None,
     play: bool = False,
+    row: int | None = None,
 ) -> None:
     """The board of the trace that a call makes, its place in the address of the page; below it the file and the code.
 
     `first` is where it begins, `steps` make the decoding that wrote the text, and `force` goes on with a token whose bar was
-    clicked; without it the token is written into the sentence of the page. `play` lets it run from the beginning.
+    clicked; without it the token is written into the sentence of the page. `play` lets it run from the beginning, and
+    `row` is the token that the page is about.
     """
     asked = _with_edits(what, key)
     try:
@@ -51,7 +53,16 @@ def show(
     forced = force or (_forced if trace.family != "encoder-decoder" and "text" in st.session_state else None)
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), view=_begin(key, first), asks=True, mask=mask, force=forced is not None, play=play),
+        data=hosted(
+            data,
+            mode=web.mode(),
+            view=_begin(key, first or ({} if row is None else {"row": row})),
+            asks=True,
+            mask=mask,
+            force=forced is not None,
+            play=play,
+            row=row,
+        ),
         on_view_change=lambda: _moved(key),
         on_edit_change=lambda: _asked(key, trace, mask, forced),
     )

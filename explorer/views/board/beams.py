@@ -37,7 +37,7 @@ def moments(trace: Trace, steps: Sequence[DecodingStep]) -> list[Moment]:
     first = len(rows) - len(written)
     if first < 0 or not np.array_equal(rows.ids[first + 1 :], written[:-1]):
         raise ChoiceError(
-            "These steps wrote another text than this trace holds. Trace the text of ex.decoding.watch: its trace names all tokens."
+            "These steps wrote another text than this trace holds. Trace what they wrote: target=list(steps[-1].ids), or as the text."
         )
     texts: dict[int, str] = {}
     made: list[Moment] = []

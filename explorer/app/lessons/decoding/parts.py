@@ -73,7 +73,8 @@ def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
 
 def translated(source: str, watching: Call) -> Call:
     """One pass over a sentence and its translation."""
-    return Call("trace", model_of("transformer"), source, target=watching.attr("trace").attr("target"), blocks=True)
+    written = Call("list", watching.attr("steps").item(-1).attr("ids"))
+    return Call("trace", model_of("transformer"), source, target=written, blocks=True)
 
 
 def watched(name: str, text: str, strategy: str, **options: Any) -> Call:

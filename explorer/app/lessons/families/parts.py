@@ -129,7 +129,8 @@ def masks(name: str, text: str) -> dict[str, CallPart]:
 
 def translated(text: str) -> Call:
     """One pass of the translator over a text and all that it wrote."""
-    return Call("trace", model_of("transformer"), text, target=watched(text).attr("trace").attr("target"), blocks=True)
+    written = Call("list", watched(text).attr("steps").item(-1).attr("ids"))
+    return Call("trace", model_of("transformer"), text, target=written, blocks=True)
 
 
 def block(record: Blueprint, chosen: Mapping[str, Any]) -> None:

@@ -26,7 +26,8 @@ first = lesson.WORD if lesson.WORD in words else max(words, key=len)
 word = st.pills("A word of it", list(words), default=first, required=True, key="chosen", bind="query-params", format_func=plain)
 span = words[word]
 
-board.show(hall.passed(text), key="start.board", play=True)
+passed = hall.passed(text)
+board.show(passed, key="start.board", play=True, row=hall.row_of(read(passed), span))
 
 st.header("Who may see whom", divider="blue")
 seen = [hall.sight(name, text, span) for name in hall.names()]

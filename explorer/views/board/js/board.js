@@ -11,11 +11,10 @@ import { actOf } from "./keys.js";
 import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { controlsOf, say, skeleton } from "./parts.js";
-import { inWords } from "./words.js";
+import { inWords, pronounIn } from "./words.js";
 
 const PAUSE = 500; // the pause between two stations while it plays
 const KEYS = 150; // milliseconds before a choice is told to Python
-const PRONOUNS = ["it", "he", "she", "they", "him", "her", "them"];
 
 /** @typedef {{stream?: string, layer?: number, head?: number, station?: string, row?: number, col?: number}} View */
 /** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string,
@@ -119,20 +118,13 @@ export class Board {
     const found = this.data.sites.findIndex((s) => s.stream === view.stream && s.layer === view.layer);
     this.step = 0;
     this.choose(found < 0 ? 0 : found, view.head ?? 0, false);
-    const row = Math.min(view.row ?? this.pronoun(), this.rows.length - 1);
+    const row = Math.min(view.row ?? pronounIn(this.rows), this.rows.length - 1);
     if (view.head == null) this.choose(this.at, this.telling(row), false);
     const { n, m } = headOf(this.site, this.head);
     this.step = Math.max(0, this.site.stations.indexOf(view.station ?? "x"));
     this.t = 1;
     this.point(Math.min(row, n - 1), Math.min(view.col ?? this.strongest(row), m - 1));
     this.size();
-  }
-
-  /** The row of a pronoun, or the middle one. */
-  pronoun() {
-    const texts = this.data.tokens[this.site.rows].texts.map((t) => t.toLowerCase().replace(/[^\p{L}]/gu, ""));
-    const found = texts.findIndex((t) => PRONOUNS.includes(t));
-    return found < 0 ? Math.floor(texts.length / 2) : found;
   }
 
   /** The word with the largest weight of a row; itself, signs and special tokens only where there is nothing else. @param {number} row */
@@ -279,6 +271,12 @@ export class Board {
   /** Point at a pair of tokens; a cell of another column where one is given. @param {number} row @param {number} col @param {string} [box] @param {number} [i] @param {number} [j] */
   point(row, col, box = "S", i = row, j = col) {
     this.cursor = { row, col, box, i, j };
+  }
+
+  /** Another row, chosen outside of the board. @param {number} row */
+  turnTo(row) {
+    this.point(Math.min(row, this.rows.length - 1), this.strongest(Math.min(row, this.rows.length - 1)));
+    this.size();
   }
 
   /** Keep a pair. @param {boolean} more  beside those that are kept already */

@@ -23,7 +23,9 @@ function streamlit(host) {
     if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
   }
   if (told.moment != null && told.moment !== place.heldMoment) place.heldBoard.during(told.moment);
+  if (told.row != null && place.heldRow != null && told.row !== place.heldRow) place.heldBoard.turnTo(told.row);
   place.heldMoment = told.moment;
+  place.heldRow = told.row;
   place.heldStamp = told.stamp;
   return () => {
     place.heldBoard?.end();

@@ -94,8 +94,8 @@ function softmaxLines(site, h, i, j) {
     }
   if (sink != null) sum += Math.exp(sink - top);
   const less = short(head.biased[at] - top);
-  return [`e^(${short(head.biased[at])}) over the ${seen} of its row${sink == null ? "" : " and a sink"}`,
-    `= e^(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest is taken away first: the shares stay the same."];
+  return [`e^(${short(head.biased[at])}) ÷ the sum over the ${seen} keys of its row${sink == null ? "" : " and a sink"}`,
+    `= e^(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest score of the row is subtracted first; the weights stay the same."];
 }
 
 /** Cells of the residual stream. @param {import("./data.js").Site} site @param {string} box @param {string} station @param {Cell} cell @param {string} who
@@ -125,7 +125,7 @@ function outside(site, box, station, { i, j }, who) {
 /** The parts of an embedding. @param {import("./data.js").Site} site @param {number} i @param {number} j */
 function embedded(site, i, j) {
   const parts = Object.entries(site.embedded ?? {});
-  if (!parts.length) return ["what the layer below handed on"];
+  if (!parts.length) return ["the output of the layer below"];
   const values = parts.map(([, arr]) => arr.a[i * arr.s[1] + j]);
   if (values.some((x) => x === undefined)) return [];
   const sum = values.reduce((x, y) => x + y, 0), x = (site.blocks?.[0]?.given ?? site.x)?.a[i * ((site.blocks?.[0]?.given ?? site.x)?.s[1] ?? 1) + j] ?? NaN;
