@@ -67,7 +67,7 @@ def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
     return tuple(call for name, call in every.items() if name not in refused)
 
 
-def stamp_of(what: Call) -> tuple[Stamp, ...]:
+def stamp_of(what: Expression) -> tuple[Stamp, ...]:
     """The times and sizes of the files that a call reads: of models that it opens, of steps and results that it reads."""
     return tuple(stamp(*FILES[one.last](one)) for one in calls(what) if isinstance(one, Call) and one.last in FILES)
 

@@ -69,9 +69,9 @@ STEPS = (
         {"model": "bert", "text": SENTENCE, "masks.stage": "weights"},
     ),
     TourStep(
-        "heads", "A layer has several heads, and each has different attention weights.", "Move the head.",
-        "A column: one token gets most weight. A line beside the diagonal: attention to a neighbour.", "head 1: weights",
-        {"model": "bert", "text": SENTENCE, "attention.head": 1},
+        "heads", "A layer has several heads, and each has different attention weights.", "Click other heads on the board, or press ].",
+        "A column: one token gets most weight. A line beside the diagonal: attention to a neighbour.", "In attention, every token has a",
+        {"model": "bert", "text": SENTENCE},
     ),
     TourStep(
         "heads", "The logit lens reads a prediction from each layer.", "Find the lens, further down.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import made, read, usable
 from explorer.app.exercises import plain
@@ -34,24 +34,28 @@ def every_text(name: str, text: str, among: list[int]) -> None:
     web.show(VIEWS["written"], tried, key="tiny")
 
 
-def watching(key: str) -> Call:
-    """The translation of the sentence that a visitor wrote."""
+def watching(key: str) -> tuple[str, Call]:
+    """The sentence that a visitor wrote, and its translation."""
     source = st.text_input("An English sentence for the translator", lesson.SOURCE, key=key, bind="query-params", width=620)
-    return desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
+    return source, desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
 
 
 def translating() -> None:
     """What a translator looks at while it writes."""
-    call = watching("source")
+    source, call = watching("source")
     seen = read(call)
     st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
     st.caption(lesson.GENDER)
-    web.show(VIEWS["growing"], call, steps="step")
+    st.markdown(
+        "Press **D** to write it once more, token by token, and go to the last station for the best beams after each step."
+    )
+    begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
+    board.show(desk.translated(source, call), key="writing.board", first=begin, steps=call.attr("steps"))
 
 
 def cache() -> None:
     """What is computed at each step, and what is reused."""
-    call = watching("source.cached")
+    _, call = watching("source.cached")
     read(call)
     web.show(VIEWS["cache"], call)
 

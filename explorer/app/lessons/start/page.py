@@ -4,13 +4,19 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import tour, web
+from explorer.app import board, tour, web
 from explorer.app.controls import made, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
 from explorer.views import VIEWS
+
+
+def on_board() -> None:
+    """The sentence through one layer of an encoder, on the board, which begins to play."""
+    passed = hall.passed(text)
+    board.show(passed, key="start.board", play=True, row=hall.row_of(read(passed), span))
 
 
 def masks() -> None:
@@ -84,6 +90,7 @@ if not tour.running():
     with page.opening:
         tour.door("Take the guided tour →", 1)
 page.parts(
+    PagePart("From text to a prediction", on_board, "Board"),
     PagePart("Who may see whom", masks, "Masks"),
     PagePart(f"What does each model predict for “{plain(word)}”?", answers, "Predictions"),
     PagePart("One word, another sentence", elsewhere, "Another sentence"),

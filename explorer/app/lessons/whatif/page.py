@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, model_of, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
@@ -85,6 +85,13 @@ def places(kind: str) -> tuple[Any, ...]:
     return (stream, layer)
 
 
+def silence(chosen: str, layer: int, head: int) -> None:
+    """The head that was chosen on the board is the one that is silenced."""
+    if chosen == stream:
+        st.session_state["edit"] = "silence a head"
+        st.session_state["edit.layer"], st.session_state["edit.head"] = layer, head
+
+
 def one_thing() -> None:
     """Change one thing, and see what follows."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -92,6 +99,10 @@ def one_thing() -> None:
         where = places(kind)
     edited = changed(name, text, ((kind, where),))
     read(edited)
+    board.series(
+        {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
+        first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
+    )  # fmt: skip
     web.show(VIEWS["change"], edited)
     web.show(VIEWS["downstream"], edited)
 
