@@ -45,7 +45,7 @@ TERMS = (
     Term("attention head", "One attention with queries, keys and values of its own; a layer has several.", ("head", "heads")),
     Term("output layer", "What turns the last state into a score for every token of the vocabulary.", ("output layers",)),
     Term("mask", "The table of allowed pairs: which token may read which.", ("masks", "attention masks", "causal mask")),
-    Term("[MASK]", "A special token that stands where a token was hidden. It has nothing to do with the attention mask."),
+    Term("mask token", "The special token [MASK], in the place of a hidden token. It is not the attention mask.", ("[MASK]",)),
     Term("score", "A number before the softmax: the larger, the more probable. Also called logit.", ("scores", "logit", "logits")),
     Term("softmax", "Turns scores into probabilities: positive numbers that sum to 1."),
     Term("probability", "A number from 0 to 1; those of all tokens sum to 1.", ("probabilities",)),

@@ -1,15 +1,13 @@
 """The page of the vote: a visitor answers; with the teacher's key it opens questions and shows the bars."""
 
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from explorer.app import hosted, present, web
+from explorer.app import hosted, present
 from explorer.app.exercises import plain
 from explorer.app.vote import BOOTH, Ballot
 from explorer.app.vote_questions import questions
 from explorer.errors import ExplorerError
-from explorer.views import export
 
 
 def who() -> str:
@@ -44,28 +42,14 @@ def student(ballot: Ballot) -> None:
 
 def bars(ballot: Ballot) -> None:
     """How many voted for what; the right answer stands out once it is shown."""
-    options = ballot.options[::-1]
-    counts = ballot.counts[::-1]
-    right = [ballot.shown and option == ballot.answer for option in options]
-    figure = go.Figure(
-        go.Bar(
-            x=counts, y=[plain_text(option) for option in options], orientation="h", text=counts, textposition="outside",
-            marker_color=["#00795a" if one else "#1f66a8" for one in right], name="votes",
-        )
-    )  # fmt: skip
-    figure.update_layout(
-        title=f"{len(ballot.votes)} votes", height=120 + 60 * len(options), xaxis={"visible": False, "range": [0, max(1, *counts) * 1.2]},
-        yaxis={"automargin": True, "tickfont": {"size": 20}}, font={"size": 18}, transition_duration=300,
-    )  # fmt: skip
-    said = "; ".join(f"{option}: {count}" for option, count in zip(ballot.options, ballot.counts, strict=True))
-    st.plotly_chart(export.themed(figure, web.mode()), theme=None, key="vote.bars", alt=f"Votes. {said}")
+    votes = len(ballot.votes)
+    st.markdown(f"**{votes} vote{'s' * (votes != 1)}**")
+    for option, count in zip(ballot.options, ballot.counts, strict=True):
+        right = ballot.shown and option == ballot.answer
+        said = f"{'✓ ' * right}**{plain(option)}** · {count}" if right else f"{plain(option)} · {count}"
+        st.progress(count / max(1, votes), said)
     if ballot.shown:
         st.success(f"The answer: **{ballot.answer}**. {ballot.why}")
-
-
-def plain_text(text: str) -> str:
-    """A text that a picture writes as it is."""
-    return text.replace("<", "‹").replace("$", "")
 
 
 def desk() -> None:

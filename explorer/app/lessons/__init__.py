@@ -89,14 +89,14 @@ LESSONS: dict[str, Lesson] = {
         ),
         Lesson("training", "Pre-training live", "L1 L3", "Watch models learn, go back to what they once were, and train one."),
         Lesson(
-            "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
-        ),
-        Lesson(
             "elmo",
             "ELMo lab",
             "L0",
             "From letters to two language models, and to a mix of layers for each task.",
             models=("elmo",),
+        ),
+        Lesson(
+            "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
         ),
         Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Silence heads, move words, take parts away, and see what breaks."),
         Lesson("yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own."),
