@@ -33,7 +33,7 @@ SIZED = {"nonzero", "masked_select", "unique_dim", "_unique2", "unique_consecuti
 FREE = {  # nothing is launched
     "view", "t", "transpose", "permute", "expand", "unsqueeze", "squeeze", "slice", "select", "detach", "alias", "_unsafe_view",
     "as_strided", "split", "split_with_sizes", "unbind", "unfold", "lift_fresh", "_reshape_alias", "diagonal", "empty", "empty_like",
-    "empty_strided", "new_empty", "new_empty_strided", "is_same_size", "unflatten", "is_pinned", "new_empty_strided",
+    "empty_strided", "new_empty", "new_empty_strided", "is_same_size", "unflatten", "is_pinned",
 }  # fmt: skip
 
 
@@ -273,6 +273,8 @@ class MixedPrecision(TorchFunctionMode):
         kwargs = kwargs or {}
         if func is Tensor.to and len(args) > 1 and there(args[1]):  # which the engine takes for another device
             args, kwargs = args[:1], {"device": GPU, "dtype": args[1].dtype, **kwargs}
+        if func is Tensor.new_zeros and there(args[0]):
+            func, args, kwargs = torch.zeros, args[1:], {"device": GPU, "dtype": args[0].dtype, **kwargs}
         if func is Tensor.new_tensor and there(args[0]):
             func, args, kwargs = torch.tensor, args[1:], {"device": GPU, "dtype": args[0].dtype, **kwargs}
         if (func in HALVED or func in WHOLE) and torch.is_autocast_enabled("cuda"):
@@ -358,7 +360,9 @@ def _tolist(self: Tensor) -> Any:
 
 def _numpy(self: Tensor, **more: Any) -> Any:
     if there(self):
-        raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
     return REAL_NUMPY(self, **more)
 
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from conftest import ALL, SENTENCE
 from pretended import pretended
 
 import explorer as ex
 from explorer.microworld.translation import pairs
+from explorer.models.load import pick_device
 from explorer.models.presets import PRESETS
 from explorer.text.examples import Translation
 from explorer.text.toy import stories
@@ -26,6 +28,7 @@ def begun(name: str, device: str, **changes: Any) -> Any:
     settings = {"steps": 3, "batch": 4, "checks": 0, "snapshots": 0, "seed": 5, "precision": "float32", **changes}
     own = {"corpus": PAIRS if name == "transformer" else TEXTS}
     own |= {} if PRESETS[name].teacher else {"pieces": 400 if name != "transformer" else 600}
+    own |= {} if PRESETS[name].teacher or PRESETS[name].architecture["family"] == "static" else {"layers": 1}
     own |= {"length": 12} if name == "elmo" else {}
     return ex.fit(name, device=device, **own, **settings)
 
@@ -36,10 +39,16 @@ def curve(run: Any) -> list[float]:
 
 @pytest.mark.parametrize("name", NEURAL)
 def test_a_run_goes_as_on_the_processor(name: str) -> None:
-    expected = curve(begun(name, "cpu"))
-    with pretended():
+    """The same losses, from weights that all lie there; Python waits once a step and blocks for no copy, and one generator is touched."""
+    expected, found = curve(begun(name, "cpu")), []
+    with pretended(devices=8) as log:
         run = begun(name, "cuda")
-        found = curve(run)
+        for step in run:
+            found.append(sum(step.losses.values()))
+            if step.step > 1:
+                assert log.waits.total() <= 1 and not log.copies, (log.waits, log.copies)
+                assert log.states == {0: 1}
+            log.reset()
         assert str(run.model.device) == "cuda:0" and all(p.is_cuda for p in run.model.module.parameters())
     assert found == pytest.approx(expected, rel=2e-4)
 
@@ -111,8 +120,37 @@ def test_what_is_asked_of_a_model_is_the_same(what: str) -> None:
 @pytest.mark.parametrize(("name", "task"), [("bert", "entities"), ("gpt2", "sentiment"), ("t5", "summary")])
 def test_a_model_learns_a_task_on_it(name: str, task: str) -> None:
     def losses(device: str) -> list[float]:
-        return [sum(step.losses.values()) for step in ex.finetune(name, task=task, examples=24, steps=2, batch=4, checks=0, snapshots=0, device=device)]
+        settings: dict[str, Any] = {"examples": 24, "steps": 2, "batch": 4, "checks": 0, "snapshots": 0}
+        return [sum(step.losses.values()) for step in ex.finetune(name, task=task, device=device, **settings)]
 
     expected = losses("cpu")
     with pretended():
         assert losses("cuda") == pytest.approx(expected, rel=1e-3)
+
+
+def test_each_process_of_a_machine_takes_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[int] = []
+    with pretended(devices=4):
+        monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
+        assert str(pick_device("cuda")) == "cuda:0"
+        monkeypatch.setenv("LOCAL_RANK", "3")
+        assert str(pick_device("auto")) == "cuda:3" and chosen == [0, 3]
+        monkeypatch.setenv("LOCAL_RANK", "4")
+        with pytest.raises(ex.ExplorerError, match="process 4 .* 4 GPU"):
+            pick_device("cuda")
+    assert str(pick_device("auto")) == "cpu"
+
+
+def test_the_device_refuses_what_a_gpu_refuses() -> None:
+    with pretended() as log:
+        here, far = torch.ones(3, 4), torch.ones(3, 4, device="cuda:0")
+        for mixed in (lambda: here + far, lambda: far @ here.T, lambda: torch.cat((far, here)), lambda: far.numpy()):
+            with pytest.raises((RuntimeError, TypeError)):
+                mixed()
+        log.reset()
+        assert float(far.sum()) == 12 and log.waits.total() == 1
+        here.to("cuda:0")
+        assert log.copies.total() == 1
+        lstm = torch.nn.LSTM(4, 6, proj_size=4, batch_first=True).to("cuda:0").eval()
+        with pytest.raises(RuntimeError, match="only be called in training mode"):
+            lstm(far[None].requires_grad_())
