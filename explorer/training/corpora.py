@@ -15,7 +15,9 @@ from explorer.microworld import stories as microworld
 from explorer.microworld.translation import pairs
 from explorer.text.corpora import texts as documents
 from explorer.text.examples import Texts, Translation
-from explorer.text.tokenizers import check_text
+from explorer.text.prepared import CARD
+from explorer.text.streamed import StreamedTexts
+from explorer.text.tokenizers import Tokenizer, check_text
 from explorer.text.toy import stories as toy
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
@@ -29,6 +31,7 @@ class Corpus:
     name: str
     texts: Texts
     held: Callable[[int, str], EvalData]
+    tokenizer: Tokenizer | None = None  # that of texts which are in tokens already
 
     def plan(self) -> dict[str, object]:
         """What the plan of a run says about it."""
@@ -39,6 +42,8 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
     """A corpus by its name, a text file or a folder of them, or what was given; `held` are texts to be measured on instead."""
     if held is not None:
         check_texts(held)
+    if isinstance(what, (str, Path)) and (Path(what) / CARD).is_file():
+        return _streamed(Path(what), held)
     if isinstance(what, Path) or (isinstance(what, str) and (what.startswith(".") or "/" in what)):
         made = own(str(what), list(documents(what)), held)
     elif not isinstance(what, str):
@@ -48,6 +53,13 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
     else:
         made = CORPORA[what]()
     return made if held is None else replace(made, held=lambda count, _: EvalData(held[:count]))
+
+
+def _streamed(folder: Path, held: Texts | None) -> Corpus:
+    """A prepared corpus, which stays on the disk."""
+    texts = StreamedTexts(folder)
+    kept = texts.held if held is None else held
+    return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), texts.tokenizer)
 
 
 def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:

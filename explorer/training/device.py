@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -53,6 +55,11 @@ def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
     if device.type != "cuda":
         return {name: value.to(device) for name, value in made.items()}
     return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy
+
+
+def forked(device: torch.device) -> AbstractContextManager[None]:
+    """While inside, random numbers on this device are drawn without a trace: those of the processor and of no other device come back."""
+    return torch.random.fork_rng(devices=[] if device.type == "cpu" else [device.index or 0], device_type="cuda")
 
 
 def seeded(device: torch.device, number: int) -> None:

@@ -32,6 +32,7 @@ from explorer.nn import losses
 from explorer.nn.losses import Loss
 from explorer.text.cooccurrence import CountedExamples, cells
 from explorer.text.examples import Translation, prepared, prepared_letters, prepared_pairs
+from explorer.text.streamed import StreamedTexts
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.coreference import coref_examples
 from explorer.training.corpora import Corpus
@@ -44,8 +45,13 @@ Examples = Callable[
 
 
 def text_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
-    """Stories in tokens; a long document becomes several."""
-    return prepared(corpus.texts, tokenizer, None if length is None else length - FRAME)
+    """Stories in tokens; a long document becomes several. Those of a prepared folder stay there until they are read."""
+    room = None if length is None else length - FRAME
+    return (
+        corpus.texts.examples(tokenizer, room)
+        if isinstance(corpus.texts, StreamedTexts)
+        else prepared(corpus.texts, tokenizer, room)
+    )
 
 
 def pair_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
