@@ -72,7 +72,9 @@ def best(made: Curves) -> dict[str, float]:
 
 def card(made: Curves) -> str:
     """What was measured, what is best, and how to do it again."""
-    head = "| | " + " | ".join(f"{rate:g}" for rate in made.lines[0].x) + " | best |\n" + "|---" * (len(made.lines[0].x) + 2) + "|"
+    head = (
+        "| | " + " | ".join(f"{rate:g}" for rate in made.lines[0].x) + " | best |\n" + "|---" * (len(made.lines[0].x) + 2) + "|"
+    )
     rows = [head]
     for line in made.lines:
         rows.append(f"| {line.label} | {' | '.join(f'{value:.3f}' for value in line.y)} | {best(made)[line.label]:g} |")
