@@ -185,15 +185,14 @@ All fine-tunings together took {seconds:.0f} seconds on this occasion, on a busy
 
 
 def main() -> None:
-    """Measure the systems that are named, or all, one after the other, and write the record after each."""
+    """Measure the systems that are named, or all anew, one after the other, and write the record after each: it keeps the others."""
     torch.set_num_threads(1)
-    table: TaskTable | None = None
+    table = results.recorded(NAME, TaskTable) if sys.argv[1:] and NAME in results.results() else None
     for system in sys.argv[1:] or SYSTEMS:
         size = sized(5, 200, 100, systems=(system,))
         fresh = measured(size, lambda line: sys.stderr.write(line + "\n"), PROCESSES)
-        if table is None and system != next(iter(SYSTEMS)):
-            table = results.recorded(NAME, TaskTable)
-        table = fresh if table is None else joined(table, fresh)
+        alike = table is not None and (table.tasks, table.note) == (fresh.tasks, fresh.note) and system not in table.systems
+        table = joined(table, fresh) if table is not None and alike else fresh
         results.write_result(NAME, table, card(table))
     assert table is not None
     sys.stdout.write(printed(table) + "\n")
