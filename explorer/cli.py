@@ -1,4 +1,4 @@
-"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | finetune | miniglue | export | doctor`."""
+"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | finetune | miniglue | labels | export | doctor`."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
 def miniglue(
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
     examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
-    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 200,
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 100,
     systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     as_json: Json = False,
@@ -296,6 +296,23 @@ def miniglue(
     size = study.sized(seeds, examples, steps, systems=_names(systems), tasks=_names(tasks))
     table = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
     _say(study.as_plain(table), as_json, study.printed(table))
+
+
+@cli.command()
+def labels(  # noqa: PLR0913  one for each choice on the command line
+    seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
+    counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,100,200",
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
+    models: Annotated[str, typer.Option(help="Only these (BERT, GPT), separated by commas.")] = "",
+    tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    as_json: Json = False,
+) -> None:
+    """The score by the number of labelled texts, pre-trained and from scratch: measured again, with intervals and seconds."""
+    from explorer.studies import label_curves as study
+
+    size = study.sized(seeds, _names(counts), steps, models=_names(models), tasks=_names(tasks))
+    made = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
+    _say(study.as_plain(made), as_json, study.printed(made))
 
 
 def _names(text: str) -> tuple[str, ...]:

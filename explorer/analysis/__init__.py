@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from explorer.analysis.parameters import blueprint
     from explorer.analysis.predictions import generator, guess_spans, teacher_and_student
     from explorer.analysis.scaling import saturation
+    from explorer.analysis.span_scores import span_table
     from explorer.analysis.word_pairs import count_ratios, skipgrams
     from explorer.analysis.word_vectors import analogy, neighbours, plane, two_uses
 
@@ -46,6 +47,7 @@ _HOMES = {
     "saturation": "analysis.scaling:saturation",
     "skipgrams": "analysis.word_pairs:skipgrams",
     "solve_analogies": "analysis.evaluation.analogies:solve_analogies",
+    "span_table": "analysis.span_scores:span_table",
     "span_of": "analysis.architectures:span_of",
     "two_uses": "analysis.word_vectors:two_uses",
     "under_masks": "analysis.masks:under_masks",

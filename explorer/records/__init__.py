@@ -50,7 +50,7 @@ from explorer.records.families import (
     VisibilityMap,
     WordPrediction,
 )
-from explorer.records.finetuning import LabelCurves, TaskTable
+from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
 from explorer.records.record import Record
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
@@ -91,7 +91,11 @@ __all__ = [
     "Uniform",
     "STREAMS",
     "Abilities",
+    "Answers",
     "LabelCurves",
+    "LayerProbes",
+    "SpanTable",
+    "TaskChange",
     "TaskTable",
     "Ability",
     "WordPrediction",

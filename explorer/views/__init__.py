@@ -21,6 +21,8 @@ from explorer.views import (
     elmo,
     families,
     filling,
+    finetuned,
+    finetuning,
     growing,
     guess,
     inside,
@@ -53,7 +55,7 @@ VIEWS: dict[str, View] = {
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
-    **blueprint.VIEWS, **stream.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]

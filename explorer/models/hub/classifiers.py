@@ -46,7 +46,7 @@ FAMILIES = {
 
 def check_exports(name: str, output: OutputConfig) -> None:
     """Refuse an output layer that no Hugging Face class has."""
-    if output.apart or output.lstm or output.mixed or output.pool in ("mean", "counts"):
+    if output.apart or output.lstm or output.mixed or output.pool in ("mean", "counts") or output.crf or output.kind == "spans":
         raise ChoiceError(f"{name} has no Hugging Face class: none has this output layer. ex.load opens its own folder.")
 
 
@@ -62,6 +62,10 @@ def as_classifier(
     if family is None or parts is None:
         raise ChoiceError(
             f"Hugging Face has no class here for {output.task!r} on a {config['model_type']}. ex.load opens the model's own folder."
+        )
+    if output.kind in ("class", "number") and output.pool != ("first" if "dense" in family.whole else "last"):
+        raise ChoiceError(
+            f"{output.task!r} has no Hugging Face class here: none of a {config['model_type']} reads pool={output.pool!r}."
         )
     made = {name: value for name, value in weights.items() if not name.startswith(family.lacks)}
     for ours, theirs in parts.items():
