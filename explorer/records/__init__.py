@@ -51,6 +51,7 @@ from explorer.records.families import (
     WordPrediction,
 )
 from explorer.records.finetuning import LabelCurves, TaskTable
+from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
@@ -148,6 +149,8 @@ __all__ = [
     "Plane",
     "Prediction",
     "Prepared",
+    "PromptScores",
+    "Prompted",
     "Ranked",
     "Ratios",
     "Record",

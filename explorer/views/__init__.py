@@ -30,6 +30,7 @@ from explorer.views import (
     order,
     pieces,
     positions,
+    prompting,
     sentences,
     simple,
     start,
@@ -53,7 +54,7 @@ VIEWS: dict[str, View] = {
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
-    **blueprint.VIEWS, **stream.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS, **prompting.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
