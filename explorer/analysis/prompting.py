@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.models.model import Model
-from explorer.records import Prompted, PromptScores, log_softmax
+from explorer.records import Curves, Prompted, PromptScores, log_softmax
 
 TEXT, LABEL = "{text}", "{label}"
 CONTENT_FREE = ("N/A", "", "[MASK]")  # those of Zhao et al. (2021)
@@ -259,3 +259,13 @@ def _compared(title: str, said: Sequence[Prompted], forms: Sequence[str]) -> Pro
     most = max(said[0].gold.count(label) for label in said[0].labels) / len(said[0].gold)
     note = f"{said[0].model}, {len(said[0].texts)} texts, {len(said[0].shots)} shots"
     return PromptScores(title, said[0].model, tuple(forms), said[0].labels, right, share, most, note)
+
+
+def few_above_zero(curves: Curves) -> dict[str, str]:
+    """For each prompted model: at how many shots its interval lies wholly above that without shots; "nowhere" where at none."""
+    found = {}
+    for one in curves.lines:
+        if "prompted" in one.label and one.low is not None and one.high is not None and one.x[0] == 0:
+            above = [f"{int(n)}" for n, low in zip(one.x[1:], one.low[1:], strict=True) if low > one.high[0]]
+            found[one.label] = ", ".join(above) or "nowhere"
+    return found

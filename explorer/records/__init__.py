@@ -51,6 +51,7 @@ from explorer.records.families import (
     WordPrediction,
 )
 from explorer.records.finetuning import LabelCurves, TaskTable
+from explorer.records.inputs import FinetuneWays, TaskInputs
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.softmax import cosine, log_softmax, softmax
@@ -133,6 +134,7 @@ __all__ = [
     "Edit",
     "Edited",
     "Fertility",
+    "FinetuneWays",
     "Join",
     "Match",
     "Merge",
@@ -161,6 +163,7 @@ __all__ = [
     "SilenceHead",
     "Support",
     "SupportTable",
+    "TaskInputs",
     "Tokens",
     "TrainingStep",
     "Trace",

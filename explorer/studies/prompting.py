@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from explorer import microworld
-from explorer.analysis.prompting import prompt, prompt_orders, prompt_templates
+from explorer.analysis.prompting import few_above_zero, prompt, prompt_orders, prompt_templates
 from explorer.errors import TextError
 from explorer.models import results
 from explorer.models.load import load
@@ -33,7 +33,7 @@ MODELS = ("gpt", "gpt2", "llama")
 TUNED = "gpt2"  # is also fine-tuned on the same examples
 TUNED_TASKS = ("ending", "sentiment")
 SPLIT, SEED = "validation", 71  # new stories of known words
-MOST_WORDS = 85  # of a text: longer ones do not fit into a small model
+MOST_WORDS = 68  # of a text: longer ones do not fit into a small model
 Pair = tuple[str, str]  # a text and its label
 
 
@@ -207,16 +207,6 @@ def by_order(name: str, model: str, size: PromptSize) -> PromptScores:
     texts, gold, task = [text for text, _ in new], [label for _, label in new], TASKS[name]
     given = {"labels": task.words, "template": task.templates[0], "shots": solved[: size.ordered]}
     return prompt_orders(load(model, device="cpu"), texts, gold=gold, **given)  # type: ignore[arg-type]
-
-
-def few_above_zero(curves: Curves) -> dict[str, str]:
-    """For each prompted model: at how many shots its interval lies wholly above that without shots; "nowhere" where at none."""
-    found = {}
-    for one in curves.lines:
-        if "prompted" in one.label and one.low is not None and one.high is not None and one.x[0] == 0:
-            above = [f"{int(n)}" for n, low in zip(one.x[1:], one.low[1:], strict=True) if low > one.high[0]]
-            found[one.label] = ", ".join(above) or "nowhere"
-    return found
 
 
 def card(measured: dict[str, Curves], templates: PromptScores, orders: PromptScores, seconds: float) -> str:

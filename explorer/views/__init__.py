@@ -40,6 +40,7 @@ from explorer.views import (
     tiles,
     training,
     tree,
+    tuning,
     vectors,
     walk,
     words,
@@ -54,7 +55,7 @@ VIEWS: dict[str, View] = {
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
-    **blueprint.VIEWS, **stream.VIEWS, **prompting.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS, **prompting.VIEWS, **tuning.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
