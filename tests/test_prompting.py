@@ -76,13 +76,18 @@ def test_scores_are_the_loss_of_an_encoder_decoder_of_hugging_face(name: str, tm
 
 def test_calibration_is_the_formula_of_the_paper(gpt2: TransformerModel) -> None:
     said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
-    alone = [ex.prompt(gpt2, TEXTS[0], labels=FEEL, template=TEMPLATE.replace("{text}", f"{free}{{text}}"), shots=()).prompts for free in CONTENT_FREE]
+    alone = [
+        ex.prompt(gpt2, TEXTS[0], labels=FEEL, template=TEMPLATE.replace("{text}", f"{free}{{text}}"), shots=()).prompts
+        for free in CONTENT_FREE
+    ]
     assert len(said.free) == len(CONTENT_FREE) == len(alone)
     p = np.exp(said.logp) / np.exp(said.logp).sum(1, keepdims=True)
     p_cf = np.mean([np.exp(row) / np.exp(row).sum() for row in said.free], axis=0)
     q = np.stack([np.diag(1 / p_cf) @ row for row in p])  # W p + b with W = diag(p_cf)⁻¹ and b = 0
     assert np.allclose(said.calibrated, q / q.sum(1, keepdims=True)) and np.allclose(said.probabilities, p)
-    flat = Prompted("m", "", ("a", "b"), ("a", "b"), ("",), ("",), (), np.log([[0.6, 0.4]]), np.log([[0.6, 0.4]]), (1, 1), ("b",))
+    flat = Prompted(
+        "m", "", ("a", "b"), ("a", "b"), ("",), ("",), (), np.log([[0.6, 0.4]]), np.log([[0.6, 0.4]]), (1, 1), ("b",)
+    )
     assert np.allclose(flat.calibrated, 0.5), "what is answered to a text that says nothing is worth nothing"
 
 
@@ -155,7 +160,9 @@ def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> Non
     other = study.drawn("ending", 1, size)[1]
     task = study.TASKS["ending"]
     right = [
-        ex.prompt(gpt2, [t for t, _ in part], labels=task.words, template=task.templates[0], gold=[g for _, g in part]).right().mean()
+        ex.prompt(gpt2, [t for t, _ in part], labels=task.words, template=task.templates[0], gold=[g for _, g in part])
+        .right()
+        .mean()
         for part in (new, other)
     ]
     assert plain.y[0] == pytest.approx(np.mean(right))

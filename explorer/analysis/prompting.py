@@ -137,7 +137,9 @@ def _scored_beside(model: Model, begins: str, tail: str, word: str) -> ScoredTok
         return _fitting(model, ScoredTokens((hole, *ids[first:]), 1, (*ids[:first], hole, *after, *ends)))
     if known.mask is not None:
         begin = encode("").ids.tolist()[:-1]
-        return _fitting(model, ScoredTokens((*begin, *ids), len(begin) + first, (*begin, *ids[:first], known.mask, *after, *ends)))
+        return _fitting(
+            model, ScoredTokens((*begin, *ids), len(begin) + first, (*begin, *ids[:first], known.mask, *after, *ends))
+        )
     return _fitting(model, ScoredTokens(tuple(ids[first:]), 0, tuple(encode((begins + tail).strip()).ids.tolist())))
 
 
@@ -150,7 +152,9 @@ def _cut(model: Model, begins: str, word: str) -> tuple[list[int], int]:
         raise TextError(f"The verbaliser {word!r} has no token for {model.name}. Choose another word.")
     start = tokens.offsets[inside[0]][0]
     if begins[start:at].strip():
-        raise ChoiceError(f"A token of {model.name} holds the end of the prompt and {word!r} at once. Put a space before {{label}}.")
+        raise ChoiceError(
+            f"A token of {model.name} holds the end of the prompt and {word!r} at once. Put a space before {{label}}."
+        )
     return tokens.ids.tolist(), inside[0]
 
 
@@ -167,7 +171,9 @@ def _verbalisers(labels: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
     """Each label with its word."""
     words = dict(labels) if isinstance(labels, Mapping) else {label: label for label in labels}
     if len(words) < 2 or not all(isinstance(word, str) and word.strip() for word in words.values()):
-        raise ChoiceError(f"labels={labels!r} must give at least two labels a word each, for example {{'glad': 'happy', 'sad': 'sad'}}.")
+        raise ChoiceError(
+            f"labels={labels!r} must give at least two labels a word each, for example {{'glad': 'happy', 'sad': 'sad'}}."
+        )
     if len({word.strip() for word in words.values()}) < len(words):
         raise ChoiceError(f"Two labels have the same verbaliser in {words}. Give every label a word of its own.")
     return words
@@ -238,7 +244,9 @@ def prompt_orders(  # noqa: PLR0913  what `prompt` takes
     (6, 2)
     """
     if not 2 <= len(shots) <= MOST_SHOTS:
-        raise ChoiceError(f"All orders are tried of 2 to {MOST_SHOTS} shots ({MOST_SHOTS}! = {factorial(MOST_SHOTS)}); there are {len(shots)}.")
+        raise ChoiceError(
+            f"All orders are tried of 2 to {MOST_SHOTS} shots ({MOST_SHOTS}! = {factorial(MOST_SHOTS)}); there are {len(shots)}."
+        )
     orders = list(islice(permutations(range(len(shots))), factorial(MOST_SHOTS)))
     said = [
         prompt(

@@ -31,8 +31,9 @@ class TaskInputs(Record):
 class FinetuneWays(Record):
     """Several ways to fine-tune one model on the same labelled texts.
 
-    `moved` [way] is how many weights have another value than before, of `weights` [way] in all. `loss` [way, step] is the loss of the task, `lm_loss` that of the next tokens (no number without λ).
-    `scores` [way] are on new texts, `blind` always gives the most frequent answer. `answers` [way][text] are those to `texts`.
+    `moved` [way] is how many weights have another value than before, of `weights` [way] in all. `loss` [way, step] is the loss of the
+    task, `lm_loss` that of the next tokens (no number without λ). `scores` [way] are on new texts, `blind` always gives the most
+    frequent answer. `answers` [way][text] are those to `texts`.
     """
 
     model: str

@@ -39,7 +39,9 @@ class Prompted(Record):
     @property
     def prior(self) -> np.ndarray:
         """What the model prefers before it reads any text [label]: the mean of the probabilities after content-free texts."""
-        return np.asarray(softmax(self.free).mean(axis=0)) if len(self.free) else np.full(len(self.labels), 1 / len(self.labels))
+        return (
+            np.asarray(softmax(self.free).mean(axis=0)) if len(self.free) else np.full(len(self.labels), 1 / len(self.labels))
+        )
 
     @property
     def calibrated(self) -> np.ndarray:

@@ -198,7 +198,9 @@ def by_template(name: str, model: str, size: PromptSize) -> PromptScores:
     """The same texts under every template of a task."""
     new = balanced(name, SPLIT, SEED, 2 * size.texts)
     texts, gold = [text for text, _ in new], [label for _, label in new]
-    return prompt_templates(load(model, device="cpu"), texts, gold=gold, labels=TASKS[name].words, templates=TASKS[name].templates)
+    return prompt_templates(
+        load(model, device="cpu"), texts, gold=gold, labels=TASKS[name].words, templates=TASKS[name].templates
+    )
 
 
 def by_order(name: str, model: str, size: PromptSize) -> PromptScores:
@@ -214,12 +216,18 @@ def card(measured: dict[str, Curves], templates: PromptScores, orders: PromptSco
     parts = []
     for name, curves in measured.items():
         rows = [
-            f"| {one.label} | " + " | ".join(f"{int(x)}: {y:.2f} ({low:.2f} to {high:.2f})" for x, y, low, high in _points(one)) + " |"
+            f"| {one.label} | "
+            + " | ".join(f"{int(x)}: {y:.2f} ({low:.2f} to {high:.2f})" for x, y, low, high in _points(one))
+            + " |"
             for one in curves.lines
         ]
         above = "; ".join(f"{label}: {where}" for label, where in few_above_zero(curves).items())
-        parts.append(f"## {name}\n\n{curves.note}.\n\n" + "\n".join(rows) + f"\n\nShots above no shots, intervals apart: {above}.")
-    forms = "\n".join(f"- {form}: {a:.2f}, calibrated {b:.2f}" for form, (a, b) in zip(templates.forms, templates.accuracy, strict=True))
+        parts.append(
+            f"## {name}\n\n{curves.note}.\n\n" + "\n".join(rows) + f"\n\nShots above no shots, intervals apart: {above}."
+        )
+    forms = "\n".join(
+        f"- {form}: {a:.2f}, calibrated {b:.2f}" for form, (a, b) in zip(templates.forms, templates.accuracy, strict=True)
+    )
     low, high = orders.accuracy[:, 0].min(), orders.accuracy[:, 0].max()
     return CARD.format(
         parts="\n\n".join(parts), forms=forms, about=templates.note, count=len(orders.forms), low=low, high=high, order=orders.note,
@@ -256,7 +264,10 @@ It took {seconds:.0f} seconds on a busy machine. Make it again: `python -m explo
 def said(curves: Curves) -> str:
     """Curves as lines of text."""
     lines = [curves.title, curves.note]
-    lines += [f"  {one.label}: " + ", ".join(f"{int(x)}: {y:.3f} ({a:.3f}–{b:.3f})" for x, y, a, b in _points(one)) for one in curves.lines]
+    lines += [
+        f"  {one.label}: " + ", ".join(f"{int(x)}: {y:.3f} ({a:.3f}–{b:.3f})" for x, y, a, b in _points(one))
+        for one in curves.lines
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -55,7 +55,9 @@ def forms(record: PromptScores) -> go.Figure:
     named = len(order) <= NAMED
     rows = np.arange(len(order))
     texts = [theme.printable(record.forms[n]) for n in order]
-    lean = [", ".join(f"{theme.label(name)} {x:.0%}" for name, x in zip(record.labels, record.share[n], strict=True)) for n in order]
+    lean = [
+        ", ".join(f"{theme.label(name)} {x:.0%}" for name, x in zip(record.labels, record.share[n], strict=True)) for n in order
+    ]
     figure = go.Figure()
     for way, (label, symbol) in enumerate((("as answered", "circle"), ("calibrated", "circle-open"))):
         figure.add_scatter(
@@ -65,7 +67,8 @@ def forms(record: PromptScores) -> go.Figure:
             hovertemplate=f"%{{customdata[0]}}<br>{label}: <b>%{{x:.1%}}</b> right<br>it answers %{{customdata[1]}}<extra></extra>",
         )  # fmt: skip
     figure.add_scatter(
-        x=[record.blind] * 2, y=[-0.5, len(order) - 0.5], mode="lines", name="always one label", meta=6, line={"dash": "dot"}, hoverinfo="skip",
+        x=[record.blind] * 2, y=[-0.5, len(order) - 0.5], mode="lines", name="always one label", meta=6, line={"dash": "dot"},
+        hoverinfo="skip",
     )  # fmt: skip
     low, high = record.accuracy[:, 0].min(), record.accuracy[:, 0].max()
     notes = (f"from {low:.0%} to {high:.0%} right over {len(order)} forms", record.note)
@@ -100,5 +103,11 @@ def which(record: Prompted) -> Mapping[str, Control]:
 
 VIEWS = by_name(
     View("prompt-answer", "The answer to a prompt", answer, which, only(Prompted, "ex.prompt returns")),
-    View("prompt-forms", "The same question in other forms", forms, lambda record: {}, only(PromptScores, "ex.analysis.prompt_templates measures")),
+    View(
+        "prompt-forms",
+        "The same question in other forms",
+        forms,
+        lambda record: {},
+        only(PromptScores, "ex.analysis.prompt_templates measures"),
+    ),
 )

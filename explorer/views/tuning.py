@@ -40,7 +40,9 @@ def _box(record: TaskInputs, row: int, place: int, read: bool) -> Box:
     text = record.tokens[row][place]
     tone = NEW if read else PLAIN if part < 0 else (FIRST, SECOND)[part]
     where = "special token" if part < 0 else ("first text", "second text")[part]
-    return Box(text, tone, f"<b>{theme.label(text)}</b><br>position {place}, {where}" + (", read by the output layer" if read else ""))
+    return Box(
+        text, tone, f"<b>{theme.label(text)}</b><br>position {place}, {where}" + (", read by the output layer" if read else "")
+    )
 
 
 def ways(record: FinetuneWays) -> go.Figure:
@@ -54,7 +56,10 @@ def ways(record: FinetuneWays) -> go.Figure:
     """
     order = range(len(record.ways))
     names = [theme.printable(record.ways[n]) for n in order]
-    share = [f"{record.moved[n]:,} of {record.weights[n]:,} weights changed ({record.moved[n] / record.weights[n]:.1%})" for n in order]
+    share = [
+        f"{record.moved[n]:,} of {record.weights[n]:,} weights changed ({record.moved[n] / record.weights[n]:.1%})"
+        for n in order
+    ]
     shown = [f"{record.scores[n]:.2f} · {_short(record.moved[n])} moved" for n in order]
     figure = go.Figure(
         go.Bar(

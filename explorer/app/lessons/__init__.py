@@ -105,7 +105,9 @@ LESSONS: dict[str, Lesson] = {
             "Pre-train once, fine-tune many times: few labels, several ways, live.",
             models=("bert", "gpt2"),
         ),
-        Lesson("prompting", "Prompting", "L1 L2", "Let a frozen model answer by the word it finds most probable.", models=("gpt2",)),
+        Lesson(
+            "prompting", "Prompting", "L1 L2", "Let a frozen model answer by the word it finds most probable.", models=("gpt2",)
+        ),
         Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Silence heads, move words, take parts away, and see what breaks."),
         Lesson("yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own."),
     )

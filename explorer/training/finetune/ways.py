@@ -68,14 +68,25 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     if not named:
         raise ChoiceError(f"ways={ways!r} names no way to fine-tune. Give at least one, for example ['full', 'scratch'].")
     body = load(model, device=device) if isinstance(model, (str, Path)) else model
-    given: dict[str, Any] = {"task": task, "examples": examples, "steps": steps, "seed": seed, "device": device, "lm_weight": lm_weight}
+    given: dict[str, Any] = {
+        "task": task,
+        "examples": examples,
+        "steps": steps,
+        "seed": seed,
+        "device": device,
+        "lm_weight": lm_weight,
+    }
     found = []
     for number, (label, options) in enumerate(named.items()):
         told = _progress_of(progress, label, number, len(named))
         found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), told))  # type: ignore[arg-type]
     first = found[0]
-    note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (f"; λ = {lm_weight:g}" if lm_weight else "")
-    columns = [np.array([getattr(one, name) for one in found]) for name in ("moved", "weights", "loss", "lm_loss", "score", "seconds")]
+    note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
+        f"; λ = {lm_weight:g}" if lm_weight else ""
+    )
+    columns = [
+        np.array([getattr(one, name) for one in found]) for name in ("moved", "weights", "loss", "lm_loss", "score", "seconds")
+    ]
     return FinetuneWays(
         str(body.name), task, first.metric, tuple(named), *columns, first.blind, first.texts, first.gold,
         tuple(one.answers for one in found), note,
@@ -120,7 +131,9 @@ def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:
     return sum(int((after[name].detach() != weight).sum()) for name, weight in before.items())
 
 
-def finetuned_model(model: str | Path | TrainableModel, *, progress: Progress = lambda share, said: None, **options: Any) -> FinetunedModel:
+def finetuned_model(
+    model: str | Path | TrainableModel, *, progress: Progress = lambda share, said: None, **options: Any
+) -> FinetunedModel:
     """A fine-tuning from its first step to its last, and the model that it made; `options` are those of `ex.finetune`.
 
     >>> made = ex.training.finetuned_model("bert", task="sentiment", examples=16, steps=2)

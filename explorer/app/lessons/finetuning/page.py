@@ -1,13 +1,11 @@
 """Lesson 10. Fine-tuning: pre-train once, then learn many tasks from few labels."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.call import Call
-from explorer.app.controls import made, model_of, one_of, opened, read
+from explorer.app.controls import made, one_of, opened, read
 from explorer.app.exercises import deck, exercises, predict
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
@@ -28,7 +26,11 @@ st.header("What is read for each task", divider="blue")
 name = one_of("Model", lab.shelf(), "tuned", "gpt2")
 inputs = read(lab.inputs(name))
 web.show(VIEWS["task-inputs"], lab.inputs(name))
-predict(lesson.mask_question(*lab.hidden()), "guess.mask", lambda: st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab"))
+predict(
+    lesson.mask_question(*lab.hidden()),
+    "guess.mask",
+    lambda: st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab"),
+)
 
 st.header("How many labels?", divider="blue")
 labels = next((found for found in ("labels", "label-curves") if recorded.there(found) and "labels" in VIEWS), "")
@@ -43,7 +45,9 @@ if labels:
     predict(lesson.label_question(made(curves)), "guess.labels", show_curves)
 else:
     st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
-st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss on the line from random weights to the trained ones")
+st.page_link(
+    str(LESSONS["training"].page), label="Why the start matters: the loss on the line from random weights to the trained ones"
+)
 
 st.header("Fine-tune it yourself", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -56,7 +56,9 @@ def trained(call: Call, doing: str) -> Any:
 
     def train() -> Any:
         given = [made(one) for one in call.given]
-        return runs[str(call.name)](*given, **call.options, progress=lambda share, said: bar.progress(min(1.0, share), f"{doing}: {said}"))
+        return runs[str(call.name)](
+            *given, **call.options, progress=lambda share, said: bar.progress(min(1.0, share), f"{doing}: {said}")
+        )
 
     try:
         return kept((call.text, stamp_of(call)), train)
@@ -70,7 +72,9 @@ def trained(call: Call, doing: str) -> Any:
 def hidden() -> tuple[tuple[Corruption, ...], int, int]:
     """Some texts as BERT reads them in pre-training; and how many [MASK], and tokens, the same texts have as fine-tuning reads them."""
     tokenizer, told = made(model_of("bert").attr("tokenizer")), texts(MASKED, SEED)
-    before = tuple(made(Call("corrupt", text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n)) for n, text in enumerate(told))
+    before = tuple(
+        made(Call("corrupt", text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n)) for n, text in enumerate(told)
+    )
     rows = [task_row(tokenizer, text) for text in told]
     return before, sum(int((row.ids == tokenizer.vocabulary.mask).sum()) for row in rows), sum(map(len, rows))
 

@@ -31,11 +31,13 @@ DECK = (
     ("L1, Adapting GPT", "[START], [DELIM], [EXTRACT]", "three new tokens with random vectors; the state of the *last* one is read"),
     ("L2, Fine-tuning", "the model stays *frozen or only minimally adjusted*", "BERT moves every weight, by small steps; L1 says so too"),
     ("L2, Intuition", "[MASK] *isn't even in the training vocabulary*", "it has an id and a vector; it never occurs in fine-tuning texts"),
-    ("L2, Span-based labelling", "$T(T-1)/2$ spans with $i \\le j$", "$T(T+1)/2$: with 5 tokens 15, not 10; with at most $L$ tokens in a span $LT - L(L-1)/2$"),
+    ("L2, Span-based labelling", "$T(T-1)/2$ spans with $i \\le j$", "$T(T+1)/2$: with 5 tokens 15, not 10; with at most $L$ tokens in "
+     "a span $LT - L(L-1)/2$"),
     ("L2, Subword labels", "all pieces of a word get its label", "one way; BERT labels the first piece, and so does this page"),
     ("L0 and L3, GLUE", "two different tables", "L0 shows the first version of the paper, L3 the final one: QNLI was released again"),
     ("L0 and L3, GLUE", "one column like another", "CoLA is Matthews' correlation, STS-B Spearman's, QQP and MRPC F1, the others accuracy"),
-    ("L0, L1, L2", "who is updated in fine-tuning?", "L0: the last layers; L1: all; L2: few; ELMo: none. All of these exist: see the bars above"),
+    ("L0, L1, L2", "who is updated in fine-tuning?", "L0: the last layers; L1: all; L2: few; ELMo: none. All of these exist: see "
+     "the bars above"),
 )  # fmt: skip
 GLUE = (
     ("Pre-OpenAI SOTA", 80.6, 66.1, 82.3, 93.2, 35.0, 81.0, 86.0, 61.7, 74.0),
@@ -71,14 +73,19 @@ def label_question(record: LabelCurves) -> Exercise:
         f"{model} learns {every} tasks from {count} labelled texts each, once with pre-trained weights and once from random ones. On how "
         "many tasks is the pre-trained one better by more than chance (95 % intervals apart)?"
     )
-    why = f"On {len(found)} of {every}: {', '.join(found) or 'none'}. It helps where the test asks for words that no label names."
+    why = (
+        f"On {len(found)} of {every}: {', '.join(found) or 'none'}. It helps where the test asks for words that no label names."
+    )
     return Exercise(asked, answer, why, options)
 
 
 def ways_question(record: FinetuneWays) -> Exercise:
     """Which way answers new texts best."""
     best = record.ways[int(record.scores.argmax())]
-    said = ", ".join(f"{way} {score:.2f} ({moved:,} moved)" for way, score, moved in zip(record.ways, record.scores, record.moved, strict=True))
+    said = ", ".join(
+        f"{way} {score:.2f} ({moved:,} moved)"
+        for way, score, moved in zip(record.ways, record.scores, record.moved, strict=True)
+    )
     tie = " Several are equal; the first is named." if (record.scores == record.scores.max()).sum() > 1 else ""
     return Exercise("All of them have learned now. Which one answers new texts best?", best, f"{said}.{tie}", record.ways)
 
@@ -87,8 +94,8 @@ def mask_question(corrupted: Sequence[Corruption], masks: int, tokens: int) -> E
     """How often [MASK] occurs in fine-tuning."""
     hidden = sum(text.count("[MASK]") for one in corrupted for text in one.source.texts)
     asked = (
-        f"In pre-training {len(corrupted)} texts were read with {hidden} tokens replaced by [MASK]. How many [MASK] does BERT read when the "
-        "same texts are fine-tuned on?"
+        f"In pre-training {len(corrupted)} texts were read with {hidden} tokens replaced by [MASK]. How many [MASK] does BERT read when "
+        "the same texts are fine-tuned on?"
     )
     options = ("none", "as many", "one at the end of each text")
     why = (

@@ -20,12 +20,18 @@ st.markdown(
 with st.container(horizontal=True):
     st.latex(r"\hat y = \arg\max_y\ P_\theta(v(y) \mid x)", width=250)
     st.latex(r"q = W p,\quad W = \mathrm{diag}(p_{cf})^{-1}", width=280)
-    st.caption("Left: the answer. Right: contextual calibration divides by what the model prefers after a text that says nothing.")
+    st.caption(
+        "Left: the answer. Right: contextual calibration divides by what the model prefers after a text that says nothing."
+    )
 
 st.header("A few words of the template", divider="blue")
 if recorded.there(desk.RESULT):
     templates = recorded.call(desk.RESULT, "templates")
-    predict(lesson.template_question(made(templates)), "guess.template", partial(web.show, VIEWS["prompt-forms"], templates, key="templates"))
+    predict(
+        lesson.template_question(made(templates)),
+        "guess.template",
+        partial(web.show, VIEWS["prompt-forms"], templates, key="templates"),
+    )
 else:
     st.info("Not measured yet: `python -m explorer.studies.prompting` measures the shipped models, and keeps the record.")
 
@@ -60,7 +66,9 @@ if recorded.there(desk.RESULT):
     def show_curves() -> None:
         """The accuracy by the number of solved examples, task by task."""
         held = desk.measured()
-        task = st.segmented_control("Task", list(held), default=next(iter(held)), required=True, key="task", bind="query-params")
+        task = st.segmented_control(
+            "Task", list(held), default=next(iter(held)), required=True, key="task", bind="query-params"
+        )
         web.show(VIEWS["curves"], held[task], key=task)
 
     predict(lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots", show_curves)
@@ -71,8 +79,8 @@ if recorded.there(desk.RESULT):
 st.header("At scale: what the lectures and papers report", divider="blue")
 st.markdown(
     f"These models cannot be trained here. Few-shot prompting became useful with GPT-3, {lesson.larger(opened(name)):,} times as large as "
-    f"the model above. *Instruction tuning* then fine-tunes a model on tasks written as instructions with answers. *RLHF* (reinforcement learning from "
-    "human feedback) trains it on a reward model that has learned which answers people prefer."
+    f"the model above. *Instruction tuning* then fine-tunes a model on tasks written as instructions with answers. *RLHF* (reinforcement "
+    "learning from human feedback) trains it on a reward model that has learned which answers people prefer."
 )
 st.markdown(lesson.facts())
 st.markdown(lesson.papers())

@@ -21,7 +21,11 @@ FIRST = "gpt2"
 
 def shelf() -> list[str]:
     """Every model on the shelf that continues a text, or writes one for another."""
-    writes = {name for name, system in PRESETS.items() if system.architecture["family"] in FAMILIES and system.architecture["family"] != "encoder"}
+    writes = {
+        name
+        for name, system in PRESETS.items()
+        if system.architecture["family"] in FAMILIES and system.architecture["family"] != "encoder"
+    }
     return sorted((name for name, held in models().items() if held.about()["preset"] in writes), key=lambda name: name != FIRST)
 
 

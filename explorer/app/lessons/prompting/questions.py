@@ -11,7 +11,13 @@ from explorer.records import Curves, Exercise, Prompted, PromptScores
 
 TEXT = "Rose lost against Sam, because he was so strong."
 TEMPLATE = "{text} She was so {label}."
-TEMPLATES = (TEMPLATE, "{text} In the end she felt {label}.", "{text} In the end she was {label}.", "{text} The mood: {label}.", "{text} That day nobody was as {label}")
+TEMPLATES = (
+    TEMPLATE,
+    "{text} In the end she felt {label}.",
+    "{text} In the end she was {label}.",
+    "{text} The mood: {label}.",
+    "{text} That day nobody was as {label}",
+)
 WORDS = "glad: happy, sad: sad"
 SHOTS = (
     ("Tom won the race, and everybody clapped.", "glad"),
@@ -35,11 +41,22 @@ DECK = (
     ("L1, GPT-2", "*moved away from classification, only generation*", "the paper's claim is tasks without training: zero-shot"),
 )  # fmt: skip
 FACTS = (
-    ("GPT-3, 175 B weights: TriviaQA, right answers", "zero-shot 64.3 %, one-shot 68.0 %, few-shot 71.2 %", "Brown et al., 2020, table 3.3"),
-    ("GPT-3: StoryCloze, right endings", "zero-shot 83.2 %, few-shot 87.7 % (70 examples); fine-tuned BERT was 4.1 points better",
-     "Brown et al., 2020, section 3.1.4"),
+    (
+        "GPT-3, 175 B weights: TriviaQA, right answers",
+        "zero-shot 64.3 %, one-shot 68.0 %, few-shot 71.2 %",
+        "Brown et al., 2020, table 3.3",
+    ),
+    (
+        "GPT-3: StoryCloze, right endings",
+        "zero-shot 83.2 %, few-shot 87.7 % (70 examples); fine-tuned BERT was 4.1 points better",
+        "Brown et al., 2020, section 3.1.4",
+    ),
     ("Contextual calibration of GPT-3 and GPT-2", "up to 30 points more", "Zhao et al., 2021"),
-    ("Instruction tuning and RLHF", "answers of a 1.3 B model were preferred to those of the 175 B GPT-3", "Ouyang et al., 2022"),
+    (
+        "Instruction tuning and RLHF",
+        "answers of a 1.3 B model were preferred to those of the 175 B GPT-3",
+        "Ouyang et al., 2022",
+    ),
     ("LLaMA 3", "about 15 trillion tokens of pre-training data", "L2"),
     ("OLMo (open)", "3 trillion tokens of data, code, weights of four 7 B models, 500+ checkpoints", "L2"),
     ("GPT-4 (closed)", "an API; neither weights nor details of the data", "L2"),
@@ -97,7 +114,9 @@ def shots_question(measured: Mapping[str, Curves], model: str) -> Exercise:
         f"We put 1, 2, 4 or 6 solved examples before the text. On how many of {count} tasks does {model} then answer better than without "
         "any, by more than chance (95 % intervals apart)?"
     )
-    why = f"They help on: {', '.join(helped) or 'no task'}. A model this small continues stories; it has hardly ever met questions with answers."
+    why = (
+        f"They help on: {', '.join(helped) or 'no task'}. A model this small continues stories; it hardly ever read a question."
+    )
     return Exercise(asked, answer, why, options)
 
 
@@ -157,10 +176,10 @@ def exercises(record: Prompted, orders: PromptScores | None = None) -> tuple[Exe
         p, prior = record.probabilities[0], record.prior
         made.append(
             Exercise(
-                f"P(*{record.labels[0]}*) = {p[0]:.3f} after the text and {prior[0]:.3f} after a text that says nothing; P(*{record.labels[1]}*) = "
+                f"P(*{record.labels[0]}*) = {p[0]:.3f} after the text and {prior[0]:.3f} after a text that says nothing; "
+                f"P(*{record.labels[1]}*) = "
                 f"{p[1]:.3f} and {prior[1]:.3f}. What is the calibrated probability of *{record.labels[0]}*?",
                 float(record.calibrated[0, 0]), "Divide each by its prior, then both by their sum.",
             )
         )  # fmt: skip
     return (*made, order_question(orders)) if orders is not None else tuple(made)
-
