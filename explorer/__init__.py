@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from explorer.analysis.lens import lens
     from explorer.analysis.positions import places, shuffle
     from explorer.analysis.predictions import detect, guess
+    from explorer.analysis.prompting import prompt
     from explorer.analysis.statistics import head_statistics
     from explorer.analysis.trace import trace
     from explorer.app.lessons import lesson
@@ -91,6 +92,7 @@ _HOMES = {
     "load": "models.load:load",
     "models": "models",
     "places": "analysis.positions:places",
+    "prompt": "analysis.prompting:prompt",
     "presets": "models.presets:presets",
     "save": "views.export:save",
     "shuffle": "analysis.positions:shuffle",

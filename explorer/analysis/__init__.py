@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from explorer.analysis.masks import held_losses, under_masks
     from explorer.analysis.parameters import blueprint
     from explorer.analysis.predictions import generator, guess_spans, teacher_and_student
+    from explorer.analysis.prompting import prompt_orders, prompt_templates
     from explorer.analysis.scaling import saturation
     from explorer.analysis.span_scores import span_table
     from explorer.analysis.word_pairs import count_ratios, skipgrams
@@ -44,6 +45,8 @@ _HOMES = {
     "letter_filters": "analysis.elmo:letter_filters",
     "neighbours": "analysis.word_vectors:neighbours",
     "plane": "analysis.word_vectors:plane",
+    "prompt_orders": "analysis.prompting:prompt_orders",
+    "prompt_templates": "analysis.prompting:prompt_templates",
     "saturation": "analysis.scaling:saturation",
     "skipgrams": "analysis.word_pairs:skipgrams",
     "solve_analogies": "analysis.evaluation.analogies:solve_analogies",

@@ -51,6 +51,8 @@ from explorer.records.families import (
     WordPrediction,
 )
 from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
+from explorer.records.inputs import FinetuneWays, TaskInputs
+from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
@@ -136,6 +138,7 @@ __all__ = [
     "Edit",
     "Edited",
     "Fertility",
+    "FinetuneWays",
     "Join",
     "Match",
     "Merge",
@@ -152,6 +155,8 @@ __all__ = [
     "Plane",
     "Prediction",
     "Prepared",
+    "PromptScores",
+    "Prompted",
     "Ranked",
     "Ratios",
     "Record",
@@ -162,6 +167,7 @@ __all__ = [
     "SilenceHead",
     "Support",
     "SupportTable",
+    "TaskInputs",
     "Tokens",
     "TrainingStep",
     "Trace",
