@@ -21,6 +21,7 @@ PARTS = {
 }
 THRESHOLDS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 STRENGTHS = (0.1, 0.25, 0.5, 1.01)  # shares below which a way is drawn thin, thicker, thick
+FEW = 20  # columns whose cells have room for a number
 UPWARD, ACROSS, ADDED = 6, 0, 1  # colours: the state that is kept, attention, the feed-forward layer
 
 
@@ -28,8 +29,7 @@ def patching(record: PatchSweep, *, part: str) -> go.Figure:
     """Each cell is one run over the changed text in which one vector, at this layer and position, was taken from the clean text.
 
     The number says how much of the clean answer returns: 0 leaves it as changed, 1 restores it. The scale is the same for all
-    parts. In the first row of the states, only a changed word can restore anything; in the last row, only the position that is
-    read out.
+    parts. In the row “input” only a changed word can restore anything; in the last layer, only the position that is read out.
 
     You may conclude that what separates these two texts for this answer passes through the strong cells. You may not conclude that
     a faint cell is useless: what it carries may be the same in both texts, or come by another way as well.
@@ -43,7 +43,7 @@ def patching(record: PatchSweep, *, part: str) -> go.Figure:
         theme.unseen_note(record.clean),
     )
     figure = go.Figure(
-        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis2", **theme.gaps(values), name=part,
+        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis2", **theme.gaps(values), name=part, **_written(values),
                    hovertemplate="layer %{y}, <b>%{x}</b><br><b>%{z:.3f}</b> of the difference returns<extra></extra>")
     )  # fmt: skip
     figure.update_layout(
@@ -55,6 +55,11 @@ def patching(record: PatchSweep, *, part: str) -> go.Figure:
         margin={"l": 70, "r": 20, "t": theme.space_above(*notes), "b": 200},
     )
     return figure
+
+
+def _written(values: np.ndarray) -> dict[str, str]:
+    """Numbers in the cells, where they are few enough to be read."""
+    return {"texttemplate": "%{z:.2f}"} if values.shape[1] <= FEW else {}
 
 
 def both_texts(clean: Tokens, changed: Tokens) -> list[str]:
@@ -72,24 +77,28 @@ def writes(record: VocabularyWrites) -> go.Figure:
     conclude what the model will say: later layers read this too, other parts push elsewhere, and how far it counts depends on how
     strongly the part is active.
     """
-    up, down = record.ids
-    ids, texts = [*up, *reversed(down)], [*record.texts[0], *reversed(record.texts[1])]
-    values = record.scores[ids].astype(np.float64)
-    names = [theme.label(text) for text in texts]
-    figure = go.Figure(
-        go.Bar(orientation="h", x=values, y=list(range(len(ids))), text=names, textposition="none", name="added to the score",
-               hovertemplate="<b>%{text}</b><br>%{x:+.4f}<extra></extra>")
-    )  # fmt: skip
+    sides = [
+        (record.ids[0], record.texts[0], "promoted", ACROSS),
+        (record.ids[1][::-1], record.texts[1][::-1], "suppressed", ADDED),
+    ]
+    names = [theme.label(text) for _, texts, _, _ in sides for text in texts]
+    figure = go.Figure()
+    for (ids, texts, name, colour), begin in zip(sides, (0, len(record.ids[0])), strict=True):
+        figure.add_bar(
+            orientation="h", x=record.scores[ids].astype(np.float64), y=list(range(begin, begin + len(ids))), name=name, meta=colour,
+            text=[theme.label(text) for text in texts], textposition="none",
+            hovertemplate="<b>%{text}</b><br>%{x:+.4f}<extra></extra>",
+        )  # fmt: skip
     notes = (theme.printable(record.origin), *record.notes)
     above = theme.space_above(*notes)
     figure.update_layout(
         title=theme.title(f"{theme.label(record.model)}: what is written to the vocabulary", *notes),
         xaxis={"title": "added to the score", "zeroline": True},
         yaxis={
-            "tickmode": "array", "tickvals": list(range(len(ids))), "ticktext": names, "autorange": "reversed", "showgrid": False,
+            "tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "autorange": "reversed", "showgrid": False,
             "automargin": True, "ticklabeloverflow": "allow",
         },
-        height=above + 24 * len(ids) + 80, margin={"l": 110, "r": 20, "t": above, "b": 60},
+        height=above + 24 * len(names) + 80, showlegend=False, barmode="overlay", margin={"l": 110, "r": 20, "t": above, "b": 60},
     )  # fmt: skip
     return figure
 

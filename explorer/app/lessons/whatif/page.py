@@ -10,6 +10,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import asked, model_of, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import deck, exercises, predict
+from explorer.app.lessons.whatif import parts
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.views import VIEWS, export
 
@@ -46,6 +47,8 @@ EDITS: dict[str, Callable[..., Call]] = {
     "silence attention": lambda stream, layer: Call("SilenceLayer", stream, layer, "attention"),
     "silence feed-forward": lambda stream, layer: Call("SilenceLayer", stream, layer, "feed-forward"),
     "look everywhere alike": partial(Call, "Uniform"),
+    "set q, k or v": partial(Call, "SetVector"),
+    "scale a unit": partial(Call, "SetUnit"),
     "lift the mask": lambda stream, count: Call("SetMask", stream, everywhere(count)),
     "forbid the future": lambda stream, count: Call("SetMask", stream, Call("np.tril", everywhere(count))),
     "drop ÷ √d": partial(Call, "NoScale"),
@@ -72,9 +75,12 @@ def places(kind: str) -> tuple[Any, ...]:
             int(st.number_input(label, 0, count - 1, start, key=label)) for label, start in (("First", 1), ("Second", 2))
         )
         return (stream, first, second, count)
-    layer = int(st.number_input("Layer", 0, layers - 1, 0, key="edit.layer"))
+    layer = parts.whole("Layer", layers - 1, 0, "edit.layer")
+    if kind in ("set q, k or v", "scale a unit"):
+        traced = read(Call("trace", model_of(name), text, blocks=True, **target(name, text)))
+        return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
     if kind in ("silence a head", "look everywhere alike"):
-        return (stream, layer, int(st.number_input("Head", 0, heads - 1, 0, key="edit.head")))
+        return (stream, layer, parts.whole("Head", heads - 1, 0, "edit.head"))
     return (stream, layer)
 
 
@@ -115,6 +121,15 @@ picture = export.themed(VIEWS["downstream"](broken).update_layout(title="How far
 st.plotly_chart(picture, key="fault.figure", theme=None)
 question = lesson.fault_question(broken, tuple(FAULTS), planted)
 predict(question, "guess.fault", partial(web.show, VIEWS["change"], fault, key="fault"))
+
+st.header("Bring the answer back", divider="blue")
+parts.patches(name)
+
+st.header("What a part writes", divider="blue")
+parts.vocabulary(name, text, plain.before, stream)
+
+st.header("Where a state comes from", divider="blue")
+parts.ways(name, text)
 
 exercises(lesson.exercises(known), "whatif.exercise")
 deck(lesson.DECK, lesson.NOTATION)
