@@ -1,6 +1,7 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
 from explorer.records.analysis import Change, Comparison, Damage, Gradient, HeadStatistics, Lens, Places, Shuffle, Visibility
+from explorer.records.circuits import InformationFlow, PatchSweep, VocabularyWrites
 from explorer.records.corruption import (
     ACTIONS,
     Copied,
@@ -34,6 +35,8 @@ from explorer.records.edits import (
     PatchHidden,
     ReplaceRow,
     SetMask,
+    SetUnit,
+    SetVector,
     SilenceHead,
     SilenceLayer,
     Uniform,
@@ -72,6 +75,9 @@ from explorer.records.training import (
 from explorer.records.vectors import Drawn, Edited, Likeness, Plane, Ranked, Ratios, Solved
 
 __all__ = [
+    "VocabularyWrites",
+    "PatchSweep",
+    "InformationFlow",
     "CUTS",
     "Candidate",
     "Contest",
@@ -161,6 +167,8 @@ __all__ = [
     "Ratios",
     "Record",
     "SetMask",
+    "SetUnit",
+    "SetVector",
     "SideBySide",
     "Solved",
     "Shuffle",

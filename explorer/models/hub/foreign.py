@@ -13,7 +13,7 @@ from explorer.errors import ChoiceError
 from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, ask, sees_no_future, weights_of
 from explorer.models.model import NEVER_TRAINED, TextModel, follows, padded, untrained
 from explorer.nn import tap
-from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SilenceLayer, Tokens
+from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SetUnit, SilenceLayer, Tokens
 from explorer.text.tokenizers import Tokenizer
 
 HUGE = 10**6  # tokenizers that know no limit say so with a very large number
@@ -78,6 +78,9 @@ class HubModel(TextModel):
         places, what = self.adopted.places, type(self.module).__name__
         if isinstance(edit, PatchHidden):
             return "" if places.layers else f"the layers of {what} were not found."
+        if isinstance(edit, SetUnit):
+            known = any(part == "feed-forward" and stream == edit.stream for _, stream, part in places.outs)
+            return "" if known else f"the hidden units of its feed-forward layers were not found in {what}."
         if isinstance(edit, SilenceLayer):
             stream = "decoder" if edit.stream == "cross" else edit.stream
             known = {part for _, held, part in places.outs if held == stream or (held, stream) == ("cross", "decoder")}

@@ -117,6 +117,7 @@ class AttentionCall:
 
     def edited(self, name: tuple[str, int]) -> tuple[Tensor, Tensor]:
         """The same with the edits that are in force at this place; where they change nothing, to the bit the same."""
+        self._set_vectors(name)
         scale = tap.edited("scale", *name, self.scale)
         if scale != self.scale:
             self.scale = scale
@@ -137,6 +138,13 @@ class AttentionCall:
         context = out.transpose(1, 2)  # [batch, head, query, dim]
         kept = tap.edited("context", *name, context)
         return out if kept is context else kept.transpose(1, 2).contiguous(), weights
+
+    def _set_vectors(self, name: tuple[str, int]) -> None:
+        """q, k and v after edits; q as it was before any factor."""
+        plain = self.q if self.before == 1.0 else self.q / self.before
+        q = tap.edited("vectors", *name, plain, "q")
+        self.q = self.q if q is plain else q * self.before
+        self.k, self.v = tap.edited("vectors", *name, self.k, "k"), tap.edited("vectors", *name, self.v, "v")
 
     @property
     def allowed(self) -> Tensor:

@@ -116,6 +116,8 @@ def hang(found: ModuleMap) -> list[Any]:
         held.append(layer.register_forward_hook(_leaving(stream)))
     for matrix, stream, part in found.outs:
         held.append(matrix.register_forward_hook(_out(stream, part)))
+        if part == "feed-forward":
+            held.append(matrix.register_forward_pre_hook(_units(stream)))
     held += [norm.register_forward_hook(_normed) for norm in found.norms]
     for matrix, attention, which in found.turning:
         held.append(matrix.register_forward_hook(_projected(id(attention), which)))
@@ -218,6 +220,19 @@ def _out(stream: str, part: str) -> Any:
         if now.inside is not None:
             now.inside.out(part, changed, args[0])
         return None if changed is out else changed
+
+    return hook
+
+
+def _units(stream: str) -> Any:
+    """Before the last matrix of a feed-forward layer: its hidden units."""
+
+    def hook(module: nn.Module, args: tuple[Any, ...]) -> Any:
+        now = current.get()
+        if now is None or not args or not isinstance(args[0], Tensor):
+            return None
+        changed = tap.edited("units", stream, now.states.get(stream, 0), args[0])
+        return None if changed is args[0] else (changed, *args[1:])
 
     return hook
 
