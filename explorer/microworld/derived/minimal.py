@@ -43,6 +43,7 @@ class MinimalPair:
     after: tuple[str, str]
     choices: tuple[str, str]
     story: str = ""  # sentences before both texts
+    sources: tuple[str, ...] = ()  # for a translation: what is translated, and the texts above are its translations
     lecture: bool = False
 
     def text(self, which: int, choice: int) -> str:
