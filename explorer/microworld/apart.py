@@ -30,8 +30,12 @@ LECTURE = (
     ("animal", "street"), ("animal", "tired"), ("street", "wide"), ("trophy", "suitcase"), ("trophy", "big"), ("suitcase", "small"),
 )  # fmt: skip
 CUES = (  # a word of several senses, and words that only the test puts beside it
-    ("bank", "ship"), ("bank", "cheque"), ("bank", "swan"), ("bank", "lawyer"), ("bat", "owl"), ("bat", "helmet"), ("bat", "moth"),
-    ("bat", "goalkeeper"), ("light", "torch"), ("light", "balloon"), ("light", "candle"), ("light", "envelope"),
+    ("bank", "cheque"), ("bank", "wallet"), ("bank", "ship"), ("bank", "swan"), ("bat", "owl"), ("bat", "spider"), ("bat", "helmet"),
+    ("bat", "racket"), ("light", "torch"), ("light", "candle"), ("light", "purse"), ("light", "basket"),
+)  # fmt: skip
+OPPOSITES = (  # what may be said of the nouns of a class, and its contrary
+    ("door_like", "open", "closed"), ("box", "full", "empty"), ("meal_like", "hot", "cold"), ("clothes", "new", "old"),
+    ("clothes", "wet", "dry"), ("clothes", "clean", "dirty"), ("crossed", "long", "short"), ("crossed", "wide", "narrow"),
 )  # fmt: skip
 WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
@@ -52,6 +56,12 @@ def partners(version: str) -> dict[str, frozenset[str]]:
         if a.lemma != b.lemma and not may_train(a.lemma, b.lemma)
     ]
     spelled += [({a, f"{a}s"}, {b, f"{b}s"}) for a, b in CUES]
+    spelled += [
+        ({noun.lemma, getattr(noun, "s", noun.lemma)}, {one, other})
+        for group, one, other in OPPOSITES
+        for noun in words[group]
+        if not may_train(noun.lemma, one)
+    ]
     for firsts, seconds in spelled:
         for first in firsts:
             found[first] |= seconds

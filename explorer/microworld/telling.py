@@ -58,10 +58,14 @@ class Teller:
             rng.seed((((seed * 3 + SPLITS.index(self.split)) * 1_000_003 + number) << 7) + attempt)
             found = self._plan(rng)
             told = found.told()
-            if self.lengths[0] <= len(told) <= self.lengths[1] and HELD_OUT.isdisjoint(told):
-                if not self.apart or keeps(told, self.apart):
-                    return found
+            if self._may(told):
+                return found
         raise ChoiceError(f"Seed {seed} gives no story number {number} without a lecture's sentence. Choose another seed.")
+
+    def _may(self, told: list[str]) -> bool:
+        """Whether these sentences may be a text of this split: of the right length, none of a lecture's, no words kept apart."""
+        fits = self.lengths[0] <= len(told) <= self.lengths[1] and HELD_OUT.isdisjoint(told)
+        return fits and (not self.apart or keeps(told, self.apart))
 
     def _plan(self, rng: random.Random) -> StoryPlan:
         draw = rng.random

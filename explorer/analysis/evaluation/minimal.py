@@ -13,11 +13,47 @@ import numpy as np
 from explorer.analysis.evaluation.batches import judged, logp_at, sheet_of
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError
-from explorer.microworld.derived.minimal import MinimalPair
+from explorer.microworld.derived.minimal import PHENOMENA, minimal_pairs
+from explorer.microworld.derived.opposed import MinimalPair
 from explorer.models.transformer import TransformerModel
+from explorer.records import MinimalScores
 
 Cut = tuple[list[int], int, int]  # the ids of a text, and where the tokens of the choice begin and end
 Asked = Sequence[tuple[MinimalPair, int, int]]
+
+
+def minimal_scores(
+    model: TransformerModel,
+    phenomenon: str = "reason",
+    *,
+    count: int = 200,
+    seed: int = 3,
+    split: str = "test",
+    inside: bool = False,
+) -> MinimalScores:
+    """What a model prefers in up to `count` minimal pairs of a phenomenon: reason, agreement, negation, senses, who did what; il or
+    elle for one that translates. `inside` puts the first sentences of a story before each text.
+
+    >>> found = ex.analysis.minimal_scores(ex.load("bert"), "agreement", count=20)
+    >>> found.both <= found.accuracy and found.rule_both == 0
+    True
+    """
+    if phenomenon in PHENOMENA and (phenomenon == "il or elle") != translates(model):
+        raise ChoiceError(
+            f"{model.name} cannot be asked for {phenomenon!r}: il or elle is for transformer, the others for the rest."
+        )
+    pairs = minimal_pairs(phenomenon, count, seed, split, inside=inside and phenomenon != "il or elle")
+    return MinimalScores(
+        model.name, phenomenon, inside, tuple((pair.text(0, 0), pair.text(1, 1)) for pair in pairs),
+        tuple(pair.choices for pair in pairs), tuple(pair.kind for pair in pairs), tuple(pair.lecture for pair in pairs),
+        preferences(model, pairs), np.array([pair.rule for pair in pairs]), PHENOMENA[phenomenon].rule,
+    )  # fmt: skip
+
+
+def translates(model: TransformerModel) -> bool:
+    """Whether it writes in another language: an encoder-decoder that hides nothing."""
+    known = model.tokenizer.vocabulary
+    return model.family == "encoder-decoder" and known.mask is None and not known.sentinels
 
 
 def preferences(model: TransformerModel, pairs: Sequence[MinimalPair]) -> np.ndarray:
