@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from explorer.analysis.corpus_edits import edit_corpus
     from explorer.analysis.elmo import both_sides, contexts, elmo_visibility, letter_filters
     from explorer.analysis.evaluation.analogies import solve_analogies
+    from explorer.analysis.evaluation.minimal import minimal_scores
     from explorer.analysis.exposure import exposure_bias
     from explorer.analysis.flow import information_flow
     from explorer.analysis.masks import held_losses, under_masks
@@ -48,6 +49,7 @@ _HOMES = {
     "held_losses": "analysis.masks:held_losses",
     "information_flow": "analysis.flow:information_flow",
     "letter_filters": "analysis.elmo:letter_filters",
+    "minimal_scores": "analysis.evaluation.minimal:minimal_scores",
     "neighbours": "analysis.word_vectors:neighbours",
     "patch_sweep": "analysis.patching:patch_sweep",
     "plane": "analysis.word_vectors:plane",
