@@ -19,6 +19,7 @@ from explorer.text.tokenizers import check_text
 from explorer.text.toy import stories as toy
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
+STORIES, TRANSLATIONS = 40_000, 100_000  # so many texts where no number is asked for
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
 
 
@@ -29,6 +30,7 @@ class Corpus:
     name: str
     texts: Texts
     held: Callable[[int, str], EvalData]
+    mark: str = ""  # what it is made of, in letters: with it, what is made of the texts can be kept on disk
 
     def plan(self) -> dict[str, object]:
         """What the plan of a run says about it."""
@@ -43,11 +45,21 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
         made = own(str(what), list(documents(what)), held)
     elif not isinstance(what, str):
         made = own("given", what, held)
-    elif what not in CORPORA:
-        raise unknown("corpus", what, CORPORA)
     else:
-        made = CORPORA[what]()
+        made = named(what)
     return made if held is None else replace(made, held=lambda count, _: EvalData(held[:count]))
+
+
+def named(what: str) -> Corpus:
+    """A corpus of ours by its name; microworld:120000 has that many stories instead of the usual number."""
+    name, sign, count = what.partition(":")
+    if name not in CORPORA or (sign and name not in COUNTABLE):
+        raise unknown("corpus", what, [*CORPORA, *(f"{one}:COUNT" for one in COUNTABLE)])
+    if not sign:
+        return CORPORA[name]()
+    if not (count.isascii() and count.isdecimal() and int(count) > 0):
+        raise ChoiceError(f"corpus={what!r}: after the colon stands how many texts, for example {name}:120000.")
+    return replace(COUNTABLE[name](int(count)), name=what)
 
 
 def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
@@ -83,11 +95,24 @@ def _toy() -> Corpus:
     )
 
 
-def _microworld() -> Corpus:
+def _kept(kind: str, count: int, make: Callable[[], list[Kind]], unpack: Callable[[bytes], list[Kind]]) -> tuple[list[Kind], str]:
+    """Generated texts, from the disk where they were generated before, and the mark of what they are."""
+    mark = f"{kind}:{count}:{_world()}"
+    return cached("texts", (mark,), make, pack_texts, unpack), mark
+
+
+@cache
+def _world() -> str:
+    """A checksum of all that decides what the microworld tells."""
+    return source_mark(Path(__import__(microworld.__module__.rpartition(".")[0], fromlist=[""]).__path__[0]))
+
+
+def _microworld(count: int = STORIES) -> Corpus:
     def held(count: int, split: str) -> EvalData:
         return EvalData(list(microworld(count, 1, split)), "microworld", split, 1)
 
-    return Corpus("microworld", list(microworld(40_000, 1)), held)
+    texts, mark = _kept("stories", count, lambda: list(microworld(count, 1)), unpack_stories)
+    return Corpus("microworld", texts, held, mark)
 
 
 def _repeats() -> Corpus:
@@ -108,12 +133,16 @@ def repeated_words(count: int, seed: int) -> list[list[str]]:
     return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]
 
 
-def _french() -> Corpus:
+def _french(count: int = TRANSLATIONS) -> Corpus:
     def held(count: int, split: str) -> EvalData:
         gold = list(pairs(count, 1, split))
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
-    return Corpus("english-french", [Translation(pair.english, pair.french) for pair in pairs(100_000, 1)], held)
+    def make() -> list[Translation]:
+        return [Translation(pair.english, pair.french) for pair in pairs(count, 1)]
+
+    texts, mark = _kept("translations", count, make, unpack_translations)
+    return Corpus("english-french", texts, held, mark)
 
 
 CORPORA: dict[str, Callable[[], Corpus]] = {
@@ -122,3 +151,4 @@ CORPORA: dict[str, Callable[[], Corpus]] = {
     "english-french": _french,
     "microworld+repeats": _repeats,
 }
+COUNTABLE: dict[str, Callable[[int], Corpus]] = {"microworld": _microworld, "english-french": _french}
