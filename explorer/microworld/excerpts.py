@@ -22,9 +22,7 @@ def texts(count: int, seed: int, split: str = "train", *, version: str = VERSION
     return [" ".join(story) for story in stories(count, seed, split, version=version)]
 
 
-def openings(
-    count: int, seed: int, split: str = "train", *, sentences: int = 5, version: str = VERSION
-) -> list[Story]:
+def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5, version: str = VERSION) -> list[Story]:
     """The first sentences of `count` stories, with their gold labels.
 
     >>> [len(story.sentences) for story in openings(2, seed=3, sentences=4)]

@@ -76,7 +76,9 @@ def _script(name: str, topic: str, body: str, pools: dict[str, str]) -> Script:
         elif what == "tense":
             script.tense = value
         else:
-            raise TextError(f"Story type {name!r} has a head line {line!r}. Begin it with cast, fact, apart, split, tense or weight.")
+            raise TextError(
+                f"Story type {name!r} has a head line {line!r}. Begin it with cast, fact, apart, split, tense or weight."
+            )
     script.steps = [_step(block, script, pools) for block in rest.split("\n\n")]
     return script
 

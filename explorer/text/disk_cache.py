@@ -97,7 +97,9 @@ def empty_cache() -> int:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                raise FileError(f"{path} cannot be removed ({error.strerror}). Is it yours, and is no program using it?") from error
+                raise FileError(
+                    f"{path} cannot be removed ({error.strerror}). Is it yours, and is no program using it?"
+                ) from error
     return freed
 
 

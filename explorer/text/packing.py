@@ -31,9 +31,19 @@ def unpack_stories(content: bytes) -> list[list[str]]:
     return [story.split(LINE) for story in zlib.decompress(content).decode("utf-8").split(BETWEEN)]
 
 
-def unpack_translations(content: bytes) -> list[Translation]:
-    """Translations from what `pack_texts` made."""
-    return [Translation(*pair) for pair in unpack_stories(content)]
+def unpack_texts(content: bytes) -> PackedTexts:
+    """Stories or translations from what `pack_corpus` made, as a list that is read when it is needed; a damaged one is refused now."""
+    head, _, packed = content.partition(b"\n")
+    count, translations, mark = json.loads(head)
+    if zlib.crc32(packed) != mark:
+        raise ValueError("its checksum is wrong")
+    return PackedTexts(packed, count, translations)
+
+
+def pack_corpus(texts: Sequence[Sequence[str]]) -> bytes:
+    """Stories or translations with how many there are, so that they need not be read to be counted."""
+    packed = pack_texts(texts)
+    return json.dumps([len(texts), isinstance(texts[0], Translation), zlib.crc32(packed)]).encode() + b"\n" + packed
 
 
 def pack_tokenizer(tokenizer: Tokenizer) -> bytes:
@@ -64,21 +74,48 @@ def pack_examples(examples: Sequence[Any]) -> bytes:
     return held.getvalue()
 
 
-def unpack_examples(content: bytes) -> list[Any]:
-    """Stories in tokens from what `pack_examples` made."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        held = dict(file)
-    ends = np.cumsum(held.pop("lengths"))
-    kind, letters = str(held.pop("kind")), held.pop("letters", None)
-    names = [name for name in ("ids", "words", "sentences", "forms") if name in held]
-    long = [held[name].astype(np.int64) for name in names]
-    rows = [[array[begin:end] for array in long] for begin, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
-    if letters is not None:
-        return [CharExample(*row[:3], row[3], letters) for row in rows]
-    made = [Example(*row) for row in rows]
-    if kind == TranslationExample.__name__:
-        return [TranslationExample(*pair) for pair in zip(made[::2], made[1::2], strict=True)]
-    return made
+class PackedExamples(Sequence[Any]):
+    """Stories in tokens, from what `pack_examples` made: each is taken out when it is asked for."""
+
+    def __init__(self, content: bytes) -> None:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            held = dict(file)
+        self._ends = [0, *np.cumsum(held.pop("lengths")).tolist()]
+        self._pairs, self._letters = str(held.pop("kind")) == TranslationExample.__name__, held.pop("letters", None)
+        self._columns = [held[name] for name in ("ids", "words", "sentences", "forms") if name in held]
+        if any(len(column) != self._ends[-1] for column in self._columns):
+            raise ValueError("the arrays do not belong together")
+
+    def __len__(self) -> int:
+        return (len(self._ends) - 1) // (2 if self._pairs else 1)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        place = range(len(self))[number]
+        return TranslationExample(self._one(2 * place), self._one(2 * place + 1)) if self._pairs else self._one(place)
+
+    def _one(self, number: int) -> Example:
+        begin, end = self._ends[number : number + 2]
+        row = [column[begin:end].astype(np.int64) for column in self._columns]
+        return Example(*row) if self._letters is None else CharExample(*row, self._letters)
+
+
+class PackedTexts(Sequence[Any]):
+    """Stories or translations from what `pack_texts` made, read when the first of them is asked for."""
+
+    def __init__(self, content: bytes, count: int, translations: bool = False) -> None:
+        self._content, self._count, self.translations = content, count, translations
+        self._texts: list[Any] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: Any) -> Any:
+        if self._texts is None:
+            stories = unpack_stories(self._content)
+            self._texts = [Translation(*pair) for pair in stories] if self.translations else stories
+        return self._texts[number]
 
 
 def _small(numbers: np.ndarray) -> np.ndarray:
