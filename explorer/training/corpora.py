@@ -136,14 +136,15 @@ def _world() -> str:
     return source_mark(Path(microworld.__file__).parent)
 
 
+def _told(count: int, version: str) -> list[list[str]]:
+    return list(stories(count, 1, version=version))
+
+
 def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corpus:
     def held(count: int, split: str) -> EvalData:
         return EvalData(list(stories(count, 1, split, version=version)), "microworld", split, 1, version=version)
 
-    def make() -> list[list[str]]:
-        return list(stories(count, 1, version=version))
-
-    texts, mark = _kept(f"stories {version}", count, make)
+    texts, mark = _kept(f"stories {version}", count, lambda: _told(count, version))
     return Corpus("microworld" if version == FIRST else f"microworld-{version}", texts, held, mark)
 
 
