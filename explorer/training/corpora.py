@@ -84,6 +84,12 @@ def named(what: str) -> Corpus:
     return replace(found, name=f"{found.name}:{count}")
 
 
+def full_name(what: str) -> str:
+    """The name of a corpus as a plan writes it: with the version of its world, unless that is the first one."""
+    usual = "" if microworld.VERSION == FIRST else f"-{microworld.VERSION}"
+    return re.sub(r"^microworld(?=:|$)", f"microworld{usual}", what)
+
+
 def recorded_corpus(name: str) -> Corpus:
     """The corpus that the plan of a run names. A microworld without a version there is the first one, whatever is usual now."""
     return corpus_of(re.sub(r"^microworld(?=:|$)", f"microworld-{FIRST}", name))

@@ -118,7 +118,8 @@ def _model(
     pieces = options.pop("tokenizer", None)
     if pieces is None or isinstance(pieces, str):
         many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
-        pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, options.pop("whole", 0))
+        whole = options.pop("whole", WHOLE.get(size, 0) if found.mark else 0)
+        pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, whole)
     if "start" in settings_of(system.name):
         options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)
@@ -166,4 +167,5 @@ def _examples(found: Corpus, model: TrainableModel, objective: Objective, *, pac
 
 
 COUNTED = ("steps", "order", "smoothing", "checks")
-PIECES = {"tiny": 2000, "small": 8000, "base": 30_000}
+PIECES = {"tiny": 2000, "mini": 4000, "small": 8000, "base": 30_000}
+WHOLE = {"mini": 50}  # in models of this size a word of our own corpora that occurs so often is one token
