@@ -64,8 +64,8 @@ losses: env-dev   ## the time to the same held-out loss, beside the Trainer (a q
 learnable: env    ## what tiny models learn from the microworld in a few minutes, one phenomenon at a time
 	$(BIN)/python benchmarks/learnable.py
 
-models: env       ## train the shipped models again
-	$(BIN)/python -m explorer.studies.recipes
+models: env       ## train the models to be shipped, over as many sittings as it takes (Ctrl-C stops, `make models` goes on)
+	$(BIN)/python -m explorer.studies.making
 
 wheels: env       ## everything for a room without internet, in wheels/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .

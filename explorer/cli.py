@@ -1,4 +1,4 @@
-"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | finetune | miniglue | labels | export | doctor`."""
+"""The command line: explorer app, lab, models, trace, corrupt, decode, fit, finetune, miniglue, labels, export, cache, doctor."""
 
 from __future__ import annotations
 
@@ -371,6 +371,18 @@ def export(
 
     written = ex.export(ex.load(model), folder)
     _say({"folder": str(written), "files": sorted(p.name for p in written.iterdir())}, as_json, f"Written to {written}.")
+
+
+@cli.command()
+def cache(
+    empty: Annotated[bool, typer.Option("--empty", help="Remove everything that is kept there.")] = False, as_json: Json = False
+) -> None:
+    """Say where generated stories and their tokens are kept so that a training starts at once, or empty that folder."""
+    from explorer.text.disk_cache import cache_folder, cached_files, empty_cache
+
+    size, where = (empty_cache() if empty else sum(cached_files().values())), str(cache_folder() or "memory only")
+    said = f"{size / 1e6:.1f} MB removed from {where}." if empty else f"{where}: {size / 1e6:.1f} MB"
+    _say({"folder": where, "bytes": size, "removed": empty}, as_json, said)
 
 
 @cli.command()

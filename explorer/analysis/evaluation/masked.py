@@ -156,7 +156,7 @@ def next_sentence(context: EvalContext) -> Ask | None:
 def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
     """Pairs with plausible wrong second halves from the microworld; from other texts, with another text's last sentences."""
     if context.held.world == "microworld":
-        made = following(context.count, context.held.seed + 1, context.held.split)
+        made = following(context.count, context.held.seed + 1, context.held.split, version=context.held.version)
         return [(" ".join(pair.first), " ".join(pair.second), pair.follows) for pair in made]
     rng, found = context.rng(4), []
     parts = [sentences(text) for text in context.held.texts if len(sentences(text)) > 1]
