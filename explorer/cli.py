@@ -219,8 +219,8 @@ def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
     found = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": held, "most frequent": blind}
     found |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
     told = (
-        f"\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); {moving[0]:,} of {moving[1]:,} "
-        f"weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
+        f"\n{run.report}\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); "
+        f"{moving[0]:,} of {moving[1]:,} weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
     )
     _say(found, as_json, told)
 

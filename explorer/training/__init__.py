@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from explorer.training.cost import budget
     from explorer.training.finetune.answering import answers
     from explorer.training.finetune.changes import before_after
-    from explorer.training.finetune.probes import probe
+    from explorer.training.finetune.probes import probe_layers
     from explorer.training.finetune.sentences import likeness, sentence_bert
     from explorer.training.finetune.siamese import Siamese, graded
     from explorer.training.interpolation import along, fresh
@@ -28,7 +28,7 @@ _HOMES = {
     "ScalarMix": "nn.elmo:ScalarMix",
     "answers": "training.finetune.answering:answers",
     "before_after": "training.finetune.changes:before_after",
-    "probe": "training.finetune.probes:probe",
+    "probe_layers": "training.finetune.probes:probe_layers",
     "along": "training.interpolation:along",
     "budget": "training.cost:budget",
     "fresh": "training.interpolation:fresh",

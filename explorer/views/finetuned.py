@@ -25,14 +25,7 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
     three were trained together, and a number may move from one to another without any change of their sum.
     """
     n = record.classes.index(label)
-    parts = {
-        "probability": record.chances,
-        "whole score": record.scores,
-        "start s_i": np.broadcast_to(record.start[:, None], record.inside.shape),
-        "end e_j": np.broadcast_to(record.end[None], record.inside.shape),
-        "summary g_ij": record.inside,
-    }
-    cells = np.where(record.legal, parts[shows][..., n], np.nan)
+    cells = np.where(record.legal, _part(record, shows)[..., n], np.nan)
     i, j, best = record.best
     texts = [theme.printable(text) for text in record.tokens.texts[i : j + 1]]
     over = "over all spans" if record.one_answer else "over the classes of each span"
@@ -56,6 +49,16 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
         height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80}, **below,
     )  # fmt: skip
     return figure
+
+
+def _part(record: SpanTable, shows: str) -> np.ndarray:
+    """What is drawn of every span [token, token, class]."""
+    if shows == "probability":
+        return record.chances
+    if shows == "summary g_ij":
+        return record.inside
+    parts = {"start s_i": record.start[:, None], "end e_j": record.end[None]}
+    return np.broadcast_to(parts[shows], record.inside.shape) if shows in parts else record.scores
 
 
 def before_after(record: TaskChange, *, stream: str, layer: int, head: int, shows: str) -> go.Figure:
@@ -264,7 +267,7 @@ def has_probes(record: object) -> str:
     held = _probes_of(record)
     if held and all(isinstance(one, LayerProbes) for one in held):
         return ""
-    return f"it draws what ex.training.probe makes, or before_after with probes=…; this is a {type(record).__name__}."
+    return f"it draws what ex.training.probe_layers makes, or before_after with probes=…; this is a {type(record).__name__}."
 
 
 def has_classes(record: object) -> str:
