@@ -98,8 +98,8 @@ def moved(record: TaskChange, *, stream: str) -> go.Figure:
     """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 means not at all, 1 by
     as much as it is long. Layer 0 is the embeddings.
 
-    You may conclude in which layers, and at which tokens, fine-tuning changed most: a frozen model moves nowhere. You may not
-    conclude that a layer which moved more matters more: later layers move with whatever happens below them.
+    You may conclude in which layers, and at which tokens, fine-tuning changed most: a frozen model moves nowhere. You
+    may not conclude that a layer which moved more matters more: later layers move with whatever happens below them.
     """
     values = record.moved(stream)
     rows, _ = record.before.axes(stream)
