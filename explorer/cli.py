@@ -243,7 +243,7 @@ def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
 def miniglue(
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
     examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
-    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 100,
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     as_json: Json = False,
