@@ -11,7 +11,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 import explorer as ex
-from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, few_above_zero, log_probabilities
+from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, log_probabilities
 from explorer.models.transformer import TransformerModel
 from explorer.records import Prompted
 from explorer.studies import prompting as study
@@ -168,20 +168,11 @@ def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> Non
     assert plain.y[0] == pytest.approx(np.mean(right))
 
 
-def test_the_shipped_record_says_what_its_card_says() -> None:
-    folder = Path(study.__file__).parents[2] / "data" / "results" / "prompting"
-    text = (folder / "CARD.md").read_text("utf-8")
-    for name in study.TASKS:
-        for label, where in few_above_zero(ex.result("prompting", name)).items():  # type: ignore[arg-type]
-            assert f"{label}: {where}" in text
-    orders = ex.result("prompting", "orders")
-    assert len(orders.forms) == 120 and f"{orders.accuracy[:, 0].max():.2f}" in text  # type: ignore[attr-defined]
-
-
 def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
     said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, calibrate=True, gold=["sad", "glad"])
     figure = VIEWS["prompt-answer"](said, text=1)
     assert np.allclose(figure.data[0].y, said.probabilities[1]) and np.allclose(figure.data[1].y, said.calibrated[1])
-    forms = ex.result("prompting", "templates")
+    held = {"gold": ["sad", "glad"], "labels": FEEL}
+    forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **held)  # type: ignore[arg-type]
     drawn = VIEWS["prompt-forms"](forms)
-    assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))  # type: ignore[attr-defined]
+    assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))

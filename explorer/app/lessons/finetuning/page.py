@@ -19,7 +19,8 @@ st.markdown(
     "also go on predicting the next token of the task's texts, weighed by $\\lambda$."
 )
 with st.container(horizontal=True):
-    st.latex(r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m),\quad P = \mathrm{softmax}(h_l^m W_y)", width=460)
+    st.latex(r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m)", width=270)
+    st.latex(r"P = \mathrm{softmax}(h_l^m W_y)", width=190)
     st.latex(r"\mathcal L_3 = \mathcal L_2 + \lambda\,\mathcal L_1", width=170)
 
 st.header("What is read for each task", divider="blue")
@@ -45,9 +46,7 @@ if labels:
     predict(lesson.label_question(made(curves)), "guess.labels", show_curves)
 else:
     st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
-st.page_link(
-    str(LESSONS["training"].page), label="Why the start matters: the loss on the line from random weights to the trained ones"
-)
+st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
 
 st.header("Fine-tune it yourself", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
