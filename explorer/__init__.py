@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         PatchHidden,
         ReplaceRow,
         SetMask,
+        SetUnit,
+        SetVector,
         SilenceHead,
         SilenceLayer,
         Trace,
@@ -69,6 +71,8 @@ _HOMES = {
     "Uniform": "records:Uniform",
     "NoScale": "records:NoScale",
     "SetMask": "records:SetMask",
+    "SetUnit": "records:SetUnit",
+    "SetVector": "records:SetVector",
     "SilenceHead": "records:SilenceHead",
     "ask": "views.notebook:ask",
     "bertviz": "views.bertviz:bertviz",
@@ -134,7 +138,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _found(home: str) -> Any:
-    """What stands at "room:name", or the room itself."""
+    """The object at "room:name", or the room itself."""
     room, _, thing = home.partition(":")
     module = import_module(f"explorer.{room}")
     return getattr(module, thing) if thing else module

@@ -1,6 +1,18 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
-from explorer.records.analysis import Change, Comparison, Damage, Gradient, HeadStatistics, Lens, Places, Shuffle, Visibility
+from explorer.records.analysis import (
+    Change,
+    Comparison,
+    Damage,
+    Gradient,
+    HeadStatistics,
+    Lens,
+    MinimalScores,
+    Places,
+    Shuffle,
+    Visibility,
+)
+from explorer.records.circuits import InformationFlow, PatchSweep, VocabularyWrites
 from explorer.records.corruption import (
     ACTIONS,
     Copied,
@@ -34,6 +46,8 @@ from explorer.records.edits import (
     PatchHidden,
     ReplaceRow,
     SetMask,
+    SetUnit,
+    SetVector,
     SilenceHead,
     SilenceLayer,
     Uniform,
@@ -50,7 +64,7 @@ from explorer.records.families import (
     VisibilityMap,
     WordPrediction,
 )
-from explorer.records.finetuning import LabelCurves, TaskTable
+from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
 from explorer.records.inputs import FinetuneWays, TaskInputs
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
@@ -72,6 +86,9 @@ from explorer.records.training import (
 from explorer.records.vectors import Drawn, Edited, Likeness, Plane, Ranked, Ratios, Solved
 
 __all__ = [
+    "VocabularyWrites",
+    "PatchSweep",
+    "InformationFlow",
     "CUTS",
     "Candidate",
     "Contest",
@@ -93,7 +110,11 @@ __all__ = [
     "Uniform",
     "STREAMS",
     "Abilities",
+    "Answers",
     "LabelCurves",
+    "LayerProbes",
+    "SpanTable",
+    "TaskChange",
     "TaskTable",
     "Ability",
     "WordPrediction",
@@ -123,6 +144,7 @@ __all__ = [
     "Guess",
     "HeadStatistics",
     "Lens",
+    "MinimalScores",
     "Likeness",
     "Visibility",
     "Rates",
@@ -157,6 +179,8 @@ __all__ = [
     "Ratios",
     "Record",
     "SetMask",
+    "SetUnit",
+    "SetVector",
     "SideBySide",
     "Solved",
     "Shuffle",
