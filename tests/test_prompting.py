@@ -11,7 +11,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 import explorer as ex
-from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, log_probabilities
+from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, few_above_zero, log_probabilities
 from explorer.models.transformer import TransformerModel
 from explorer.records import Prompted
 from explorer.studies import prompting as study
@@ -166,6 +166,16 @@ def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> Non
         for part in (new, other)
     ]
     assert plain.y[0] == pytest.approx(np.mean(right))
+
+
+def test_the_shipped_record_says_what_its_card_says() -> None:
+    folder = Path(study.__file__).parents[2] / "data" / "results" / "prompting"
+    text = (folder / "CARD.md").read_text("utf-8")
+    for name in study.TASKS:
+        for label, where in few_above_zero(ex.result("prompting", name)).items():  # type: ignore[arg-type]
+            assert f"{label}: {where}" in text
+    orders = ex.result("prompting", "orders")
+    assert len(orders.forms) == 120 and f"{orders.accuracy[:, 0].max():.2f}" in text  # type: ignore[attr-defined]
 
 
 def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
