@@ -118,7 +118,7 @@ planted = list(FAULTS)[len(text) % len(FAULTS)]
 fault = changed(name, text, ((FAULTS[planted], FAULT_AT[FAULTS[planted]]),))
 broken = read(fault)
 picture = export.themed(VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved"), web.mode())
-st.plotly_chart(picture, key="fault.figure", theme=None)
+st.plotly_chart(picture, key="fault.figure", theme=None, config=export.CONFIG)
 question = lesson.fault_question(broken, tuple(FAULTS), planted)
 predict(question, "guess.fault", partial(web.show, VIEWS["change"], fault, key="fault"))
 
