@@ -217,13 +217,13 @@ def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, An
     name, what = named
     drawn = export.browser() is not None
     with st.container(horizontal=True):
-        for kind in ("html", "csv", "png", "svg"):
+        for kind in ("html", "csv", "png", "svg", "pdf"):
             make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
-            off = kind in ("png", "svg") and not drawn
+            off = kind in ("png", "svg", "pdf") and not drawn
             st.download_button(kind.upper(), make, f"{view.name}.{kind}", key=f"{name}.{kind}", disabled=off, on_click="ignore")
     if not drawn:
         st.caption(
-            "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
+            "PNG, SVG and PDF need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
         )
     arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
     st.code(f"{program(what)}\nex.show({view.name!r}, trace{arguments})", language="python")

@@ -188,9 +188,7 @@ def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
 def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
     """New sentences as BART corrupts them, and the originals; the same for every model."""
     pieces, made = common_runs.pieces(KIND, WORLD), []
-    sentences_read = [
-        sentence for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation") for sentence in story
-    ]
+    sentences_read = [sentence for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation") for sentence in story]
     for seed, sentence in enumerate(sentences_read[:: max(1, len(sentences_read) // size.asked)]):
         hidden = corrupt(sentence, "bart-infill", tokenizer=pieces, seed=seed).source.ids
         if pieces.vocabulary.mask in hidden:
