@@ -4,14 +4,13 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import board, web
+from explorer.app import web
 from explorer.app.controls import opened, read, usable
 from explorer.app.exercises import deck, exercises, plain, predict
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.lessons.decoding.beam_contest import section
 from explorer.decoding import ORDERS
-from explorer.records import Trace
 from explorer.views import VIEWS, theme
 
 st.title("Decoding, step by step")
@@ -42,19 +41,11 @@ st.markdown(
 said = read(lambda: desk.chosen_pieces("path"))
 next_token = desk.distribution(name, text, said)
 here = read(next_token)
-here_read = read(desk.passed(name, text, said)).source
 
 
 def clicked(point: dict[str, Any]) -> None:
     """Continue with the token of the clicked bar."""
     desk.choose("path", (*said, int(here.ids[int(point["y"])])))
-
-
-def onward(trace: Trace, row: int, rank: int) -> None:
-    """Continue after a row with the token of the bar that was clicked on the board: what came later is dropped."""
-    assert trace.top is not None
-    kept = max(0, row + 1 - (len(trace.source) - len(said)))
-    desk.choose("path", (*said[:kept], int(trace.top.ids[row, rank])))
 
 
 def bars() -> None:
@@ -66,16 +57,7 @@ def bars() -> None:
             st.button(label, key=f"force.{rank}", on_click=desk.choose, args=("path", (*said, int(here.ids[rank]))))
         st.button("Back", key="force.back", on_click=desk.choose, args=("path", said[:-1]), disabled=not said)
         st.button("From the start", key="force.none", on_click=desk.choose, args=("path", ()), disabled=not said)
-    st.markdown("What this distribution was computed from. The bars at the last station can be clicked as well.")
-    last = {
-        "stream": "decoder",
-        "layer": model.config.layers - 1,
-        "head": 0,
-        "station": "next",
-        "row": len(here_read) - 1,
-        "col": 0,
-    }
-    board.show(desk.passed(name, text, said), key="next.board", first=last, force=onward)
+    desk.computed(name, text, said)
 
 
 if said:
@@ -145,9 +127,7 @@ watching = desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
 seen = read(watching)
 st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
 st.caption(lesson.GENDER)
-st.markdown("Press **D** to write it once more, token by token, and go to the last station for the best beams after each step.")
-begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
-board.show(desk.translated(source, watching), key="writing.board", first=begin, steps=watching.attr("steps"))
+desk.rewritten(source, watching)
 
 st.header("What is computed, and what is reused", divider="blue")
 web.show(VIEWS["cache"], watching)
