@@ -120,7 +120,7 @@ class Comparison(Record):
     """Before and after, place by place.
 
     `weights` holds for each stream the largest change of a weight [layer, head]; `hidden` how far each state moved, as a
-    share of its length before [layer + 1, position]; `surprise` is −log p of the token that stands where a row predicts,
+    share of its length before [layer + 1, position]; `surprise` is −log p of the token at the position that a row predicts,
     before and after [2, row], NaN where no such token is known; `loss` their means; `answers` the likeliest token of each
     row before and after.
     """

@@ -1,6 +1,6 @@
 """One look for every picture: large type, colours that colour-blind readers can tell apart, light and dark.
 
-A figure holds no colours of its own: they come from its template, so the app or a notebook changes from light to dark by changing
+A figure holds no colours: they come from its template, so the app or a notebook changes from light to dark by changing
 `layout.template`. `coloraxis` is the scale for values from 0 upwards, `coloraxis2` the one for signed values, with zero in the
 middle.
 """

@@ -8,6 +8,7 @@ from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.paraphrase import paraphrases
 from explorer.microworld.derived.questions import questions, summaries
 from explorer.training.finetune.microworld import SEED, TASKS
+from explorer.training.finetune.new_words import NEW_WORDS
 from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
 
 SAME, GRADES = 5, 6  # the grade of one event told twice, and how many grades there are
@@ -76,4 +77,4 @@ DERIVED = {
         Task("summary", "text", "what does a story come to", summary, metric="F1 of words"),
     )
 }
-EVERY_TASK = TASKS | DERIVED
+EVERY_TASK = TASKS | DERIVED | NEW_WORDS

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app.call import Call
-from explorer.app.controls import model_of
+from explorer.app.controls import model_of, opened
 from explorer.decoding import STRATEGIES
 
 Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
@@ -61,6 +61,20 @@ def everything(name: str, text: str, among: list[int]) -> tuple[Call, ...]:
 def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
     """The next token, after a text and the tokens that were chosen since."""
     return Call("decoding.distribution", model_of(name), text, **({"prefix": list(said)} if said else {}))
+
+
+def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
+    """One pass over a text and the tokens that were chosen since."""
+    if not said:
+        return Call("trace", model_of(name), text, blocks=True)
+    ids = [*opened(name).tokens(text).ids.tolist(), *said]
+    return Call("trace", model_of(name), ids, blocks=True)
+
+
+def translated(source: str, watching: Call) -> Call:
+    """One pass over a sentence and its translation."""
+    written = Call("list", watching.attr("steps").item(-1).attr("ids"))
+    return Call("trace", model_of("transformer"), source, target=written, blocks=True)
 
 
 def watched(name: str, text: str, strategy: str, **options: Any) -> Call:

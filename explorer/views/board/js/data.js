@@ -8,11 +8,12 @@ export const VERSION = 1;
  *   map: Arr, highest: number, steps: number, stations: string[], edited: boolean, residual: number | null, place: string, close: boolean,
  *   q?: Arr | null, k?: Arr | null, v?: Arr | null, pq?: Arr | null, pk?: Arr | null, bias?: Arr | null, weights?: Arr | null,
  *   allowed?: string | Arr, sinks?: number[] | null, x?: Arr | null, o?: Arr | null, after?: Arr | null, blocks?: Block[],
- *   embedded?: Record<string, Arr>, made?: Map<number, any>}} Site */
+ *   embedded?: Record<string, Arr>, z?: Arr | null, made?: Map<number, any>, written?: Map<number, Float32Array>, changes?: number}} Site */
 /** @typedef {{id: string, name: string, title: string, formula: string, numpy: string, says: string, concludes: string, ms: number}} Station */
 /** @typedef {{texts: string[], special: number[], words: number[], unseen: number[] | null}} TokenSet */
+/** @typedef {{row: number, beams: {text: string, total: number}[]}} Moment  one step of writing: from which row, and the beams after it */
 /** @typedef {{version: number, model: string, family: string, notes: string[], tokens: Record<string, TokenSet>, sites: Site[],
- *   residual: number | null, rounded: boolean, top: any, prose: Record<string, Station>}} Data */
+ *   residual: number | null, rounded: boolean, top: any, decoding?: Moment[], prose: Record<string, Station>}} Data */
 
 /** One 16-bit number as JavaScript knows it. @param {number} h */
 function half(h) {
