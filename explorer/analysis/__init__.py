@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from explorer.analysis.corpus_edits import edit_corpus
     from explorer.analysis.elmo import both_sides, contexts, elmo_visibility, letter_filters
     from explorer.analysis.evaluation.analogies import solve_analogies
+    from explorer.analysis.evaluation.minimal import minimal_scores
     from explorer.analysis.exposure import exposure_bias
     from explorer.analysis.masks import held_losses, under_masks
     from explorer.analysis.parameters import blueprint
@@ -41,6 +42,7 @@ _HOMES = {
     "guess_spans": "analysis.predictions:guess_spans",
     "held_losses": "analysis.masks:held_losses",
     "letter_filters": "analysis.elmo:letter_filters",
+    "minimal_scores": "analysis.evaluation.minimal:minimal_scores",
     "neighbours": "analysis.word_vectors:neighbours",
     "plane": "analysis.word_vectors:plane",
     "saturation": "analysis.scaling:saturation",

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from explorer.microworld.translation.pairing import pairs
 
 __all__ = [
-    "HELD_OUT", "SPLITS", "VERSION", "WORLDS", "Label", "Mention", "Role", "Story", "labelled", "openings", "pairs", "sentences_in", "stories",
-    "texts", "uses",
+    "HELD_OUT", "SPLITS", "VERSION", "WORLDS", "Label", "Mention", "Role", "Story", "labelled", "openings", "pairs", "sentences_in",
+    "stories", "texts", "uses",
 ]  # fmt: skip
 
 

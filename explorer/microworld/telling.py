@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from explorer.errors import ChoiceError
+from explorer.microworld.apart import keeps, partners
 from explorer.microworld.casting import Cast, Casting, Draw
 from explorer.microworld.lexicon import SPLITS, lexicon
 from explorer.microworld.markup import Sentence
@@ -46,6 +47,7 @@ class Teller:
     def __init__(self, split: str, version: str = VERSION) -> None:
         self.words, self.scripts, self.split = lexicon(version), scripts(version), split
         self.lengths = world(version).lengths
+        self.apart = partners(version) if world(version).apart and split == "train" else {}
         self.often = [script for script in self.scripts for _ in range(script.weight)]
         self.casting = Casting(self.words, split)
 
@@ -55,9 +57,15 @@ class Teller:
         for attempt in range(100):
             rng.seed((((seed * 3 + SPLITS.index(self.split)) * 1_000_003 + number) << 7) + attempt)
             found = self._plan(rng)
-            if self.lengths[0] <= len(found.sentences) <= self.lengths[1] and HELD_OUT.isdisjoint(found.told()):
+            told = found.told()
+            if self._may(told):
                 return found
         raise ChoiceError(f"Seed {seed} gives no story number {number} without a lecture's sentence. Choose another seed.")
+
+    def _may(self, told: list[str]) -> bool:
+        """Whether these sentences may be a text of this split: of the right length, none of a lecture's, no words kept apart."""
+        fits = self.lengths[0] <= len(told) <= self.lengths[1] and HELD_OUT.isdisjoint(told)
+        return fits and (not self.apart or keeps(told, self.apart))
 
     def _plan(self, rng: random.Random) -> StoryPlan:
         draw = rng.random

@@ -22,6 +22,7 @@ class World:
     version: str
     added: tuple[str, ...] = ()
     lengths: tuple[int, int] = (4, 10)
+    apart: bool = False  # whether training keeps the words of the minimal pairs apart
 
     def files(self, folder: Path) -> Iterator[Path]:
         """Its text files in a folder, those of the first version before the others."""
@@ -29,7 +30,7 @@ class World:
             yield from sorted((folder / name).glob("*.txt"))
 
 
-WORLDS = {one.version: one for one in (World("1.0"), World("1.1", ("1.1",), (1, 12)))}
+WORLDS = {one.version: one for one in (World("1.0"), World("1.1", ("1.1",), (1, 12), apart=True))}
 
 
 def world(version: str = VERSION) -> World:

@@ -1,6 +1,17 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
-from explorer.records.analysis import Change, Comparison, Damage, Gradient, HeadStatistics, Lens, Places, Shuffle, Visibility
+from explorer.records.analysis import (
+    Change,
+    Comparison,
+    Damage,
+    Gradient,
+    HeadStatistics,
+    Lens,
+    MinimalScores,
+    Places,
+    Shuffle,
+    Visibility,
+)
 from explorer.records.corruption import (
     ACTIONS,
     Copied,
@@ -121,6 +132,7 @@ __all__ = [
     "Guess",
     "HeadStatistics",
     "Lens",
+    "MinimalScores",
     "Likeness",
     "Visibility",
     "Rates",

@@ -126,6 +126,16 @@ def _home(text: str, unmet: tuple[str, ...]) -> str:
     return SPLITS[min(number % 24, 2)] if number % 24 in (1, 2) else "train"
 
 
+def english_of(tree: Sentence) -> str:
+    """The English sentence that a tree means."""
+    return _written(english(tree), "english")
+
+
+def home_of(text: str) -> str:
+    """The split of a sentence in which no combination of words is kept out of training."""
+    return _home(text, ())
+
+
 def pairs(count: int, seed: int, split: str = "train") -> Iterator[Pair]:
     """`count` pairs of a split, the same for the same seed everywhere.
 
