@@ -72,7 +72,7 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
     elif not isinstance(what, str):
         made = own("given", what, held)
     else:
-        made = named(what)
+        made = corpus_named(what)
     return made if held is None else replace(made, held=lambda count, _: EvalData(held[:count]))
 
 
@@ -83,7 +83,7 @@ def _streamed(folder: Path, held: Texts | None) -> Corpus:
     return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
 
 
-def named(what: str) -> Corpus:
+def corpus_named(what: str) -> Corpus:
     """A corpus of ours by its name, with the version of its world and the number of its texts where they are not the usual ones:
     microworld-1.1:120000.
     """
