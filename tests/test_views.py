@@ -110,6 +110,7 @@ NO_TEXT = (
     "habits",
     "damage",
     "downstream",
+    "writes",
     "held-masks",
     "blueprint",
     *merges.VIEWS,
@@ -150,6 +151,15 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "changed": ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0)),
         "odd changed": ex.change(gpt2, ODD, ex.SilenceLayer("decoder", 0)),
         "damage": ex.damage(gpt2, SENTENCE),
+        "patched": ex.analysis.patch_sweep(bert, "Anna saw it.", "Tom saw it.", answers=("she", "he"), row=1),
+        "odd patched": ex.analysis.patch_sweep(gpt2, ODD, ODD.replace("Zebra", "zebra", 1), answers=("a", "b")),
+        "written to the vocabulary": ex.analysis.head_writes(bert, SENTENCE, layer=1, head=0, position=3),
+        "odd unit": replace(ex.analysis.unit_writes(gpt2, layer=0, unit=3), origin="<b>bold", model="<b>bold"),
+        "flow": ex.analysis.information_flow(gpt2, SENTENCE),
+        "odd flow": ex.analysis.information_flow(gpt2, ODD),
+        "flow of two": ex.analysis.information_flow(
+            random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
+        ),
         "lens": ex.lens(bert, SENTENCE),
         "odd lens": ex.lens(gpt2, ODD),
         "gradient": ex.gradient(bert, SENTENCE, row=3),

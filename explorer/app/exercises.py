@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
+from explorer.app import present
 from explorer.records import Exercise
 
+ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
 HINTS = {0: "a whole number", 1: "a number, one decimal"}
 
 
@@ -22,7 +25,17 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
     """Predict first, then see: `reveal` shows the picture once there is an answer. An answer redraws nothing else."""
     with st.container(border=True):
         st.markdown(f"**◇ Predict, then reveal.** {question.question}")
-        given = st.radio("Your guess", question.options, index=None, key=key, horizontal=True, label_visibility="collapsed")
+        given = st.radio(
+            "Your guess",
+            question.options,
+            index=None,
+            key=key,
+            horizontal=True,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        if given is None and present.answers():
+            given = question.answer
         if given is None:
             st.caption("Choose an answer to see what happens.")
             return
@@ -36,16 +49,28 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
 @st.fragment
 def exercises(items: Sequence[Exercise], key: str) -> None:
     """Exercises; each answer is checked against the numbers of this page."""
-    st.header("Exercises", divider="blue")
     for number, item in enumerate(items, 1):
         st.markdown(f"**{number}.** {item.question}")
         name = f"{key}.{number}"
         if item.options:
-            given = st.radio("Answer", item.options, index=None, key=name, horizontal=True, label_visibility="collapsed")
+            given = st.radio(
+                "Answer",
+                item.options,
+                index=None,
+                key=name,
+                horizontal=True,
+                label_visibility="collapsed",
+                persist_state="session",
+            )
         else:
             hint = HINTS.get(item.digits, f"a number, {item.digits} decimals")
             given = st.text_input(
-                f"Answer to exercise {number}", key=name, placeholder=hint, label_visibility="collapsed", width=320
+                f"Answer to exercise {number}",
+                key=name,
+                placeholder=hint,
+                label_visibility="collapsed",
+                width=320,
+                persist_state="session",
             )
         if given:
             _judge(item, given)

@@ -28,7 +28,7 @@ DEVIATION = 0.02
 class OutputConfig:
     """The shape of an output layer, and what its outputs mean.
 
-    `kind` "text" has no layer of its own: an encoder-decoder writes the answer. `pool` is the state that stands for a text: the
+    `kind` "text" has no layer of its own: an encoder-decoder writes the answer. `pool` is the state that represents a text: the
     first ([CLS]), the last, or the mean of all; "counts" leaves the states out and counts tokens. `bend` is the activation of a
     dense layer between this state and the classes, "" where there is none. Where two texts are read `apart`, their vectors are
     compared as [u; v; |u − v|; u ∘ v]. `mixed` is how many layers of an ELMo are mixed, `lstm` the width of a biLSTM that reads

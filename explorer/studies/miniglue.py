@@ -91,8 +91,8 @@ def measured(size: Size, say: Callable[[str], object] = lambda line: None, proce
     found = np.array(common_runs.each(one, each, processes)).reshape(shape)
     scores, seconds, blind = found[..., 0], found[..., 1], found[0, :, -1, 2]
     for i, system in enumerate(size.systems):
-        told = ", ".join(f"{task} {scores[i, j].mean():.3f}" for j, task in enumerate(size.tasks))
-        say(f"{system}: {told} ({seconds[i].mean():.1f} s each)")
+        averages = ", ".join(f"{task} {scores[i, j].mean():.3f}" for j, task in enumerate(size.tasks))
+        say(f"{system}: {averages} ({seconds[i].mean():.1f} s each)")
     metrics = tuple(task_named(task).metric for task in size.tasks)
     note = f"{size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; {size.asked} new texts with new words"
     return TaskTable(size.systems, size.tasks, metrics, scores, intervals(scores), seconds, blind, note)

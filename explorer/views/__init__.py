@@ -15,6 +15,7 @@ from explorer.views import (
     boundaries,
     chances,
     changes,
+    circuits,
     curves,
     detection,
     editing,
@@ -32,6 +33,7 @@ from explorer.views import (
     order,
     pieces,
     positions,
+    prompting,
     sentences,
     simple,
     start,
@@ -41,6 +43,7 @@ from explorer.views import (
     tiles,
     training,
     tree,
+    tuning,
     vectors,
     walk,
     words,
@@ -53,9 +56,9 @@ VIEWS: dict[str, View] = {
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,
-    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS,
+    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **circuits.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
-    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]

@@ -16,7 +16,7 @@ from explorer.analysis.evaluation.baselines import Measured
 from explorer.errors import ChoiceError
 from explorer.models.finetuned import FinetunedModel, stacked_rows
 from explorer.text.examples import examples_of_step, step_rng
-from explorer.training.device import autocast, seeded
+from explorer.training.device import autocast, forked, seeded
 from explorer.training.finetune.bodies import moved
 from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold
 from explorer.training.finetune.metrics import METRICS
@@ -24,7 +24,7 @@ from explorer.training.finetune.plan import FinetunePlan
 from explorer.training.finetune.targets import TargetExample, task_loss, with_targets
 from explorer.training.finetune.task import Task, majority
 from explorer.training.folder import enter
-from explorer.training.optimising import Optimiser
+from explorer.training.optimising import Optimiser, check_norm
 from explorer.training.processes import join_processes
 from explorer.training.run import Run
 
@@ -77,9 +77,9 @@ class FinetuneRun(Run[FinetunedModel]):
         """The losses of a step, with their gradients in the weights that move."""
         module, device = self.model.module, self.model.device
         module.zero_grad(set_to_none=True)
-        totals: dict[str, float] = {}
+        totals: dict[str, Tensor] = {}
         first = int(step_rng(self.plan.seed, number).integers(2**62))
-        with torch.random.fork_rng(devices=[] if device.type == "cpu" else None):
+        with forked(device):
             for place, rows in enumerate(np.array_split(np.arange(len(batch.examples)), self.plan.accumulate)):
                 part = [batch.examples[n] for n in rows]
                 seeded(device, first + place)
@@ -88,10 +88,12 @@ class FinetuneRun(Run[FinetunedModel]):
                 share = len(part) / len(batch.examples)
                 (share * torch.stack(list(losses.values())).sum()).backward()
                 for name, loss in losses.items():
-                    totals[name] = totals.get(name, 0.0) + share * float(loss.detach())
-        if not all(np.isfinite(list(totals.values()))):
+                    totals[name] = totals.get(name, 0.0) + share * loss.detach().double()
+        values, norm, _ = self.processes.all_reduce(module, totals, False, self.optimiser.norm)
+        if not all(np.isfinite(list(values.values()))):
             raise ChoiceError(f"The loss is not a number at step {number}. Choose a lower rate=….")
-        return totals
+        check_norm(norm)
+        return values
 
     @property
     def _still(self) -> bool:
