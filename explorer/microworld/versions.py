@@ -22,6 +22,7 @@ class World:
     version: str
     added: tuple[str, ...] = ()
     lengths: tuple[int, int] = (4, 10)
+    short_forms: bool = False  # whether English is translated with its short forms as well
     apart: bool = False  # whether training keeps the words of the minimal pairs apart
 
     def files(self, folder: Path) -> Iterator[Path]:
@@ -30,7 +31,7 @@ class World:
             yield from sorted((folder / name).glob("*.txt"))
 
 
-WORLDS = {one.version: one for one in (World("1.0"), World("1.1", ("1.1",), (1, 12), apart=True))}
+WORLDS = {one.version: one for one in (World("1.0"), World("1.1", ("1.1",), (1, 12), short_forms=True, apart=True))}
 
 
 def world(version: str = VERSION) -> World:
