@@ -35,7 +35,7 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
             persist_state="session",
         )
         if given is None and present.answers():
-            given = question.answer
+            given = str(question.answer)
         if given is None:
             st.caption("Choose an answer to see what happens.")
             return
