@@ -206,7 +206,7 @@ def measure(name: str, size: str, precision: str, rounds: int) -> str:
     found, own, shares = [], [], []
     ready = ours(side, steps, size, precision=precision)
     data = Rows(ready, steps)
-    pieces = sum(ready.batch(n).pieces for n in range(WARM + 1, steps + 1))
+    pieces = sum(ready.batch(n).tokens for n in range(WARM + 1, steps + 1))
     each = sum(work(ready, n) for n in range(WARM + 1, steps + 1)) / pieces
     for n in range(rounds):
         run = ours(side, steps, size, precision=precision)

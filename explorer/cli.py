@@ -1,4 +1,4 @@
-"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | finetune | miniglue | export | doctor`."""
+"""The command line: explorer app, lab, models, trace, corrupt, decode, fit, finetune, miniglue, labels, export, cache, doctor."""
 
 from __future__ import annotations
 
@@ -260,11 +260,11 @@ def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
     held, blind, moving = run.score("test"), run.blind("test"), run.moved
     found = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": held, "most frequent": blind}
     found |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
-    told = (
-        f"\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); {moving[0]:,} of {moving[1]:,} "
-        f"weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
+    summary = (
+        f"\n{run.report}\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); "
+        f"{moving[0]:,} of {moving[1]:,} weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
     )
-    _say(found, as_json, told)
+    _say(found, as_json, summary)
 
 
 def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
@@ -285,7 +285,7 @@ def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
 def miniglue(
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
     examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
-    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 200,
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     as_json: Json = False,
@@ -298,6 +298,23 @@ def miniglue(
     _say(study.as_plain(table), as_json, study.printed(table))
 
 
+@cli.command()
+def labels(  # noqa: PLR0913  one for each choice on the command line
+    seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
+    counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,100,200",
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
+    models: Annotated[str, typer.Option(help="Only these (BERT, GPT), separated by commas.")] = "",
+    tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    as_json: Json = False,
+) -> None:
+    """The score by the number of labelled texts, pre-trained and from scratch: measured again, with intervals and seconds."""
+    from explorer.studies import label_curves as study
+
+    size = study.sized(seeds, _names(counts), steps, models=_names(models), tasks=_names(tasks))
+    made = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
+    _say(study.as_plain(made), as_json, study.printed(made))
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
@@ -307,8 +324,8 @@ def _say_end(run: TrainingRun, stopped: bool, as_json: bool) -> None:
     if stopped and run.step < run.plan.steps:
         sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
         sys.exit(130)
-    told = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
-    _say({"folder": str(run.folder), "steps": run.step}, as_json, told)
+    summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
+    _say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
 
 
 def _opened(folder: Path | None) -> str:
@@ -354,6 +371,18 @@ def export(
 
     written = ex.export(ex.load(model), folder)
     _say({"folder": str(written), "files": sorted(p.name for p in written.iterdir())}, as_json, f"Written to {written}.")
+
+
+@cli.command()
+def cache(
+    empty: Annotated[bool, typer.Option("--empty", help="Remove everything that is kept there.")] = False, as_json: Json = False
+) -> None:
+    """Say where generated stories and their tokens are kept so that a training starts at once, or empty that folder."""
+    from explorer.text.disk_cache import cache_folder, cached_files, empty_cache
+
+    size, where = (empty_cache() if empty else sum(cached_files().values())), str(cache_folder() or "memory only")
+    said = f"{size / 1e6:.1f} MB removed from {where}." if empty else f"{where}: {size / 1e6:.1f} MB"
+    _say({"folder": where, "bytes": size, "removed": empty}, as_json, said)
 
 
 @cli.command()

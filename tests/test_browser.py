@@ -73,22 +73,27 @@ def test_the_page_works_in_light_and_dark_wide_and_narrow(
 
 def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads?part=one-head")
+    page = opened(browser, watch, app[0] + "/heads?part=combined")
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="gpt2", exact=True).click()
-    expect(page.locator(".gtitle").first).to_contain_text("decoder layer 0")
+    combined = page.locator(".gtitle", has_text="all layers: ")
+    expect(combined).to_contain_text("decoder, all layers: mean")
     page.get_by_label("Your sentence").fill("The walrus was tired.")
     page.get_by_label("Your sentence").press("Enter")
     expect(page.get_by_text("never seen in training").first).to_be_visible()
-    page.get_by_role("heading", name="Who looks at whom?").click()  # the arrow keys step when no text is being written
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(".gtitle").first).to_contain_text("masked")
+    page.get_by_test_id("stButtonGroup").get_by_text("rollout", exact=True).click()
+    expect(combined).to_contain_text("decoder, all layers: rollout")
     shared = page.url
-    assert "model=gpt2" in shared and "part=one-head" in shared and "walrus" in shared and "masked" in shared
+    assert "model=gpt2" in shared and "part=" in shared and "walrus" in shared and "rollout" in shared
     other = opened(browser, watch, shared)
-    expect(other.locator(".gtitle").first).to_contain_text("decoder layer 0, head 0: masked")
+    expect(other.locator(".gtitle", has_text="all layers: ")).to_contain_text("decoder, all layers: rollout")
     expect(other.get_by_label("Your sentence")).to_have_value("The walrus was tired.")
+    other.goto(app[0] + "/tokens")
+    other.wait_for_selector(DRAWN, state="attached")
+    other.get_by_role("heading", name="Tokens", exact=True).click()  # the arrow keys step when no text is being written
+    other.keyboard.press("ArrowLeft")
+    expect(other).to_have_url(re.compile("merges.step="))
     assert watch.faults == [] and app[1].read_text() == ""
 
 
@@ -99,7 +104,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
 )  # fmt: skip
 def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], query: str) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads?part=one-head&" + query.removeprefix("?"))
+    page = opened(browser, watch, app[0] + "/heads?part=combined&" + query.removeprefix("?"))
     page.on("dialog", lambda dialog: watch.faults.append("a script ran"))
     expect(page.locator(f"{DRAWN}, [data-testid=stAlert]").first).to_be_visible()
     assert page.get_by_text("Traceback").count() == 0 and page.locator("[data-testid=stException]").count() == 0
@@ -109,7 +114,7 @@ def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], q
 
 def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tmp_path: Path) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads?part=one-head")
+    page = opened(browser, watch, app[0] + "/heads?part=combined")
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("button", name="Numbers · Files · Code").click()
     page.get_by_role("tab", name="Files and code").click()
@@ -201,7 +206,7 @@ def click_on(page: Page, plot: Locator, mark: str, which: int) -> None:
 
 def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads?part=one-head")
+    page = opened(browser, watch, app[0] + "/heads?part=combined")
     page.wait_for_selector(DRAWN, state="attached")
     walk_to(page, "Inside", "Attention, step by step")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()

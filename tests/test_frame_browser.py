@@ -56,11 +56,11 @@ def test_every_part_has_an_address_and_fits(browser: Browser, app: tuple[str, Pa
 
 def test_the_bar_stays_in_view(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads?part=one-head", height=700)
+    page = opened(browser, watch, app[0] + "/attention?part=both-masks", height=700)
     page.wait_for_selector(HEATMAP, state="attached")
     rested(page)
     page.locator("[data-testid=stMain]").evaluate("e => e.scrollTo(0, 400)")
-    expect(page.get_by_role("heading", name="Who looks at whom?")).not_to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Attention, step by step")).not_to_be_in_viewport()
     expect(page.get_by_label("Your sentence")).to_be_in_viewport()
     assert watch.faults == []
     page.context.close()

@@ -116,8 +116,8 @@ def elmo_visibility(model: ElmoModel, text: Text, *, seed: int = 0) -> tuple[Vis
     """
     tokens = model.tokens(text)
     assert tokens.characters is not None, "its tokenizer was checked when the model was built"
-    letters = torch.tensor(tokens.characters, dtype=torch.long)[None]
-    with torch.enable_grad():
+    letters = torch.tensor(tokens.characters, dtype=torch.long, device=model.device)[None]
+    with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):  # its LSTM has no gradients outside training
         x = model.module.words(letters).detach().requires_grad_(True)  # [1, position, dim]
         onward = model.module.onward(x)[-1][0]
         back = model.module.back(x.flip(1))[-1][0].flip(0)
@@ -129,6 +129,6 @@ def elmo_visibility(model: ElmoModel, text: Text, *, seed: int = 0) -> tuple[Vis
 
 def _moved(states: Tensor, x: Tensor, seed: int) -> Any:
     """The length of the gradient of one random mix of each state [output, input]."""
-    mix = torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(seed))
+    mix = torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(seed)).to(x.device)
     rows = [torch.autograd.grad(state @ mix, x, retain_graph=True)[0][0].norm(dim=-1) for state in states]
     return torch.stack(rows).float().cpu().numpy()

@@ -21,7 +21,7 @@ from explorer.models.store import models
 from explorer.nn.config import FAMILIES
 from explorer.views import theme
 
-UNKEPT = {"analysis.generator", "models"}  # draws anew each time that it is asked; may have grown
+UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
@@ -44,7 +44,7 @@ def trace_of(name: str, text: str) -> Call:
 def made(what: Any) -> Any:
     """What a call makes, once for every visitor who asks the same. Records are read-only, so sharing is safe.
 
-    A call inside it is kept as well. What depends on files is made anew when they have changed.
+    A call inside it is kept as well. What depends on files is made again when they have changed.
     """
     if isinstance(what, Call):
         hosted.check_text((*what.given, *what.options.values()))
@@ -67,7 +67,7 @@ def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
     return tuple(call for name, call in every.items() if name not in refused)
 
 
-def stamp_of(what: Call) -> tuple[Stamp, ...]:
+def stamp_of(what: Expression) -> tuple[Stamp, ...]:
     """The times and sizes of the files that a call reads: of models that it opens, of steps and results that it reads."""
     return tuple(stamp(*FILES[one.last](one)) for one in calls(what) if isinstance(one, Call) and one.last in FILES)
 

@@ -1,4 +1,4 @@
-"""The strip of the guided tour, above every page while it runs. Its place stands in the address, so a reload keeps it."""
+"""The strip of the guided tour, above every page while it runs. Its step is in the address, so a reload keeps it."""
 
 from __future__ import annotations
 

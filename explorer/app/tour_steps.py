@@ -81,10 +81,10 @@ STEPS = (
         part="both-masks",
     ),
     TourStep(
-        "heads", "A layer has several heads, and each has different attention weights.", "Move the head.",
-        "A column: one token gets most weight. A line beside the diagonal: attention to a neighbour.", "head 1: weights",
-        {"model": "bert", "text": SENTENCE, "attention.head": 1},
-        part="one-head",
+        "heads", "A layer has several heads, and each has different attention weights.", "Click other heads on the board, or press ].",
+        "A column: one token gets most weight. A line beside the diagonal: attention to a neighbour.", "In attention, every token has a",
+        {"model": "bert", "text": SENTENCE},
+        part="board",
     ),
     TourStep(
         "heads", "The logit lens reads a prediction from each layer.", "Point at the cells of a column, from the first layer to the last.",
@@ -127,6 +127,16 @@ STEPS = (
         "elmo", "Before the Transformer, ELMo read letters and words from both sides.", "Write your own word.",
         "Even a word that was never seen in training gets a vector.", "From letters to a word", {"word": "fishing"},
         part="letters",
+    ),
+    TourStep(
+        "finetuning", "A pre-trained model learns a task from few labelled texts.", "Choose the task “entailment”.",
+        "Both texts stand in one row; only the state of [EXTRACT] is read.", "What is read for each task", {"tuned": "gpt2"},
+        part="inputs",
+    ),
+    TourStep(
+        "prompting", "A frozen model answers by the word it finds most probable.", "Choose another template.",
+        "The same text gets another answer, though no weight has changed.", "Ask it yourself", {"prompted": "gpt2"},
+        part="ask",
     ),
     TourStep(
         "decoding", "A model gives probabilities; a decoding strategy chooses the text.", "Change the number of beams.",

@@ -20,7 +20,9 @@ from explorer.records import Exercise
 
 FIRST: dict[str, Callable[[], Exercise | None]] = {
     "moved": lambda: start.moved_question(
-        made([hall.moved(name, start.TEXT, hall.choices(start.TEXT)[start.WORD], (start.OTHER,)) for name in hall.told()])
+        made(
+            [hall.moved(name, start.TEXT, hall.choices(start.TEXT)[start.WORD], (start.OTHER,)) for name in hall.shown_models()]
+        )
     ),
     "scale": lambda: attention.scale_question(made(Call("analysis.saturation"))),
     "heads": lambda: heads.pointing_question(made(Call("trace", model_of("bert"), SENTENCE))),

@@ -1,4 +1,4 @@
-"""Views on a Streamlit page: controls, picture, caption, numbers and files. Every choice stands in the address of the page."""
+"""Views on a Streamlit page: controls, picture, caption, numbers and files. Every choice is in the address of the page."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
 
     `what` is the call that makes the record, or several in a tuple: it is run and, with what a visitor takes along, printed.
     `steps` names the choice that the arrow keys move; `beside` writes
-    what the page has to say next to the picture, knowing what is chosen; `click` is told the point of the picture that was clicked;
-    `key` keeps apart what stands twice on a page.
+    what the page has to say next to the picture, knowing what is chosen; `click` is given the point of the picture that was clicked;
+    `key` distinguishes two uses of one view on a page.
     """
     record = made(what)
     reason = view.fits(record)
@@ -57,7 +57,7 @@ def _shown(  # noqa: PLR0913  what `show` was given
     beside: Callable[[dict[str, Any]], None] | None,
     click: Callable[[dict[str, Any]], None] | None,
 ) -> None:
-    """One view, drawn anew by itself when one of its controls is moved; a click may change the rest of the page, so all is drawn then."""
+    """One view, redrawn alone when one of its controls is moved; a click may change the rest of the page, so all of it is redrawn then."""
     name = named[0]
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
@@ -78,7 +78,7 @@ def _shown(  # noqa: PLR0913  what `show` was given
 
 
 def beside(view: View, several: Sequence[Call]) -> None:
-    """The same view of several records side by side, one below the other on a telephone; what it says stands once below them."""
+    """The same view of several records side by side, one below the other on a telephone; its caption is below them, once."""
     figures = level([present.larger(export.themed(view(made(what)), mode())) for what in several])
     for number, (column, what, figure) in enumerate(zip(st.columns(len(several)), several, figures, strict=True)):
         with column:
@@ -92,7 +92,7 @@ def beside(view: View, several: Sequence[Call]) -> None:
 
 
 def level(figures: Sequence[Any]) -> Sequence[Any]:
-    """Pictures that stand side by side: all as high as the highest, their titles and frames on one line."""
+    """Pictures side by side: all as high as the highest, their titles and frames on one line."""
     heights = [figure.layout.height or 0 for figure in figures]
     tops, bottoms = ([getattr(figure.layout.margin, side) or 0 for figure in figures] for side in ("t", "b"))
     for figure in figures:
@@ -131,7 +131,7 @@ def _numbers_and_files(view: View, figure: Any, chosen: dict[str, Any], named: t
 
 @st.fragment
 def _more(view: View, figure: Any, named: tuple[str, Any]) -> None:
-    """What stands folded below a narrow picture."""
+    """What is folded below a narrow picture."""
     _numbers_and_files(view, figure, {}, named)
 
 
@@ -229,13 +229,13 @@ def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, An
     name, what = named
     drawn = export.browser() is not None
     with st.container(horizontal=True):
-        for kind in ("html", "csv", "png", "svg"):
+        for kind in ("html", "csv", "png", "svg", "pdf"):
             make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
-            off = kind in ("png", "svg") and not drawn
+            off = kind in ("png", "svg", "pdf") and not drawn
             st.download_button(kind.upper(), make, f"{view.name}.{kind}", key=f"{name}.{kind}", disabled=off, on_click="ignore")
     if not drawn:
         st.caption(
-            "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
+            "PNG, SVG and PDF need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
         )
     arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
     st.code(f"{program(what)}\nex.show({view.name!r}, trace{arguments})", language="python")

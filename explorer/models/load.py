@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any, cast
@@ -163,14 +164,23 @@ def _export_finetuned(model: FinetunedModel, folder: str | Path) -> Path:
 
 
 def pick_device(device: str) -> torch.device:
-    """The device: "auto" takes a GPU where there is one."""
+    """The device: "auto" takes a GPU where there is one; of several processes on one machine each takes its own."""
     if device not in ("auto", "cpu", "cuda"):
         raise unknown("device", device, ("auto", "cpu", "cuda"))
     if device == "cuda" and not torch.cuda.is_available():
         raise ChoiceError("There is no CUDA device on this machine. Use device='cpu' or 'auto'.")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(device)
+    if device == "cpu":
+        return torch.device(device)
+    number = int(os.environ.get("LOCAL_RANK", "0"))
+    if number >= torch.cuda.device_count():
+        raise ChoiceError(
+            f"This is process {number} of those on this machine (counted from 0), but it has {torch.cuda.device_count()} GPU(s). "
+            "Start as many processes as there are GPUs, or use device='cpu'."
+        )
+    torch.cuda.set_device(number)  # before the first weight: else every process keeps a copy on the first GPU
+    return torch.device("cuda", number)
 
 
 def pick_precision(precision: str) -> torch.dtype:

@@ -203,6 +203,9 @@ class BiLM(nn.Module):
 
     def words(self, letters: Tensor) -> Tensor:
         """The vectors of words from their letters: from [batch, position, letter] to [batch, position, dim]."""
+        if letters.is_cuda:  # to find words that are alike, or how long the longest is, a GPU would be waited for
+            plain: Tensor = self.characters(letters.long().flatten(0, -2)).unflatten(0, letters.shape[:-1])
+            return plain
         different, which = once(letters.long())
         made: Tensor = self.characters(needed(different, self.widest))[which].unflatten(0, letters.shape[:-1])
         return made

@@ -20,7 +20,7 @@ Tensors = Mapping[str, Tensor]  # source, attention_mask, segments, labels, loss
 Losses = dict[str, Tensor]
 Loss = Callable[[Any, Tensors, float], Losses]  # of a Transformer, or of what else there is to train
 SUPERVISED_HEAD = 0  # the head of the last layer that `mlm_coref` teaches where to look
-ROUND = 64  # rows are scored in round numbers, since a processor prepares a product anew for every shape that it has not met
+ROUND = 64  # rows are scored in round numbers, since a processor prepares a product again for every new shape
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
 COUNTED_FULLY = 100.0  # GloVe: pairs that stand near each other so often, or more, count fully
 TEMPERATURE = 2.0
@@ -155,9 +155,14 @@ def distillation_loss(module: Transformer, batch: Tensors, smoothing: float) -> 
     parts = {
         "soft": TEMPERATURE**2 * functional.kl_div(one, other, reduction="batchmean", log_target=True),
         "hard": masked_cross_entropy(scores, batch, positions, smoothing),
-        "cosine": turned[batch["attention_mask"]].mean(),
+        "cosine": mean_where(turned, batch["attention_mask"]),
     }
     return {name: WEIGHTS[name] * loss for name, loss in parts.items()}
+
+
+def mean_where(values: Tensor, mask: Tensor) -> Tensor:
+    """The mean of the values where the mask is True; a GPU, which would be waited for to pick them out, weighs them instead."""
+    return (values * mask).sum() / mask.sum() if values.is_cuda else values[mask].mean()
 
 
 def seq2seq_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
@@ -194,7 +199,8 @@ def skipgram_loss(module: WordVectors, batch: Tensors, smoothing: float) -> Loss
     """
     middle, near, negatives = batch["source"], batch["labels"], batch["negatives"]  # [pair, 1], [pair, 1], [pair, 5]
     beside = torch.cat((near, negatives), dim=1)  # [pair, 6]
-    sign = torch.tensor([-1.0] + [1.0] * negatives.shape[1], device=beside.device)
+    sign = torch.ones(beside.shape[1], device=beside.device)
+    sign[0] = -1
     means = functional.softplus(sign * module.closeness(middle, beside)).mean(0)
     return {"near": means[0], "strangers": means[1:].sum()}
 

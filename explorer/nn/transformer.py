@@ -54,7 +54,7 @@ class Embeddings(nn.Module):
             parts["position"] = added.expand_as(parts["token"])
         if self.segments is not None:
             parts["segment"] = self.segments(torch.zeros_like(ids) if segments is None else segments)
-        total = sum(parts.values(), torch.zeros(()).to(parts["token"]))
+        total = sum(parts.values(), parts["token"].new_zeros(()))
         tap.tap("embeddings", self.stream, **parts, sum=total)
         made: Tensor = self.drop(total if self.norm is None else self.norm(total))
         return made

@@ -7,7 +7,7 @@ row. Documents are read in stretches of at most 64 kB, so that a file of any siz
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -44,7 +44,12 @@ class CorpusPart(Protocol):
 
 def texts(source: str | Path) -> Iterator[str]:
     """Every document of a source as one text, for example to learn a tokenizer from."""
-    for part in parts(source):
+    yield from documents_of(parts(source))
+
+
+def documents_of(found: Sequence[CorpusPart]) -> Iterator[str]:
+    """Every document of these parts as one text."""
+    for part in found:
         held: list[str] = []
         for stretch in part.stretches(0):
             held.append(stretch.text)

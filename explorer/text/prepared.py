@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ import numpy as np
 
 from explorer.errors import FileError, TextError
 from explorer.records import Prepared
-from explorer.text.corpora import CorpusPart, Stretch, parts
+from explorer.text.corpora import CorpusPart, Stretch, documents_of, parts
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
 from explorer.text.tokenizers import Tokenizer
 
-PIECES, SENTENCES, DOCUMENTS = "ids.bin", "sentences.bin", "documents.bin"
+PIECES, SENTENCES, DOCUMENTS, WORDS = "ids.bin", "sentences.bin", "documents.bin", "words.bin"
+TOKENIZER, HELD = "tokenizer.json", "held.json"
+SHARE, MOST = 0.02, 64  # the last texts are held out, and so many of them are kept as they are written
+INSIDE, BEGINS, NO_WORD = 0, 1, 2  # a token goes on with the word before it, begins one, or is part of none
 CARD, POINT = "corpus.json", "unfinished.json"
 BATCH = 1 << 20  # letters that are cut into tokens at once
 EVERY = 2.0  # seconds between two resume points
@@ -47,13 +51,18 @@ class Point:
 
 
 class PreparedCorpus:
-    """A prepared corpus, read from disk as it is needed: `ids`, and where `sentences` and `documents` begin among them."""
+    """A prepared corpus, read from disk as it is needed: `ids`, and where `sentences` and `documents` begin among them.
+
+    `words` says of each token whether it begins a word, goes on with one, or is part of none.
+    """
 
     def __init__(self, folder: str | Path) -> None:
         card = read_card(Path(folder))
         self.folder, self.source = Path(folder), str(card["source"])
         kinds = ((PIECES, card["dtype"], "tokens"), (SENTENCES, "int64", "sentences"), (DOCUMENTS, "int64", "documents"))
         self.ids, self.sentences, self.documents = (self._open(name, kind, card[count]) for name, kind, count in kinds)
+        self.words = self._open(WORDS, "uint8", card["tokens"]) if (self.folder / WORDS).is_file() else None
+        self.fingerprint = str(card["identity"]["tokenizer"])
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -124,10 +133,12 @@ class TokenWriter:
 
     def __init__(self, found: Sequence[CorpusPart], tokenizer: Tokenizer, folder: Path, identity: dict[str, Any]) -> None:
         self.parts, self.tokenizer, self.folder, self.identity = found, tokenizer, folder, identity
+        self.special = np.array(sorted(tokenizer.special), np.int64)
         self.dtype = np.dtype("uint16" if tokenizer.vocabulary.size <= 1 << 16 else "uint32")
         self.point = self._resume()
-        sizes = (self.dtype.itemsize * self.point.tokens, 8 * self.point.sentences, 8 * self.point.documents)
-        paths = [folder / name for name in (PIECES, SENTENCES, DOCUMENTS)]
+        point = self.point
+        sizes = (self.dtype.itemsize * point.tokens, 8 * point.sentences, 8 * point.documents, point.tokens)
+        paths = [folder / name for name in FILES]
         if any(path.stat().st_size < size for path, size in zip(paths, sizes, strict=True)):
             raise FileError(f"The unfinished corpus in {folder} is not whole. Delete {folder} and prepare it again.")
         self.files = [path.open("r+b") for path in paths]
@@ -158,13 +169,16 @@ class TokenWriter:
         """Cut some stretches into tokens and append them."""
         coded = self.tokenizer.core.encode_batch([stretch.text for stretch in batch], add_special_tokens=False)
         point = self.point
-        pieces, sentences, documents = [], [], []
+        pieces, sentences, documents, words = [], [], [], []
         for stretch, cut in zip(batch, coded, strict=True):
             if cut.ids:
                 if not point.inside:
                     documents.append(point.tokens)
                 pieces.append(np.array(cut.ids, dtype=self.dtype))
+                words.append(word_marks(cut.word_ids, pieces[-1], self.special))
                 found = sentence_starts(stretch.text, [end for _, end in cut.offsets])
+                if (words[-1] == NO_WORD).any():  # a text that writes out special tokens: they are in no sentence
+                    found = self._around_special(stretch.text, found)
                 starts = point.tokens + found[int(point.inside and point.unfinished) : np.searchsorted(found, len(cut.ids))]
                 sentences.append(starts)
                 point.unfinished = int(found[-1]) < len(cut.ids)
@@ -172,8 +186,23 @@ class TokenWriter:
             point.inside = (point.inside or bool(cut.ids)) and not stretch.ends
             point.place = stretch.next
         point.documents += len(documents)
-        for file, arrays in zip(self.files, (pieces, sentences, [np.array(documents, np.int64)]), strict=True):
+        for file, arrays in zip(self.files, (pieces, sentences, [np.array(documents, np.int64)], words), strict=True):
             file.write(b"".join(array.tobytes() for array in arrays))
+
+    def _around_special(self, text: str, found: np.ndarray) -> np.ndarray:
+        """Where sentences begin in a text with special tokens, as the tokenizer numbers them."""
+        numbers = np.array(self.tokenizer.encode(text, special=False).sentences)
+        real = np.flatnonzero(numbers >= 0)
+        starts = real[np.diff(numbers[real], prepend=-1) > 0]
+        return np.append(starts, found[found >= len(numbers)]) if len(starts) else found
+
+    def _keep_held(self) -> None:
+        """The texts that a run is measured on, as they are written, and the tokenizer that cut all of them."""
+        many = max(1, round(SHARE * self.point.documents)) if self.point.documents > 1 else 0
+        first = self.point.documents - many
+        texts = islice(documents_of(self.parts), first, first + min(many, MOST)) if many else ()
+        replace(self.folder / HELD, {"first": first, "texts": list(texts)})
+        self.tokenizer.save(self.folder / TOKENIZER)
 
     def _save(self) -> None:
         for file in self.files:
@@ -185,6 +214,7 @@ class TokenWriter:
         if not self.point.tokens:
             raise TextError(f"{source} holds no text, only spaces and line ends.")
         self._save()
+        self._keep_held()
         counts = {name: getattr(self.point, name) for name in ("tokens", "sentences", "documents")}
         card = {"source": source, "dtype": self.dtype.name, **counts, "identity": self.identity}
         replace(self.folder / CARD, card)
@@ -192,7 +222,7 @@ class TokenWriter:
 
     def _resume(self) -> Point:
         """The last safe point, or the beginning."""
-        for name in (PIECES, SENTENCES, DOCUMENTS):
+        for name in FILES:
             (self.folder / name).touch()
         if not (self.folder / POINT).is_file():
             return Point()
@@ -213,6 +243,21 @@ def letter_groups(stretches: Iterator[Stretch]) -> Iterator[list[Stretch]]:
             held, letters = [], 0
     if held:
         yield held
+
+
+def word_marks(words: Sequence[int | None], ids: np.ndarray, special: np.ndarray) -> np.ndarray:
+    """For each token whether it begins a word, goes on with one, or is part of none, given the number of its word."""
+    try:
+        numbers = np.array(words, dtype=np.int64)
+    except TypeError:  # None: a token that the library counts to no word
+        numbers = np.array([-1 if word is None else word for word in words], dtype=np.int64)
+    marks = np.full(len(numbers), BEGINS, np.uint8)
+    marks[1:][numbers[1:] == numbers[:-1]] = INSIDE
+    marks[np.isin(ids, special)] = NO_WORD
+    return marks
+
+
+FILES = (PIECES, SENTENCES, DOCUMENTS, WORDS)
 
 
 def sentence_starts(text: str, ends: Sequence[int]) -> np.ndarray:

@@ -71,6 +71,11 @@ class Tokenizer:
         self.style = _style(core)
         self.bytes = self.style == "bytes"
 
+    @property
+    def special(self) -> frozenset[int]:
+        """The ids that are no part of a text: marks, padding, masks; not the unknown token."""
+        return frozenset(self._special)
+
     def encode(self, text: str, pair: str | None = None, special: bool = True) -> Tokens:
         """The tokens of a text, or of two; with the special tokens of this tokenizer unless `special` is False."""
         for given in (text, *(() if pair is None else (pair,))):

@@ -12,6 +12,7 @@ from explorer.analysis.evaluation.measures import COUNTED, ENDLESS, Measurement
 from explorer.errors import unknown
 from explorer.models.model import TrainableModel
 from explorer.models.ngram import NGram
+from explorer.text.streamed import StreamedExamples
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.corpora import MEASURED, Corpus
 from explorer.training.distillation import Teacher
@@ -81,12 +82,16 @@ class Checks:
             self._ready = self._prepared(model)
         return Measured() if self._ready is None else self._ready(model)
 
+    def _counted(self) -> Sequence[Any]:
+        """The texts of the training that a rule counts: all of them, or some where they are on the disk."""
+        return self.stories.sample() if isinstance(self.stories, StreamedExamples) else self.stories
+
     def _prepared(self, model: TrainableModel | NGram) -> Measurement | None:
         held = self.corpus.held(MEASURED, "validation")
         if all(map(blank, held.texts)):
             return None
         if isinstance(model, TrainableModel):
-            held = with_baseline(held, self.objective, model.tokenizer, lambda: self.stories)
+            held = with_baseline(held, self.objective, model.tokenizer, self._counted)
             if OBJECTIVES[self.objective].taught and self.teacher is not None:
                 held = replace(held, teacher=self.teacher.model)
         return measurement(model, self.objective, held, strategy=self.strategy)

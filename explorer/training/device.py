@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -23,7 +25,7 @@ def pick_autocast(precision: str, device: torch.device) -> str:
 
 
 def quick_in_half(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 in units of its own (a processor: AVX512-BF16 or AMX)."""
+    """Whether the device multiplies bfloat16 in special units (a processor: AVX512-BF16 or AMX)."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     known = (getattr(torch.cpu, f"_is_{unit}_supported", bool) for unit in ("avx512_bf16", "amx_tile"))
@@ -53,6 +55,11 @@ def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
     if device.type != "cuda":
         return {name: value.to(device) for name, value in made.items()}
     return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy
+
+
+def forked(device: torch.device) -> AbstractContextManager[None]:
+    """While inside, random numbers on this device are drawn without a trace: those of the processor and of no other device come back."""
+    return torch.random.fork_rng(devices=[] if device.type == "cpu" else [device.index or 0], device_type="cuda")
 
 
 def seeded(device: torch.device, number: int) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -40,11 +41,17 @@ def grouped(weights: list[nn.Parameter], paces: Mapping[int, float]) -> list[dic
     return [{"params": [p for p in weights if paces.get(id(p), 1.0) == lr_scale], "lr_scale": lr_scale} for lr_scale in every]
 
 
+def check_norm(norm: float) -> None:
+    """Refuse an update by gradients that are no numbers."""
+    if not math.isfinite(norm):
+        raise ChoiceError("A gradient is no finite number. Choose a lower rate=…; the last resume point is intact.")
+
+
 class Optimiser:
     """Two optimisers that move together, with a state that can be written down and read again."""
 
     def __init__(self, module: nn.Module, kind: str = "muon", rate: float | None = None) -> None:
-        self.module = module
+        self.module, self._norm = module, cast("Tensor | None", None)
         inner = [p for name, p in module.named_parameters() if kind == "muon" and ".layers." in f".{name}" and p.dim() == 2]
         taken, paces = {id(p) for p in inner}, pace_of(module)
         outer = [p for p in module.parameters() if id(p) not in taken]
@@ -60,14 +67,18 @@ class Optimiser:
         if inner:
             self.parts.append((StackedMuon(grouped(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
 
+    def norm(self) -> Tensor:
+        """The length of all gradients as one vector, by which the next step clips them. Nobody waits for it here."""
+        self._norm = nn.utils.get_total_norm([p.grad for p in self.module.parameters() if p.grad is not None])
+        return self._norm
+
     def step(self, share: float) -> None:
         """One update with this share of the full rates; gradients are clipped and then forgotten."""
-        try:
-            nn.utils.clip_grad_norm_(self.module.parameters(), CLIP, error_if_nonfinite=True)
-        except RuntimeError as error:
-            raise ChoiceError(
-                "A gradient is no finite number. Choose a lower rate=…; the last resume point is intact."
-            ) from error
+        if self._norm is None:
+            check_norm(float(self.norm()))
+        assert self._norm is not None
+        nn.utils.clip_grads_with_norm_(self.module.parameters(), CLIP, self._norm)
+        self._norm = None
         for optimiser, full in self.parts:
             for group in optimiser.param_groups:
                 group["lr"] = full * share * group["lr_scale"]

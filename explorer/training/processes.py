@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -56,22 +57,33 @@ class Processes:
                 "Take a larger batch or fewer parts."
             )
 
-    def all_reduce(self, module: torch.nn.Module, losses: dict[str, Tensor], stopped: bool) -> tuple[dict[str, float], bool]:
-        """The losses of all processes and whether any was stopped, the same in each; the gradients are added up in the module."""
+    def all_reduce(
+        self, module: torch.nn.Module, losses: dict[str, Tensor], stopped: bool, norm: Callable[[], Tensor]
+    ) -> tuple[dict[str, float], float, bool]:
+        """The losses of all processes, the norm of their gradients and whether any was stopped, the same in each.
+
+        The gradients are added up in the module. The device is waited for once.
+        """
         if self.accelerator is None:
-            return {name: float(value) for name, value in losses.items()}, stopped
+            *values, size = torch.stack([value.reshape(()) for value in (*losses.values(), norm())]).tolist()
+            return dict(zip(losses, values, strict=True)), size, stopped
         weights = list(module.parameters())
         device = weights[0].device
         kind = torch.promote_types(weights[0].dtype, torch.float32)
-        has = torch.tensor([weight.grad is not None for weight in weights], device=device)
-        sent = [torch.tensor([float(stopped)], device=device), *(value.reshape(1) for value in losses.values()), has]
+        known = torch.tensor([float(stopped), *(weight.grad is not None for weight in weights)], dtype=kind)
+        stop, has = (
+            (known.pin_memory() if device.type == "cuda" else known).to(device, non_blocking=True).split([1, len(weights)])
+        )
+        sent = [stop, *(value.reshape(1) for value in losses.values()), has]
         grads = [(torch.zeros_like(weight) if weight.grad is None else weight.grad).reshape(-1) for weight in weights]
         whole = self.accelerator.reduce(torch.cat([part.to(kind) for part in (*sent, *grads)]), reduction="sum")
         flags, *rest = whole.split([1 + len(losses) + len(weights), *(weight.numel() for weight in weights)])
-        for weight, grad, some in zip(weights, rest, flags[1 + len(losses) :].tolist(), strict=True):
-            weight.grad = grad.view_as(weight).to(weight.dtype) if some else None
-        values = flags[: 1 + len(losses)].tolist()
-        return dict(zip(losses, values[1:], strict=True)), values[0] > 0
+        for weight, grad in zip(weights, rest, strict=True):
+            weight.grad = grad.view_as(weight).to(weight.dtype)
+        size, stop, *values = torch.cat((norm().reshape(1).to(kind), flags)).tolist()
+        for weight, some in zip(weights, values[len(losses) :], strict=True):
+            weight.grad = weight.grad if some else None
+        return dict(zip(losses, values, strict=False)), size, stop > 0
 
 
 def scaled(loss: Tensor, share: float) -> Tensor:
@@ -98,9 +110,10 @@ def join_processes(on_cpu: bool) -> Processes:
     import atexit
 
     import torch.distributed as distributed
-    from accelerate import Accelerator  # late: a single process does not wait for it
+    from accelerate import Accelerator, InitProcessGroupKwargs  # late: a single process does not wait for it
 
-    accelerator = Accelerator(cpu=on_cpu)
+    patient = InitProcessGroupKwargs(timeout=timedelta(hours=2))  # while one of them measures or writes, the others wait
+    accelerator = Accelerator(cpu=on_cpu, kwargs_handlers=[patient])
     atexit.register(lambda: distributed.destroy_process_group() if distributed.is_initialized() else None)
     if accelerator.num_processes != wanted():
         raise ChoiceError(

@@ -23,12 +23,12 @@ from explorer.records import TrainingStep
 from explorer.records.summary import Summarised, Summary, of_run
 from explorer.text.examples import example_rng, examples_of_step, step_rng
 from explorer.training import resume
-from explorer.training.device import autocast, compiled, seeded, tensors
+from explorer.training.device import autocast, compiled, forked, seeded, tensors
 from explorer.training.distillation import Teacher, loss_of
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import defer_sigint, memory_for
 from explorer.training.objectives import OBJECTIVES
-from explorer.training.optimising import Optimiser
+from explorer.training.optimising import Optimiser, check_norm
 from explorer.training.plan import Plan, check_fits, check_heads, check_loss_mask
 from explorer.training.prefetch import made_ahead
 from explorer.training.processes import join_processes, scaled
@@ -128,7 +128,7 @@ class Run(Summarised, Generic[Trained]):
         totals: dict[str, Tensor] = {}
         module.zero_grad(set_to_none=True)  # what a step that failed may have left
         first = int(step_rng(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
-        with torch.random.fork_rng(devices=[] if device.type == "cpu" else None):
+        with forked(device):
             for place, part, shares in self.processes.parts(batch, self.plan.accumulate, self.objective.weigh):
                 seeded(device, first + place)
                 with autocast(device, self.plan.precision):
@@ -138,11 +138,12 @@ class Run(Summarised, Generic[Trained]):
                 if whole.requires_grad:
                     whole.backward()
                 for name, loss in weighted.items():
-                    totals[name] = totals.get(name, 0) + loss.detach()
-        values, self._agreed = self.processes.all_reduce(module, totals, self._stopped)
+                    totals[name] = totals[name] + loss.detach() if name in totals else loss.detach()
+        values, norm, self._agreed = self.processes.all_reduce(module, totals, self._stopped, self.optimiser.norm)
         wrong = next((name for name, value in values.items() if not math.isfinite(value)), None)
         if wrong is not None:  # before the update, so that the point which is kept is still a good one
             raise ChoiceError(f"The loss {wrong!r} is not a number at step {number}. Choose a lower rate=….")
+        check_norm(norm)
         return values
 
     def _measured(self, made: TrainingStep) -> TrainingStep:

@@ -96,6 +96,16 @@ LESSONS: dict[str, Lesson] = {
             models=("elmo",),
         ),
         Lesson(
+            "finetuning",
+            "Fine-tuning",
+            "L0 L1 L2 L4",
+            "Pre-train once, fine-tune many times: few labels, several ways, live.",
+            models=("bert", "gpt2"),
+        ),
+        Lesson(
+            "prompting", "Prompting", "L1 L2", "Let a frozen model answer by the word it finds most probable.", models=("gpt2",)
+        ),
+        Lesson(
             "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
         ),
         Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Silence heads, move words, take parts away, and see what breaks."),

@@ -21,6 +21,7 @@ from explorer.training.finetune.plan import RATES, FinetunePlan
 from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
 
+WITHOUT_ATTENTION = 1e-2  # the rate of models that have no attention layers
 WORDS = 20_000  # the most words that a bag of words counts
 
 
@@ -105,5 +106,5 @@ def _plan(task: Task, model: TrainableModel, given: dict[str, Any]) -> FinetuneP
 
 
 def usual_rate(plan: FinetunePlan, model: TrainableModel) -> float:
-    """The rate where none is given: the fewer weights move, the faster; single words move as fast as an output layer."""
-    return RATES["frozen"] if model.family == "static" else RATES[plan.kind_of_how]
+    """The rate where none is given: the fewer weights move, the faster. Word vectors and ELMo's biLSTM have one of their own."""
+    return WITHOUT_ATTENTION if model.family in ("static", "bilm") and plan.how != "scratch" else RATES[plan.kind_of_how]

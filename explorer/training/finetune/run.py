@@ -16,7 +16,7 @@ from explorer.analysis.evaluation.baselines import Measured
 from explorer.errors import ChoiceError
 from explorer.models.finetuned import FinetunedModel, stacked_rows
 from explorer.text.examples import examples_of_step, step_rng
-from explorer.training.device import autocast, seeded
+from explorer.training.device import autocast, forked, seeded
 from explorer.training.finetune.bodies import moved
 from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold
 from explorer.training.finetune.metrics import METRICS
@@ -24,7 +24,7 @@ from explorer.training.finetune.plan import FinetunePlan
 from explorer.training.finetune.targets import TargetExample, task_loss, with_targets
 from explorer.training.finetune.task import Task, majority
 from explorer.training.folder import enter
-from explorer.training.optimising import Optimiser
+from explorer.training.optimising import Optimiser, check_norm
 from explorer.training.processes import join_processes
 from explorer.training.run import Run
 
@@ -49,6 +49,7 @@ class FinetuneRun(Run[FinetunedModel]):
     ) -> None:
         self.model, self.task, self.plan, self.folder = model, task, plan, folder
         self.examples = with_targets(model, examples, plan.too_long)
+        self.report = reported(model, examples, self.examples, plan.too_long)
         self.stories = self.examples
         self.measure = self._checked
         self.processes = join_processes(model.device.type == "cpu")
@@ -76,9 +77,9 @@ class FinetuneRun(Run[FinetunedModel]):
         """The losses of a step, with their gradients in the weights that move."""
         module, device = self.model.module, self.model.device
         module.zero_grad(set_to_none=True)
-        totals: dict[str, float] = {}
+        totals: dict[str, Tensor] = {}
         first = int(step_rng(self.plan.seed, number).integers(2**62))
-        with torch.random.fork_rng(devices=[] if device.type == "cpu" else None):
+        with forked(device):
             for place, rows in enumerate(np.array_split(np.arange(len(batch.examples)), self.plan.accumulate)):
                 part = [batch.examples[n] for n in rows]
                 seeded(device, first + place)
@@ -87,10 +88,12 @@ class FinetuneRun(Run[FinetunedModel]):
                 share = len(part) / len(batch.examples)
                 (share * torch.stack(list(losses.values())).sum()).backward()
                 for name, loss in losses.items():
-                    totals[name] = totals.get(name, 0.0) + share * float(loss.detach())
-        if not all(np.isfinite(list(totals.values()))):
+                    totals[name] = totals.get(name, 0.0) + share * loss.detach().double()
+        values, norm, _ = self.processes.all_reduce(module, totals, False, self.optimiser.norm)
+        if not all(np.isfinite(list(values.values()))):
             raise ChoiceError(f"The loss is not a number at step {number}. Choose a lower rate=….")
-        return totals
+        check_norm(norm)
+        return values
 
     @property
     def _still(self) -> bool:
@@ -126,7 +129,10 @@ class FinetuneRun(Run[FinetunedModel]):
         """Held-out texts of a split as the model reads them."""
         wanted = count or self.plan.asked
         return with_targets(
-            self.model, draw_labelled(self.task, wanted, split), "cut" if self.plan.too_long == "cut" else "skip"
+            self.model,
+            draw_labelled(self.task, wanted, split),
+            "cut" if self.plan.too_long == "cut" else "skip",
+            only_asked=True,
         )
 
     def score(self, split: str = "test", count: int | None = None) -> float:
@@ -149,6 +155,18 @@ class FinetuneRun(Run[FinetunedModel]):
         wanted = {"plan": asdict(self.plan), "architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
         enter(folder, wanted | {"tokenizer": {"sha256": tokens}, "output": asdict(self.model.output)})
         self._take_up(folder)
+
+
+def reported(model: FinetunedModel, given: Sequence[Labelled], kept: Sequence[TargetExample], too_long: str) -> str:
+    """What became of the labelled texts: how many are learned from, cut or left out because the model cannot read them whole."""
+    many = len(given) - len(kept)
+    cut = (
+        sum(max(map(len, rows)) > model.longest for rows in model.rows([one.asked for one in given]))
+        if too_long == "cut"
+        else 0
+    )
+    left = f"; left out: {many} with more than {model.longest} tokens (too_long='cut' keeps their beginnings)" if many else ""
+    return f"{len(kept)} labelled texts{left}{f'; cut to {model.longest} tokens: {cut}' if cut else ''}."
 
 
 def _filled(states: list[Tensor]) -> Tensor:

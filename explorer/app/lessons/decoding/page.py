@@ -41,6 +41,7 @@ def bars(said: tuple[int, ...]) -> None:
             st.button(label, key=f"force.{rank}", on_click=desk.choose, args=("path", (*said, int(here.ids[rank]))))
         st.button("Back", key="force.back", on_click=desk.choose, args=("path", said[:-1]), disabled=not said)
         st.button("From the start", key="force.none", on_click=desk.choose, args=("path", ()), disabled=not said)
+    desk.computed(name, text, said)
 
 
 def next_tokens() -> None:

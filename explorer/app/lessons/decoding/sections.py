@@ -34,24 +34,24 @@ def every_text(name: str, text: str, among: list[int]) -> None:
     web.show(VIEWS["written"], tried, key="tiny")
 
 
-def watching(key: str) -> Call:
-    """The translation of the sentence that a visitor wrote."""
+def watching(key: str) -> tuple[str, Call]:
+    """The sentence that a visitor wrote, and its translation."""
     source = st.text_input("An English sentence for the translator", lesson.SOURCE, key=key, bind="query-params", width=620)
-    return desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
+    return source, desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
 
 
 def translating() -> None:
     """What a translator looks at while it writes."""
-    call = watching("source")
+    source, call = watching("source")
     seen = read(call)
     st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
     st.caption(lesson.GENDER)
-    web.show(VIEWS["growing"], call, steps="step")
+    desk.rewritten(source, call)
 
 
 def cache() -> None:
     """What is computed at each step, and what is reused."""
-    call = watching("source.cached")
+    _, call = watching("source.cached")
     read(call)
     web.show(VIEWS["cache"], call)
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import board, web
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -15,11 +15,16 @@ from explorer.app.lessons.families import parts
 from explorer.app.lessons.families import questions as lesson
 from explorer.views import VIEWS
 
-INSIDE = {"Block by block": "residual-stream", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
+INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
 
 
 def show_masks() -> None:
     """The mask, the attention weights and the loss: on this text, then on new stories."""
+    side = "encoder" if family == "encoder" else "decoder"
+    st.markdown(
+        "**T** moves to the next mask, or drag the moment below the board: watch the weights, and who takes part in a sum."
+    )
+    board.series(parts.masks(name, text), key="masks.board", first={"stream": side, "layer": 0, "station": "softmax"})
     web.show(VIEWS["under-masks"], parts.under(name, text))
     if family != "encoder-decoder":
         web.show(VIEWS["held-masks"], parts.held(name))
@@ -71,6 +76,10 @@ def stream() -> None:
     if INSIDE[shown] == "lens":
         read(parts.lens(name, text))
         web.show(VIEWS["lens"], parts.lens(name, text))
+    elif INSIDE[shown] == "board":
+        first = made(parts.traced(name, text)).attention[0].stream
+        begin = {"stream": first, "layer": 0, "head": 0, "station": "add1"}
+        board.show(parts.traced(name, text), key="families.board", first=begin)
     else:
         web.show(VIEWS[INSIDE[shown]], parts.traced(name, text))
 
@@ -88,7 +97,8 @@ def sightlines() -> None:
 def growing() -> None:
     """The encoder once, the decoder step by step."""
     st.markdown(read(partial(parts.once, text)))
-    web.show(VIEWS["growing"], parts.watched(text))
+    begin = {"stream": "decoder", "layer": 0, "head": 0, "station": "softmax"}
+    board.show(parts.translated(text), key="writing.board", first=begin, steps=parts.watched(text).attr("steps"))
 
 
 page = LessonPage(

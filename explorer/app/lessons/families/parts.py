@@ -10,7 +10,7 @@ import streamlit as st
 
 from explorer.app import recorded, web
 from explorer.app.cached import cached
-from explorer.app.call import Call, Expression
+from explorer.app.call import Call, CallPart, Expression
 from explorer.app.controls import made, model_of, opened, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.lessons.elmo.parts import elmo
@@ -120,6 +120,18 @@ EXPOSED = {"gpt2": stories, "transformer": translations}
 def watched(text: str) -> Call:
     """The translation of a text, with what every step looked at."""
     return Call("decoding.watch", model_of("transformer"), text, max_tokens=ANSWER)
+
+
+def masks(name: str, text: str) -> dict[str, CallPart]:
+    """The same text as it is read under every mask, by the name of the mask."""
+    call = under(name, text)
+    return {mask: call.attr("traces").item(mask) for mask in made(call).traces}
+
+
+def translated(text: str) -> Call:
+    """One pass of the translator over a text and all that it wrote."""
+    written = Call("list", watched(text).attr("steps").item(-1).attr("ids"))
+    return Call("trace", model_of("transformer"), text, target=written, blocks=True)
 
 
 def block(record: Blueprint, chosen: Mapping[str, Any]) -> None:

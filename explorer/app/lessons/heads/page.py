@@ -1,7 +1,6 @@
 """Lesson 5. Heads and layers: one head stage by stage, all at a glance, combined, over many texts, and other measures."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -34,8 +33,8 @@ def supervised(name: str) -> bool:
     return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
 
 
-def formula(chosen: dict[str, Any]) -> None:
-    """The lecture's formula with the numbers of this model, and how far the picture is from the model."""
+def formula() -> None:
+    """The lecture's formula with the numbers of this model, and how far the board is from the model."""
     width = record.attention[0].q.shape[-1]
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     st.markdown(
@@ -99,6 +98,7 @@ def board_of_heads() -> None:
     """The board, at the weights."""
     first = {"stream": record.attention[0].stream, "layer": 0, "head": 0, "station": "softmax"}
     board.show(traced, key="heads.board", first=first)
+    formula()
 
 
 page = LessonPage(
@@ -114,8 +114,6 @@ warn_of_unseen(record.source)
 
 page.parts(
     PagePart("Every head on the board", board_of_heads, "Board"),
-    PagePart("One head, one stage", partial(web.show, VIEWS["attention"], traced, steps="stage", beside=formula), "One head"),
-    PagePart("All heads of a layer", partial(web.show, VIEWS["heads"], traced), "A layer"),
     PagePart("All heads of all layers", glance, "All layers"),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined"),
     PagePart("Patterns over many texts", over_texts, "Many texts"),

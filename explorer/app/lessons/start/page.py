@@ -4,13 +4,19 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import tour, web
+from explorer.app import board, tour, web
 from explorer.app.controls import made, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
 from explorer.views import VIEWS
+
+
+def on_board() -> None:
+    """The sentence through one layer of an encoder, on the board, which begins to play."""
+    passed = hall.passed(text)
+    board.show(passed, key="start.board", play=True, row=hall.row_of(read(passed), span))
 
 
 def masks() -> None:
@@ -30,7 +36,7 @@ def answers() -> None:
         "the left; BART "
         "reads both sides and writes the whole sentence; ELMo's two language models each answer alone."
     )
-    asked = [hall.answer(name, text, span) for name in hall.told()]
+    asked = [hall.answer(name, text, span) for name in hall.shown_models()]
     read(asked)
     web.beside(VIEWS["expects"], asked)
 
@@ -51,11 +57,11 @@ def elsewhere() -> None:
             return
         if compared[0] != other:
             st.caption(f"Your sentence does not contain “{plain(word)}”; sentences from stories are shown.")
-        moved = [hall.moved(name, text, span, compared) for name in hall.told()]
+        moved = [hall.moved(name, text, span, compared) for name in hall.shown_models()]
         read(moved)
         web.beside(VIEWS["moves"], moved)
 
-    fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.told()])
+    fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.shown_models()])
     predict(lesson.moved_question(fixed), "guess.moved", moves)
 
 
@@ -84,6 +90,7 @@ if not tour.running():
     with page.opening:
         tour.door("Take the guided tour →", 1)
 page.parts(
+    PagePart("From text to a prediction", on_board, "Board"),
     PagePart("Who may see whom", masks, "Masks"),
     PagePart(f"What does each model predict for “{plain(word)}”?", answers, "Predictions"),
     PagePart("One word, another sentence", elsewhere, "Another sentence"),
@@ -91,7 +98,7 @@ page.parts(
     asking(
         lambda: lesson.exercises(
             read([hall.sight(name, text, span) for name in hall.names()]),
-            read([hall.answer(name, text, span) for name in hall.told()]),
+            read([hall.answer(name, text, span) for name in hall.shown_models()]),
         ),
         "start.exercise", lesson.DECK, lesson.NOTATION,
     ),

@@ -7,14 +7,13 @@ from functools import partial
 import streamlit as st
 
 from explorer.analysis.capabilities import TEXT
-from explorer.app import web
+from explorer.app import board
 from explorer.app.controls import read
 from explorer.app.exercises import plain
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
-from explorer.views import VIEWS
 
 
 def section(name: str, text: str) -> None:
@@ -32,8 +31,9 @@ def section(name: str, text: str) -> None:
     rows = read(lambda: lab.able(folder, at, TEXT))
     st.table(rows)
     st.caption(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)))
-    read(lab.traced_at(name, at, text))
-    web.show(VIEWS["heads"], lab.traced_at(name, at, text))
+    every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
+    read(every[f"step {at:,}"])
+    board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))
 
 
 def _snapshot(taken: tuple[int, ...]) -> int:

@@ -6,11 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, model_of, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.whatif import parts
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.views import VIEWS, export
 
@@ -47,6 +48,8 @@ EDITS: dict[str, Callable[..., Call]] = {
     "silence attention": lambda stream, layer: Call("SilenceLayer", stream, layer, "attention"),
     "silence feed-forward": lambda stream, layer: Call("SilenceLayer", stream, layer, "feed-forward"),
     "look everywhere alike": partial(Call, "Uniform"),
+    "set q, k or v": partial(Call, "SetVector"),
+    "scale a unit": partial(Call, "SetUnit"),
     "lift the mask": lambda stream, count: Call("SetMask", stream, everywhere(count)),
     "forbid the future": lambda stream, count: Call("SetMask", stream, Call("np.tril", everywhere(count))),
     "drop ÷ √d": partial(Call, "NoScale"),
@@ -60,14 +63,6 @@ FAULTS = {
 }
 
 
-def number(label: str, count: int, first: int = 0) -> int:
-    """A layer, a head or a word by its number; one that this model does not have is forgotten."""
-    key = f"edit.{label.lower()}"
-    if not 0 <= st.session_state.get(key, 0) < count:
-        del st.session_state[key]
-    return int(st.number_input(label, 0, count - 1, min(first, count - 1), key=key, bind="query-params", width=120))
-
-
 def places(kind: str) -> tuple[Any, ...]:
     """Where the edit is made: layer, head or words, as this kind needs."""
     layers, heads = opened(name).streams[stream]
@@ -77,12 +72,24 @@ def places(kind: str) -> tuple[Any, ...]:
     if kind in ("lift the mask", "forbid the future"):
         return (stream, count)
     if kind == "swap two words":
-        first, second = (number(label, count, start) for label, start in (("First", 1), ("Second", 2)))
+        first, second = (
+            parts.whole(label, count - 1, at, f"edit.{label.lower()}") for label, at in (("First", 1), ("Second", 2))
+        )
         return (stream, first, second, count)
-    layer = number("Layer", layers)
+    layer = parts.whole("Layer", layers - 1, 0, "edit.layer")
+    if kind in ("set q, k or v", "scale a unit"):
+        traced = read(Call("trace", model_of(name), text, blocks=True, **target(name, text)))
+        return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
     if kind in ("silence a head", "look everywhere alike"):
-        return (stream, layer, number("Head", heads))
+        return (stream, layer, parts.whole("Head", heads - 1, 0, "edit.head"))
     return (stream, layer)
+
+
+def silence(chosen: str, layer: int, head: int) -> None:
+    """The head that was chosen on the board is the one that is silenced."""
+    if chosen == stream:
+        st.session_state["edit"] = "silence a head"
+        st.session_state["edit.layer"], st.session_state["edit.head"] = layer, head
 
 
 def one_thing() -> None:
@@ -92,6 +99,10 @@ def one_thing() -> None:
         where = places(kind)
     edited = changed(name, text, ((kind, where),))
     read(edited)
+    board.series(
+        {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
+        first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
+    )  # fmt: skip
     web.show(VIEWS["change"], edited)
     web.show(VIEWS["downstream"], edited)
 
@@ -113,7 +124,7 @@ def fault() -> None:
     what = changed(name, text, ((FAULTS[planted], at[FAULTS[planted]]),))
     broken = read(what)
     moved = VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved")
-    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None)
+    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG)
     question = lesson.fault_question(broken, tuple(FAULTS), planted)
     predict(question, "guess.fault", partial(web.show, VIEWS["change"], what, key="fault"))
 
@@ -133,5 +144,8 @@ page.parts(
     PagePart("Change one thing", one_thing),
     PagePart("Each part alone", each),
     PagePart("Find the fault", fault),
+    PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
+    PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes"),
+    PagePart("Where a state comes from", partial(parts.ways, name, text), "Ways"),
     asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", lesson.DECK, lesson.NOTATION),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.analysis.trace import MEMORY, cost
-from explorer.app import hosted, web
+from explorer.app import board, hosted
 from explorer.app.call import Call, Given
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
@@ -15,14 +15,12 @@ from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
 from explorer.errors import ExplorerError
 from explorer.models.store import models
-from explorer.views import VIEWS
 
 HOW = (
     "Give the path of a **folder** with a checkpoint (`./my-model`; nothing is fetched), or a name on the Hugging Face **hub** "
     "(`org/model`, or `hub:gpt2`; needs the network once). Only safetensors are read, and no code from a checkpoint is ever run."
 )
 AGREED, LETTERS = "yours.agreed", 500
-PICTURES = ("attention", "heads", "glance", "together", "walk")
 
 
 def report(model: Any, record: Any) -> None:
@@ -93,8 +91,7 @@ def opened_models() -> list[Any]:
         st.subheader(plain(name), anchor=False)
         report(model, record)
         warn_of_unseen(record.source)
-        view = one_of("Picture", PICTURES, f"picture.{number}", "attention")
-        web.show(VIEWS[view], trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=str(number))
+        board.show(trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=f"yours.board.{number}")
     return held
 
 
