@@ -261,8 +261,8 @@ def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
     found = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": held, "most frequent": blind}
     found |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
     summary = (
-        f"\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); {moving[0]:,} of {moving[1]:,} "
-        f"weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
+        f"\n{run.report}\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); "
+        f"{moving[0]:,} of {moving[1]:,} weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
     )
     _say(found, as_json, summary)
 
@@ -285,7 +285,7 @@ def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
 def miniglue(
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
     examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
-    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 100,
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     as_json: Json = False,

@@ -77,18 +77,23 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="gpt2", exact=True).click()
-    expect(page.locator(".gtitle").first).to_contain_text("decoder layer 0")
+    combined = page.locator(".gtitle", has_text="all layers: ")
+    expect(combined).to_contain_text("decoder, all layers: mean")
     page.get_by_label("Your sentence").fill("The walrus was tired.")
     page.get_by_label("Your sentence").press("Enter")
     expect(page.get_by_text("never seen in training").first).to_be_visible()
-    page.get_by_role("heading", name="Who looks at whom?").click()  # the arrow keys step when no text is being written
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(".gtitle").first).to_contain_text("masked")
+    page.get_by_test_id("stButtonGroup").get_by_text("rollout", exact=True).click()
+    expect(combined).to_contain_text("decoder, all layers: rollout")
     shared = page.url
-    assert "model=gpt2" in shared and "walrus" in shared and "masked" in shared
+    assert "model=gpt2" in shared and "walrus" in shared and "rollout" in shared
     other = opened(browser, watch, shared)
-    expect(other.locator(".gtitle").first).to_contain_text("decoder layer 0, head 0: masked")
+    expect(other.locator(".gtitle", has_text="all layers: ")).to_contain_text("decoder, all layers: rollout")
     expect(other.get_by_label("Your sentence")).to_have_value("The walrus was tired.")
+    other.goto(app[0] + "/tokens")
+    other.wait_for_selector(DRAWN, state="attached")
+    other.get_by_role("heading", name="Tokens", exact=True).click()  # the arrow keys step when no text is being written
+    other.keyboard.press("ArrowLeft")
+    expect(other).to_have_url(re.compile("merges.step="))
     assert watch.faults == [] and app[1].read_text() == ""
 
 

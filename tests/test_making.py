@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -21,7 +20,6 @@ from explorer.models.presets import preset
 from explorer.studies import longer, making, model_cards, recipes
 from explorer.studies.longer import LONGER, recipe_of
 from explorer.training import fit as fitting
-from explorer.training import resume
 
 SMALL = {
     "corpus": "microworld:120",
@@ -76,38 +74,33 @@ from pathlib import Path
 from explorer.studies import making
 from explorer.training import run
 run.EVERY_SECONDS = making.SAY_EVERY = 0.0
-making.LONGER = {"gpt2": replace(making.LONGER["gpt2"], options={**OPTIONS, "steps": 30})}
+making.LONGER = {"gpt2": replace(making.LONGER["gpt2"], options=OPTIONS)}
 making.WORKSHOP = Path(sys.argv[1])
-making.promote = lambda *a, **b: False
 making.make(["gpt2"], [0], float("inf"), making._say)
 """
 
 
-def test_a_kill_costs_little_and_the_next_sitting_goes_on(tmp_path: Path) -> None:
-    code = KILLED.replace("OPTIONS", repr(SMALL))
-
-    def begin(place: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path / place)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
-
-    first, whole = begin("killed"), begin("whole")
-    assert first.stdout is not None and whole.stdout is not None
-    for line in first.stdout:
-        if "step 3 of" in line:
-            first.send_signal(signal.SIGKILL)
-            break
-    assert first.wait(60) == -signal.SIGKILL
-    reached = json.loads(resume.resume_stamp(tmp_path / "killed" / "gpt2-0") or b"{}")["step"]
-    assert 2 <= reached < 30
-    second = begin("killed")
-    told = second.communicate(timeout=120)[0].splitlines()
-    whole.communicate(timeout=120)
-    assert f"step {reached + 1} of 30" in told[0] and "step 30 of 30" in told[-1]
-    assert same(tmp_path / "killed" / "gpt2-0", tmp_path / "whole" / "gpt2-0")
+def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long, said = {**SMALL, "steps": 400}, list[str]()
+    monkeypatch.setattr(making, "LONGER", {"gpt2": replace(LONGER["gpt2"], options=long)})
+    command = [sys.executable, "-c", KILLED.replace("OPTIONS", repr(long)), str(making.WORKSHOP)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) as first:
+        assert first.stdout is not None
+        assert any("step 3 of 400" in line for line in first.stdout)
+        first.send_signal(signal.SIGKILL)
+    reached = making.state("gpt2").step
+    assert first.returncode == -signal.SIGKILL and 2 <= reached < 400
+    monkeypatch.setattr(making, "SAY_EVERY", 0.0)
+    making.train("gpt2", 0, 0.0, said.append)  # one step more
+    assert said[0].startswith(f"gpt2 (seed 0): step {reached + 1} of 400, ")
+    run = fitting.fit("gpt2", size="mini", seed=0, device="cpu", **long)
+    for step in run:
+        if step.step == reached + 1:
+            run.stop()
+    other = fitting.fit("gpt2", size="mini", seed=0, device="cpu", folder=making.folder_of("gpt2", 0), **long)
+    assert run.step == other.step == reached + 1
+    own, its = (one.model.module.state_dict() for one in (run, other))
+    assert all(torch.equal(own[name], its[name]) for name in own)
 
 
 def test_a_run_of_another_recipe_is_kept_aside_and_made_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,8 +118,9 @@ def test_a_run_of_another_recipe_is_kept_aside_and_made_again(small: Path, monke
 def test_a_model_that_is_trained_elsewhere_is_passed_over(small: Path) -> None:
     said: list[str] = []
     making.train("gpt2", 0, 0.0, said.append)
+    held = f"lock = FileLock({str(making.folder_of('gpt2', 0) / 'lock')!r})"
     other = subprocess.Popen(
-        [sys.executable, "-c", f"from filelock import FileLock\nFileLock({str(making.folder_of('gpt2', 0) / 'lock')!r}).acquire()\nprint(1, flush=True)\ninput()"],
+        [sys.executable, "-c", f"from filelock import FileLock\n{held}\nlock.acquire()\nprint(1, flush=True)\ninput()"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     assert other.stdout is not None and other.stdout.readline()
@@ -200,7 +194,8 @@ def test_recipes_by_which_the_shipped_models_were_made() -> None:
 
 def test_a_card_of_this_size_says_so_and_how_to_make_it_again() -> None:
     run = {
-        "plan": {"corpus": {"name": "microworld:120000", "stories": 120_000}, "steps": 5, "batch": 2, "objective": "causal", "seed": 0, "precision": "float32"},
+        "plan": {"corpus": {"name": "microworld:120000", "stories": 120_000}, "steps": 5, "batch": 2, "objective": "causal",
+                 "seed": 0, "precision": "float32"},
         "architecture": {"family": "decoder", "dim": 8, "layers": 1, "heads": 2, "vocab": 4000},
         "preset": {"name": "gpt"},
     }  # fmt: skip

@@ -182,6 +182,7 @@ def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
     said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, calibrate=True, gold=["sad", "glad"])
     figure = VIEWS["prompt-answer"](said, text=1)
     assert np.allclose(figure.data[0].y, said.probabilities[1]) and np.allclose(figure.data[1].y, said.calibrated[1])
-    forms = ex.result("prompting", "templates")
+    held = {"gold": ["sad", "glad"], "labels": FEEL}
+    forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **held)  # type: ignore[arg-type]
     drawn = VIEWS["prompt-forms"](forms)
-    assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))  # type: ignore[attr-defined]
+    assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))

@@ -96,26 +96,31 @@ def patch_sweep(  # noqa: PLR0913  one for each thing that may be chosen
     stream = _stream(model, stream)
     first, second = (trace(model, text, target=target, scores=True, layers=[]) for text in (clean, changed))
     _check_pair(first, second)
-    count = len(first.axes(stream)[0])
     rows = len(first.outputs["lm"])
     row = check_index("row", _asked(model, first) if row is None else row, rows)
     pair = _answers(model, (first, second), row, answers)
     ends = [float(made.outputs["lm"][row, pair[0]] - made.outputs["lm"][row, pair[1]]) for made in (first, second)]
     if abs(ends[0] - ends[1]) < 1e-6:
         raise ChoiceError("The change of the text does not move the difference between these two answers. Name other ones.")
-    kept = _kept(model, first, stream)
-    reads = (second.source, target)
-    parts = [part for part in dict.fromkeys(part for _, part in kept.values) if _reached(model, stream, part)]
-    restored = {}
-    for part in sorted(parts, key=lambda part: part != STATE):
-        layers = sorted(layer for layer, held in kept.values if held == part)
-        found = [
-            _layer(model, reads, PatchEach(stream, layer, part, tuple(range(count)), kept), (row, pair)) for layer in layers
-        ]
-        restored[part] = ((np.stack(found) - ends[1]) / (ends[0] - ends[1])).astype(np.float32)
+    raw = _raw_sweep(model, (first, second.source, target), stream, (row, pair))
+    restored = {part: ((found - ends[1]) / (ends[0] - ends[1])).astype(np.float32) for part, found in raw.items()}
     texts = (model.tokenizer.text_of(pair[0]), model.tokenizer.text_of(pair[1]))
     sides = [made.axes(stream)[0] for made in (first, second)]
     return PatchSweep(model.name, stream, sides[0], sides[1], row, texts, (ends[0], ends[1]), restored)
+
+
+def _raw_sweep(
+    model: Model, texts: tuple[Trace, Tokens, Text | None], stream: str, asked: tuple[int, tuple[int, int]]
+) -> dict[str, np.ndarray]:
+    """The logit difference after every patch, by part: [layer, position]. `texts` are the clean run, the changed text, the target."""
+    clean, source, target = texts
+    kept, every = _kept(model, clean, stream), tuple(range(len(clean.axes(stream)[0])))
+    found: dict[str, list[np.ndarray]] = {}
+    for layer, part in sorted(kept.values, key=lambda at: (at[1] != STATE, at[0])):
+        if _reached(model, stream, part):
+            edit = PatchEach(stream, layer, part, every, kept)
+            found.setdefault(part, []).append(_layer(model, (source, target), edit, asked))
+    return {part: np.stack(rows) for part, rows in found.items()}
 
 
 def _stream(model: Model, stream: str | None) -> str:

@@ -49,26 +49,24 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         return
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
-    mask = mask_of(trace)
-    forced = force or (_forced if trace.family != "encoder-decoder" and "text" in st.session_state else None)
-    _component(
-        key=key,
-        data=hosted(
-            data,
-            mode=web.mode(),
-            view=_begin(key, first or ({} if row is None else {"row": row})),
-            asks=True,
-            mask=mask,
-            force=forced is not None,
-            play=play,
-            row=row,
-        ),
-        on_view_change=lambda: _moved(key),
-        on_edit_change=lambda: _asked(key, trace, mask, forced),
+    _drawn(
+        key, trace, data, force, {"view": _begin(key, first or ({} if row is None else {"row": row})), "play": play, "row": row}
     )
     _undoing(key, asked)
     lines = {"steps": steps} if steps is not None else {}
     web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), asked, key, steps=taken, named=lines))
+
+
+def _drawn(key: str, trace: Trace, data: bytes, force: Force | None, told: dict[str, Any]) -> None:
+    """The component itself, and what it asks for."""
+    mask = mask_of(trace)
+    forced = force or (_forced if trace.family != "encoder-decoder" and "text" in st.session_state else None)
+    _component(
+        key=key,
+        data=hosted(data, mode=web.mode(), asks=True, mask=mask, force=forced is not None, **told),
+        on_view_change=lambda: _moved(key),
+        on_edit_change=lambda: _asked(key, trace, mask, forced),
+    )
 
 
 @st.fragment

@@ -21,7 +21,7 @@ EXERCISES = "Exercises"
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 2rem; }
 .stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.3rem 0 0.2rem; }
-.stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0; }
+.stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0 0.5rem; }
 .st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
 .st-key-tour { margin-top: 0.6rem; }
 .st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
@@ -10,15 +11,13 @@ import streamlit as st
 from explorer.app import hosted
 from explorer.app.qr import TooLong, svg
 
+LARGE = 1.5  # times the type of a page, for a room
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 STYLE = """<style>
 [data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
 .st-key-opening { display: none !important; }
 .stMainBlockContainer { padding: 0.6rem 1.2rem; }
-@media (min-width: 1200px) {
-  .stMainBlockContainer { transform: scale(1.5); transform-origin: top left; width: 66.66%; max-width: none; }
-  .stMainBlockContainer { margin: 0; align-self: flex-start; }
-}
+@media (min-width: 1200px) { html { font-size: 150% !important; } }
 .st-key-qr { width: 88px; }
 </style>"""
 KEYS = """
@@ -56,6 +55,29 @@ def on() -> bool:
 def answers() -> bool:
     """Whether the presenter has opened the answers."""
     return on() and bool(st.session_state.get(ANSWERS))
+
+
+def larger(figure: Any) -> Any:
+    """A picture with everything in it half as large again, while presenting."""
+    if not on():
+        return figure
+    layout = figure.layout.to_plotly_json()
+    grown = _grown({"font": {"size": 12}, **layout})
+    for name in ("height", "width"):
+        if layout.get(name):
+            grown[name] = layout[name] * LARGE
+    figure.layout = grown
+    return figure
+
+
+def _grown(held: Any, name: str = "") -> Any:
+    """The same settings with larger fonts and margins."""
+    if isinstance(held, (list, tuple)):
+        return [_grown(value, name) for value in held]
+    if not isinstance(held, dict):
+        return held
+    lengths = ("t", "b", "l", "r") if name == "margin" else ("size",) if name.endswith("font") else ()
+    return {key: LARGE * value if key in lengths else _grown(value, key) for key, value in held.items()}
 
 
 def style() -> None:

@@ -62,7 +62,7 @@ def _shown(  # noqa: PLR0913  what `show` was given
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     chosen = _controls(view, record, steps, name)
-    figure = export.themed(view(record, **chosen), mode())
+    figure = present.larger(export.themed(view(record, **chosen), mode()))
     room = present.on()  # a room gets the picture alone
     picture, words = (st.container(), st.container()) if room else st.columns([3, 2], gap="large")
     with picture:
@@ -79,14 +79,26 @@ def _shown(  # noqa: PLR0913  what `show` was given
 
 def beside(view: View, several: Sequence[Call]) -> None:
     """The same view of several records side by side, one below the other on a telephone; its caption is below them, once."""
-    for number, (column, what) in enumerate(zip(st.columns(len(several)), several, strict=True)):
+    figures = level([present.larger(export.themed(view(made(what)), mode())) for what in several])
+    for number, (column, what, figure) in enumerate(zip(st.columns(len(several)), several, figures, strict=True)):
         with column:
             name = f"{view.name}.{number}"
-            figure = export.themed(view(made(what)), mode())
             said = f"{view.title}. {view.caption}"
             st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said)
-            _more(view, figure, (name, what))
-    said_of(view)
+            if not present.on():
+                _more(view, figure, (name, what))
+    if not present.on():
+        said_of(view)
+
+
+def level(figures: Sequence[Any]) -> Sequence[Any]:
+    """Pictures side by side: all as high as the highest, their titles and frames on one line."""
+    heights = [figure.layout.height or 0 for figure in figures]
+    tops, bottoms = ([getattr(figure.layout.margin, side) or 0 for figure in figures] for side in ("t", "b"))
+    for figure in figures:
+        if all(heights):
+            figure.update_layout(height=max(heights), margin={"t": max(tops), "b": max(bottoms)})
+    return figures
 
 
 def said_of(view: View) -> None:
@@ -217,13 +229,13 @@ def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, An
     name, what = named
     drawn = export.browser() is not None
     with st.container(horizontal=True):
-        for kind in ("html", "csv", "png", "svg"):
+        for kind in ("html", "csv", "png", "svg", "pdf"):
             make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
-            off = kind in ("png", "svg") and not drawn
+            off = kind in ("png", "svg", "pdf") and not drawn
             st.download_button(kind.upper(), make, f"{view.name}.{kind}", key=f"{name}.{kind}", disabled=off, on_click="ignore")
     if not drawn:
         st.caption(
-            "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
+            "PNG, SVG and PDF need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
         )
     arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
     st.code(f"{program(what)}\nex.show({view.name!r}, trace{arguments})", language="python")

@@ -24,7 +24,7 @@ RATES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 
 
 @dataclass(frozen=True)
-class RatesSize:
+class TuningSize:
     """How much is learned and asked."""
 
     model: str = "bert"
@@ -36,7 +36,7 @@ class RatesSize:
     asked: int = 200
 
 
-def one(task: str, how: str, rate: float, seed: int, size: RatesSize) -> float:
+def one(task: str, how: str, rate: float, seed: int, size: TuningSize) -> float:
     """The score of one fine-tuning on held-out texts of the words that were labelled: texts of the test choose nothing."""
     run = finetune(
         size.model, task=task, how=how, seed=seed, examples=size.examples, steps=size.steps, rate=rate, checks=0, snapshots=0,
@@ -47,7 +47,7 @@ def one(task: str, how: str, rate: float, seed: int, size: RatesSize) -> float:
     return run.score("validation", size.asked)
 
 
-def measured(size: RatesSize, processes: int = 0) -> Curves:
+def measured(size: TuningSize, processes: int = 0) -> Curves:
     """For every way to fine-tune a line: the score by the rate, as the mean over tasks; error bars are 95 % intervals over seeds."""
     each = [(task, how, rate, seed, size) for how in HOWS for rate in size.rates for seed in size.seeds for task in size.tasks]
     shape = (len(HOWS), len(size.rates), len(size.seeds), len(size.tasks))
@@ -94,7 +94,7 @@ Make it again: `python -m explorer.studies.finetuning_rates`. Another processor 
 def main() -> None:
     """Measure and write the record."""
     torch.set_num_threads(1)
-    made = measured(RatesSize(), processes=1)
+    made = measured(TuningSize(), processes=1)
     results.write_result(NAME, made, card(made))
     sys.stdout.write(card(made))
 

@@ -12,10 +12,10 @@ from typing import Any
 from explorer.models import store
 from explorer.studies.recipes import RECIPES, Recipe
 
-WORLD = "microworld:120000"  # three times the stories of a tiny model
+WORLD = "microworld-1.1:120000"  # three times the stories of a tiny model
 MASKED = (
-    "agreement", "a name said before", "a noun said before", "he or she", "too tired, too wide",
-    "too tired, too wide: both of a pair",
+    "agreement", "a name said before", "a noun said before", "he or she", "minimal pairs, reason: both of a pair",
+    "minimal pairs, reason, in stories: both of a pair",
 )  # fmt: skip
 LONG, SHORT = 90.0, 30.0  # minutes of two cores
 HIDING = {"mask_rate_first": 0.5, "mask_rate": 0.15}

@@ -54,7 +54,7 @@ class Size:
 
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     examples: int = 200
-    steps: int = 100
+    steps: int = 80
     asked: int = 200
     systems: tuple[str, ...] = tuple(SYSTEMS)
     tasks: tuple[str, ...] = TASKS
@@ -189,7 +189,7 @@ def main() -> None:
     torch.set_num_threads(1)
     table = results.recorded(NAME, TaskTable) if sys.argv[1:] and NAME in results.results() else None
     for system in sys.argv[1:] or SYSTEMS:
-        size = sized(5, 200, 100, systems=(system,))
+        size = sized(5, 200, 80, systems=(system,))
         fresh = measured(size, lambda line: sys.stderr.write(line + "\n"), PROCESSES)
         alike = table is not None and (table.tasks, table.note) == (fresh.tasks, fresh.note) and system not in table.systems
         table = joined(table, fresh) if table is not None and alike else fresh

@@ -127,7 +127,7 @@ def cost(run: Run, way: Way, size: ObjectivesSize) -> tuple[float, float, float]
 def questions(model: TransformerModel, size: ObjectivesSize) -> list[tuple[list[int], int]]:
     """New stories in tokens, and the position of one token of each that is a word: the same for every model."""
     rng, made = np.random.default_rng(11), []
-    for story in common_runs.sentences_read(WORLD, 2 * size.asked, "validation"):
+    for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation"):
         tokens = model.tokenizer.encode(" ".join(story), special=False)
         words, places = list(tokens.words), range(len(tokens) // 2, len(tokens) - 1)
         whole = [n for n in places if words.count(words[n]) == 1 and tokens.texts[n].strip("·").isalpha()]
@@ -188,9 +188,7 @@ def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
 def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
     """New sentences as BART corrupts them, and the originals; the same for every model."""
     pieces, made = common_runs.pieces(KIND, WORLD), []
-    sentences_read = [
-        sentence for story in common_runs.sentences_read(WORLD, 2 * size.asked, "validation") for sentence in story
-    ]
+    sentences_read = [sentence for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation") for sentence in story]
     for seed, sentence in enumerate(sentences_read[:: max(1, len(sentences_read) // size.asked)]):
         hidden = corrupt(sentence, "bart-infill", tokenizer=pieces, seed=seed).source.ids
         if pieces.vocabulary.mask in hidden:

@@ -24,13 +24,15 @@ import numpy as np
 import torch
 
 from explorer.analysis.evaluation.context import plain
+from explorer.analysis.evaluation.minimal import minimal_scores, translates
 from explorer.errors import ChoiceError
+from explorer.microworld.derived.minimal import PHENOMENA
 from explorer.models import run_folder, store
 from explorer.models.hub.parity import difference
 from explorer.models.load import export
 from explorer.models.model import TrainableModel, trainable
 from explorer.models.presets import preset
-from explorer.models.transformer import transformer
+from explorer.models.transformer import TransformerModel, transformer
 from explorer.studies import model_cards
 from explorer.text.examples import prepared
 from explorer.text.learning import cut_words, word_counts
@@ -43,6 +45,7 @@ from explorer.training.objectives import OBJECTIVES
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
 TWINS = 16  # so many texts are read by a model and by its twin
 SPLITS = ("validation", "test")
+ASKED_IN_PAIRS = ("mlm", "mlm+nsp", "mlm+sbo", "distillation", "causal", "translation", "denoising")
 OFTEN = 50  # a word met so often should be one token
 
 
@@ -126,7 +129,20 @@ def measured(model: TrainableModel, plan: dict[str, Any], split: str, texts: int
     held = with_baseline(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
     if OBJECTIVES[plan["objective"]].taught:
         held = replace(held, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
-    return dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
+    found = dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
+    return found | (minimal_figures(transformer(model), split) if plan["objective"] in ASKED_IN_PAIRS else {})
+
+
+def minimal_figures(model: TransformerModel, split: str) -> dict[str, float]:
+    """How often a model is right in both texts of a minimal pair, by phenomenon, bare and inside stories."""
+    found: dict[str, float] = {}
+    for phenomenon in PHENOMENA:
+        if (phenomenon == "il or elle") != translates(model):
+            continue
+        for inside in (False, True) if phenomenon == "reason" else (False,):
+            scores = minimal_scores(model, phenomenon, split=split, inside=inside)
+            found[f"minimal pairs, {phenomenon}{', in stories' * inside}: both of a pair"] = scores.both
+    return found
 
 
 @lru_cache(maxsize=2)

@@ -85,7 +85,7 @@ class Unmasked(Run):
 @lru_cache(maxsize=1)
 def read(stories: int) -> list[Example]:
     """Stories of the microworld in the tokens of the shipped gpt2."""
-    return prepared(common_runs.tokens("microworld", stories), pieces())
+    return prepared(common_runs.stories_of("microworld", stories), pieces())
 
 
 @lru_cache(maxsize=1)
@@ -105,7 +105,7 @@ def trained(masked: bool, seed: int, size: UnmaskedSize) -> Run:
 def rows(model: TransformerModel, size: UnmaskedSize) -> torch.Tensor:
     """New stories of one length, after the token that begins every text: [story, token]."""
     known, found = model.tokenizer, []
-    for story in common_runs.tokens("microworld", 4 * size.held, "validation"):
+    for story in common_runs.stories_of("microworld", 4 * size.held, "validation"):
         ids = [known.vocabulary.end, *known.encode(" ".join(story), special=False).ids.tolist()]
         found += [ids[: size.pieces]] if len(ids) >= size.pieces else []
     return torch.tensor(found[: size.held])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from explorer.training.finetune.answering import answers
     from explorer.training.finetune.changes import before_after
     from explorer.training.finetune.inputs import task_inputs
-    from explorer.training.finetune.probes import probe
+    from explorer.training.finetune.probes import probe_layers
     from explorer.training.finetune.sentences import likeness, sentence_bert
     from explorer.training.finetune.siamese import Siamese, graded
     from explorer.training.finetune.ways import compare_ways, finetuned_model
@@ -30,7 +30,7 @@ _HOMES = {
     "ScalarMix": "nn.elmo:ScalarMix",
     "answers": "training.finetune.answering:answers",
     "before_after": "training.finetune.changes:before_after",
-    "probe": "training.finetune.probes:probe",
+    "probe_layers": "training.finetune.probes:probe_layers",
     "along": "training.interpolation:along",
     "budget": "training.cost:budget",
     "compare_ways": "training.finetune.ways:compare_ways",

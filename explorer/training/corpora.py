@@ -72,7 +72,7 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
     elif not isinstance(what, str):
         made = own("given", what, held)
     else:
-        made = named(what)
+        made = corpus_named(what)
     return made if held is None else replace(made, held=lambda count, _: EvalData(held[:count]))
 
 
@@ -80,10 +80,10 @@ def _streamed(folder: Path, held: Texts | None) -> Corpus:
     """A prepared corpus, which stays on the disk."""
     texts = StreamedTexts(folder)
     kept = texts.held if held is None else held
-    return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), texts.tokenizer)
+    return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
 
 
-def named(what: str) -> Corpus:
+def corpus_named(what: str) -> Corpus:
     """A corpus of ours by its name, with the version of its world and the number of its texts where they are not the usual ones:
     microworld-1.1:120000.
     """
@@ -165,7 +165,7 @@ def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corp
         return EvalData(list(stories(count, 1, split, version=version)), "microworld", split, 1, version=version)
 
     texts, mark = _kept(f"stories {version}", count, lambda: _told(count, version))
-    return Corpus("microworld" if version == FIRST else f"microworld-{version}", texts, held, mark)
+    return Corpus("microworld" if version == FIRST else f"microworld-{version}", texts, held, mark=mark)
 
 
 def _repeats() -> Corpus:
@@ -195,7 +195,7 @@ def _french(count: int = TRANSLATIONS) -> Corpus:
         return [Translation(pair.english, pair.french) for pair in pairs(count, 1)]
 
     texts, mark = _kept("translations", count, make)
-    return Corpus("english-french", texts, held, mark)
+    return Corpus("english-french", texts, held, mark=mark)
 
 
 WORLDS = {f"microworld-{version}": partial(_microworld, version=version) for version in microworld.WORLDS}

@@ -25,14 +25,7 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
     three were trained together, and a number may move from one to another without any change of their sum.
     """
     n = record.classes.index(label)
-    parts = {
-        "probability": record.chances,
-        "whole score": record.scores,
-        "start s_i": np.broadcast_to(record.start[:, None], record.inside.shape),
-        "end e_j": np.broadcast_to(record.end[None], record.inside.shape),
-        "summary g_ij": record.inside,
-    }
-    cells = np.where(record.legal, parts[shows][..., n], np.nan)
+    cells = np.where(record.legal, _part(record, shows)[..., n], np.nan)
     i, j, best = record.best
     texts = [theme.printable(text) for text in record.tokens.texts[i : j + 1]]
     over = "over all spans" if record.one_answer else "over the classes of each span"
@@ -56,6 +49,16 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
         height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80}, **below,
     )  # fmt: skip
     return figure
+
+
+def _part(record: SpanTable, shows: str) -> np.ndarray:
+    """What is drawn of every span [token, token, class]."""
+    if shows == "probability":
+        return record.chances
+    if shows == "summary g_ij":
+        return record.inside
+    parts = {"start s_i": record.start[:, None], "end e_j": record.end[None]}
+    return np.broadcast_to(parts[shows], record.inside.shape) if shows in parts else record.scores
 
 
 def before_after(record: TaskChange, *, stream: str, layer: int, head: int, shows: str) -> go.Figure:
@@ -95,8 +98,8 @@ def moved(record: TaskChange, *, stream: str) -> go.Figure:
     """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 means not at all, 1 by
     as much as it is long. Layer 0 is the embeddings.
 
-    You may conclude in which layers, and at which tokens, fine-tuning changed most: a frozen model moves nowhere. You may not
-    conclude that a layer which moved more matters more: later layers move with whatever happens below them.
+    You may conclude in which layers, and at which tokens, fine-tuning changed most: a frozen model moves nowhere. You
+    may not conclude that a layer which moved more matters more: later layers move with whatever happens below them.
     """
     values = record.moved(stream)
     rows, _ = record.before.axes(stream)
@@ -264,7 +267,7 @@ def has_probes(record: object) -> str:
     held = _probes_of(record)
     if held and all(isinstance(one, LayerProbes) for one in held):
         return ""
-    return f"it draws what ex.training.probe makes, or before_after with probes=…; this is a {type(record).__name__}."
+    return f"it draws what ex.training.probe_layers makes, or before_after with probes=…; this is a {type(record).__name__}."
 
 
 def has_classes(record: object) -> str:

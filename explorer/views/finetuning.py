@@ -59,9 +59,9 @@ def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:
     """One model with so many labelled texts on every task: pre-trained (filled) and from scratch (open), each the mean over the seeds
     with its 95 % interval. The cross always gives the most frequent answer.
 
-    You may conclude that pre-training helped on a task where the intervals do not overlap. You may not compare tasks by their
-    scores: they are measured by different metrics. Nor conclude that a task without a gain has no use for pre-training: the model
-    is tiny.
+    You may conclude that pre-training helped on a task where the intervals do not overlap. You may not conclude anything from the
+    order of the tasks, whose scores are measured by different metrics; nor that a task without a gain has no use for pre-training:
+    the model is tiny.
     """
     place = list(record.counts).index(count)
     rows = [f"{theme.printable(task)}<br>({record.metrics[n]})" for n, task in enumerate(record.tasks)]

@@ -72,6 +72,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
         "linecolor": NOWHERE[mode],
         "zeroline": False,
         "zerolinecolor": ink,
+        "fixedrange": True,
         "tickfont": {"size": 15},
         "title": {"font": {"size": 15}},
     }
@@ -83,6 +84,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
         layout={
             "font": {"family": FONT, "size": 15, "color": ink},
             "paper_bgcolor": paper,
+            "dragmode": False,  # a finger that moves over a picture scrolls the page
             "plot_bgcolor": NOWHERE[mode] if gaps else paper,
             "legend": {"font": {"size": 15}, "orientation": "h", "x": 0, "y": -0.3, "yanchor": "top"},
             "title": {

@@ -79,8 +79,8 @@ class HubModel(TextModel):
         if isinstance(edit, PatchHidden):
             return "" if places.layers else f"the layers of {what} were not found."
         if isinstance(edit, SetUnit):
-            known = any(part == "feed-forward" and stream == edit.stream for _, stream, part in places.outs)
-            return "" if known else f"the hidden units of its feed-forward layers were not found in {what}."
+            reached = any(part == "feed-forward" and stream == edit.stream for _, stream, part in places.outs)
+            return "" if reached else f"the hidden units of its feed-forward layers were not found in {what}."
         if isinstance(edit, SilenceLayer):
             stream = "decoder" if edit.stream == "cross" else edit.stream
             known = {part for _, held, part in places.outs if held == stream or (held, stream) == ("cross", "decoder")}

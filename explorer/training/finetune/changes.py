@@ -12,7 +12,7 @@ from explorer.errors import ChoiceError
 from explorer.models.finetuned import FinetunedModel, GivenText
 from explorer.models.model import TrainableModel
 from explorer.records import TaskChange, Trace
-from explorer.training.finetune.probes import probe
+from explorer.training.finetune.probes import probe_layers
 from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
 
@@ -45,7 +45,7 @@ def before_after(
         first = trace(old, text, scores=True)
         second = _narrowed(trace(made.body, first.source, scores=True), first)
         both = (old, made.body) if probes is not None else ()
-        kept = tuple(probe(model, probes or "", examples=examples) for model in both)
+        kept = tuple(probe_layers(model, probes or "", examples=examples) for model in both)
         labels = made.output.labels if made.output.kind == "class" else ()
         chances = np.array([_chances(model, text, labels) for model in (before, made)])
     finally:

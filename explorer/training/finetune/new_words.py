@@ -114,7 +114,7 @@ def about_words(groups: Groups, forms: tuple[str, ...], salt: int, count: int, s
     return _whole(draw, salt, count, split, seed)
 
 
-def follows(count: int, split: str, seed: int = SEED) -> Questions:
+def kind_follows(count: int, split: str, seed: int = SEED) -> Questions:
     """Does it follow? Who saw a wolf saw an animal, and did not see a place."""
 
     def draw(supply: Supply, number: int) -> Parts:
@@ -165,7 +165,7 @@ def rows_of_words(count: int, split: str, seed: int = SEED) -> Questions:
     return _tagged(draw, 6, count, split, seed)
 
 
-def named(count: int, split: str, seed: int = SEED) -> Questions:
+def new_names(count: int, split: str, seed: int = SEED) -> Questions:
     """Is a word part of a name, and of whom? B- begins a name, I- continues it, O is none."""
 
     def draw(supply: Supply) -> list[tuple[str, str]]:
@@ -199,8 +199,8 @@ NEW_WORDS = {
         Task("new words: kind", "sentence", "animal, person, place, …", partial(about_words, KINDS, ABOUT_THINGS, 2)),
         Task("new words: gender", "sentence", "he or she, by the name", partial(about_words, GENDERS, ABOUT_PEOPLE, 3)),
         Task("new words: part of speech", "token", "noun, verb, … in no order", rows_of_words),
-        Task("new words: entities", "token", "names of people, places, organisations", named, metric="span F1"),
-        Task("new words: entailment", "pair", "who saw a wolf saw an animal", follows, join="compared"),
+        Task("new words: entities", "token", "names of people, places, organisations", new_names, metric="span F1"),
+        Task("new words: entailment", "pair", "who saw a wolf saw an animal", kind_follows, join="compared"),
         Task("new words: acceptability", "sentence", "can it be hungry", sensible, metric="Matthews"),
     )
 }

@@ -20,14 +20,14 @@ RIDGE = 1.0  # how much large weights cost
 LEARN, ASK = 200, 200
 
 
-def probe(
+def probe_layers(
     model: Model, task: str | Task = "part of speech", *, examples: int = LEARN, asked: int = ASK, seed: int = 0
 ) -> LayerProbes:
     """How well each layer of a model answers a task, when only a linear classifier learns (by ridge regression).
 
     Examples of several places are read side by side. The classifier reads the mean of the states of a place; where a place is a whole
     text, that of all its tokens.
-    >>> probes = ex.training.probe(ex.load("bert"), "new words: kind", examples=30, asked=30)
+    >>> probes = ex.training.probe_layers(ex.load("bert"), "new words: kind", examples=30, asked=30)
     >>> probes.scores.shape
     (3,)
     """

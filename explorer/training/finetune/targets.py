@@ -35,8 +35,13 @@ class TargetExample:
     target: np.ndarray
 
 
-def with_targets(model: FinetunedModel, examples: Sequence[Labelled], too_long: str = "skip") -> tuple[TargetExample, ...]:
-    """Labelled texts as the model learns from them. Those that it cannot read are an error, are cut, or are left out."""
+def with_targets(
+    model: FinetunedModel, examples: Sequence[Labelled], too_long: str = "skip", *, only_asked: bool = False
+) -> tuple[TargetExample, ...]:
+    """Labelled texts as the model learns from them. Those that it cannot read are an error, are cut, or are left out.
+
+    A label that was not learned is an error; in texts that are `only_asked` it is one more that the model gets wrong.
+    """
     if too_long == "error":
         model.checked_rows([one.asked for one in examples])
     made = []
@@ -45,7 +50,7 @@ def with_targets(model: FinetunedModel, examples: Sequence[Labelled], too_long: 
             if too_long != "cut":
                 continue
             rows = [cut_row(row, model.longest) for row in rows]
-        target = target_of(model, one, rows[0])
+        target = np.array(IGNORED) if only_asked and _strange(model, one) else target_of(model, one, rows[0])
         if target is not None:
             made.append(TargetExample(one, rows, target))
     if not made:
@@ -53,6 +58,12 @@ def with_targets(model: FinetunedModel, examples: Sequence[Labelled], too_long: 
             f"{model.name} reads at most {model.longest} tokens, and none of the {len(examples)} texts is that short. Shorten them."
         )
     return tuple(made)
+
+
+def _strange(model: FinetunedModel, one: Labelled) -> bool:
+    """Whether a text has a label that the model has no output for."""
+    known = model.output.labels
+    return bool(known) and model.output.kind != "text" and not set(one.tags or (one.label,)) <= set(known)
 
 
 def target_of(model: FinetunedModel, one: Labelled, row: TaskRow) -> np.ndarray | None:

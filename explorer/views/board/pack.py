@@ -22,13 +22,13 @@ from explorer.views.board.stations import prose, stations_of
 
 VERSION = 1
 BUDGET = 24_000_000  # bytes of a buffer that is sent to a page of this machine
-IN_A_FILE = 720_000  # bytes of a buffer in a file: with the module, packed and in letters, it stays below 1 MB
-PACKED = 0.55  # a map of bytes packs so much better than other numbers that it counts as this share of them
+IN_A_FILE = 600_000  # bytes of a buffer in a file: with the module, packed and in letters, it stays below 1 MB
+PACKED = 0.3  # a map of differences packs so much better than other numbers that it counts as this share of them
 LIMIT = 512  # tokens: beyond it a cell is smaller than a dot of the screen
 POOLED = 64  # a map of one head in the overview has at most this many rows and columns
 FINE, COARSE = 255, 63  # the steps of a map; the coarse ones pack better
 EXACT = 128  # tokens up to which the model's own weights travel in full
-TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1"}
+TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "d1": "u1"}  # d1: bytes, each row less the row above it, modulo 256
 
 
 @dataclass
@@ -51,7 +51,7 @@ class _Buffer:
         raw += b"\0" * (-len(raw) % 8)
         self.parts.append(raw)
         self.size += len(raw)
-        self.spent += len(raw) * (PACKED if kind == "u1" else 1)
+        self.spent += len(raw) * (PACKED if kind == "d1" else 1)
         return [kind, self.size - len(raw), list(np.shape(array))]
 
 
@@ -182,7 +182,7 @@ def _overview(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
         "heads": held.heads,
         "scale": float(held.scale),
         "softcap": held.softcap,
-        "map": buffer.put(maps, "u1"),
+        "map": buffer.put(np.diff(maps, axis=1, prepend=np.uint8(0)), "d1"),
         "highest": highest,
         "steps": steps,
         "stations": stations_of(held, blocks, last=last, speaks=speaks and _speaks(trace)),

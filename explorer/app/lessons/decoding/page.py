@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import board, web
+from explorer.app import web
 from explorer.app.controls import opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -13,7 +13,6 @@ from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.lessons.decoding import sections
 from explorer.app.lessons.decoding.beam_contest import section
-from explorer.records import Trace
 from explorer.views import VIEWS, theme
 
 EARLY = {"no": False, "yes": True, "never": "never"}
@@ -25,13 +24,6 @@ def chain() -> None:
     read(best)
     st.markdown("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
     web.show(VIEWS["chain"], best)
-
-
-def onward(said: tuple[int, ...], trace: Trace, row: int, rank: int) -> None:
-    """Continue after a row with the token of the bar that was clicked on the board: what came later is dropped."""
-    assert trace.top is not None
-    kept = max(0, row + 1 - (len(trace.source) - len(said)))
-    desk.choose("path", (*said[:kept], int(trace.top.ids[row, rank])))
 
 
 def bars(said: tuple[int, ...]) -> None:
@@ -49,10 +41,7 @@ def bars(said: tuple[int, ...]) -> None:
             st.button(label, key=f"force.{rank}", on_click=desk.choose, args=("path", (*said, int(here.ids[rank]))))
         st.button("Back", key="force.back", on_click=desk.choose, args=("path", said[:-1]), disabled=not said)
         st.button("From the start", key="force.none", on_click=desk.choose, args=("path", ()), disabled=not said)
-    st.markdown("What this distribution was computed from. The bars at the last station can be clicked as well.")
-    passed, layer = desk.passed(name, text, said), model.config.layers - 1
-    last = {"stream": "decoder", "layer": layer, "head": 0, "station": "next", "row": len(read(passed).source) - 1, "col": 0}
-    board.show(passed, key="next.board", first=last, force=partial(onward, said))
+    desk.computed(name, text, said)
 
 
 def next_tokens() -> None:

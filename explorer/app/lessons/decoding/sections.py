@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from explorer.app import board, web
+from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, read, usable
 from explorer.app.exercises import plain
@@ -46,11 +46,7 @@ def translating() -> None:
     seen = read(call)
     st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
     st.caption(lesson.GENDER)
-    st.markdown(
-        "Press **D** to write it once more, token by token, and go to the last station for the best beams after each step."
-    )
-    begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
-    board.show(desk.translated(source, call), key="writing.board", first=begin, steps=call.attr("steps"))
+    desk.rewritten(source, call)
 
 
 def cache() -> None:

@@ -19,7 +19,8 @@ st.markdown(
     "also go on predicting the next token of the task's texts, weighed by $\\lambda$."
 )
 with st.container(horizontal=True):
-    st.latex(r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m),\quad P = \mathrm{softmax}(h_l^m W_y)", width=460)
+    st.latex(r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m)", width=270)
+    st.latex(r"P = \mathrm{softmax}(h_l^m W_y)", width=190)
     st.latex(r"\mathcal L_3 = \mathcal L_2 + \lambda\,\mathcal L_1", width=170)
 
 st.header("What is read for each task", divider="blue")
@@ -33,9 +34,8 @@ predict(
 )
 
 st.header("How many labels?", divider="blue")
-labels = next((found for found in ("labels", "label-curves") if recorded.there(found) and "labels" in VIEWS), "")
-if labels:
-    curves = recorded.call(labels)
+if recorded.there("labels"):
+    curves = recorded.call("labels")
 
     def show_curves() -> None:
         """The score by the number of labels, and all tasks at one number of labels."""
@@ -45,13 +45,11 @@ if labels:
     predict(lesson.label_question(made(curves)), "guess.labels", show_curves)
 else:
     st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
-st.page_link(
-    str(LESSONS["training"].page), label="Why the start matters: the loss on the line from random weights to the trained ones"
-)
+st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
 
 st.header("Fine-tune it yourself", divider="blue")
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    task = one_of("Task", lab.TASKS, "task.tuned", "topic")
+    task = one_of("Task", lab.TASKS, "task.tuned", lab.FIRST)
     examples = st.select_slider("Labelled texts", (25, 50, 100, 200), 50, key="labelled.tuned", bind="query-params", width=200)
     steps = st.select_slider("Steps", (20, 40, 80, 160), 40, key="steps.tuned", bind="query-params", width=180)
     seed = int(st.number_input("Seed", 0, 99, 0, key="seed.tuned", bind="query-params", width=110))
@@ -59,6 +57,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     if opened(name).family == "decoder":
         weight = st.select_slider("λ", (0.0, 0.25, 0.5, 1.0), 0.0, key="lambda.tuned", bind="query-params", width=150)
         options |= {"lm_weight": weight} if weight else {}
+st.caption("The tasks called *new words* test words that no label names: only pre-training can have taught them.")
 how = st.pills("Ways", list(lesson.WAY_NOTES), selection_mode="multi", default=["full", "frozen", "scratch"], key="ways.tuned")
 st.caption(lab.notes(tuple(how)))
 run = lab.ways(name, task, tuple(how), options)
@@ -82,7 +81,7 @@ if recorded.there("finetuning-rates"):
 st.header("Before and after; and every span of a text", divider="blue")
 st.markdown(
     "BERT is fine-tuned here twice: on sentiment, to see what changed inside it for one sentence; and on questions, where each answer is a "
-    "span of the text: the score of span $i \\ldots j$ is $s_i + e_j$, for all $T(T+1)/2$ spans."
+    "span of the text. Span $i \\ldots j$ has the score $s_i + e_j$ (a summary $g_{ij}$ may be added), for all $T(T+1)/2$ spans."
 )
 text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
 with st.container(horizontal=True):
@@ -99,8 +98,7 @@ if pressed or (lab.known(feel) and lab.known(ask)):
 
 if recorded.there("miniglue"):
     st.header("MiniGLUE, and the lecture's GLUE", divider="blue")
-    if "miniglue" in VIEWS:
-        web.show(VIEWS["miniglue"], recorded.call("miniglue"))
+    web.show(VIEWS["miniglue"], recorded.call("miniglue"))
     st.markdown(lesson.glue())
     st.caption(
         "MNLI-m, QNLI, SST-2 and RTE are accuracy, QQP and MRPC F1, CoLA Matthews' correlation, STS-B Spearman's. Only the order can be "

@@ -16,12 +16,13 @@ from explorer.models.store import models
 from explorer.models.task_rows import task_row
 from explorer.records import Corruption
 from explorer.training.finetune.ways import compare_ways, finetuned_model
-from explorer.views import VIEWS
 
 READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
-TASKS = ("sentiment", "topic", "acceptability", "entailment", "entities")
+FIRST = "new words: kind"  # texts of a few tokens, so that a way takes seconds; its test names no labelled word
+TASKS = (FIRST, "new words: feeling", "new words: gender", "sentiment", "topic", "acceptability", "entailment", "entities")
+ASKED = 120  # new texts whose answers are counted
 MASKED, SEED = 24, 5  # texts that are hidden and counted
-CHANGED = ("task-change",)  # views of what fine-tuning changed
+CHANGED = ("before-after", "states-moved")  # views of what fine-tuning changed
 
 
 def shelf() -> list[str]:
@@ -85,7 +86,7 @@ def notes(how: tuple[str, ...]) -> str:
 
 
 def inside(feel: Call, ask: Call, text: str, pair: tuple[str, str]) -> dict[str, Call]:
-    """What changed inside the model for one sentence, and all spans of a text: views with their calls, as far as they are there."""
-    before = Call("training.before_after", model_of("bert"), feel, text)
-    found = {name: before for name in CHANGED if name in VIEWS}
-    return found | ({"span-table": Call("analysis.span_table", ask, pair)} if "span-table" in VIEWS else {})
+    """What changed inside the model for one sentence, its errors on new texts, and all spans of a text: views with their calls."""
+    change = Call("training.before_after", model_of("bert"), feel, text)
+    said = Call("training.answers", feel, task="sentiment", examples=ASKED)
+    return {name: change for name in CHANGED} | {"confusion": said, "span-table": Call("analysis.span_table", ask, pair)}

@@ -51,7 +51,7 @@ answer = read(call)
 st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
 warn_of_unseen(made(desk.tokens_of(name, answer.prompts[0])))
 shown = partial(web.show, VIEWS["prompt-answer"], call)
-if (text, template, count, backwards) == (lesson.TEXT, lesson.TEMPLATE, 0, False):
+if recorded.there(desk.RESULT) and (text, template, count, backwards) == (lesson.TEXT, lesson.TEMPLATE, 0, False):
     predict(lesson.play_question(answer), f"guess.play.{name}", shown)
 else:
     shown()

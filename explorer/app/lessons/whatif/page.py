@@ -124,7 +124,7 @@ def fault() -> None:
     what = changed(name, text, ((FAULTS[planted], at[FAULTS[planted]]),))
     broken = read(what)
     moved = VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved")
-    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None)
+    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG)
     question = lesson.fault_question(broken, tuple(FAULTS), planted)
     predict(question, "guess.fault", partial(web.show, VIEWS["change"], what, key="fault"))
 

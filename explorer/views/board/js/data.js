@@ -22,6 +22,13 @@ function half(h) {
   return sign * (power ? 2 ** (power - 15) * (1 + rest / 1024) : 2 ** -14 * (rest / 1024));
 }
 
+/** Rows that were written as differences from the row above them, which pack to half the size. @param {Uint8Array} held @param {number[]} shape */
+function summed(held, [, n, m]) {
+  const made = held.slice();
+  for (let at = 0; at < made.length; at++) if (Math.floor(at / m) % n) made[at] += made[at - m];
+  return made;
+}
+
 /** The header, and where the arrays begin. @param {Uint8Array} bytes @returns {{head: any, begin: number, bytes: Uint8Array}} */
 export function headerOf(bytes) {
   if (!bytes || bytes.byteLength < 8) throw new Error("The board was given no data. Make it again with ex.board(trace).");
@@ -51,15 +58,16 @@ export function openBuffer(given) {
   /** @param {any} ref @returns {Arr} */
   const array = ([kind, offset, shape]) => {
     const count = shape.reduce((/** @type {number} */ x, /** @type {number} */ y) => x * y, 1), at = begin + offset;
-    if (at + count * { f4: 4, f2: 2, u1: 1 }[/** @type {"f4"} */ (kind)] > bytes.byteOffset + bytes.byteLength)
+    if (at + count * { f4: 4, f2: 2, u1: 1, d1: 1 }[/** @type {"f4"} */ (kind)] > bytes.byteOffset + bytes.byteLength)
       throw new Error("The data of this board ends too early. Make it again with ex.board(trace).");
     if (kind === "f4") return { a: new Float32Array(bytes.buffer, at, count), s: shape };
+    if (kind === "d1") return { a: summed(new Uint8Array(bytes.buffer, at, count), shape), s: shape };
     if (kind === "u1") return { a: new Uint8Array(bytes.buffer, at, count), s: shape };
     /** @type {Float32Array | null} */
     let held = null; // what was rounded to 16 bits is made whole when it is first looked at
     return { get a() { return (held ??= Float32Array.from(new Uint16Array(bytes.buffer, at, count), half)); }, s: shape };
   };
-  const isRef = (/** @type {any} */ v) => Array.isArray(v) && v.length === 3 && ["f4", "f2", "u1"].includes(v[0]) && Array.isArray(v[2]);
+  const isRef = (/** @type {any} */ v) => Array.isArray(v) && v.length === 3 && ["f4", "f2", "u1", "d1"].includes(v[0]) && Array.isArray(v[2]);
   /** @param {any} value @returns {any} */
   const settle = (value) => {
     if (isRef(value)) return array(value);
