@@ -196,7 +196,7 @@ def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Cor
         return [Translation(pair.english, pair.french) for pair in pairs(count, 1, version=version)]
 
     texts, mark = _kept("translations" if version == FIRST else f"translations {version}", count, make)
-    return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark)
+    return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark=mark)
 
 
 WORLDS = {
