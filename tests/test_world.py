@@ -238,3 +238,29 @@ def test_translations_with_short_forms_are_a_corpus_by_name() -> None:
     assert [text.source for text in old.texts] == [pair.english for pair in pairs(40, 1, version="1.0")]
     assert new.name == f"english-french-{NEW}:40" and new.base == "english-french" and full_name(new.name) == new.name
     assert [pair.english for pair in new.held(9, "test").gold] == [pair.english for pair in pairs(9, 1, "test", version=NEW)]
+
+
+def test_the_verb_agrees_with_its_subject_past_a_relative_clause() -> None:
+    """*The tourist who lived near the stadium was brave.* The first version has *were* in some of these sentences."""
+    many = {"men", "women", "children"}
+    found = [
+        (who, verb)
+        for story in stories(6000, 3, version=NEW)
+        for sentence in story
+        for who, verb in re.findall(r"^The (\w+) who .*? (was|were|is|are) \w+\.$", sentence)
+    ]
+    assert len(found) >= 20
+    assert [(who, verb) for who, verb in found if (who.endswith("s") or who in many) != (verb in ("were", "are"))] == []
+
+
+def test_the_verb_agrees_with_its_subject_past_a_relative_clause() -> None:
+    """*The tourist who lived near the stadium was brave.* The first version has *were* in some of these sentences."""
+    many = {"men", "women", "children"}
+    found = [
+        (who, verb)
+        for story in stories(6000, 3, version=NEW)
+        for sentence in story
+        for who, verb in re.findall(r"^The (\w+) who .*? (was|were|is|are) \w+\.$", sentence)
+    ]
+    assert len(found) >= 20
+    assert [(who, verb) for who, verb in found if (who.endswith("s") or who in many) != (verb in ("were", "are"))] == []
