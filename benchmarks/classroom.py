@@ -36,12 +36,12 @@ from explorer.microworld import texts
 THINK = (3.0, 8.0)
 PATIENCE = 90.0  # seconds after which an answer counts as an error
 PARTS = {
-    "": ("masks", "predictions", "another-sentence"),
+    "": ("board", "masks", "predictions", "another-sentence"),
     "tokens": ("learn", "one-text", "languages"),
     "vectors": ("plane", "neighbours", "sums"),
     "positions": ("schemes", "shuffle"),
     "attention": ("walk", "both-masks", "why-d", "exercises"),
-    "heads": ("board", "one-head", "all-layers", "many-texts", "lens"),
+    "heads": ("board", "all-layers", "combined", "many-texts", "lens"),
     "families": ("blueprint", "masks", "residual-stream"),
     "corruption": ("hide-a-word", "every-strategy", "one-strategy"),
     "training": ("watch", "snapshots", "systems"),
@@ -74,7 +74,7 @@ class Visitor:
     def __init__(self, address: str, seed: int, found: Found, sentences: list[str]) -> None:
         self.address, self.found, self.sentences = address, found, sentences
         self.rng = random.Random(seed)
-        self.page, self.part, self.boxes = "", "masks", {}  # type: str, str, dict[str, str]
+        self.page, self.part, self.boxes = "", "", {}  # type: str, str, dict[str, str]
 
     def stay(self, until: float) -> None:
         """Read, change, think, until the hour is over."""

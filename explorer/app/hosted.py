@@ -6,11 +6,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
-from threading import Thread
+from threading import Lock, Thread
 from urllib.parse import urlsplit
 
 from explorer.errors import ChoiceError, ExplorerError, TextError
@@ -160,6 +160,16 @@ def _reclaim(queue: JobQueue, held: Classroom, every: float = 20.0) -> None:
         with suppress(ExplorerError, OSError):
             queue.reclaim(60.0 * held.idle, 60.0 * held.minutes)
         time.sleep(every)
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """In a room, a training on the page waits until no other one is at work; on one's own machine nobody waits."""
+    with _TURN if room() is not None else nullcontext():
+        yield
+
+
+_TURN = Lock()
 
 
 def public(address: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -11,11 +12,13 @@ import streamlit as st
 from explorer.app import hosted
 from explorer.app.qr import TooLong, svg
 
+SIZED = re.compile(r"font-size:\s*(\d+)px")
+SCREEN = 640  # as high as a picture may be: what a projector of 1,080 lines leaves below the bar
 LARGE = 1.5  # times the type of a page, for a room
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 STYLE = """<style>
 [data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
-.st-key-opening { display: none !important; }
+.st-key-opening, .stMainBlockContainer [data-testid=stHeading]:has(h2) { display: none !important; }
 .stMainBlockContainer { padding: 0.6rem 1.2rem; }
 @media (min-width: 1200px) { html { font-size: 150% !important; } }
 .st-key-qr { width: 88px; }
@@ -40,6 +43,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
     else return;
     event.preventDefault();
   };
+  if (parentElement.hear) page.removeEventListener("keydown", parentElement.hear);  // drawn again: one listener, not two
+  parentElement.hear = hear;
   page.addEventListener("keydown", hear);
   return () => { page.removeEventListener("keydown", hear); lift(); };
 }
@@ -63,9 +68,8 @@ def larger(figure: Any) -> Any:
         return figure
     layout = figure.layout.to_plotly_json()
     grown = _grown({"font": {"size": 12}, **layout})
-    for name in ("height", "width"):
-        if layout.get(name):
-            grown[name] = layout[name] * LARGE
+    if layout.get("height"):
+        grown["height"] = min(layout["height"] * LARGE, SCREEN)
     figure.layout = grown
     return figure
 
@@ -74,6 +78,8 @@ def _grown(held: Any, name: str = "") -> Any:
     """The same settings with larger fonts and margins."""
     if isinstance(held, (list, tuple)):
         return [_grown(value, name) for value in held]
+    if isinstance(held, str):
+        return SIZED.sub(lambda found: f"font-size:{LARGE * int(found[1]):.0f}px", held)
     if not isinstance(held, dict):
         return held
     lengths = ("t", "b", "l", "r") if name == "margin" else ("size",) if name.endswith("font") else ()

@@ -131,10 +131,12 @@ STEPS = (
     TourStep(
         "finetuning", "A pre-trained model learns a task from few labelled texts.", "Choose the task “entailment”.",
         "Both texts stand in one row; only the state of [EXTRACT] is read.", "What is read for each task", {"tuned": "gpt2"},
+        part="inputs",
     ),
     TourStep(
         "prompting", "A frozen model answers by the word it finds most probable.", "Choose another template.",
         "The same text gets another answer, though no weight has changed.", "Ask it yourself", {"prompted": "gpt2"},
+        part="ask",
     ),
     TourStep(
         "decoding", "A model gives probabilities; a decoding strategy chooses the text.", "Change the number of beams.",

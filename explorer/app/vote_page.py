@@ -8,6 +8,7 @@ from explorer.app.exercises import plain
 from explorer.app.vote import BOOTH, Ballot
 from explorer.app.vote_questions import questions
 from explorer.errors import ExplorerError
+from explorer.records import Exercise
 
 
 def who() -> str:
@@ -52,6 +53,11 @@ def bars(ballot: Ballot) -> None:
         st.success(f"The answer: **{ballot.answer}**. {ballot.why}")
 
 
+def put(asked: Exercise) -> None:
+    """Open a question."""
+    BOOTH.open(asked)
+
+
 def desk() -> None:
     """What a presenter does: open a question, show the answer, close it."""
     every = questions()
@@ -59,7 +65,7 @@ def desk() -> None:
         "Question", list(every), format_func=lambda name: every[name].question.replace("*", ""), key="vote.question"
     )
     with st.container(horizontal=True):
-        st.button("Open the question", key="vote.open", type="primary", on_click=BOOTH.open, args=(every[chosen],))
+        st.button("Open the question", key="vote.open", type="primary", on_click=put, args=(every[chosen],))
         st.button("Show the answer", key="vote.reveal", on_click=BOOTH.reveal, disabled=BOOTH.now is None)
         st.button("Close", key="vote.close", on_click=BOOTH.close, disabled=BOOTH.now is None)
 

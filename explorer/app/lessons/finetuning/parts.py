@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -20,6 +21,7 @@ from explorer.training.finetune.ways import compare_ways, finetuned_model
 READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
 FIRST = "new words: kind"  # texts of a few tokens, so that a way takes seconds; its test names no labelled word
 TASKS = (FIRST, "new words: feeling", "new words: gender", "sentiment", "topic", "acceptability", "entailment", "entities")
+USUAL = ("full", "frozen", "scratch")
 ASKED = 120  # new texts whose answers are counted
 MASKED, SEED = 24, 5  # texts that are hidden and counted
 CHANGED = ("before-after", "states-moved")  # views of what fine-tuning changed
@@ -52,7 +54,7 @@ def known(call: Call) -> bool:
 
 def trained(call: Call, doing: str) -> Any:
     """What a call that trains makes, kept for every visitor; while it trains there is a bar."""
-    runs = {"training.compare_ways": compare_ways, "training.finetuned_model": finetuned_model}
+    runs: dict[str, Callable[..., Any]] = {"training.compare_ways": compare_ways, "training.finetuned_model": finetuned_model}
     bar = st.progress(0.0, doing)
 
     def train() -> Any:
@@ -85,8 +87,12 @@ def notes(how: tuple[str, ...]) -> str:
     return "; ".join(f"*{way}*: {WAY_NOTES[way]}" for way in how if way in WAY_NOTES)
 
 
-def inside(feel: Call, ask: Call, text: str, pair: tuple[str, str]) -> dict[str, Call]:
-    """What changed inside the model for one sentence, its errors on new texts, and all spans of a text: views with their calls."""
+def changes(feel: Call, text: str) -> dict[str, Call]:
+    """What fine-tuning changed inside the model for one sentence, and its errors on new texts: views with their calls."""
     change = Call("training.before_after", model_of("bert"), feel, text)
-    said = Call("training.answers", feel, task="sentiment", examples=ASKED)
-    return {name: change for name in CHANGED} | {"confusion": said, "span-table": Call("analysis.span_table", ask, pair)}
+    return {name: change for name in CHANGED} | {"confusion": Call("training.answers", feel, task="sentiment", examples=ASKED)}
+
+
+def spans(ask: Call, question: str, story: str) -> Call:
+    """The call that scores every span of a text as the answer."""
+    return Call("analysis.span_table", ask, (question, story))
