@@ -226,10 +226,8 @@ def test_short_forms_stand_for_their_words() -> None:
     ],
 )
 def test_short_forms_are_those_of_english(said: str, meant: str) -> None:
-    from explorer.microworld.translation.pairing import Pair
-
-    made = contracted(Pair(said, "…", words(said, "english"), ("…",), ()))
-    assert made.english == meant and made.english_words == words(meant, "english")
+    text, made, where = contracted(said, words(said, "english"))
+    assert text == meant and tuple(made) == words(meant, "english") and len(where) == len(words(said, "english"))
 
 
 def test_translations_with_short_forms_are_a_corpus_by_name() -> None:

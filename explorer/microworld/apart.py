@@ -48,7 +48,8 @@ def is_apart(first: str, second: str, split: str) -> bool:
 @cache
 def partners(version: str) -> dict[str, frozenset[str]]:
     """For each word, and its plural, the words that no training sentence of this version holds beside it."""
-    words, found = lexicon(version).classes, defaultdict(set)
+    words = lexicon(version).classes
+    found: dict[str, set[str]] = defaultdict(set)
     pairs = [(a, b) for first, second in GROUPS for a in words[first] for b in words[second]]
     spelled = [
         ({a.lemma, getattr(a, "s", a.lemma)}, {b.lemma, getattr(b, "s", b.lemma)})

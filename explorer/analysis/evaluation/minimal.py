@@ -72,7 +72,7 @@ def logp_filled(model: TransformerModel, asked: Asked) -> np.ndarray:
         raise ChoiceError(f"{model.name} has no mask, so it cannot fill a place in a text. Take a masked model.")
     rows, where, answers = [], [], []
     for pair, which, choice in asked:
-        ids, first, last = place_of(model, pair, which, choice)
+        ids, first, last = choice_in(model, pair, which, choice)
         answers.append(ids[first:last])
         rows.append([*ids[:first], *[mask] * (last - first), *ids[last:]])
         where.append(range(first, last))
@@ -107,7 +107,7 @@ def read_and_write(model: TransformerModel, pair: ContrastPair, which: int, choi
     known, encode = model.tokenizer.vocabulary, model.tokenizer.core.encode
     if pair.sources:
         return list(encode(pair.sources[which]).ids), list(encode(pair.text(which, choice)).ids)
-    ids, first, last = place_of(model, pair, which, choice)
+    ids, first, last = choice_in(model, pair, which, choice)
     if known.sentinels and known.mask is None and known.end is not None:
         return [*ids[:first], known.sentinels[0], *ids[last:]], [known.sentinels[0], *ids[first:last], known.end]
     if known.mask is None or known.sentinels:
@@ -115,7 +115,7 @@ def read_and_write(model: TransformerModel, pair: ContrastPair, which: int, choi
     return [*ids[:first], known.mask, *ids[last:]], ids
 
 
-def place_of(model: TransformerModel, pair: ContrastPair, which: int, choice: int) -> Cut:
+def choice_in(model: TransformerModel, pair: ContrastPair, which: int, choice: int) -> Cut:
     """A text with one of its choices, in tokens, and where the choice is."""
     begin = len(pair.story) + len(pair.before[which])
     end = begin + len(pair.choices[choice])

@@ -24,7 +24,7 @@ def gendered(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     for row in shuffled(stage, [row for row in rows() if row[1].gender != row[2].gender]):
         if len(found) == count:
             break
-        texts = [english_of(told(row, which, row[1 + which].gender)) for which in (0, 1)]
+        texts = [english_of(told(row, which, (row[1], row[2])[which].gender)) for which in (0, 1)]
         if all(home_of(text) in KEPT for text in texts):
             found.append(_pair(row, (texts[0], texts[1])))
     return found

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from explorer.microworld.translation.pairing import Pair
+from collections.abc import Sequence
 
 NOT = {
     "did": "didn't", "does": "doesn't", "do": "don't", "is": "isn't", "are": "aren't", "was": "wasn't", "were": "weren't",
@@ -31,24 +27,22 @@ def short_form(first: str, second: str, after: str) -> str:
     return made[:1].upper() + made[1:] if first[:1].isupper() else made
 
 
-def contracted(pair: Pair, *, curly: bool = False) -> Pair:
-    """The pair with the short forms of English; a short form stands for what its two words stood for.
+def contracted(text: str, words: Sequence[str], *, curly: bool = False) -> tuple[str, list[str], list[int]]:
+    """An English text and its words with short forms, and for each old word the number of the new one.
 
-    >>> from explorer.microworld.translation import pairs
-    >>> said = next(pair for pair in pairs(500, 1) if " did not " in pair.english)
-    >>> "didn't" in contracted(said).english
-    True
+    >>> contracted("It did not rain.", ["It", "did", "not", "rain", "."])
+    ("It didn't rain.", ['It', "didn't", 'rain', '.'], [0, 1, 1, 2, 3])
     """
-    words, where, text = [], [], pair.english
+    made: list[str] = []
+    where: list[int] = []
     at = 0
-    while at < len(pair.english_words):
-        first, second, after = (*pair.english_words[at : at + 3], "", "")[:3]
-        made = short_form(first, second, after)
-        if made:
-            made = made.replace("'", CURLY) if curly else made
-            text = text.replace(f"{first} {second}", made, 1)
-        words.append(made or first)
-        where += [len(words) - 1] * (2 if made else 1)
-        at += 2 if made else 1
-    aligned = tuple(sorted({(where[i], j) for i, j in pair.alignment}))
-    return replace(pair, english=text, english_words=tuple(words), alignment=aligned)
+    while at < len(words):
+        first, second, after = (*words[at : at + 3], "", "")[:3]
+        short = short_form(first, second, after)
+        if short:
+            short = short.replace("'", CURLY) if curly else short
+            text = text.replace(f"{first} {second}", short, 1)
+        made.append(short or first)
+        where += [len(made) - 1] * (2 if short else 1)
+        at += 2 if short else 1
+    return text, made, where

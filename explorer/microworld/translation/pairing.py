@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from zlib import crc32
 
@@ -140,6 +140,13 @@ def home_of(text: str) -> str:
     return _home(text, ())
 
 
+def with_short_forms(pair: Pair, *, curly: bool = False) -> Pair:
+    """The pair with the short forms of English; a short form stands for what its two words stood for."""
+    text, short, where = contracted(pair.english, pair.english_words, curly=curly)
+    aligned = tuple(sorted({(where[i], j) for i, j in pair.alignment}))
+    return replace(pair, english=text, english_words=tuple(short), alignment=aligned)
+
+
 def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Pair]:
     """`count` pairs of a split, the same for the same seed everywhere.
 
@@ -166,4 +173,4 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
         if _home(text, unmet) == split:
             count -= 1
             pair = _pair(tree, said, text, frame, unmet)
-            yield contracted(pair, curly=draw.maybe(CURLY)) if short and draw.maybe(0.5) else pair
+            yield with_short_forms(pair, curly=draw.maybe(CURLY)) if short and draw.maybe(0.5) else pair
