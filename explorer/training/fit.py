@@ -119,9 +119,8 @@ def _model(
     if pieces is None or isinstance(pieces, str):
         many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
         usual = WHOLE.get(size, 0) if found.mark else 0
-        given, whole = options.pop("pieces", None), options.pop("whole", usual)
-        grows = given is None and bool(whole)
-        pieces = learned_tokenizer(system, found, many if given is None else given, pieces, whole, grows=grows)
+        whole, grows = options.pop("whole", usual), "pieces" not in options
+        pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, whole, grows=grows and bool(whole))
     if "start" in settings_of(system.name):
         options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)

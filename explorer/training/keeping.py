@@ -18,7 +18,6 @@ from explorer.text.packing import PackedExamples, pack_examples, pack_tokenizer,
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.corpora import Corpus
 
-
 MORE = 250  # tokens
 
 
