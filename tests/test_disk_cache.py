@@ -20,8 +20,9 @@ from explorer.microworld.translation import pairs
 from explorer.text import disk_cache
 from explorer.text.disk_cache import cached, cached_files, empty_cache, source_mark
 from explorer.text.examples import Translation, prepared, prepared_letters, prepared_pairs
-from explorer.text.learning import tokenizer
+from explorer.text.learning import cut_words, tokenizer, word_counts
 from explorer.text.packing import PackedExamples, pack_corpus, pack_examples, pack_tokenizer, unpack_texts, unpack_tokenizer
+from explorer.training import fit
 from explorer.training.corpora import corpus_of, recorded_corpus
 
 STORIES = list(stories(60, 9))
@@ -174,3 +175,16 @@ def test_the_command_says_what_is_there_and_empties_it(folder: Path) -> None:
     said = CliRunner().invoke(cli, ["cache"])
     assert str(folder) in said.stdout and "2.0 MB" in said.stdout
     assert "2.0 MB" in CliRunner().invoke(cli, ["cache", "--empty"]).stdout and not cached_files()
+
+
+def test_a_vocabulary_grows_until_every_frequent_word_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where no number of tokens was given; the words are those that a plain count finds."""
+    monkeypatch.setattr(fit, "PIECES", {"mini": 400})
+    monkeypatch.setattr(fit, "WHOLE", {"mini": 6})
+    run = ex.fit("gpt", size="mini", corpus="microworld:60", steps=1, batch=4, checks=0, device="cpu")
+    pieces = run.model.tokenizer
+    words = word_counts("bpe", (" ".join(story) for story in stories(60, 1)))
+    assert not [word for word, count in cut_words(pieces, words).items() if count >= 6]
+    assert 400 < pieces.core.get_vocab_size() <= 800
+    with pytest.raises(ex.ExplorerError, match="still cut"):
+        ex.fit("gpt", size="mini", corpus="microworld:60", steps=1, batch=4, checks=0, pieces=400, device="cpu")

@@ -14,7 +14,7 @@ from explorer.analysis.evaluation.context import EvalData
 from explorer.microworld import WORLDS, stories
 from explorer.microworld.translation import pairs
 from explorer.models import run_folder, store
-from explorer.studies import model_cards, recipes
+from explorer.studies import model_cards, models_page, recipes
 from explorer.studies.longer import recipe_of
 from explorer.text.examples import Translation
 from explorer.training.checking import measure
@@ -145,3 +145,11 @@ def cut_at(opened: PreTrainedTokenizerFast, text: str) -> list[str]:
     core = opened.backend_tokenizer
     plain = core.normalizer.normalize_str(text) if core.normalizer else text
     return [word for word, _ in core.pre_tokenizer.pre_tokenize_str(plain)]
+
+
+def test_the_page_of_what_models_can_do_is_made_of_the_cards() -> None:
+    assert (ROOT / "docs" / "models.md").read_text("utf-8") == models_page.page()
+    told = models_page.section(models_page.Ability("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
+    card = model_cards.figures((ex.models()["bart"].folder / "CARD.md").read_text("utf-8"))
+    assert max(card["bleu (validation)"]) < 10 + card["copying the source, bleu (validation)"][0]  # so nothing may be bold
+    assert "**" not in told and "bart" in told and "bert" not in told

@@ -119,8 +119,9 @@ def _model(
     pieces = options.pop("tokenizer", found.tokenizer)
     if pieces is None or isinstance(pieces, str):
         many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
-        whole = options.pop("whole", WHOLE.get(size, 0) if found.mark else 0)
-        pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, whole)
+        usual = WHOLE.get(size, 0) if found.mark else 0
+        whole, grows = options.pop("whole", usual), "pieces" not in options
+        pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, whole, grows=grows and bool(whole))
     if "start" in settings_of(system.name):
         options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from explorer import text
+from explorer.errors import ChoiceError
 from explorer.models.presets import Preset
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.learning import tokenizer as learned
 from explorer.text.packing import PackedExamples, pack_examples, pack_tokenizer, unpack_tokenizer
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.corpora import Corpus
+
+MORE = 250  # tokens
 
 
 @cache
@@ -24,17 +27,28 @@ def _reader() -> str:
     return f"{source_mark(Path(text.__path__[0]))} {version('tokenizers')}"
 
 
-def learned_tokenizer(system: Preset, corpus: Corpus, size: int, kind: str | None = None, whole: int = 0) -> Tokenizer:
-    """The tokenizer of a preset, or one of another kind, learned from a corpus of texts or of translations."""
+def learned_tokenizer(
+    system: Preset, corpus: Corpus, size: int, kind: str | None = None, whole: int = 0, *, grows: bool = False
+) -> Tokenizer:
+    """The tokenizer of a preset, or one of another kind, learned from a corpus of texts or of translations.
+
+    Where it `grows`, it gets a few hundred tokens more than `size` if the words that occur `whole` times do not fit otherwise.
+    """
     specials = system.specials if kind is None else None
 
     def make() -> Tokenizer:
-        plain = (text if isinstance(text, str) else " ".join(text) for text in corpus.texts)
-        return learned(kind or system.tokenizer, plain, size=size, specials=specials, whole=whole)
+        for room in range(size, 2 * size if grows else size + 1, MORE):
+            plain = (text if isinstance(text, str) else " ".join(text) for text in corpus.texts)
+            try:
+                return learned(kind or system.tokenizer, plain, size=room, specials=specials, whole=whole)
+            except ChoiceError:
+                if not grows or room + MORE >= 2 * size:
+                    raise
+        raise AssertionError("a range that begins with the size is not empty")
 
     if not corpus.mark:
         return make()
-    key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole)
+    key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole, grows)
     return cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer)
 
 

@@ -1,0 +1,136 @@
+"""Heads that find a hidden word: known heads are found, rules are counted right, and what is switched off is switched off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import sample
+
+import explorer as ex
+from explorer.analysis import head_search as module
+from explorer.analysis.evaluation.blanks import preferred
+from explorer.analysis.head_search import HEAD_PHENOMENA, RULES, HeadQuestion, answered, head_question, head_search, questions
+from explorer.models import results
+from explorer.models.transformer import TransformerModel
+from explorer.records import HeadSearch
+from explorer.studies import attention_there
+
+
+@pytest.fixture(scope="module")
+def asked(bert: TransformerModel) -> list[HeadQuestion]:
+    return [one for _, one in zip(range(12), questions(bert, HEAD_PHENOMENA["a name said before"](5, "1.0")), strict=False)]
+
+
+def test_a_question_names_every_occurrence(bert: TransformerModel) -> None:
+    """As a reader counts them: Ann twice, Ben once, and not in Benny."""
+    made = head_question(bert.tokenizer, "Oscar saw Frank. Oscar waved. Then ", " ran, and so did Frank.", ("Oscar", "Frank"))
+    assert made is not None
+    words = bert.tokenizer.encode("Oscar saw Frank. Oscar waved. Then [MASK] ran, and so did Frank.")
+    wanted = [tuple(n for n, text in enumerate(words.texts) if text == name) for name in ("oscar", "frank")]
+    assert made.occurrences == tuple(wanted) and [len(keys) for keys in wanted] == [2, 2]
+    assert words.texts[made.query] == "[MASK]" and [bert.tokenizer.text_of(c) for c in made.choices] == ["oscar", "frank"]
+    assert head_question(bert.tokenizer, "Oscar saw ", ".", ("Oscar", "Frank")) is None  # Frank is nowhere
+
+
+def test_the_answers_of_heads_are_those_of_the_trace(bert: TransformerModel, asked: list[HeadQuestion]) -> None:
+    """The same from `ex.trace` of each text alone, added up by hand."""
+    won = answered(bert, asked)
+    for number in sample(len(asked), 4):
+        one = asked[number]
+        made = ex.trace(bert, one.ids)
+        for layer, attention in enumerate(made.attention):
+            row = attention.weights[:, one.query]
+            sums = np.stack([row[:, list(keys)].sum(-1) for keys in one.occurrences])
+            assert (won[layer, :, number] == (sums[0] > sums[1:].max(0))).all()
+
+
+def test_a_head_that_was_made_to_look_at_the_word_is_found(bert: TransformerModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights planted in head 1.2 are found; noise in all others is not better than the rules."""
+    rng = np.random.default_rng(0)
+
+    def planted(model: TransformerModel, some: list[HeadQuestion]) -> np.ndarray:
+        won = rng.random((2, 4, len(some))) < 0.5
+        won[1, 2] = rng.random(len(some)) < 0.97
+        return won
+
+    monkeypatch.setattr(module, "answered", planted)
+    found = head_search(bert, count=160, heads=1)
+    assert found.heads[:, 0].tolist() == [[1, 2]] * len(found.phenomena)
+    assert (found.kept > 0.85).all() and found.finds.all()
+    rng = np.random.default_rng(1)
+    monkeypatch.setattr(module, "answered", lambda model, some: rng.random((2, 4, len(some))) < 0.3)
+    assert not head_search(bert, count=160, heads=1).finds.any()
+
+
+def test_rules_count_as_a_reader_does() -> None:
+    one = HeadQuestion([5, 7, 9, 5, 1, 9], 4, ((0, 3), (2, 5)), [5, 9])
+    far = HeadQuestion([9, 9, 5, 6, 1], 4, ((2,), (0, 1)), [5, 9])
+    said = {name: [rule(q, [one, far]) for q in (one, far)] for name, rule in RULES.items()}
+    assert said == {
+        "chance": [0.5, 0.5],
+        "the nearest": [0.5, 1.0],
+        "the first in the text": [1.0, 0.0],
+        "the most frequent in the text": [0.5, 0.0],
+        "the most frequent in all texts": [0.0, 0.0],
+    }
+
+
+def test_a_silenced_head_is_one_whose_output_weights_are_zero(bert: TransformerModel, asked: list[HeadQuestion]) -> None:
+    """The same figure from a copy of the model in which the columns of that head in the output matrix are 0."""
+    there, whole = np.array([[0, 1], [1, 2]]), [(one.ids, one.query, one.choices) for one in asked]
+    got = module._right(bert, asked, there)
+    kept, wide = {name: value.clone() for name, value in bert.module.state_dict().items()}, bert.config.dim // bert.config.heads
+    try:
+        with torch.no_grad():
+            for layer, head in there:
+                bert.module.layers[layer].attention.output.weight[:, head * wide : (head + 1) * wide] = 0
+        assert got == float((preferred(bert, whole) == 0).mean())
+    finally:
+        bert.module.load_state_dict(kept)
+    assert module._right(bert, asked) == float((preferred(bert, whole) == 0).mean())
+
+
+def test_halves_do_not_share_questions_and_pairs_stay_together(bert: TransformerModel) -> None:
+    found = head_search(bert, count=24, heads=2)
+    assert (found.questions == 12).all() and found.others.shape == (len(found.phenomena), module.DRAWS)
+    assert found.every.shape == (len(found.phenomena), 2, 4)
+    best = found.every.reshape(len(found.phenomena), -1).max(axis=1)
+    assert np.allclose(found.every[np.arange(len(best)), *found.heads[:, 0].T], best)
+
+
+def test_models_without_blanks_and_impossible_numbers_are_refused(gpt2: TransformerModel, bert: TransformerModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="fills no blanks"):
+        head_search(gpt2)
+    with pytest.raises(ex.ExplorerError, match="heads=8"):
+        head_search(bert, heads=8)
+
+
+def test_the_interval_is_wilson_s() -> None:
+    """Against SciPy's."""
+    from scipy.stats import binomtest
+
+    record = HeadSearch(
+        "m", ("a", "b"), np.zeros((2, 1, 2)), np.zeros((2, 1, 1)), np.array([[0.8], [0.5]]), {"chance": np.array([0.5, 0.5])},
+        np.ones(2), np.array([0.5, 0.9]), np.array([[0.7, np.nan], [0.7, 0.8]]), np.array([50, 50]),
+    )  # fmt: skip
+    wanted = [binomtest(right, 50).proportion_ci(method="wilson").low for right in (40, 25)]
+    assert record.lowest == pytest.approx(wanted) and record.finds.tolist() == [True, False]
+    assert record.needed.tolist() == [True, False]
+
+
+def test_the_recorded_search_is_what_the_model_does_and_its_card_prints_it() -> None:
+    held = results.recorded("heads-bert", HeadSearch)
+    card = (results.data_folder() / "results" / "heads-bert" / "CARD.md").read_text("utf-8")
+    assert card == attention_there.card_of(held)
+    again = head_search(ex.load("bert", device="cpu"), count=60, heads=2, version=attention_there.world_of("bert"))
+    assert again.phenomena == held.phenomena
+    assert np.abs(again.intact - held.intact).max() < 0.25
+
+
+def test_a_record_comes_back_from_its_file(tmp_path: Path) -> None:
+    held = results.recorded("heads-bert", HeadSearch)
+    held.write(tmp_path / "a.npz")
+    assert HeadSearch.read(tmp_path / "a.npz") == held
