@@ -3,11 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: env env-dev env-bench app lab test test-all check fix bench losses learnable models wheels clean
+.DEFAULT_GOAL := help
+.PHONY: help env env-dev env-bench app lab test test-all check fix bench losses learnable models wheels clean
 
-env: .venv/.ready
-env-dev: .venv/.ready-dev
-env-bench: .venv/.ready-bench
+help:             ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+env: .venv/.ready ## install the explorer into .venv
+env-dev: .venv/.ready-dev## and what the checks need
+env-bench: .venv/.ready-bench## and what is measured beside it
 
 .venv/.ready: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -60,12 +64,12 @@ losses: env-dev   ## the time to the same held-out loss, beside the Trainer (a q
 learnable: env    ## what tiny models learn from the microworld in a few minutes, one phenomenon at a time
 	$(BIN)/python benchmarks/learnable.py
 
-models: env       ## train the shipped models again
-	$(BIN)/python -m explorer.studies.recipes
+models: env       ## train the models to be shipped, over as many sittings as it takes (Ctrl-C stops, `make models` goes on)
+	$(BIN)/python -m explorer.studies.making
 
 wheels: env       ## everything for a room without internet, in wheels/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .
 	@echo "There: python3 -m venv .venv && .venv/bin/pip install --no-index --find-links wheels pretraining-explorer && .venv/bin/explorer app"
 
-clean:
+clean:            ## remove what was installed and built
 	rm -rf .venv wheels build dist .pytest_cache .mypy_cache .ruff_cache

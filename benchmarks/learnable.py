@@ -35,7 +35,7 @@ from explorer.microworld.translation import pairs
 from explorer.models.presets import configure
 from explorer.nn.transformer import Transformer, initialise
 from explorer.text.examples import Translation
-from explorer.training.schedules import rate_share
+from explorer.training.schedules import lr_share
 
 PAD, MASK, CLS, SEP, UNKNOWN, SPECIALS = 0, 1, 2, 3, 4, 5
 WORD = re.compile(r"\w+(?:[-']\w+)*|[^\w\s]")
@@ -111,7 +111,7 @@ def train(module: Transformer, losses, steps: int, seconds: float) -> tuple[int,
         nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         for optimiser, full in held:
             for group in optimiser.param_groups:
-                group["lr"] = full * rate_share("cosine", max(1, round(spent * 1000)), 1000, 0.05)
+                group["lr"] = full * lr_share("cosine", max(1, round(spent * 1000)), 1000, 0.05)
             optimiser.step()
     module.eval()
     return step, time.perf_counter() - start

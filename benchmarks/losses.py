@@ -27,7 +27,7 @@ from explorer.text.examples import prepared
 from explorer.training.device import autocast
 from explorer.training.optimising import ADAM_RATE, DECAY, MUON_RATE
 from explorer.training.run import Run, tensors
-from explorer.training.schedules import rate_share
+from explorer.training.schedules import lr_share
 
 RATES, STEPS, BATCH, WARM, CHECKS = (5e-4, 1e-3, 2e-3, 3e-3), 400, 16, 0.05, 40
 NEAR = 1.01  # a loss counts as the same within one in a hundred
@@ -140,7 +140,7 @@ def train_theirs(side: Side, run: Run, batches: list[Batch], every: int, rate: f
     if rate is None:
         both = Both(theirs.model)
         turn = torch.optim.lr_scheduler.LambdaLR(
-            both, lambda n: rate_share(run.plan.schedule, min(n + 1, steps), steps, run.plan.warm)
+            both, lambda n: lr_share(run.plan.schedule, min(n + 1, steps), steps, run.plan.warm)
         )
         theirs.trainer.optimizer, theirs.trainer.lr_scheduler = both, turn
     theirs.trainer.train()

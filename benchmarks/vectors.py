@@ -23,7 +23,7 @@ from explorer.analysis.evaluation.analogies import answered, known
 from explorer.analysis.evaluation.context import EvalContext, EvalData
 from explorer.analysis.word_vectors import unit
 from explorer.microworld import stories
-from explorer.text.cooccurrence import POWER, SAMPLE, STRANGERS, WINDOW
+from explorer.text.cooccurrence import NEGATIVES, POWER, SAMPLE, WINDOW
 from explorer.text.tokenizers import Tokenizer
 
 try:
@@ -54,7 +54,7 @@ def ours(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, threa
 def theirs(told: list[list[str]], pieces: Tokenizer, epochs: int, seed: int, threads: int = 1) -> Made:
     texts = [[pieces.text_of(int(n)) for n in pieces.encode(" ".join(story), special=False).ids] for story in told]
     model = Word2Vec(
-        vector_size=DIM, window=WINDOW, sg=1, negative=STRANGERS, ns_exponent=POWER, sample=SAMPLE, min_count=1, seed=seed,
+        vector_size=DIM, window=WINDOW, sg=1, negative=NEGATIVES, ns_exponent=POWER, sample=SAMPLE, min_count=1, seed=seed,
         workers=threads, epochs=epochs,
     )  # fmt: skip
     model.build_vocab(texts)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from explorer.analysis.lens import lens
     from explorer.analysis.positions import places, shuffle
     from explorer.analysis.predictions import detect, guess
+    from explorer.analysis.prompting import prompt
     from explorer.analysis.statistics import head_statistics
     from explorer.analysis.trace import trace
     from explorer.app.lessons import lesson
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
         PatchHidden,
         ReplaceRow,
         SetMask,
+        SetUnit,
+        SetVector,
         SilenceHead,
         SilenceLayer,
         Trace,
@@ -68,6 +71,8 @@ _HOMES = {
     "Uniform": "records:Uniform",
     "NoScale": "records:NoScale",
     "SetMask": "records:SetMask",
+    "SetUnit": "records:SetUnit",
+    "SetVector": "records:SetVector",
     "SilenceHead": "records:SilenceHead",
     "ask": "views.notebook:ask",
     "bertviz": "views.bertviz:bertviz",
@@ -91,6 +96,7 @@ _HOMES = {
     "load": "models.load:load",
     "models": "models",
     "places": "analysis.positions:places",
+    "prompt": "analysis.prompting:prompt",
     "presets": "models.presets:presets",
     "save": "views.export:save",
     "shuffle": "analysis.positions:shuffle",
@@ -132,7 +138,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _found(home: str) -> Any:
-    """What stands at "room:name", or the room itself."""
+    """The object at "room:name", or the room itself."""
     room, _, thing = home.partition(":")
     module = import_module(f"explorer.{room}")
     return getattr(module, thing) if thing else module

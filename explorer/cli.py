@@ -1,4 +1,4 @@
-"""The command line: `explorer app | lab | models | trace | corrupt | decode | fit | finetune | miniglue | export | doctor`."""
+"""The command line: explorer app, lab, models, trace, corrupt, decode, fit, finetune, miniglue, labels, export, cache, doctor."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import ast
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,15 +22,59 @@ if TYPE_CHECKING:
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 OPTIONS = ("size", "steps", "seed", "corpus", "folder", "device", "precision", "processes")  # of fit, never by --set
-PACKAGES = ("torch", "transformers", "tokenizers", "plotly", "streamlit", "jupyterlab", "ipywidgets", "kaleido", "bertviz")
 
 
 @cli.command()
-def app(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8501, open_browser: bool = True) -> None:
-    """Open the explorer in a browser."""
+def app(
+    port: Annotated[int, typer.Option(help="The port to serve on.")] = 8501,
+    open_browser: bool = True,
+    classroom: Annotated[bool, typer.Option("--classroom", help="Serve a room: with limits, and to other computers.")] = False,
+    address: Annotated[
+        str, typer.Option(help="The address to serve on; by default this computer alone, with --classroom 0.0.0.0.")
+    ] = "",
+    settings: Annotated[Path | None, typer.Option(help="A TOML file with the limits of the room (means --classroom).")] = None,
+) -> None:
+    """Open the explorer in a browser, for oneself or for a room."""
     home = _home("app.py")
+    where = address or ("0.0.0.0" if classroom or settings is not None else "127.0.0.1")
+    if classroom or settings is not None:
+        _classroom(settings, where, port)
     os.chdir(home.parent)
-    _start("streamlit", "run", str(home), "--server.port", str(port), "--server.headless", str(not open_browser).lower())
+    options = ("--server.port", str(port), "--server.address", where, "--server.headless", str(not open_browser).lower())
+    _start("streamlit", "run", str(home), *options)
+
+
+def _classroom(settings: Path | None, where: str, port: int) -> None:
+    """Read the limits of a room, hand them to the server, and say where students and the teacher find it."""
+    import secrets
+    import tomllib
+
+    from explorer.app import hosted
+
+    try:
+        given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
+    room = hosted.with_key(hosted.made(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
+    os.environ[hosted.VARIABLE] = hosted.written(room)
+    sys.stdout.write(
+        f"Students: {room.public}/\nTeacher:  {room.public}/status?teacher={room.key}\nVote:     {room.public}/vote?teacher={room.key}\n"
+    )
+    sys.stdout.flush()
+
+
+def _reachable(where: str) -> str:
+    """The address by which other computers find this one; no packet is sent to find out."""
+    import socket
+
+    if where not in ("0.0.0.0", "::", ""):
+        return where
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address for documentation: a datagram socket sends nothing when it connects
+            return str(probe.getsockname()[0])
+        except OSError:
+            return socket.gethostname()
 
 
 @cli.command()
@@ -218,11 +260,11 @@ def _say_finetuned(run: FinetuneRun, place: Path, as_json: bool) -> None:
     held, blind, moving = run.score("test"), run.blind("test"), run.moved
     found = {"folder": str(place), "how": run.plan.how, "metric": run.task.metric, "test": held, "most frequent": blind}
     found |= {"moved": moving[0], "weights": moving[1], "examples": len(run.examples)}
-    told = (
-        f"\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); {moving[0]:,} of {moving[1]:,} "
-        f"weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
+    summary = (
+        f"\n{run.report}\n{run.task.metric} on new texts: {held:.3f} (the most frequent answer alone: {blind:.3f}); "
+        f"{moving[0]:,} of {moving[1]:,} weights moved.\nDone: {place}. Open it with ex.load({_opened(place)!r})."
     )
-    _say(found, as_json, told)
+    _say(found, as_json, summary)
 
 
 def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
@@ -243,7 +285,7 @@ def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
 def miniglue(
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
     examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
-    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 200,
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     as_json: Json = False,
@@ -256,6 +298,23 @@ def miniglue(
     _say(study.as_plain(table), as_json, study.printed(table))
 
 
+@cli.command()
+def labels(  # noqa: PLR0913  one for each choice on the command line
+    seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
+    counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,200",
+    steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
+    models: Annotated[str, typer.Option(help="Only these (BERT, GPT), separated by commas.")] = "",
+    tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    as_json: Json = False,
+) -> None:
+    """The score by the number of labelled texts, pre-trained and from scratch: measured again, with intervals and seconds."""
+    from explorer.studies import label_curves as study
+
+    size = study.sized(seeds, _names(counts), steps, models=_names(models), tasks=_names(tasks))
+    made = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
+    _say(study.as_plain(made), as_json, study.printed(made))
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
@@ -265,8 +324,8 @@ def _say_end(run: TrainingRun, stopped: bool, as_json: bool) -> None:
     if stopped and run.step < run.plan.steps:
         sys.stderr.write(f"\nStopped after step {run.step}. The same command goes on from there.\n")
         sys.exit(130)
-    told = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
-    _say({"folder": str(run.folder), "steps": run.step}, as_json, told)
+    summary = f"\nDone: {run.folder}. Open it with ex.load({_opened(run.folder)!r})."
+    _say({"folder": str(run.folder), "steps": run.step}, as_json, summary)
 
 
 def _opened(folder: Path | None) -> str:
@@ -315,26 +374,38 @@ def export(
 
 
 @cli.command()
-def doctor(as_json: Json = False) -> None:
-    """Print what is installed and what will work."""
+def cache(
+    empty: Annotated[bool, typer.Option("--empty", help="Remove everything that is kept there.")] = False, as_json: Json = False
+) -> None:
+    """Say where generated stories and their tokens are kept so that a training starts at once, or empty that folder."""
+    from explorer.text.disk_cache import cache_folder, cached_files, empty_cache
+
+    size, where = (empty_cache() if empty else sum(cached_files().values())), str(cache_folder() or "memory only")
+    said = f"{size / 1e6:.1f} MB removed from {where}." if empty else f"{where}: {size / 1e6:.1f} MB"
+    _say({"folder": where, "bytes": size, "removed": empty}, as_json, said)
+
+
+@cli.command()
+def doctor(
+    check: Annotated[bool, typer.Option("--check", help="Open every shipped model, as without a network.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print what is installed and what will work; ends with 1 where something will not."""
+    import torch
+
+    from explorer.app import status
     from explorer.models.store import models as shelf
     from explorer.views.export import browser
 
-    found: dict[str, Any] = {"python": sys.version.split()[0]}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "missing"
-    import torch
-
-    found |= {
-        "models": sorted(shelf()),
-        "gpu": torch.cuda.is_available(),
-        "browser for PNG and SVG": browser() or "none: HTML still works",
-    }
-    found["free space"] = f"{shutil.disk_usage('.').free / 1e9:.0f} GB"
+    found: dict[str, Any] = dict(status.versions())
+    found |= {"models": sorted(shelf()), "gpu": torch.cuda.is_available()}
+    found["browser for PNG and SVG"] = browser() or "none: HTML still works"
+    found |= {name: round(value, 2) for name, value in status.machine().items()}
+    found |= {f"trainings {name}": count for name, count in status.trainings().items()}
+    found |= status.offline() if check else {}
     _say(found, as_json, "\n".join(f"{name:26} {value}" for name, value in found.items()))
+    if any(str(value).startswith(("missing", "broken", "does not open", "cannot")) for value in found.values()):
+        sys.exit(1)
 
 
 def main() -> None:

@@ -23,6 +23,10 @@ class ChoiceError(ExplorerError):
     """A name, a number or a combination that does not exist here."""
 
 
+class BusyError(ChoiceError):
+    """A folder in which another process is training."""
+
+
 class FileError(ExplorerError):
     """A file or folder that is missing, broken or cannot be written."""
 

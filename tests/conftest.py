@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", EXPLORER_HOME="/nonexistent")
+os.environ.setdefault("EXPLORER_CACHE", os.path.join(tempfile.gettempdir(), f"explorer-tests-{getpass.getuser()}"))
 
 import pytest
 import torch
@@ -106,3 +109,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     arguments = ["streamlit", "run", "app.py", "--server.port", str(port)]
     with server(arguments, f"{address}/_stcore/health", tmp_path_factory.mktemp("app")) as outside:
         yield address, outside
+
+
+@pytest.fixture(autouse=True)
+def every_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that run without a browser show all their parts at once, unless their address names one."""
+    monkeypatch.setattr("explorer.app.frame.EVERY_PART", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,7 +17,11 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
-PAGES = {"docs/architecture.md": 20, "CONTRIBUTING.md": 20, "README.md": 5, "docs/support.md": 0, "Makefile": 5}
+PAGES = {  # how many files and modules each names, at least
+    "docs/architecture.md": 20, "CONTRIBUTING.md": 20, "README.md": 5, "docs/library.md": 2, "docs/results.md": 1, "docs/teaching.md": 0,
+    "docs/style.md": 0,
+    "docs/support.md": 0, "Makefile": 5,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -31,11 +36,25 @@ def test_every_file_and_command_that_a_page_names_is_there(page: str) -> None:
     assert [name for name in modules if find_spec(name) is None] == []
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "README.md"])
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "README.md", "docs/results.md"])
 def test_every_target_of_make_that_a_page_names_is_there(page: str) -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     named = set(re.findall(r"\bmake ([a-z-]+)\b", " ".join(re.findall(r"`[^`]*`", (ROOT / page).read_text("utf-8")))))
     assert named and named <= targets
+
+
+def test_the_front_page_is_short_and_names_every_lesson() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text) <= 6_000
+    assert {int(number) for number in re.findall(r"^\| (\d+) ", text, re.M)} == {
+        int(path.name[:2]) for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")
+    }
+
+
+def test_make_help_lists_every_target() -> None:
+    made = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    assert {line.split()[0] for line in made.splitlines()} == targets
 
 
 def test_the_page_has_a_line_for_every_room() -> None:

@@ -27,7 +27,7 @@ from explorer.views.board.stations import STATIONS
 from explorer.views.board.still import still
 
 ROOT = Path(__file__).parent.parent
-TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1"}
+TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "d1": "u1"}
 
 
 def header(data: bytes) -> dict[str, Any]:
@@ -37,7 +37,8 @@ def header(data: bytes) -> dict[str, Any]:
 def array(data: bytes, ref: list[Any]) -> np.ndarray:
     begin = 4 + int.from_bytes(data[:4], "little")
     kind, offset, shape = ref
-    return np.frombuffer(data, TYPES[kind], int(np.prod(shape)), begin + offset).reshape(shape)
+    found = np.frombuffer(data, TYPES[kind], int(np.prod(shape)), begin + offset).reshape(shape)
+    return np.cumsum(found, axis=1, dtype=np.uint8) if kind == "d1" else found
 
 
 def refs(value: Any) -> list[list[Any]]:

@@ -460,12 +460,16 @@ def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: 
     page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text("step 0")
     page.mouse.click(*middle(page, "S", 4, 7))
+    unfaded = f"{BOARD}.fading === null"
+    page.wait_for_function(unfaded)
     before = pixels(page)
     page.keyboard.press("t")
     expect(page.locator(".time b")).to_have_text("step 5000")
+    page.wait_for_function(unfaded)
     assert pixels(page) != before and station(page) == "softmax" and page.evaluate(f"{BOARD}.held") == [{"row": 4, "col": 7}]
     page.get_by_label("Moment of the series").fill("0")
     expect(page.locator(".time b")).to_have_text("step 0")
+    page.wait_for_function(unfaded)
     assert pixels(page) == before and watch.faults == []
     page.context.close()
 

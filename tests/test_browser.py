@@ -28,12 +28,12 @@ DRAWN = (  # a heat map is one image
     ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path, "
     ".js-plotly-plot .scatterlayer .points path"
 )
-LESSONS = {
-    "Tokens": "merge 1",
-    "Attention, step by step": "Attention with nothing to learn",
-    "Positions": "Position vectors",
-    "Corruption lab": "One text under every strategy",
-    "Pre-training live": "Learning rate",
+LESSONS = {  # addresses, and what stands above their first picture
+    "tokens": "merge 1",
+    "attention?part=without-parameters": "Attention with nothing to learn",
+    "positions": "Position vectors",
+    "corruption?part=every-strategy": "One text under every strategy",
+    "training?part=step-size": "Learning rate",
 }
 CUT_OFF = """plot => {
   const frame = plot.getBoundingClientRect();
@@ -73,22 +73,27 @@ def test_the_page_works_in_light_and_dark_wide_and_narrow(
 
 def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads")
+    page = opened(browser, watch, app[0] + "/heads?part=combined")
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="gpt2", exact=True).click()
-    expect(page.locator(".gtitle").first).to_contain_text("decoder layer 0")
+    combined = page.locator(".gtitle", has_text="all layers: ")
+    expect(combined).to_contain_text("decoder, all layers: mean")
     page.get_by_label("Your sentence").fill("The walrus was tired.")
     page.get_by_label("Your sentence").press("Enter")
     expect(page.get_by_text("never seen in training").first).to_be_visible()
-    page.get_by_role("heading", name="Who looks at whom?").click()  # the arrow keys step when no text is being written
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(".gtitle").first).to_contain_text("masked")
+    page.get_by_test_id("stButtonGroup").get_by_text("rollout", exact=True).click()
+    expect(combined).to_contain_text("decoder, all layers: rollout")
     shared = page.url
-    assert "model=gpt2" in shared and "walrus" in shared and "masked" in shared
+    assert "model=gpt2" in shared and "part=" in shared and "walrus" in shared and "rollout" in shared
     other = opened(browser, watch, shared)
-    expect(other.locator(".gtitle").first).to_contain_text("decoder layer 0, head 0: masked")
+    expect(other.locator(".gtitle", has_text="all layers: ")).to_contain_text("decoder, all layers: rollout")
     expect(other.get_by_label("Your sentence")).to_have_value("The walrus was tired.")
+    other.goto(app[0] + "/tokens")
+    other.wait_for_selector(DRAWN, state="attached")
+    other.get_by_role("heading", name="Tokens", exact=True).click()  # the arrow keys step when no text is being written
+    other.keyboard.press("ArrowLeft")
+    expect(other).to_have_url(re.compile("merges.step="))
     assert watch.faults == [] and app[1].read_text() == ""
 
 
@@ -99,7 +104,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
 )  # fmt: skip
 def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], query: str) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads" + query)
+    page = opened(browser, watch, app[0] + "/heads?part=combined&" + query.removeprefix("?"))
     page.on("dialog", lambda dialog: watch.faults.append("a script ran"))
     expect(page.locator(f"{DRAWN}, [data-testid=stAlert]").first).to_be_visible()
     assert page.get_by_text("Traceback").count() == 0 and page.locator("[data-testid=stException]").count() == 0
@@ -109,9 +114,10 @@ def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], q
 
 def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tmp_path: Path) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads")
+    page = opened(browser, watch, app[0] + "/heads?part=combined")
     page.wait_for_selector(DRAWN, state="attached")
-    page.get_by_text("Take it with you").nth(1).click()  # the first is the board's, which is a page and no figure
+    page.get_by_role("button", name="Numbers · Files · Code").click()
+    page.get_by_role("tab", name="Files and code").click()
     for kind in ("HTML", "CSV", "PNG", "SVG"):
         with page.expect_download(timeout=60_000) as waiting:
             page.get_by_role("button", name=kind, exact=True).first.click()
@@ -141,11 +147,7 @@ def test_an_exported_file_draws_itself_from_disk(browser: Browser, tmp_path: Pat
 @pytest.mark.parametrize("lesson", LESSONS if ALL else [*LESSONS][::2])
 def test_a_lesson_fits_every_screen(browser: Browser, app: tuple[str, Path], lesson: str, mode: str, width: int) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0], mode, width)
-    page.wait_for_selector(DRAWN, state="attached")
-    if width < 600:
-        page.get_by_test_id("stExpandSidebarButton").or_(page.get_by_test_id("stTopNavSection")).first.click()
-    page.get_by_role("link", name=lesson).first.click()
+    page = opened(browser, watch, f"{app[0]}/{lesson}", mode, width)
     expect(page.locator(".gtitle", has_text=LESSONS[lesson]).first).to_be_visible()
     page.wait_for_timeout(1000)
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
@@ -168,6 +170,15 @@ def tab_to(page: Page, name: str) -> None:
         if name in page.evaluate(f"({says})(({INSIDE})(document.activeElement))"):
             return
     raise AssertionError(f"no way to {name!r} with the Tab key")
+
+
+def walk_to(page: Page, section: str, lesson: str) -> None:
+    """Open a section of the menu and go to one of its lessons, with the keyboard."""
+    tab_to(page, section)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name=lesson)).to_be_visible()
+    tab_to(page, lesson)
+    page.keyboard.press("Enter")
 
 
 def test_a_click_on_a_bar_forces_its_piece_and_temperature_moves_the_bars(browser: Browser, app: tuple[str, Path]) -> None:
@@ -195,10 +206,9 @@ def click_on(page: Page, plot: Locator, mark: str, which: int) -> None:
 
 def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/heads")
+    page = opened(browser, watch, app[0] + "/heads?part=combined")
     page.wait_for_selector(DRAWN, state="attached")
-    tab_to(page, "Attention, step by step")
-    page.keyboard.press("Enter")
+    walk_to(page, "Inside", "Attention, step by step")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     tab_to(page, "Play")
     page.keyboard.press("Tab")  # the keys of the board work wherever in it the focus is
@@ -210,6 +220,8 @@ def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, a
         expect(at).to_have_attribute("data-station", name)
     page.keyboard.press("ArrowLeft")
     expect(at).to_have_attribute("data-station", names[-2 if ALL else 4])
+    tab_to(page, "Why √dₖ")
+    page.keyboard.press("Enter")
     tab_to(page, "it stays the same")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".gtitle", has_text="Scores without and with")).to_be_visible()
@@ -221,13 +233,14 @@ def test_positions_are_explored_with_the_keyboard_alone(browser: Browser, app: t
     watch = Watch()
     page = opened(browser, watch, app[0])
     page.wait_for_selector(DRAWN, state="attached")
-    tab_to(page, "Positions")
-    page.keyboard.press("Enter")
+    walk_to(page, "Text", "Positions")
     expect(page.locator(".gtitle").first).to_contain_text("Position vectors")
     tab_to(page, "Position vectors")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.locator(".gtitle").first).to_contain_text("Dimensions over positions")
+    tab_to(page, "Shuffle")
+    page.keyboard.press("Enter")
     tab_to(page, "no state changes")
     page.keyboard.press("Space")
     expect(page.locator(".gtitle", has_text="Another order: bert")).to_be_visible()
@@ -251,9 +264,9 @@ def test_nobody_is_held_up_while_one_trains(
             quiet = walked(browser, other, address)
             name = bench.begin(JobSpec("gpt2", "toy", 5000, plan={"batch": 8}))
             page = opened(browser, watch, address)
-            page.get_by_role("link", name="Pre-training live").first.click()
-            page.get_by_label("Training (its name").fill(name)
-            page.get_by_label("Training (its name").press("Enter")
+            page.goto(f"{address}/training?part=train-one")
+            page.get_by_label("Run ID").fill(name)
+            page.get_by_label("Run ID").press("Enter")
             expect(page.get_by_text("of 5,000. It ends in about")).to_be_visible(timeout=60_000)
             shared, begun = page.url, bench.state(name).step
             assert f"training={name}" in shared
@@ -263,8 +276,8 @@ def test_nobody_is_held_up_while_one_trains(
             expect(again.get_by_text("of 5,000. It ends in about")).to_be_visible()
             assert bench.state(name).step > begun, "it trains while others read"
             again.get_by_role("button", name="Stop").click()
-            expect(again.get_by_text("It can go on from there")).to_be_visible()
-            expect(page.get_by_text("It can go on from there")).to_be_visible()
+            expect(again.get_by_text("It can be resumed from there")).to_be_visible()
+            expect(page.get_by_text("It can be resumed from there")).to_be_visible()
             assert watch.faults == [] and other.faults == [] and outside.read_text() == ""
         finally:
             ended(bench, name)
@@ -290,9 +303,9 @@ def walked(browser: Browser, watch: Watch, address: str) -> list[float]:
     page, seconds = opened(browser, watch, address), []
     page.wait_for_selector(DRAWN, state="attached")
     for lesson, title in LESSONS.items():
-        if lesson != "Pre-training live":
+        if not lesson.startswith("training"):
             start = time.perf_counter()
-            page.get_by_role("link", name=lesson).first.click()
+            page.goto(f"{address}/{lesson}")
             expect(page.locator(".gtitle", has_text=title).first).to_be_visible(timeout=30_000)
             seconds.append(time.perf_counter() - start)
             expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()

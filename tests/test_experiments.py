@@ -37,7 +37,7 @@ BRIEF = rates.RatesSize(steps=4, batch=4, checks=2, held=8, examples=3, question
 
 def with_specials() -> Tokenizer:
     """RoBERTa's special tokens, and few others."""
-    told = [" ".join(story) for story in common_runs.told("microworld", 300)]
+    told = [" ".join(story) for story in common_runs.stories_of("microworld", 300)]
     return ex.tokenizer("byte-bpe", told, size=1200, specials=ex.presets()["roberta"].specials)
 
 
@@ -89,7 +89,7 @@ def test_a_window_is_a_part_of_the_text_and_no_story_begins_where_windows_do(gpt
     np.testing.assert_array_equal(batch.labels.ravel(), text[1:61])
     end = gpt2.tokenizer.vocabulary.end
     told = gpt2.tokenizer.decode([int(i) for i in text[: int(np.argmax(text == end))]])
-    assert told == " ".join(common_runs.told("microworld", 60)[0]) and (text == end).sum() == 60
+    assert told == " ".join(common_runs.stories_of("microworld", 60)[0]) and (text == end).sum() == 60
 
 
 @pytest.mark.parametrize("family", lengths.FAMILIES)
@@ -254,7 +254,7 @@ def test_all_objectives_read_the_same_stories_and_what_cannot_be_asked_says_why(
 
 
 def test_every_model_is_put_the_same_questions_and_a_perfect_one_gets_all_right(shared: Tokenizer) -> None:
-    stories = [" ".join(story) for story in common_runs.told("microworld", 2 * TINY.asked, "validation")]
+    stories = [" ".join(story) for story in common_runs.stories_of("microworld", 2 * TINY.asked, "validation")]
     for system in ("bert", "gpt2", "bart"):
         model = ex.build(system, tokenizer=shared, device="cpu")
         for ids, at in objectives.questions(model, TINY):

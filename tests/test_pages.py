@@ -7,9 +7,11 @@ import json
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import ALL, SENTENCE
 from streamlit.testing.v1 import AppTest
+from test_board import array, header
 
 import explorer as ex
 from explorer.app import web
@@ -31,7 +33,7 @@ def heads() -> AppTest:
 @pytest.mark.parametrize("page", PAGES, ids=list(LESSONS))
 def test_every_page_opens(page: Path) -> None:
     at = app().switch_page(str(page)).run()
-    assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) >= 1
+    assert not at.exception and at.title[0].value and len(at.get("plotly_chart")) + len(at.get("bidi_component")) >= 1
 
 
 @pytest.mark.parametrize("name", attentive() if ALL else ["bart"])
@@ -45,9 +47,10 @@ def test_every_page_with_a_model_opens_with_every_model(name: str) -> None:
 
 def test_the_page_shows_the_numbers_of_the_model() -> None:
     at = heads()
-    figure = json.loads(at.get("plotly_chart")[0].proto.spec)
+    figure, data = json.loads(at.get("plotly_chart")[0].proto.spec), at.get("bidi_component")[0].proto.bytes
     trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
     assert figure["layout"]["xaxis"]["ticktext"] == list(trace.source.texts)
+    np.testing.assert_array_equal(array(data, header(data)["sites"][1]["weights"]), trace.attention[1].weights)
     said = " ".join(block.value for block in at.markdown)
     assert f"{trace.residual:.0e}" in said and "d_k = 16" in said
 
@@ -78,7 +81,10 @@ def test_the_code_on_the_page_makes_the_picture() -> None:
     *first, last = lines.splitlines()
     code = compile("\n".join([*first, f"shown = {last}"]), "page", "exec")
     exec(code, shown)  # noqa: S102
-    assert shown["shown"].figure.data[0].name == "weights"  # type: ignore[attr-defined]
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
+    mean = np.mean([held.weights.mean(axis=0) for held in trace.attention], axis=0)
+    assert last.startswith("ex.show('together'")
+    np.testing.assert_allclose(np.asarray(shown["shown"].figure.data[0].z, float), mean, atol=1e-6)  # type: ignore[attr-defined]
 
 
 def test_what_a_page_has_loaded_is_left_out_of_the_search_for_garbage_and_later_garbage_is_found() -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from conftest import ALL
+from transformers import PreTrainedTokenizerFast
 
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
-from explorer.microworld import stories
+from explorer.microworld import WORLDS, stories
 from explorer.microworld.translation import pairs
 from explorer.models import run_folder, store
 from explorer.studies import model_cards, recipes
+from explorer.studies.longer import recipe_of
 from explorer.text.examples import Translation
 from explorer.training.checking import measure
+from explorer.training.corpora import recorded_corpus
 from explorer.training.steps import steps_of
 
 ROOT = Path(__file__).parent.parent
@@ -23,10 +27,12 @@ NAMES = list(recipes.RECIPES)
 
 def held_of(plan: dict, count: int) -> EvalData:
     """The first validation texts of the corpus that a model was trained on."""
-    if plan["corpus"]["name"] == "english-french":
+    if plan["corpus"]["name"].startswith("english-french"):
         gold = list(pairs(count, 1, "validation"))
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
-    return EvalData(list(stories(count, 1, "validation")), "microworld", "validation", 1)
+    version = next((v for v in WORLDS if plan["corpus"]["name"].startswith(f"microworld-{v}")), "1.0")
+    told = list(stories(count, 1, "validation", version=version))
+    return EvalData(told, "microworld", "validation", 1, version=version)
 
 
 def test_what_waits_is_not_shipped_and_all_else_is() -> None:
@@ -57,8 +63,8 @@ def test_a_card_says_what_its_model_does(name: str) -> None:
 def test_a_card_says_how_to_make_its_model_again(name: str) -> None:
     about = run_folder.described(ex.models()[name].folder)
     text = (ex.models()[name].folder / "CARD.md").read_text("utf-8")
-    recipe = recipes.RECIPES[name]
-    choice = {"seed": about["plan"]["seed"], "options": recipe.options}
+    recipe = recipe_of(name)
+    choice = {"seed": about["plan"]["seed"], "options": recipe.options, "size": recipe.size}
     assert f"`{model_cards.command(about['preset']['name'], choice, about['plan'])}`" in " ".join(text.split())
     recipes.check_same(recipe, ex.models()[name].folder)
 
@@ -66,9 +72,9 @@ def test_a_card_says_how_to_make_its_model_again(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if recipes.RECIPES[name].keep])
 def test_snapshots_travel_with_their_model(name: str) -> None:
     """They open, the last is the model itself, and the steps that are listed name them."""
-    kept = store.snapshots_of(name)
+    kept, wanted = store.snapshots_of(name), recipe_of(name).keep
     steps = steps_of(ex.models()[name].folder)
-    assert len(kept) == recipes.RECIPES[name].keep == len({step.snapshot for step in steps} - {None})
+    assert len(kept) == wanted == len({step.snapshot for step in steps} - {None})
     assert [step.step for step in steps if step.snapshot] == list(kept) and kept[-1] == steps[-1].step
     first, last, whole = (ex.load(name, step=kept[0]), ex.load(name, step=kept[-1]), ex.load(name))
     states = [dict(model.module.named_parameters()) for model in (first, last, whole)]
@@ -76,10 +82,10 @@ def test_snapshots_travel_with_their_model(name: str) -> None:
     assert not all(bool((states[0][part] == states[2][part]).all()) for part in states[2])
 
 
-def test_the_table_of_the_readme_comes_from_the_cards() -> None:
+def test_the_tables_of_the_results_come_from_the_cards() -> None:
     shown = {name: recipe.shown for name, recipe in recipes.RECIPES.items()}
     for made in (model_cards.systems, model_cards.table):
-        assert made(store.data_folder() / "models", shown) in (ROOT / "README.md").read_text("utf-8")
+        assert made(store.data_folder() / "models", shown) in (ROOT / "docs" / "results.md").read_text("utf-8")
 
 
 def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -112,3 +118,30 @@ def test_snapshots_are_spread_from_the_first_to_the_last() -> None:
     steps = (1, 3, 10, 30, 100, 300, 1000, 3000)
     assert recipes.spread_out(steps, 3) == (1, 100, 3000)
     assert recipes.spread_out(steps, 0) == () and recipes.spread_out(steps, 20) == steps
+
+
+@pytest.mark.parametrize("name", NAMES if ALL else ["bert"])
+def test_a_card_says_how_many_words_are_cut(name: str) -> None:
+    """Counted again with the tokenizer's file as Hugging Face opens it; where every frequent word should be whole, none is cut."""
+    folder = ex.models()[name].folder
+    about, card = run_folder.described(folder), " ".join((folder / "CARD.md").read_text("utf-8").split())
+    texts = [" ".join(text) for text in recorded_corpus(about["plan"]["corpus"]["name"]).texts]
+    opened = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+    words = Counter(word for text in texts for word in cut_at(opened, text))
+    cut = {
+        word
+        for word in words
+        if len(found := opened.backend_tokenizer.model.tokenize(word)) != 1 or "unk" in found[0].value.lower()
+    }
+    often = {word for word, count in words.items() if count >= recipes.OFTEN}
+    share = sum(words[word] for word in cut) / words.total()
+    assert f"cuts {share:.2%} of the {words.total():,} words" in card
+    assert f"of the {len(often):,} different ones that occur 50 times or more, {len(often & cut):,}." in card
+    if recipe_of(name).size != "tiny":
+        assert not often & cut
+
+
+def cut_at(opened: PreTrainedTokenizerFast, text: str) -> list[str]:
+    core = opened.backend_tokenizer
+    plain = core.normalizer.normalize_str(text) if core.normalizer else text
+    return [word for word, _ in core.pre_tokenizer.pre_tokenize_str(plain)]

@@ -158,7 +158,7 @@ def test_what_cannot_be_learned_is_said(bert: TransformerModel, gpt2: Transforme
 # the experiment
 
 SMALL = experiment.SentencesSize(
-    seeds=(0, 1), told=60, asked=24, steps=2, frozen=(("glove", "mean of words"), ("bert", "[CLS]"))
+    seeds=(0, 1), trained_pairs=60, asked=24, steps=2, frozen=(("glove", "mean of words"), ("bert", "[CLS]"))
 )
 
 
@@ -167,7 +167,7 @@ def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
     every = {one for pairs in asked.values() for one in pairs.sentences}
     told = experiment.lessons(siamese.graded, 0, SMALL, {**asked, "own": siamese.graded(9, 200, "train")})
     assert every and not every & told.sentences and not siamese.graded(9, 200, "train").sentences & told.sentences
-    assert len(told.first) == len(told.gold) < SMALL.told
+    assert len(told.first) == len(told.gold) < SMALL.trained_pairs
     full = experiment.FULL
     for seed in full.seeds[:1]:
         asked = experiment.questions(seed, full)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from playwright.sync_api import Browser
 
 import explorer as ex
-from explorer.records import Trace
-from explorer.views import VIEWS, export
+from explorer.models.transformer import TransformerModel
+from explorer.records import Attention, Trace
+from explorer.views import VIEWS, export, theme
 
 
 def test_the_numbers_are_those_of_the_record(trace: Trace, tmp_path: Path) -> None:
@@ -36,7 +39,7 @@ def test_the_page_holds_everything_and_asks_for_nothing(trace: Trace, tmp_path: 
     assert path.stat().st_size < 2_500_000
     page = re.sub(r'<script type="text/plain".*?</script>', "", text, flags=re.S)
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", page), "no address outside"
-    assert "<em>why</em>" in page and page.count("<td>") == trace.attention[0].weights[0].size
+    assert "<em>why</em>" in page and "<td>" not in page, "the table is made when it is asked for"
 
 
 def test_a_piece_cannot_break_out_of_the_page(bert: object, tmp_path: Path) -> None:
@@ -49,7 +52,8 @@ def test_a_piece_cannot_break_out_of_the_page(bert: object, tmp_path: Path) -> N
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_pictures_are_drawn(trace: Trace, tmp_path: Path, mode: str) -> None:
     figure = VIEWS["attention"](trace)
-    png, svg = (ex.save(figure, tmp_path / f"x.{kind}", mode=mode).read_bytes() for kind in ("png", "svg"))
+    png, svg, pdf = (ex.save(figure, tmp_path / f"x.{kind}", mode=mode).read_bytes() for kind in ("png", "svg", "pdf"))
+    assert pdf[:5] == b"%PDF-" and pdf.rstrip().endswith(b"%%EOF") and b"/MediaBox" in pdf
     assert png[:8] == b"\x89PNG\r\n\x1a\n" and len(png) > 20_000
     assert b"<svg" in svg[:200] and b"animal" in svg
 
@@ -58,10 +62,76 @@ def test_without_a_browser_a_picture_says_so_and_offers_html(
     trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export.shutil, "which", lambda name: None)
-    for kind in ("png", "svg"):
+    for kind in ("png", "svg", "pdf"):
         with pytest.raises(ex.ExplorerError, match=r"needs Chrome or Chromium.*none was found.*\.html"):
             ex.save(VIEWS["attention"](trace), tmp_path / f"x.{kind}")
     assert ex.save(VIEWS["attention"](trace), tmp_path / "x.html").is_file()
+
+
+@pytest.mark.browser
+def test_a_saved_page_has_a_table_and_one_button(trace: Trace, tmp_path: Path, browser: Browser) -> None:
+    """The table is made of the figure's own numbers; the only stops of the tab key are the two that do something."""
+    path = ex.save(VIEWS["attention"](trace, head=2), tmp_path / "x.html")
+    page, faults = browser.new_page(), []
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-drawn=yes]")
+    stops = "() => [...document.querySelectorAll('button, a, summary, input, [tabindex]')].filter((e) => e.tabIndex >= 0)"
+    stops += ".map((e) => e.id || e.tagName)"
+    assert page.evaluate(stops) == ["enlarge", "SUMMARY"]
+    page.locator("summary").click()
+    page.wait_for_selector("#numbers table")
+    said = page.locator("#numbers td").all_inner_texts()
+    assert said == [f"{float(value):.3f}" for value in trace.attention[0].weights[2].ravel()]
+    assert page.locator("#numbers th[scope=row]").all_inner_texts() == list(trace.source.texts)
+    high = page.locator("#figure").bounding_box()["height"]  # type: ignore[index]
+    page.locator("#enlarge").click()
+    page.wait_for_function("() => document.fullscreenElement && document.getElementById('enlarge').textContent === 'Back'")
+    page.keyboard.press("Escape")
+    assert high > 300 and faults == []
+    page.close()
+
+
+def test_a_long_text_with_many_heads_makes_a_small_page(tmp_path: Path, bert: TransformerModel) -> None:
+    rng, count = np.random.default_rng(0), 502
+    raw = rng.normal(0, 3, (12, count, count)).astype(np.float32)
+    weights = np.exp(raw) / np.exp(raw).sum(-1, keepdims=True)
+    allowed = np.ones((count, count), bool)
+    held = tuple(
+        Attention("encoder", layer, None, None, None, 1.0, allowed, weights[rng.permutation(12)]) for layer in range(6)
+    )
+    trace = Trace("random", "encoder", bert.tokenizer.tokens(rng.integers(5, 900, count).tolist()), None, held, {})
+    figure = VIEWS["glance"](trace)
+    assert ex.save(figure, tmp_path / "x.html").stat().st_size <= 8_000_000
+    shown, pool = np.asarray(figure.data[0].z), 4
+    tile = shown[:126, :126]  # layer 0, head 0: 126 squares of 4 × 4 weights
+    wanted = [
+        [held[0].weights[0, i : i + pool, j : j + pool].max() for j in range(0, count, pool)] for i in range(0, count, pool)
+    ]
+    assert np.abs(tile - 255 * np.array(wanted) / max(float(a.weights.max()) for a in held)).max() <= 0.5001
+    assert "largest of 4 × 4" in figure.layout.title.text
+
+
+def test_no_picture_catches_a_finger_or_the_tab_key() -> None:
+    for mode in theme.MODES:
+        layout = theme.template(mode).layout
+        assert layout.dragmode is False and layout.xaxis.fixedrange and layout.yaxis.fixedrange
+    assert export.ALONE["displayModeBar"] is False and "zoom2d" in export.CONFIG["modeBarButtonsToRemove"]
+
+
+def test_a_notebook_s_picture_needs_no_widget_of_plotly(trace: Trace) -> None:
+    """It is sent as data that JupyterLab draws by itself: a widget's code would have to arrive within two seconds."""
+    shown = ex.show("attention", trace, stage="masked")
+    (output,) = shown.picture.outputs
+    spec = output["data"]["application/vnd.plotly.v1+json"]
+    assert (
+        spec["layout"]["title"]["text"] == shown.figure.layout.title.text
+        and json.loads(json.dumps(spec, allow_nan=False)) == spec
+    )
+    assert not any("FigureWidget" in type(child).__name__ for child in shown.children)
+    shown.controls["head"].value = 1
+    assert shown.picture.outputs[0]["data"]["application/vnd.plotly.v1+json"] != spec
 
 
 def test_what_cannot_be_saved_is_refused(trace: Trace, tmp_path: Path) -> None:
@@ -109,7 +179,7 @@ def test_saving_leaves_the_figure_as_it_was(trace: Trace, tmp_path: Path) -> Non
 
 def test_a_notebook_redraws_when_a_choice_changes(trace: Trace) -> None:
     shown = ex.show("attention", trace, head=1)
-    assert isinstance(shown.figure, go.FigureWidget) and shown.choices == {
+    assert isinstance(shown.figure, go.Figure) and shown.choices == {
         "layer": "encoder layer 0",
         "head": 1,
         "stage": "weights",

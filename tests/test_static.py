@@ -16,7 +16,7 @@ from explorer.errors import ChoiceError
 from explorer.microworld.relations import relations
 from explorer.models.vectors import StaticModel
 from explorer.nn.sparse import products
-from explorer.text.cooccurrence import STRANGERS, WINDOW, CountedExamples, cells, negatives, pairs_of
+from explorer.text.cooccurrence import NEGATIVES, WINDOW, CountedExamples, cells, negatives, pairs_of
 from explorer.text.examples import Example
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import stories
@@ -118,7 +118,7 @@ def test_a_stranger_is_the_word_in_whose_part_of_the_line_its_lot_falls() -> Non
     """Against a binary search of every lot; some words never occur, one is nearly everything, and many are very rare."""
     ids = np.repeat(np.arange(3000), np.where(np.arange(3000) == 70, 3_000_000, np.arange(3000) % 3))
     told = CountedExamples([Example(ids, ids, ids)], 3005)
-    lots = np.random.default_rng(4).random((9_000, STRANGERS))
+    lots = np.random.default_rng(4).random((9_000, NEGATIVES))
     wanted = np.searchsorted(told.noise_cdf, lots, side="right")
     np.testing.assert_array_equal(negatives(told, 9_000, np.random.default_rng(4)), wanted)
     assert told.counts[wanted].min() > 0 and len(np.unique(wanted)) > 100
@@ -155,7 +155,7 @@ def test_strangers_and_thinning_follow_the_published_laws() -> None:
     drawn = negatives(told, 20_000, np.random.default_rng(0))
     law = np.array([100_000, 900, 100, 0]) ** 0.75
     np.testing.assert_allclose(np.bincount(drawn.ravel(), minlength=4) / drawn.size, law / law.sum(), atol=0.01)
-    assert drawn.shape == (20_000, STRANGERS)
+    assert drawn.shape == (20_000, NEGATIVES)
     share = 1e-3 / (100_000 / 101_000)
     assert told.keep_probability[0] == pytest.approx(np.sqrt(share) + share) and told.keep_probability[2] == 1
 

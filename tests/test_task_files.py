@@ -79,6 +79,42 @@ def test_many_rows_are_read_up_to_a_limit_and_the_report_says_so(tmp_path: Path)
     assert "20 rows read" in task.report and "rows after the first 20" in task.report
 
 
+def test_a_million_rows_are_read_up_to_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("text,label\n" + "good day,a\nbad day,b\n" * 500_000, "utf-8")
+    task = ex.tasks.from_file(path, most=10_000)
+    assert "10,000 rows read" in task.report and "rows after the first 10,000 (most=… reads more)" in task.report
+    assert len(draw_labelled(task, 50, "train")) == 50
+
+
+def test_a_label_that_was_not_learned_is_one_more_error(tmp_path: Path) -> None:
+    """Of a rare label none may be among the texts that are learned from; the run ends with a score, and nothing is lost."""
+    task = ex.tasks.from_file(csv_file(tmp_path, [*ROWS, *((f"Odd {n}.", f"rare {n // 2}") for n in range(12))]))
+    run = ex.finetune("bert", task=task, examples=8, steps=2, checks=2, snapshots=0, device="cpu")
+    assert [step.step for step in run] == [1, 2]
+    held = draw_labelled(task, 99, "test")
+    strange = [one for one in held if one.label not in run.model.output.labels]
+    assert strange and len(run.held("test", 99)) == len(held) and run.score("test", 99) <= 1 - len(strange) / len(held)
+    said = ex.training.answers(run, examples=99)
+    assert {one.label for one in strange} <= set(said.labels) and said.confusion.sum() == len(held)
+
+
+def test_what_is_too_long_is_counted(tmp_path: Path) -> None:
+    task = ex.tasks.from_file(csv_file(tmp_path, [*ROWS, ("word " * 400, "good"), ("word " * 300, "bad")]))
+    options: dict[str, Any] = {"task": task, "examples": 60, "steps": 1, "checks": 0, "snapshots": 0, "device": "cpu"}
+    many = sum(len(one.asked.text) > 900 for one in draw_labelled(task, 60, "train"))
+    assert many and f"left out: {many} with more than 128 tokens (too_long='cut'" in ex.finetune("bert", **options).report
+    assert f"cut to 128 tokens: {many}" in ex.finetune("bert", too_long="cut", **options).report
+    with pytest.raises(ExplorerError, match="have more than the 128 tokens"):
+        ex.finetune("bert", too_long="error", **options)
+
+
+def test_answers_of_a_family_that_does_not_fit_a_file_say_so(tmp_path: Path) -> None:
+    rows = [{"text": ["Anna", "saw"], "label": ["B-PER", "O"]}] * 12
+    with pytest.raises(ExplorerError, match="Choose bert, gpt2 or elmo"):
+        ex.finetune("bart", task=ex.tasks.from_file(jsonl(tmp_path, rows), kind="token"), steps=1, device="cpu")
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"names": "review,label"}, "has no column 'text' .*its columns are: review, label"),
     ({"rows": ROWS[:3]}, "has 3 rows that can be used, and a task needs at least 10"),

@@ -23,6 +23,7 @@ from explorer.microworld.translation import pairs
 from explorer.records import Merge
 from explorer.text import learning, tokenizers
 from explorer.text.kinds import CUTS, SPECIALS, words_of
+from explorer.text.learning import cut_words, tokenizer, word_counts
 from explorer.text.matching import matches, replay
 from explorer.text.toy import stories
 
@@ -378,3 +379,25 @@ def test_learning_unigram_is_the_same_every_time(toys: list[str]) -> None:
 def test_mistakes_are_met_with_a_word(call: Any, message: str) -> None:
     with pytest.raises(ex.ExplorerError, match=message):
         call()
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_every_frequent_word_is_one_token_as_transformers_reads_the_file(kind: str, toys: list[str], tmp_path: Path) -> None:
+    """Whatever the kind, and where the most frequent merges alone would not have brought it about."""
+    often, size = 5, {"byte-bpe": 820, "unigram": 700}.get(kind, 700)
+    made = tokenizer(kind, toys, size=size, whole=often)
+    made.save(tmp_path / "tokenizer.json")
+    core = PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json")).backend_tokenizer
+    words = word_counts(kind, toys)
+    cut = {word for word in words if len(core.model.tokenize(word)) != 1}
+    assert len([word for word in words if words[word] >= often]) > 100
+    assert core.get_vocab_size() <= size and not [word for word in cut if words[word] >= often]
+    assert set(cut_words(made, words)) == cut | {word for word in words if core.model.tokenize(word)[0].value == "<unk>"}
+    assert tokenizer(kind, toys, size=size, whole=often).core.to_str() == made.core.to_str()
+
+
+def test_a_vocabulary_that_is_too_small_for_the_frequent_words_is_refused(toys: list[str]) -> None:
+    with pytest.raises(ex.ExplorerError, match=r"size=150 is too small: \d+ of the \d+ words that occur 5 times or more"):
+        tokenizer("bpe", toys, size=150, whole=5)
+    with pytest.raises(ex.ExplorerError, match="whole=-1"):
+        tokenizer("bpe", toys, size=150, whole=-1)

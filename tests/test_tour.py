@@ -37,8 +37,10 @@ def walk() -> AppTest:
 def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     step = STEPS[number - 1]
     walk.query_params["step"] = str(number)
+    walk.query_params["part"] = step.part
     at = walk.switch_page(f"explorer/app/lessons/{step.page}/page.py").run()
     assert not at.exception and not at.warning
+    assert at.session_state["part.chosen"] == step.part, "the part is there, alone"
     said = shown(at)
     assert f"**{number} of {len(STEPS)}**" in said and step.do in said and step.see in said
     assert step.mark in said.replace(f"**{number} of {len(STEPS)}** · {step.says}", ""), f"step {number} promises {step.mark!r}"
@@ -67,7 +69,7 @@ def test_an_address_without_a_step_starts_no_tour(asked: str) -> None:
 
 
 def test_there_are_about_twenty_steps_and_none_without_its_page() -> None:
-    assert 18 <= len(STEPS) <= 22
+    assert 18 <= len(STEPS) <= 24
     assert {step.page for step in lesson.steps_on(("tokens",))} == {"tokens"}
     assert {step.page for step in lesson.STEPS} >= {"start", "families", "yours"}
     assert [step.page for step in lesson.steps_on(LESSONS)] == [step.page for step in STEPS], "every page is visited"

@@ -20,7 +20,7 @@ from explorer.errors import ChoiceError, TextError
 from explorer.microworld import stories
 from explorer.models.vectors import StaticModel
 from explorer.records import Plane
-from explorer.text.cooccurrence import STRANGERS, WINDOW, CountedExamples, cells, pairs_of
+from explorer.text.cooccurrence import NEGATIVES, WINDOW, CountedExamples, cells, pairs_of
 from explorer.text.examples import Example, prepared
 
 ROOT = Path(__file__).parent.parent
@@ -66,11 +66,11 @@ def test_strangers_and_what_the_vectors_say_follow_the_formulas(word2vec: Static
     counts = np.bincount(np.concatenate([story.ids for story in told]), minlength=told.size).astype(float)
     ids = np.array(made.tokens.ids)
     np.testing.assert_allclose(made.share, counts[ids] / counts.sum())
-    np.testing.assert_allclose(made.lots, counts[ids] ** 0.75 / (counts**0.75).sum(), atol=1e-12)
+    np.testing.assert_allclose(made.noise, counts[ids] ** 0.75 / (counts**0.75).sum(), atol=1e-12)
     w, c = (table.weight.detach().double().numpy() for table in (word2vec.module.words, word2vec.module.near))
-    for pair, row, said in zip(made.pairs, made.strangers, made.said, strict=True):
+    for pair, row, said in zip(made.pairs, made.negatives, made.said, strict=True):
         others = [ids[pair[1]], *(word2vec.tokenizer.core.token_to_id(word) for word in row)]
-        assert len(row) == STRANGERS
+        assert len(row) == NEGATIVES
         if None not in others:
             np.testing.assert_allclose(said, 1 / (1 + np.exp(-c[others] @ w[ids[pair[0]]])), rtol=1e-6)
 

@@ -28,6 +28,7 @@ from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.decoding.comparison import distribution, written
 from explorer.decoding.generation_trace import watch
+from explorer.models.task_rows import AskedText
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
 from explorer.nn.positions import POSITIONS
@@ -40,6 +41,8 @@ from explorer.records import (
     Curves,
     Distribution,
     Edited,
+    LabelCurves,
+    LayerProbes,
     Likeness,
     Mixes,
     Neighbours,
@@ -47,6 +50,7 @@ from explorer.records import (
     Ranked,
     Ratios,
     Solved,
+    TaskTable,
     Trace,
     TrainingStep,
     Written,
@@ -60,8 +64,26 @@ from explorer.text.matching import matches, replay
 from explorer.text.sentinels import with_sentinels
 from explorer.text.sidebyside import fertility, segments, side_by_side
 from explorer.training.distillation import student_of
+from explorer.training.finetune.labelled import Labelled
+from explorer.training.finetune.task import Questions, Task
 from explorer.training.schedules import schedules
-from explorer.views import VIEWS, Choice, Range, editing, export, merges, mixes, pieces, theme, training, tree, words, writing
+from explorer.views import (
+    VIEWS,
+    Choice,
+    Range,
+    editing,
+    export,
+    finetuned,
+    finetuning,
+    merges,
+    mixes,
+    pieces,
+    theme,
+    training,
+    tree,
+    words,
+    writing,
+)
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 EVERY = (*STRATEGIES, *PAIRS)
@@ -80,12 +102,15 @@ NO_TEXT = (
     "sentence-grades",
     *editing.VIEWS,
     *mixes.VIEWS,
+    *finetuning.VIEWS,
+    *(name for name in finetuned.VIEWS if name not in ("before-after", "states-moved")),
     "rates",
     "span-lengths",
     "gap-sentences",
     "habits",
     "damage",
     "downstream",
+    "writes",
     "held-masks",
     "blueprint",
     *merges.VIEWS,
@@ -126,6 +151,15 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "changed": ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0)),
         "odd changed": ex.change(gpt2, ODD, ex.SilenceLayer("decoder", 0)),
         "damage": ex.damage(gpt2, SENTENCE),
+        "patched": ex.analysis.patch_sweep(bert, "Anna saw it.", "Tom saw it.", answers=("she", "he"), row=1),
+        "odd patched": ex.analysis.patch_sweep(gpt2, ODD, ODD.replace("Zebra", "zebra", 1), answers=("a", "b")),
+        "written to the vocabulary": ex.analysis.head_writes(bert, SENTENCE, layer=1, head=0, position=3),
+        "odd unit": replace(ex.analysis.unit_writes(gpt2, layer=0, unit=3), origin="<b>bold", model="<b>bold"),
+        "flow": ex.analysis.information_flow(gpt2, SENTENCE),
+        "odd flow": ex.analysis.information_flow(gpt2, ODD),
+        "flow of two": ex.analysis.information_flow(
+            random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
+        ),
         "lens": ex.lens(bert, SENTENCE),
         "odd lens": ex.lens(gpt2, ODD),
         "gradient": ex.gradient(bert, SENTENCE, row=3),
@@ -151,6 +185,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         **of_vectors(),
         **of_sentences(),
         **of_start(bert, gpt2),
+        **of_finetuning(bert, gpt2),
     }
 
 
@@ -191,6 +226,51 @@ def of_start(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
         if name != "t5":
             made[f"answer {name}"] = architectures.word_prediction(model, text, (0, 5))
     return made
+
+
+def of_finetuning(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
+    """Curves and tables of one seed and of several, spans, changes, probes and answers; names that would be markup."""
+    odd, rng = "<b>bold", np.random.default_rng(0)
+    scores = rng.random((2, 2, 3, 2))
+    spans = np.stack([scores.mean(-1), scores.min(-1), scores.max(-1)], axis=-1)
+    ways = ("BERT, pre-trained", "BERT, from scratch")
+    nowhere = np.where(np.arange(3) == 0, spans, np.nan)
+    table = rng.random((2, 2, 3))
+    labelled = [
+        Labelled(AskedText(text), label) for text, label in (("A dog.", "x"), (f"{ODD} cat.", odd), ("It ran.", "x"))
+    ] * 4
+    settings: dict[str, Any] = {"examples": labelled, "steps": 1, "checks": 0, "snapshots": 0, "device": "cpu"}
+    task = Task(odd, "sentence", "", lambda count, split, seed=0: Questions((), ()))
+    run, causal = (ex.finetune(model, task=task, **settings) for model in (bert, gpt2))
+    asked = ex.finetune(bert, task="questions", **{**settings, "examples": 4})
+    named = ex.finetune(bert, task="new words: entities", head="attentive spans", **{**settings, "examples": 12})
+    probes = LayerProbes(odd, odd, "accuracy", np.array([0.5, 0.7, 0.9]), 0.3, (9, 9), 1.0)
+    return {
+        "label curves": LabelCurves(
+            (odd, "b"), ("accuracy", "F1"), ways, np.array([5, 10, 20]), scores, spans, np.zeros(2), "two"
+        ),
+        "odd label curves": LabelCurves(
+            (odd, "b"),
+            ("accuracy", "F1"),
+            (f"{odd}, pre-trained", odd),
+            np.array([5, 10, 20]),
+            scores,
+            nowhere,
+            np.zeros(2),
+            "",
+        ),
+        "task table": TaskTable(
+            (odd, "b"), (odd, "d"), ("F1", "F1"), table, spans[:, :, 0], table, np.array([0.1, 0.2]), "three"
+        ),
+        "odd spans": ex.analysis.span_table(asked.model, (f"Who {ODD}?", ODD)),
+        "odd spans of classes": ex.analysis.span_table(named.model, ODD),
+        "odd task change": replace(ex.training.before_after(bert, run, ODD), probes=(probes, probes)),
+        "task change": ex.training.before_after(gpt2, causal, SENTENCE),
+        "layer probes": probes,
+        "several probes": (probes, replace(probes, model="b", scores=np.array([0.1, 0.2]))),
+        "odd answers": ex.training.answers(run, examples=labelled),
+        "answers without classes": ex.training.answers(asked, examples=4),
+    }
 
 
 def classroom_elmo() -> Any:

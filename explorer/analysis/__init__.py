@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     from explorer.analysis.corpus_edits import edit_corpus
     from explorer.analysis.elmo import both_sides, contexts, elmo_visibility, letter_filters
     from explorer.analysis.evaluation.analogies import solve_analogies
+    from explorer.analysis.evaluation.minimal import minimal_scores
     from explorer.analysis.exposure import exposure_bias
+    from explorer.analysis.flow import information_flow
     from explorer.analysis.masks import held_losses, under_masks
     from explorer.analysis.parameters import blueprint
+    from explorer.analysis.patching import patch_sweep
     from explorer.analysis.predictions import generator, guess_spans, teacher_and_student
+    from explorer.analysis.prompting import prompt_orders, prompt_templates
     from explorer.analysis.scaling import saturation
+    from explorer.analysis.span_scores import span_table
+    from explorer.analysis.vocabulary_writes import head_writes, unit_writes
     from explorer.analysis.word_pairs import count_ratios, skipgrams
     from explorer.analysis.word_vectors import analogy, neighbours, plane, two_uses
 
@@ -39,16 +45,24 @@ _HOMES = {
     "exposure_bias": "analysis.exposure:exposure_bias",
     "generator": "analysis.predictions:generator",
     "guess_spans": "analysis.predictions:guess_spans",
+    "head_writes": "analysis.vocabulary_writes:head_writes",
     "held_losses": "analysis.masks:held_losses",
+    "information_flow": "analysis.flow:information_flow",
     "letter_filters": "analysis.elmo:letter_filters",
+    "minimal_scores": "analysis.evaluation.minimal:minimal_scores",
     "neighbours": "analysis.word_vectors:neighbours",
+    "patch_sweep": "analysis.patching:patch_sweep",
     "plane": "analysis.word_vectors:plane",
+    "prompt_orders": "analysis.prompting:prompt_orders",
+    "prompt_templates": "analysis.prompting:prompt_templates",
     "saturation": "analysis.scaling:saturation",
     "skipgrams": "analysis.word_pairs:skipgrams",
     "solve_analogies": "analysis.evaluation.analogies:solve_analogies",
+    "span_table": "analysis.span_scores:span_table",
     "span_of": "analysis.architectures:span_of",
     "two_uses": "analysis.word_vectors:two_uses",
     "under_masks": "analysis.masks:under_masks",
+    "unit_writes": "analysis.vocabulary_writes:unit_writes",
     "visibility_map": "analysis.architectures:visibility_map",
     "word_prediction": "analysis.architectures:word_prediction",
 }

@@ -44,9 +44,9 @@ def mask_last_word(model: TransformerModel, text: str, objective: str) -> tuple[
         raise ExplorerError(NO_MASK[model.family])
     words = [word for word in model.tokenizer.encode(text, special=False).words if word >= 0]
     hidden = hide(text, [max(words) - 1], tokenizer=model.tokenizer)
-    told = guess(model, hidden, top=3)
+    guessed = guess(model, hidden, top=3)
     place = int(np.flatnonzero(hidden.scored)[0])
-    best = zip(told.texts[place], told.shares[place], strict=True)
+    best = zip(guessed.texts[place], guessed.shares[place], strict=True)
     return " ".join(hidden.source.texts), ", ".join(f"{piece} {share:.0%}" for piece, share in best)
 
 

@@ -31,18 +31,18 @@ def edit_corpus(before: Sequence[str], now: Sequence[str], a: str, b: str, *, wa
     a, b = a.strip().lower(), b.strip().lower()
     if a == b:
         raise ChoiceError(f"Both words are {_short(a)!r}. Give two different words.")
-    told = [[words for line in lines if (words := plain_words(line))] for lines in (before, now)]
-    many = sum(map(len, told[1]))
+    texts = [[words for line in lines if (words := plain_words(line))] for lines in (before, now)]
+    many = sum(map(len, texts[1]))
     if many > MOST:
         raise TextError(f"This corpus has {many:,} words; up to {MOST:,} are counted at once. Shorten it.")
     for word in (a, b):
-        if not any(word in line for line in told[1]):
+        if not any(word in line for line in texts[1]):
             raise TextError(f"{_short(word)!r} occurs in no sentence. Add a sentence with it, or choose another word.")
     watched = [word for word in dict.fromkeys(plain_words(watch)) if word not in (a, b)]
     if len(watched) > SHOWN:
         raise ChoiceError(f"There are {len(watched)} words to watch. Name at most {SHOWN}.")
-    names = list(dict.fromkeys((*(word for lines in told for line in lines for word in line), *watched)))
-    whole = np.stack([_counted(lines, names) for lines in told])  # [before or now, word, word]
+    names = list(dict.fromkeys((*(word for lines in texts for line in lines for word in line), *watched)))
+    whole = np.stack([_counted(lines, names) for lines in texts])  # [before or now, word, word]
     pair = [names.index(a), names.index(b)]
     best = [names.index(word) for word in watched] or _nearest(whole[:, pair].max(0).sum(0), pair)
     every = [*pair, *best]
@@ -51,7 +51,7 @@ def edit_corpus(before: Sequence[str], now: Sequence[str], a: str, b: str, *, wa
         tuple(names[n] for n in best),
         whole[:, every][:, :, every],
         whole[:, pair].sum(-1),
-        (len(told[0]), len(told[1])),
+        (len(texts[0]), len(texts[1])),
     )
 
 

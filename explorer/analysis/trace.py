@@ -23,6 +23,8 @@ from explorer.records import (
     Prediction,
     ReplaceRow,
     SetMask,
+    SetUnit,
+    SetVector,
     SilenceLayer,
     Tokens,
     Trace,
@@ -166,6 +168,10 @@ def _check_lengths(edit: Edit, rows: int, columns: int) -> None:
         check_index("row", edit.query, rows)
         if len(edit.row) != columns:
             raise ChoiceError(f"The row has {len(edit.row)} weights, but there are {columns} keys.")
+    if isinstance(edit, SetVector) and edit.position is not None:
+        check_index(f"position of a {edit.which}", edit.position, rows if edit.which == "q" else columns)
+    if isinstance(edit, SetUnit) and edit.stream == "cross":
+        raise ChoiceError("Cross-attention has no feed-forward units of its own. Name the decoder, whose layers have them.")
     if isinstance(edit, MovePositions) and sorted(np.asarray(edit.order).tolist()) != list(range(rows)):
         raise ChoiceError(f"The order must hold each position from 0 to {rows - 1} once.")
     if isinstance(edit, PatchHidden):
@@ -215,7 +221,7 @@ class _Listener:
         elif place == "attention out":
             edited = tuple(edit for edit in self.edits if edit.touches(stream, layer))
             held = {**self._weights, "allowed": self._shared(self._weights["allowed"][0])}  # the same for every head
-            held |= {f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(x, held[n])}
+            held |= {f"projected_{n}": x for n, x in self._projected.items() if not np.array_equal(_set(edited, x, n), held[n])}
             made = Attention(stream, layer, output=_array(values["output"]), edited=edited, terms=self._terms, **held)
             self.attention.append(made)
             self._projected, self._terms = {}, {}
@@ -232,6 +238,13 @@ class _Listener:
             self._allowed = allowed.copy()
             self._allowed.setflags(write=False)
         return self._allowed
+
+
+def _set(edits: tuple[Edit, ...], x: np.ndarray, which: str) -> np.ndarray:
+    """Vectors with those written in that an edit sets: where nothing but an edit changes them, nothing turned them."""
+    for edit in edits:
+        x = edit.on_vectors(x, which)
+    return x
 
 
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:

@@ -16,8 +16,8 @@ from explorer.text.examples import Example
 ENOUGH = 5.0  # the ratio of a word that occurs near a pair more rarely says little
 
 
-def skipgrams(model: StaticModel, text: str, told: CountedExamples, *, seed: int = 0) -> Drawn:
-    """The pairs of one text as word2vec draws them for one step, where words are as frequent as in `told`.
+def skipgrams(model: StaticModel, text: str, counted: CountedExamples, *, seed: int = 0) -> Drawn:
+    """The pairs of one text as word2vec draws them for one step, where words are as frequent as in `counted`.
 
     >>> model = ex.load("word2vec")
     >>> read = ex.text.counted_examples(ex.microworld.texts(50, 1), model.tokenizer)
@@ -31,19 +31,19 @@ def skipgrams(model: StaticModel, text: str, told: CountedExamples, *, seed: int
     model.tokens(text)  # raises an error where the text is too long
     tokens = model.tokenizer.encode(text, special=False)
     rng, ids = np.random.default_rng((seed, 6)), tokens.ids.astype(np.int64)
-    places, wide = windows(told.keep_probability[ids], rng)
+    places, wide = windows(counted.keep_probability[ids], rng)
     middle, near = within(wide, np.zeros_like(wide))
     pairs = np.stack((places[middle], places[near]), axis=1)
     window = np.zeros(len(ids), np.int64)
     window[places] = wide
-    others = negatives(told, len(pairs), rng)
-    lots = np.diff(told.noise_cdf, prepend=0.0)
+    others = negatives(counted, len(pairs), rng)
+    noise = np.diff(counted.noise_cdf, prepend=0.0)
     return Drawn(
         model.name,
         tokens,
-        (told.counts / told.counts.sum())[ids],
-        lots[ids],
-        told.keep_probability[ids],
+        (counted.counts / counted.counts.sum())[ids],
+        noise[ids],
+        counted.keep_probability[ids],
         window,
         pairs,
         tuple(tuple(model.tokenizer.text_of(int(n)) for n in row) for row in others),

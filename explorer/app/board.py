@@ -2,47 +2,116 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
 from explorer.app import web
 from explorer.app.cached import kept
-from explorer.app.call import Call, program
+from explorer.app.call import Call, Expression, Given, calls, program
 from explorer.app.controls import made, opened, stamp_of
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 from explorer.records import Trace
 from explorer.views.board.module import module, style
-from explorer.views.board.pack import hosted, pack
+from explorer.views.board.pack import hosted, pack, pack_series
 from explorer.views.board.widget import VIEW, board
 
 _component = st.components.v2.component("pretraining-explorer-board", html="<div data-board></div>", css=style(), js=module())
+Force = Callable[[Trace, int, int], None]  # what happens when the token of this rank is chosen at this row
+Silence = Callable[[str, int, int], None]  # what happens when a head of a stream and layer is to be silenced
 
 
 @st.fragment
-def show(what: Call, *, key: str = "board", first: dict[str, Any] | None = None) -> None:
+def show(  # noqa: PLR0913  one for each thing that a page may add
+    what: Expression,
+    *,
+    key: str = "board",
+    first: dict[str, Any] | None = None,
+    steps: Expression | None = None,
+    force: Force | None = None,
+    play: bool = False,
+    row: int | None = None,
+) -> None:
     """The board of the trace that a call makes, its place in the address of the page; below it the file and the code.
 
-    `first` is where it begins.
+    `first` is where it begins, `steps` make the decoding that wrote the text, and `force` goes on with a token whose bar was
+    clicked; without it the token is written into the sentence of the page. `play` lets it run from the beginning, and
+    `row` is the token that the page is about.
     """
-    trace = made(what)
+    asked = _with_edits(what, key)
     try:
-        data = kept(("board", what.text, stamp_of(what)), lambda: pack(trace))
+        trace, taken = made(asked), () if steps is None else tuple(made(steps))
+        data = _packed((asked,), (), lambda: pack(trace, steps=taken))
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
+    _drawn(
+        key, trace, data, force, {"view": _begin(key, first or ({} if row is None else {"row": row})), "play": play, "row": row}
+    )
+    _undoing(key, asked)
+    lines = {"steps": steps} if steps is not None else {}
+    web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), asked, key, steps=taken, named=lines))
+
+
+def _drawn(key: str, trace: Trace, data: bytes, force: Force | None, told: dict[str, Any]) -> None:
+    """The component itself, and what it asks for."""
     mask = mask_of(trace)
-    begin = st.session_state.setdefault(f"{key}.begin", placed(st.query_params.get(key, "")) or first or {})
+    forced = force or (_forced if trace.family != "encoder-decoder" and "text" in st.session_state else None)
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), view=begin, asks=True, mask=mask),
+        data=hosted(data, mode=web.mode(), asks=True, mask=mask, force=forced is not None, **told),
         on_view_change=lambda: _moved(key),
-        on_edit_change=lambda: _edited(key, trace, mask),
+        on_edit_change=lambda: _asked(key, trace, mask, forced),
     )
-    web.folded("Take it with you", f"{key}.files", lambda: _taken(trace, what, key))
+
+
+@st.fragment
+def series(
+    every: Mapping[str, Expression],
+    *,
+    key: str,
+    first: dict[str, Any] | None = None,
+    moment: int | None = None,
+    silence: Silence | None = None,
+) -> None:
+    """One board of several traces, to move along: the same text at steps of a training, under several masks, or before and after.
+
+    `moment` is the trace that a control of the page chose; `silence` is what the button "silence this head" does.
+    """
+    try:
+        traces = tuple(made(what) for what in every.values())
+        data = _packed(tuple(every.values()), tuple(every), lambda: pack_series(traces, list(every)))
+    except ExplorerError as error:
+        st.warning(plain(str(error)))
+        return
+    if st.session_state.pop(f"{key}.edited", False):
+        st.rerun()
+    told = {"moment": moment, "silence": silence is not None, "asks": silence is not None}
+    _component(
+        key=key,
+        data=hosted(data, mode=web.mode(), view=_begin(key, first), **told),
+        on_view_change=lambda: _moved(key),
+        on_edit_change=lambda: _silenced(key, traces[0], silence),
+    )
+    labels = tuple(every)
+    web.folded("Files · Code", f"{key}.files", lambda: _taken(traces, [*every.values()], key, labels=labels))
+
+
+def _packed(asked: tuple[Expression, ...], labels: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
+    """The buffer, once for every visitor; of a checkpoint that somebody uploaded it is made each time."""
+    if any(isinstance(one, Given) for what in asked for one in calls(what)):
+        return make()
+    return kept(("board", *(what.text for what in asked), *labels, *map(stamp_of, asked)), make)
+
+
+def _begin(key: str, first: dict[str, Any] | None) -> dict[str, Any]:
+    """Where a board begins: as the address says, else as the page does."""
+    found: dict[str, Any] = st.session_state.setdefault(f"{key}.begin", placed(st.query_params.get(key, "")) or first or {})
+    return found
 
 
 def _moved(key: str) -> None:
@@ -62,14 +131,94 @@ def mask_of(trace: Trace) -> str:
     return "" if mask is None else tokenizer.text_of(mask).strip()
 
 
-def _edited(key: str, trace: Trace, mask: str) -> None:
-    """Do to the sentence of the page what was asked of a token."""
+def _asked(key: str, trace: Trace, mask: str, force: Force | None) -> None:
+    """Do what was asked: another word in the sentence of the page, a forced token, or the model once more on edited weights."""
     asked = st.session_state[key].edit
+    if not isinstance(asked, dict):
+        return None
+    if asked.get("what") == "row":
+        return _keep_row(key, trace, asked)
+    if asked.get("what") == "force":
+        row, rank = asked.get("row"), asked.get("rank")
+        if force is not None and trace.top is not None and isinstance(row, int) and isinstance(rank, int):
+            rows, ranks = trace.top.ids.shape
+            if 0 <= row < rows and 0 <= rank < ranks:
+                force(trace, row, rank)
+                st.session_state[f"{key}.edited"] = True
+        return None
     text = st.session_state.get("text")
-    if isinstance(asked, dict) and isinstance(text, str):
+    if isinstance(text, str):
         word = mask if asked.get("what") == "mask" else str(asked.get("text", ""))[:60]
         st.session_state["text"] = replaced(text, trace, asked.get("row"), word)
         st.session_state[f"{key}.edited"] = True
+    return None
+
+
+def _silenced(key: str, trace: Trace, silence: Silence | None) -> None:
+    """Tell the page which head to silence."""
+    asked = st.session_state[key].edit
+    if silence is None or not isinstance(asked, dict) or asked.get("what") != "silence":
+        return
+    chosen = next((a for a in trace.attention if [a.stream, a.layer] == [asked.get("stream"), asked.get("layer")]), None)
+    head = asked.get("head")
+    if chosen is not None and isinstance(head, int) and 0 <= head < chosen.heads:
+        silence(chosen.stream, chosen.layer, head)
+        st.session_state[f"{key}.edited"] = True
+
+
+def _forced(trace: Trace, row: int, rank: int) -> None:
+    """Write an expected token into the sentence of the page: a decoder goes on with it, an encoder has it in this row."""
+    text = st.session_state["text"]
+    assert trace.top is not None
+    if trace.family == "encoder":
+        st.session_state["text"] = replaced(text, trace, row, trace.top.texts[row][rank].replace("·", ""))
+    else:
+        said = opened(trace.model).tokenizer.decode([int(trace.top.ids[row, rank])])
+        space = " " if trace.top.texts[row][rank].startswith("·") and not said.startswith(" ") else ""
+        st.session_state["text"] = text[: trace.source.offsets[row][1]] + space + said
+
+
+def _keep_row(key: str, trace: Trace, asked: dict[str, Any]) -> None:
+    """Remember a row of attention that a hand wrote, as a call that makes the edit."""
+    shares = asked.get("shares")
+    where = [asked.get(name) for name in ("stream", "layer", "head", "row")]
+    sound = isinstance(shares, list) and all(isinstance(share, (int, float)) and 0 <= share <= 1 for share in shares)
+    if not sound or not isinstance(where[0], str) or not all(isinstance(one, int) and 0 <= one < 1000 for one in where[1:]):
+        return
+    stream, layer, head, row = where
+    try:
+        held = trace.at(str(stream), int(layer or 0))
+    except ExplorerError:
+        return
+    if head >= held.heads or row >= held.weights.shape[1] or len(shares) != held.weights.shape[2]:
+        return
+    rounded = [round(float(share), 6) for share in shares]
+    st.session_state[f"{key}.rows"] += (Call("ReplaceRow", stream, layer, head, row, rounded),)
+
+
+def _with_edits(what: Expression, key: str) -> Expression:
+    """The call with the rows that hands wrote; they are forgotten when the page asks for another trace."""
+    if st.session_state.get(f"{key}.rows.of") != what.text:
+        st.session_state[f"{key}.rows.of"], st.session_state[f"{key}.rows"] = what.text, ()
+    rows = list(st.session_state[f"{key}.rows"])
+    if not rows or not isinstance(what, Call):
+        return what
+    return Call(what.name, *what.given, **what.options | {"edits": [*what.options.get("edits", ()), *rows]})
+
+
+def _undoing(key: str, asked: Expression) -> None:
+    """The edits that the model was run on, and the way back."""
+    rows = st.session_state[f"{key}.rows"]
+    if not rows:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Undo the last edit", key=f"{key}.undo", on_click=_undo, args=(key,))
+        said = "; ".join(edit.label for edit in made(asked).edits)
+        st.caption(f"The model was run with edited weights ({plain(said)}). Everything after them follows.")
+
+
+def _undo(key: str) -> None:
+    st.session_state[f"{key}.rows"] = st.session_state[f"{key}.rows"][:-1]
 
 
 def replaced(text: str, trace: Trace, row: Any, word: str) -> str:
@@ -89,12 +238,25 @@ def placed(text: str) -> dict[str, Any]:
     return {name: int(part) if n in (1, 2, 4, 5) else part for n, (name, part) in enumerate(zip(VIEW, parts, strict=True))}
 
 
-def _taken(trace: Trace, what: Call, key: str) -> None:
+def _taken(  # noqa: PLR0913  a board of one trace and one of several
+    traces: tuple[Trace, ...],
+    what: Any,
+    key: str,
+    *,
+    labels: tuple[str, ...] = (),
+    steps: tuple[Any, ...] = (),
+    named: Mapping[str, Expression] | None = None,
+) -> None:
     """The board as a file, and the lines that make it in a notebook."""
-    view = placed(st.query_params.get(key, ""))
+    view, given = placed(st.query_params.get(key, "")), traces if labels else traces[0]
     st.download_button(
-        "HTML", lambda: board(trace, **view).page(), f"board-{trace.model}.html", key=f"{key}.html", on_click="ignore"
+        "HTML", lambda: board(given, labels=labels, steps=steps, **view).page(), f"board-{traces[0].model}.html",
+        key=f"{key}.html", on_click="ignore",
+    )  # fmt: skip
+    more = "".join(f"\n{name} = {made_by.text}" for name, made_by in (named or {}).items())
+    chosen = view | ({"labels": list(labels)} if labels else {})
+    arguments = "".join(f", {name}={value!r}" for name, value in chosen.items()) + "".join(
+        f", {name}={name}" for name in named or {}
     )
-    arguments = "".join(f", {name}={value!r}" for name, value in view.items())
-    st.code(f"{program(what)}\nex.board(trace{arguments})", language="python")
+    st.code(f"{program(what)}{more}\nex.board(trace{arguments})", language="python")
     st.caption("The address of this page holds the model, the text and the place of the board: copy it to share what you see.")

@@ -50,7 +50,7 @@ class Cached(Generic[Asked, Answer]):
 
 
 class cached:  # noqa: N801  a decorator
-    """Keep the answers of a function. `models` are those that it reads without being told so by `name` or `folder`."""
+    """Keep the answers of a function. `models` are those that it reads without naming them in `name` or `folder`."""
 
     def __init__(self, show_spinner: str = "", models: tuple[str, ...] = ()) -> None:
         self.spinner, self.models = show_spinner, models

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from explorer.app import hosted
 from explorer.app.cached import kept
 from explorer.app.call import OPENING, Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
@@ -20,7 +21,7 @@ from explorer.models.store import models
 from explorer.nn.config import FAMILIES
 from explorer.views import theme
 
-UNKEPT = {"analysis.generator", "models"}  # draws anew each time that it is asked; may have grown
+UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
@@ -43,8 +44,10 @@ def trace_of(name: str, text: str) -> Call:
 def made(what: Any) -> Any:
     """What a call makes, once for every visitor who asks the same. Records are read-only, so sharing is safe.
 
-    A call inside it is kept as well. What depends on files is made anew when they have changed.
+    A call inside it is kept as well. What depends on files is made again when they have changed.
     """
+    if isinstance(what, Call):
+        hosted.check_text((*what.given, *what.options.values()))
     if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
         return what.run(made) if isinstance(what, Expression) else run(what, made)
     doing = "Opening the model …" if what.name in OPENING else "Asking the model …"
@@ -64,7 +67,7 @@ def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
     return tuple(call for name, call in every.items() if name not in refused)
 
 
-def stamp_of(what: Call) -> tuple[Stamp, ...]:
+def stamp_of(what: Expression) -> tuple[Stamp, ...]:
     """The times and sizes of the files that a call reads: of models that it opens, of steps and results that it reads."""
     return tuple(stamp(*FILES[one.last](one)) for one in calls(what) if isinstance(one, Call) and one.last in FILES)
 
@@ -108,7 +111,7 @@ def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
 
 def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:
     """One of these models, chosen by its name; a name in the address that is none of them is forgotten."""
-    offered = list(names)
+    offered = hosted.allowed(names)
     if st.session_state.get(key, offered[0]) not in offered:
         del st.session_state[key]
     at = offered.index(first) if first in offered else 0

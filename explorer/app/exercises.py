@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
+from explorer.app import present
 from explorer.records import Exercise
 
+ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
 HINTS = {0: "a whole number", 1: "a number, one decimal"}
 
 
@@ -22,7 +25,17 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
     """Predict first, then see: `reveal` shows the picture once there is an answer. An answer redraws nothing else."""
     with st.container(border=True):
         st.markdown(f"**◇ Predict, then reveal.** {question.question}")
-        given = st.radio("Your guess", question.options, index=None, key=key, horizontal=True, label_visibility="collapsed")
+        given = st.radio(
+            "Your guess",
+            question.options,
+            index=None,
+            key=key,
+            horizontal=True,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        if given is None and present.answers():
+            given = str(question.answer)
         if given is None:
             st.caption("Choose an answer to see what happens.")
             return
@@ -35,27 +48,71 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
 
 @st.fragment
 def exercises(items: Sequence[Exercise], key: str) -> None:
-    """Exercises; each answer is checked against the numbers of this page."""
-    st.header("Exercises", divider="blue")
+    """Exercises; each answer is checked against the numbers of this page, and the score stands below them."""
+    right = 0
     for number, item in enumerate(items, 1):
         st.markdown(f"**{number}.** {item.question}")
         name = f"{key}.{number}"
-        if item.options:
-            given = st.radio("Answer", item.options, index=None, key=name, horizontal=True, label_visibility="collapsed")
-        else:
-            hint = HINTS.get(item.digits, f"a number, {item.digits} decimals")
-            given = st.text_input(
-                f"Answer to exercise {number}", key=name, placeholder=hint, label_visibility="collapsed", width=320
-            )
-        if given:
-            _judge(item, given)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if item.options:
+                given = st.radio("Answer", item.options, index=None, key=name, **ASIDE)
+            else:
+                hint = HINTS.get(item.digits, f"a number, {item.digits} decimals")
+                given = st.text_input(
+                    f"Answer to exercise {number}", key=name, placeholder=hint, label_visibility="collapsed", width=320,
+                    persist_state="session",
+                )  # fmt: skip
+            st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item.question))
+        right += _judge(item, given or "", name)
+    if items:
+        st.markdown(f"**{right} of {len(items)}** answered.")
 
 
-def _judge(item: Exercise, given: str) -> None:
-    if item.right(given):
+def _give_up(name: str, question: str) -> None:
+    st.session_state[f"{name}.shown"] = question
+
+
+def _judge(item: Exercise, given: str, name: str) -> bool:
+    """Say whether it is right: a hint after two wrong answers, the answer and why after three, or when it is asked for."""
+    wrong = _misses(item, given, name)
+    if given and item.right(given) and st.session_state.get(f"{name}.shown") != item.question:
         st.success(f"Right: {item.shown}. {item.why}")
-    else:
-        st.warning("Not yet. Hover over the figure or open its table.")
+        return True
+    if present.answers() or len(wrong) >= 3 or st.session_state.get(f"{name}.shown") == item.question:
+        st.info(f"It is **{item.shown}**. {item.why}")
+    elif given:
+        st.warning("Not yet. " + (hint_of(item, given) if len(wrong) == 2 else "Hover over the figure or open its table."))
+    return False
+
+
+def _misses(item: Exercise, given: str, name: str) -> list[str]:
+    """The different wrong answers to this question so far."""
+    question, wrong = st.session_state.get(f"{name}.wrong", (item.question, []))
+    if question != item.question:  # the model or the text has changed, and the numbers with it
+        wrong = []
+    if given and not item.right(given) and given not in wrong:
+        wrong = [*wrong, given]
+    st.session_state[f"{name}.wrong"] = (item.question, wrong)
+    return list(wrong)
+
+
+def hint_of(item: Exercise, given: str) -> str:
+    """Which way the answer lies.
+
+    >>> hint_of(Exercise("How many?", 12.0, "", digits=0), "9")
+    'Hint: it is larger than 9, and at most 24.'
+    """
+    if item.options:
+        others = [option for option in item.options if option not in (given, item.answer)]
+        return f"Hint: it is not *{others[0]}* either." if len(others) > 1 else "Hint: look at the picture of this part again."
+    try:
+        number = float(given.strip().replace(",", ".").replace("−", "-"))
+    except ValueError:
+        return "Hint: write a number, for example 0.25."
+    answer = float(item.answer)
+    if answer > number:
+        return f"Hint: it is larger than {given.strip()}, and at most {2 * abs(answer):.{item.digits}f}."
+    return f"Hint: it is smaller than {given.strip()}, and at least {answer - abs(answer) / 2:.{item.digits}f}."
 
 
 def deck(rows: Sequence[tuple[str, str, str]], notation: str) -> None:

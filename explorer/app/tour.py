@@ -1,4 +1,4 @@
-"""The strip of the guided tour, above every page while it runs. Its place stands in the address, so a reload keeps it."""
+"""The strip of the guided tour, above every page while it runs. Its step is in the address, so a reload keeps it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def _arrive(number: int, step: lesson.TourStep) -> None:
 
 def door(label: str, number: int) -> None:
     """A link to a step."""
-    st.page_link(str(LESSONS[steps()[number - 1].page].page), label=f"**{label}**", query_params={KEY: str(number)})
+    step = steps()[number - 1]
+    asked = {KEY: str(number)} | ({"part": step.part} if step.part else {})
+    st.page_link(str(LESSONS[step.page].page), label=f"**{label}**", query_params=asked)
 
 
 def leave() -> None:

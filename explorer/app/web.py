@@ -1,8 +1,9 @@
-"""Views on a Streamlit page: controls, picture, caption, numbers and files. Every choice stands in the address of the page."""
+"""Views on a Streamlit page: controls, picture, caption, numbers and files. Every choice is in the address of the page."""
 
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
@@ -11,11 +12,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from explorer.app import present
 from explorer.app.call import Call, program
 from explorer.app.controls import made
+from explorer.app.glossary import marked
 from explorer.views import Choice, Control, Range, View, export
 
 UNFOLDED = False  # whether numbers and files stand open at first
+MORE = "Numbers · Files · Code"
+CONCLUDING = re.compile(r"\bYou may\b.*?\bconclude\b", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
 
@@ -32,8 +37,8 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
 
     `what` is the call that makes the record, or several in a tuple: it is run and, with what a visitor takes along, printed.
     `steps` names the choice that the arrow keys move; `beside` writes
-    what the page has to say next to the picture, knowing what is chosen; `click` is told the point of the picture that was clicked;
-    `key` keeps apart what stands twice on a page.
+    what the page has to say next to the picture, knowing what is chosen; `click` is given the point of the picture that was clicked;
+    `key` distinguishes two uses of one view on a page.
     """
     record = made(what)
     reason = view.fits(record)
@@ -52,13 +57,14 @@ def _shown(  # noqa: PLR0913  what `show` was given
     beside: Callable[[dict[str, Any]], None] | None,
     click: Callable[[dict[str, Any]], None] | None,
 ) -> None:
-    """One view, drawn anew by itself when one of its controls is moved; a click may change the rest of the page, so all is drawn then."""
+    """One view, redrawn alone when one of its controls is moved; a click may change the rest of the page, so all of it is redrawn then."""
     name = named[0]
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     chosen = _controls(view, record, steps, name)
-    figure = export.themed(view(record, **chosen), mode())
-    picture, words = st.columns([3, 2], gap="large")
+    figure = present.larger(export.themed(view(record, **chosen), mode()))
+    room = present.on()  # a room gets the picture alone
+    picture, words = (st.container(), st.container()) if room else st.columns([3, 2], gap="large")
     with picture:
         listens: Any = "ignore" if click is None else partial(_clicked, name, click)
         said = f"{view.title}. {view.caption}"
@@ -66,37 +72,75 @@ def _shown(  # noqa: PLR0913  what `show` was given
     with words:
         if beside is not None:
             beside(chosen)
-        st.markdown(view.caption)
-        folded("The numbers as a table", f"{name}.numbers", lambda: st.dataframe(_table(figure), width="stretch"))
-        folded("Take it with you", f"{name}.files", lambda: _taken(view, figure, chosen, named))
+        if not room:
+            said_of(view)
+            _numbers_and_files(view, figure, chosen, named)
 
 
 def beside(view: View, several: Sequence[Call]) -> None:
-    """The same view of several records side by side, one below the other on a telephone; what it says stands once below them."""
-    for number, (column, what) in enumerate(zip(st.columns(len(several)), several, strict=True)):
+    """The same view of several records side by side, one below the other on a telephone; its caption is below them, once."""
+    figures = level([present.larger(export.themed(view(made(what)), mode())) for what in several])
+    for number, (column, what, figure) in enumerate(zip(st.columns(len(several)), several, figures, strict=True)):
         with column:
             name = f"{view.name}.{number}"
-            figure = export.themed(view(made(what)), mode())
             said = f"{view.title}. {view.caption}"
             st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said)
-            _numbers_and_files(view, figure, (name, what))
-    st.markdown(view.caption)
+            if not present.on():
+                _more(view, figure, (name, what))
+    if not present.on():
+        said_of(view)
+
+
+def level(figures: Sequence[Any]) -> Sequence[Any]:
+    """Pictures side by side: all as high as the highest, their titles and frames on one line."""
+    heights = [figure.layout.height or 0 for figure in figures]
+    tops, bottoms = ([getattr(figure.layout.margin, side) or 0 for figure in figures] for side in ("t", "b"))
+    for figure in figures:
+        if all(heights):
+            figure.update_layout(height=max(heights), margin={"t": max(tops), "b": max(bottoms)})
+    return figures
+
+
+def said_of(view: View) -> None:
+    """A view's caption: what is to be seen, and folded what may be concluded from it and what may not."""
+    seen, concluded = caption_of(view)
+    st.markdown(marked(seen))
+    with st.popover("May I conclude?", type="tertiary"):
+        st.markdown(concluded)
+
+
+def caption_of(view: View) -> tuple[str, str]:
+    """The two halves of a caption."""
+    found = CONCLUDING.search(view.caption)
+    at = found.start() if found else len(view.caption)
+    return view.caption[:at].strip(), view.caption[at:].strip()
+
+
+def _numbers_and_files(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, Any]) -> None:
+    """The numbers of a picture as a table, its files and its Python, made once they are asked for."""
+
+    def write() -> None:
+        numbers, files = st.tabs(["Numbers", "Files and code"])
+        with numbers:
+            st.dataframe(_table(figure), width="stretch")
+        with files:
+            _taken(view, figure, chosen, named)
+
+    folded(MORE, f"{named[0]}.more", write)
 
 
 @st.fragment
-def _numbers_and_files(view: View, figure: Any, named: tuple[str, Any]) -> None:
-    """What stands folded below a narrow picture."""
-
-    def both() -> None:
-        st.dataframe(_table(figure), width="stretch")
-        _taken(view, figure, {}, named)
-
-    folded("Numbers and files", f"{named[0]}.files", both)
+def _more(view: View, figure: Any, named: tuple[str, Any]) -> None:
+    """What is folded below a narrow picture."""
+    _numbers_and_files(view, figure, {}, named)
 
 
 def folded(label: str, key: str, write: Callable[[], Any]) -> None:
     """What is written only when a visitor unfolds it: a browser would draw it, seen or not, at every move of a control."""
-    with st.expander(label, expanded=UNFOLDED, key=key, on_change="rerun") as held:
+    if UNFOLDED:
+        write()
+        return
+    with st.popover(label, type="tertiary", key=key, on_change="rerun") as held:
         if held.open:
             write()
 
@@ -185,13 +229,13 @@ def _taken(view: View, figure: Any, chosen: dict[str, Any], named: tuple[str, An
     name, what = named
     drawn = export.browser() is not None
     with st.container(horizontal=True):
-        for kind in ("html", "csv", "png", "svg"):
+        for kind in ("html", "csv", "png", "svg", "pdf"):
             make = partial(export.KINDS[kind], figure, mode=mode(), caption=view.caption)
-            off = kind in ("png", "svg") and not drawn
+            off = kind in ("png", "svg", "pdf") and not drawn
             st.download_button(kind.upper(), make, f"{view.name}.{kind}", key=f"{name}.{kind}", disabled=off, on_click="ignore")
     if not drawn:
         st.caption(
-            "PNG and SVG need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
+            "PNG, SVG and PDF need Chrome or Chromium on the machine that runs this app; none was found there. HTML needs nothing."
         )
     arguments = "".join(f", {name}={value!r}" for name, value in chosen.items())
     st.code(f"{program(what)}\nex.show({view.name!r}, trace{arguments})", language="python")

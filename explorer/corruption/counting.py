@@ -29,7 +29,7 @@ def laws() -> dict[str, Callable[[int], np.ndarray]]:
 def rates(text: str | Tokens, *, tokenizer: Tokenizer, draws: int = 500, seed: int = 0) -> Rates:
     """How much of this text every strategy with a rate hides, in as many draws.
 
-    "mlm" takes an exact share; "mlm, coin flips" lets every token be chosen on its own. T5 is left out where the tokenizer
+    "mlm" takes an exact share; "mlm, coin flips" chooses every token independently. T5 is left out where the tokenizer
     has no sentinels.
 
     >>> "mlm" in ex.corruption.rates("A dog ran.", tokenizer=ex.load("bert").tokenizer, draws=5).names

@@ -25,7 +25,7 @@ def mlm(
 ) -> Corrupted:
     """BERT: an exact share of each row is chosen; by `split` it becomes [MASK], another token, or stays as it is.
 
-    With `exact=False` every token is chosen by a coin flip of its own, as many programs do: then the share of a short text
+    With `exact=False` every token is chosen by its own coin flip, as many programs do: then the share of a short text
     varies, and may be nothing at all.
     """
     free = rows.free

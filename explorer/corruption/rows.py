@@ -17,7 +17,7 @@ KEPT, MASKED, REPLACED, SCORED, INSERTED, MOVED = range(6)
 class Rows:
     """A batch of texts, each place with where it came from. Everything is [row, place].
 
-    `words` and `sentences` number what each token belongs to (−1 for special tokens). A token stands for the places
+    `words` and `sentences` number what each token belongs to (−1 for special tokens). A token covers the places
     order[start], …, order[start + count − 1] of the original: one as a rule, several for a mask that hides a span, none for
     an insertion. `order` is 0, 1, 2, … unless words were moved.
     """
@@ -49,7 +49,7 @@ class Rows:
 
 
 def rows_of(ids: np.ndarray, attention_mask: np.ndarray, words: np.ndarray, sentences: np.ndarray) -> Rows:
-    """Untouched rows: every token stands for itself."""
+    """Untouched rows: every token covers itself."""
     places = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
     return Rows(
         ids, attention_mask, words, sentences, places, attention_mask.astype(np.int64), np.zeros(ids.shape, np.int64), places

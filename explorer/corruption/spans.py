@@ -121,7 +121,7 @@ def _target(
 SPANS: dict[str, CorruptionStrategy] = {
     "t5": CorruptionStrategy(
         t5,
-        about="**T5.** A fixed number of spans. Each becomes a sentinel of its own, and the model writes sentinels and what "
+        about="**T5.** A fixed number of spans. Each becomes its own sentinel, and the model writes sentinels and what "
         "they hide. The published mask begins with text and ends with noise: made for packed rows of 512 tokens, it "
         "always hides the end of a short text and never its beginning. *Roll* turns it round by a random number of "
         "places.",

@@ -19,7 +19,7 @@ class Blanks:
     """A text with blanks, and who reads it.
 
     `read` gives raw scores [position, vocab] for ids [position]; `show` makes Tokens of ids; `text_of` one token readable. `never`
-    are tokens that are not written: the special ones. `mask` stands at a blank.
+    are tokens that are not written: the special ones. `mask` marks a blank.
     """
 
     name: str

@@ -16,15 +16,14 @@ from explorer.microworld.labels import labelled
 from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.story import Label, Mention, Role, Story
 from explorer.microworld.telling import HELD_OUT, stories
+from explorer.microworld.versions import VERSION, WORLDS
 
 if TYPE_CHECKING:
     from explorer.microworld.translation.pairing import pairs
 
-VERSION = "1.0"
-
 __all__ = [
-    "HELD_OUT", "SPLITS", "VERSION", "Label", "Mention", "Role", "Story", "labelled", "openings", "pairs", "sentences_in", "stories",
-    "texts", "uses",
+    "HELD_OUT", "SPLITS", "VERSION", "WORLDS", "Label", "Mention", "Role", "Story", "labelled", "openings", "pairs", "sentences_in",
+    "stories", "texts", "uses",
 ]  # fmt: skip
 
 

@@ -65,13 +65,16 @@ class Casting:
         self.classes = words.split(split)
         self.allowed = PLACES[split]
 
-    def cast(self, spec: list[tuple[str, str]], fact: tuple[str, ...], draw: Draw) -> Cast:
-        """A cast in which the story's fact belongs to this split."""
+    def cast(
+        self, spec: list[tuple[str, str]], fact: tuple[str, ...], draw: Draw, apart: tuple[tuple[str, ...], ...] = ()
+    ) -> Cast:
+        """A cast in which the story's fact belongs to this split; in training the combinations that are kept apart do as well."""
+        kept = (fact, *apart) if self.split == "train" else (fact,)
         for _ in range(2000):
             found: Cast = {}
             for key, kind in spec:
                 found[key] = self.one(kind, found, draw)
-            if self._fits(found, fact):
+            if all(self._fits(found, one) for one in kept):
                 for key, kind in ALWAYS:
                     found[key] = self.one(kind, found, draw)
                 return found

@@ -8,36 +8,39 @@ from explorer.errors import unknown
 from explorer.microworld.labels import labelled
 from explorer.microworld.story import Story
 from explorer.microworld.telling import stories
+from explorer.microworld.versions import VERSION
 
 LANGUAGES = ("english", "french")
 
 
-def texts(count: int, seed: int, split: str = "train") -> list[str]:
+def texts(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> list[str]:
     """`count` stories as one string each.
 
     >>> texts(1, seed=3) == [" ".join(next(stories(1, seed=3)))]
     True
     """
-    return [" ".join(story) for story in stories(count, seed, split)]
+    return [" ".join(story) for story in stories(count, seed, split, version=version)]
 
 
-def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5) -> list[Story]:
+def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5, version: str = VERSION) -> list[Story]:
     """The first sentences of `count` stories, with their gold labels.
 
     >>> [len(story.sentences) for story in openings(2, seed=3, sentences=4)]
     [4, 4]
     """
-    return [story.opening(sentences) for story in labelled(count, seed, split)]
+    return [story.opening(sentences) for story in labelled(count, seed, split, version=version)]
 
 
-def uses(word: str, count: int, *, seed: int = 7, split: str = "validation", among: int = 3000) -> list[tuple[str, int, str]]:
+def uses(
+    word: str, count: int, *, seed: int = 7, split: str = "validation", among: int = 3000, version: str = VERSION
+) -> list[tuple[str, int, str]]:
     """The first `count` sentences with a word of several senses: (sentence, letter at which the word begins, its gold sense).
 
     >>> sentence, begin, sense = uses("bank", 1)[0]
     >>> sentence[begin:begin + 4], sense.split(".")[0]
     ('bank', 'bank')
     """
-    found = (use for story in labelled(among, seed, split) for use in _uses_in(story, word))
+    found = (use for story in labelled(among, seed, split, version=version) for use in _uses_in(story, word))
     return list(islice(found, count))
 
 

@@ -11,6 +11,7 @@ from explorer.microworld.lexicon import Verb, Word
 from explorer.microworld.markup import Sentence
 from explorer.microworld.story import Label, Mention, Role, Story
 from explorer.microworld.telling import StoryPlan, teller
+from explorer.microworld.versions import VERSION
 
 
 @dataclass(slots=True)
@@ -23,14 +24,14 @@ class Page:
     cursor: int = 0
 
 
-def labelled(count: int, seed: int, split: str = "train") -> Iterator[Story]:
+def labelled(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Story]:
     """`count` stories with their gold labels: the same stories that `stories` tells.
 
     >>> story = next(ex.microworld.labelled(1, seed=3))
     >>> story.text == ex.microworld.texts(1, seed=3)[0]
     True
     """
-    source = teller(split)
+    source = teller(split, version)
     for number in range(count):
         yield label(source.plan(seed, number))
 

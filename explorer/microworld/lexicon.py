@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from explorer.errors import FileError, TextError, unknown
 from explorer.microworld.forms import article, capital, ing, past, plural, third
+from explorer.microworld.versions import VERSION, World, world
 
 FOLDER = Path(__file__).parent / "words"
 SPLITS = ("train", "validation", "test")
@@ -85,7 +86,7 @@ class Word:
 class Lexicon:
     """Everything that is known about words."""
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, of: World, folder: Path = FOLDER) -> None:
         self.verbs: dict[str, Verb] = {name: Verb(name) for name in DENIED}
         self.classes: dict[str, list[Word | Verb]] = {}
         self.held: dict[str, list[Word | Verb]] = {}
@@ -95,10 +96,14 @@ class Lexicon:
         self.nouns: dict[str, Word] = {}
         self.plurals: dict[int, Word] = {}
         early = ("verbs", "closed")  # a function word that is a noun as well counts as a function word
-        late = sorted(path.stem for path in folder.glob("*.txt") if path.stem not in (*early, "facts"))
-        for stem in (*early, *late):
-            self._read(folder / f"{stem}.txt")
-        self._read_facts(folder / "facts.txt")
+        files = list(of.files(folder))
+        for stem in early:
+            for path in (one for one in files if one.stem == stem):
+                self._read(path)
+        for path in (one for one in files if one.stem not in (*early, "facts")):
+            self._read(path)
+        for path in (one for one in files if one.stem == "facts"):
+            self._read_facts(path)
         self.tables = {
             (number, tense): Agreeing({lemma: getattr(verb, form) for lemma, verb in self.verbs.items()})
             for number, tense, form in (
@@ -219,7 +224,11 @@ def lines(path: Path) -> Iterator[str]:
             yield line.strip()
 
 
-@lru_cache(maxsize=1)
-def lexicon() -> Lexicon:
-    """The words of the microworld; read once."""
-    return Lexicon()
+def lexicon(version: str = VERSION) -> Lexicon:
+    """The words of one version of the microworld; read once."""
+    return _lexicon(version)
+
+
+@cache
+def _lexicon(version: str) -> Lexicon:
+    return Lexicon(world(version))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from explorer.errors import TextError
 from explorer.microworld.markup import Line
+from explorer.microworld.versions import VERSION, world
 
 FOLDER = Path(__file__).parent / "scripts"
 
@@ -29,18 +30,26 @@ class Script:
     topic: str
     cast: list[tuple[str, str]] = field(default_factory=list)
     fact: tuple[str, ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()  # other combinations of words that training meets only where they are its own
     branches: tuple[str, ...] = ("",)
     tense: str = "both"
     weight: int = 1  # how many times as often as others it is told
     steps: list[ScriptStep] = field(default_factory=list)
 
 
-@lru_cache(maxsize=1)
-def scripts() -> tuple[Script, ...]:
-    """All story types, in the order of their files and names."""
-    pools = {name: body for name, _, body in _blocks(FOLDER / "pools.txt")}
-    files = sorted(path for path in FOLDER.glob("*.txt") if path.stem != "pools")
-    return tuple(_script(name, path.stem, body, pools) for path in files for name, _, body in _blocks(path))
+def scripts(version: str = VERSION) -> tuple[Script, ...]:
+    """All story types of a version, in the order of their files and names."""
+    return _scripts(version)
+
+
+@cache
+def _scripts(version: str) -> tuple[Script, ...]:
+    files = list(world(version).files(FOLDER))
+    pools = {name: body for path in files if path.stem == "pools" for name, _, body in _blocks(path)}
+    found = {
+        name: _script(name, path.stem, body, pools) for path in files if path.stem != "pools" for name, _, body in _blocks(path)
+    }
+    return tuple(found.values())
 
 
 def _blocks(path: Path) -> list[tuple[str, str, str]]:
@@ -58,6 +67,8 @@ def _script(name: str, topic: str, body: str, pools: dict[str, str]) -> Script:
             script.cast = [tuple(part.strip().split(" ", 1)) for part in value.split(",")]  # type: ignore[misc]
         elif what == "fact":
             script.fact = tuple(value.split())
+        elif what == "apart":
+            script.apart = tuple(tuple(part.split()) for part in value.split(","))
         elif what == "split":
             script.branches = tuple(value.split())
         elif what == "weight":
@@ -65,7 +76,9 @@ def _script(name: str, topic: str, body: str, pools: dict[str, str]) -> Script:
         elif what == "tense":
             script.tense = value
         else:
-            raise TextError(f"Story type {name!r} has a head line {line!r}. Begin it with cast, fact, split, tense or weight.")
+            raise TextError(
+                f"Story type {name!r} has a head line {line!r}. Begin it with cast, fact, apart, split, tense or weight."
+            )
     script.steps = [_step(block, script, pools) for block in rest.split("\n\n")]
     return script
 
@@ -85,15 +98,18 @@ def _step(block: str, script: Script, pools: dict[str, str]) -> ScriptStep:
 
 
 def _unfold(text: str, pools: dict[str, str]) -> list[str]:
-    """A line, or all lines of the pool that it names, with the pool's X, Y, Z replaced."""
+    """A line, or all lines of the pool that it names, with the pool's X, Y, Z, R and its %A, %B … replaced."""
     if not text.startswith("@"):
         return [text]
     name, *keys = text[1:].split()
     if name not in pools:
         raise TextError(f"A story uses the pool {name!r}, which pools.txt does not have.")
     found = []
+    spelled = [key for key in keys if "=" in key]
     for row in pools[name].splitlines():
-        for old, new in zip("XYZ", keys, strict=False):
+        for what, _, words in (key.partition("=") for key in spelled):
+            row = row.replace(f"%{what}", f"[{words.replace('_', ' ')}]")
+        for old, new in zip("XYZR", keys, strict=False):
             row = re.sub(rf"(?<=[{{@+ :]){old}(?=[.}}>+]|$)", new, row)
         found += _unfold(row, pools) if row.strip() else []
     return found

@@ -13,14 +13,15 @@ from explorer.microworld.giveaway import WORD
 from explorer.microworld.lexicon import lexicon
 from explorer.microworld.story import Mention, Story
 from explorer.microworld.telling import stories
+from explorer.microworld.versions import VERSION
 
 PRONOUN = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "herself": "f"}
 Figures = dict[str, float]
 
 
-def fingerprint(count: int = 1000, seed: int = 0) -> str:
+def fingerprint(count: int = 1000, seed: int = 0, *, version: str = VERSION) -> str:
     """The SHA-256 of the first stories: the same on every machine as long as the world is the same."""
-    text = "\n".join(" ".join(story) for story in stories(count, seed))
+    text = "\n".join(" ".join(story) for story in stories(count, seed, version=version))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 

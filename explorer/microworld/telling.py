@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from explorer.errors import ChoiceError
+from explorer.microworld.apart import keeps, partners
 from explorer.microworld.casting import Cast, Casting, Draw
 from explorer.microworld.lexicon import SPLITS, lexicon
 from explorer.microworld.markup import Sentence
 from explorer.microworld.script import Script, scripts
+from explorer.microworld.versions import VERSION, world
 
 PRESENT = 0.35  # the share of stories in the present tense, where subjects decide the form of verbs
-LENGTHS = (4, 10)
 HELD_OUT = frozenset((
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
@@ -41,10 +42,12 @@ class StoryPlan:
 
 
 class Teller:
-    """Tells the stories of one split."""
+    """Tells the stories of one split of one version."""
 
-    def __init__(self, split: str) -> None:
-        self.words, self.scripts, self.split = lexicon(), scripts(), split
+    def __init__(self, split: str, version: str = VERSION) -> None:
+        self.words, self.scripts, self.split = lexicon(version), scripts(version), split
+        self.lengths = world(version).lengths
+        self.apart = partners(version) if world(version).apart and split == "train" else {}
         self.often = [script for script in self.scripts for _ in range(script.weight)]
         self.casting = Casting(self.words, split)
 
@@ -54,14 +57,20 @@ class Teller:
         for attempt in range(100):
             rng.seed((((seed * 3 + SPLITS.index(self.split)) * 1_000_003 + number) << 7) + attempt)
             found = self._plan(rng)
-            if LENGTHS[0] <= len(found.sentences) <= LENGTHS[1] and HELD_OUT.isdisjoint(found.told()):
+            told = found.told()
+            if self._may(told):
                 return found
         raise ChoiceError(f"Seed {seed} gives no story number {number} without a lecture's sentence. Choose another seed.")
+
+    def _may(self, told: list[str]) -> bool:
+        """Whether these sentences may be a text of this split: of the right length, none of a lecture's, no words kept apart."""
+        fits = self.lengths[0] <= len(told) <= self.lengths[1] and HELD_OUT.isdisjoint(told)
+        return fits and (not self.apart or keeps(told, self.apart))
 
     def _plan(self, rng: random.Random) -> StoryPlan:
         draw = rng.random
         script = self.often[int(draw() * len(self.often))]
-        return self.of(script, draw, self.casting.cast(script.cast, script.fact, draw))
+        return self.of(script, draw, self.casting.cast(script.cast, script.fact, draw, script.apart))
 
     def of(self, script: Script, draw: Draw, cast: Cast, tense: str = "") -> StoryPlan:
         """A story of one type with a given cast, in a given tense or a random one."""
@@ -87,18 +96,22 @@ class Teller:
         return StoryPlan(script, branch, tense, cast, told)
 
 
+def teller(split: str, version: str = VERSION) -> Teller:
+    """The teller of one split of one version; made once."""
+    return _teller(split, version)
+
+
 @cache
-def teller(split: str) -> Teller:
-    """The teller of one split; made once."""
-    return Teller(split)
+def _teller(split: str, version: str) -> Teller:
+    return Teller(split, version)
 
 
-def stories(count: int, seed: int, split: str = "train") -> Iterator[list[str]]:
-    """`count` stories as lists of sentences: the same for the same seed, on every machine.
+def stories(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[list[str]]:
+    """`count` stories as lists of sentences: the same for the same seed and version, on every machine.
 
     >>> [type(story) for story in ex.microworld.stories(2, seed=3)]
     [<class 'list'>, <class 'list'>]
     """
-    source = teller(split)
+    source = teller(split, version)
     for number in range(count):
         yield source.plan(seed, number).told()

@@ -75,6 +75,9 @@ class Cache:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
     def get(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """The value under a key; it is made where it is not kept."""
         with self._lock:

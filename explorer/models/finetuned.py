@@ -15,7 +15,8 @@ from explorer.errors import ChoiceError, TextError
 from explorer.models.model import TrainableModel, check_eval_mode, follows
 from explorer.models.task_rows import AskedText, TaskRow, task_row, words_in
 from explorer.nn.elmo import BiLM, BiLMStates
-from explorer.nn.output_layers import OutputConfig, OutputLayer, output_layer
+from explorer.nn.output_layers import NONE, WIDEST, OutputConfig, OutputLayer, output_layer
+from explorer.nn.span_layer import legal
 from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 from explorer.records import Tokens
@@ -24,9 +25,15 @@ from explorer.text.reading import Text
 
 LAYER = "task_output"  # the name of the output layer among the parts of a network
 ROWS, LONGEST_ANSWER, LONGEST_TEXT = 64, 12, 60
+TAGGED = ("tags", "spans")  # kinds of output that say something of every word
 GivenText = str | tuple[str, str]
 Answer = str | float | list[tuple[str, str]]  # a label, a stretch or a text; a number; every word with its tag
-NAMES = {"class": "labels", "number": "labels", "tags": "tags"}  # what outputs are called, as those of Hugging Face models here
+NAMES = {
+    "class": "labels",
+    "number": "labels",
+    "tags": "tags",
+    "spans": "spans",
+}  # what outputs are called, as those of Hugging Face models here
 
 
 @dataclass(frozen=True)
@@ -126,9 +133,9 @@ class FinetunedModel(TrainableModel):
 
     def classify(self, texts: GivenText | Sequence[GivenText]) -> list[Answer]:
         """The answer to every text or pair (a tuple): a label, a number, a list of (word, tag), a stretch of the text, or a text."""
-        asked = asked_texts(texts, tagged=self.output.kind == "tags")
+        asked = asked_texts(texts, tagged=self.output.kind in TAGGED)
         said = self.answers(asked)
-        if self.output.kind == "tags":
+        if self.output.kind in TAGGED:
             return [
                 [(one.text[a:b], tag) for (a, b), tag in zip(one.words, tags, strict=True)]
                 for one, tags in zip(asked, said, strict=True)
@@ -223,10 +230,28 @@ def _until(ids: list[int], end: int | None) -> list[int]:
 
 
 def _tags(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
-    """The best tag at the first token of every word; a word that was cut off has none, which is O."""
-    labels, best = model.output.labels, scores.argmax(-1).tolist()
-    none = "O" if "O" in labels else labels[0]
-    return tuple(labels[best[n]] if n >= 0 else none for n in row.first(asked.words).tolist())
+    """The best tag at the first token of every word, or the best row of tags; a word that was cut off has none, which is O."""
+    labels, places = model.output.labels, row.first(asked.words).tolist()
+    there = [n for n in places if n >= 0]
+    chain = model.layer.chain
+    best = iter(chain.best(scores[there]) if chain is not None and there else scores[there].argmax(-1).tolist())
+    none = NONE if NONE in labels else labels[0]
+    return tuple(labels[next(best)] if n >= 0 else none for n in places)
+
+
+def _spans(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
+    """Tags of words from classes of spans: of those that are no O the likeliest first, and none that overlaps one before it."""
+    classes, logp = model.output.span_classes, functional.log_softmax(scores[: len(row)], dim=-1)
+    inside = torch.as_tensor(row.part >= 0, device=scores.device)[None]
+    found = (logp.argmax(-1) > 0) & legal(inside, WIDEST)[0]
+    order = sorted(found.nonzero().tolist(), key=lambda span: -float(logp[*span].max()))
+    kinds, first = ["" for _ in range(len(row))], np.zeros(len(row), bool)
+    for begin, more in order:
+        if not any(kinds[begin : begin + more + 1]):
+            kinds[begin : begin + more + 1] = [classes[int(logp[begin, more].argmax())]] * (more + 1)
+            first[begin] = True
+    places = row.first(asked.words).tolist()
+    return tuple(NONE if n < 0 or not kinds[n] else f"{'B' if first[n] else 'I'}-{kinds[n]}" for n in places)
 
 
 def _stretch(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tensor) -> tuple[str, ...]:
@@ -243,7 +268,7 @@ def _stretch(model: FinetunedModel, asked: AskedText, row: TaskRow, scores: Tens
     return ((asked.pair or "")[row.offsets[there[i], 0] : row.offsets[there[j], 1]].strip(),)
 
 
-SAY = {"tags": _tags, "span": _stretch}
+SAY = {"tags": _tags, "spans": _spans, "span": _stretch}
 
 
 def scores_by_name(scores: Tensor, output: OutputConfig) -> dict[str, Tensor]:

@@ -224,8 +224,8 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """The weights in a safetensors file, in float32."""
     with _weights_file(path) as file:
         held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
-        told = (file.metadata() or {}).get(SUM)
-        if told not in (None, checksum(held)):
+        recorded = (file.metadata() or {}).get(SUM)
+        if recorded not in (None, checksum(held)):
             raise ValueError("its checksum is wrong")
     return {name: value.float() for name, value in held.items()}
 

@@ -70,7 +70,7 @@ class MultiHeadAttention(nn.Module):
         begin = 0 if crossing or sight.cache is None else _length(sight.cache, self.name)
         q_at = torch.arange(begin, begin + x.shape[1], device=x.device)
         position, q_at = self._placed(position, q_at)
-        q = position.rotate(self._queries(x), q_at)  # [batch, head, query, dim]
+        q = tap.edited("vectors", *self.name, position.rotate(self._queries(x), q_at), "q")  # [batch, head, query, dim]
         k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
         _, k_at = self._placed(position, torch.arange(k.shape[2], device=x.device))
         bias = self._for_each_head(position.bias(q_at, k_at))  # a scheme fills one slot: bias or score
@@ -115,13 +115,17 @@ class MultiHeadAttention(nn.Module):
         """Those of the text (with the earlier ones from the cache), or in cross-attention those of the source."""
         if self.stream != "cross":
             x = x if sight.states is None else sight.states
-            k, v = position.rotate(self._keys(x), where), self._values(x)
+            k, v = self._set(position.rotate(self._keys(x), where), self._values(x))
             return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
         if sight.cache is not None and self.name in sight.cache.kept:
             return sight.cache.kept[self.name]
         assert sight.memory is not None, "cross-attention needs the encoder's states"
-        k, v = self._keys(sight.memory), self._values(sight.memory)
+        k, v = self._set(self._keys(sight.memory), self._values(sight.memory))
         return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
+
+    def _set(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values after edits."""
+        return tap.edited("vectors", *self.name, k, "k"), tap.edited("vectors", *self.name, v, "v")
 
     def shared(self, x: Tensor) -> Tensor:
         """Keys or values, once for every query head of their group."""

@@ -114,7 +114,7 @@ class Config:
             raise ChoiceError(f"rope_base={self.rope_base!r} must be at least 1: the speeds fall from 1 to one in so much.")
 
     def _check_mask_decoder(self) -> None:
-        """Its queries and its keys come from states that are normalised alike only where the norm stands last."""
+        """Its queries and its keys come from states that are normalised alike only where the norm comes last."""
         if self.mask_decoder and (self.family != "encoder" or self.norm_place != "post"):
             raise ChoiceError(
                 f"mask_decoder=True is for an encoder whose norm_place is 'post'; this is one {self.family} with "

@@ -37,6 +37,7 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor, name: tuple[str, int] = ("", -1)) -> Tensor:
         """From [batch, position, dim] to the same shape. `name` is (stream, layer), for the taps."""
         units = self.activation(self.widen(x)) if self.gate is None else self.activation(self.gate(x)) * self.widen(x)
+        units = tap.edited("units", *name, units)
         tap.tap("units", *name, units=units)  # [batch, position, hidden]
         made: Tensor = self.narrow(units)
         return made

@@ -11,9 +11,13 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from explorer.errors import unknown
+from explorer.nn.crf import TagChain
 from explorer.nn.elmo import ScalarMix
+from explorer.nn.span_layer import SpanLayer
 
-KINDS = ("class", "number", "tags", "span", "text")
+KINDS = ("class", "number", "tags", "span", "spans", "text")
+NONE = "O"  # the tag of a word, and the class of a span, that is no part of a name
+WIDEST = 8  # so many tokens has a span that is classified, at most
 POOLS = ("first", "mean", "last", "counts")
 COMPARED = 64  # the width of the layer between two compared vectors and the classes
 BENDS = {"tanh": torch.tanh, "relu": torch.relu, "gelu": functional.gelu}
@@ -24,11 +28,12 @@ DEVIATION = 0.02
 class OutputConfig:
     """The shape of an output layer, and what its outputs mean.
 
-    `kind` "text" has no layer of its own: an encoder-decoder writes the answer. `pool` is the state that stands for a text: the
+    `kind` "text" has no layer of its own: an encoder-decoder writes the answer. `pool` is the state that represents a text: the
     first ([CLS]), the last, or the mean of all; "counts" leaves the states out and counts tokens. `bend` is the activation of a
     dense layer between this state and the classes, "" where there is none. Where two texts are read `apart`, their vectors are
     compared as [u; v; |u − v|; u ∘ v]. `mixed` is how many layers of an ELMo are mixed, `lstm` the width of a biLSTM that reads
-    the states.
+    the states. Tags may be joined by a conditional random field (`crf`), or come from classes of whole spans (kind "spans"), which
+    an `attentive` layer sums up by weights of its own.
     """
 
     task: str
@@ -41,6 +46,8 @@ class OutputConfig:
     apart: bool = False
     mixed: int = 0
     lstm: int = 0
+    crf: bool = False
+    attentive: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))  # JSON gives a list
@@ -55,7 +62,12 @@ class OutputConfig:
     @property
     def outputs(self) -> int:
         """How many numbers the layer gives."""
-        return {"number": 1, "span": 2}.get(self.kind, len(self.labels))
+        return {"number": 1, "span": 2, "spans": len(self.span_classes)}.get(self.kind, len(self.labels))
+
+    @property
+    def span_classes(self) -> tuple[str, ...]:
+        """The classes of spans: none, and every kind that the tags name with B- or I-."""
+        return (NONE, *dict.fromkeys(tag.partition("-")[2] for tag in self.labels if "-" in tag))
 
 
 class OutputLayer(nn.Module):
@@ -70,6 +82,8 @@ class OutputLayer(nn.Module):
         self.dense = nn.Linear(wide, wide) if config.bend else None
         self.compare = nn.Linear(4 * wide, COMPARED) if config.apart else None
         plain = config.pool == "last" and config.kind in ("class", "number")  # as GPT-2's score, which has no bias
+        self.chain = TagChain(config.outputs) if config.crf else None
+        self.spans = SpanLayer(wide, config.outputs, WIDEST, config.attentive) if config.kind == "spans" else None
         self.classify = nn.Linear(COMPARED if config.apart else wide, config.outputs, bias=not plain)
 
     def forward(self, states: Tensor, real: Tensor) -> Tensor:
@@ -79,6 +93,8 @@ class OutputLayer(nn.Module):
         """
         x = states if self.mix is None else self.mix(states)
         x = x if self.read is None else self._read(x, real)
+        if self.spans is not None:
+            return cast(Tensor, self.spans(x).total)
         if self.config.kind in ("tags", "span"):
             return cast(Tensor, self.classify(x))
         x = self.pooled(x, real)
@@ -124,8 +140,9 @@ def output_layer(config: OutputConfig, seed: int | None = None) -> OutputLayer:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed or 0)
         made = (CountsLayer if config.pool == "counts" else OutputLayer)(config)
+        own = set() if made.spans is None else set(made.spans.modules())  # two layers deep: begun as small, they hardly move
         for part in made.modules():
-            if isinstance(part, nn.Linear) and seed is not None:
+            if isinstance(part, nn.Linear) and part not in own and seed is not None:
                 nn.init.normal_(part.weight, std=DEVIATION)
                 if part.bias is not None:
                     nn.init.zeros_(part.bias)

@@ -37,7 +37,7 @@ class PositionContext:
 
 
 class Position(nn.Module):
-    """No positions at all: every slot hands back what it was given, and a word is the same wherever it stands.
+    """No positions at all: every slot hands back what it was given, and a word is the same at every position.
 
     A scheme is a class below this one and one entry in `POSITIONS`: it fills a slot, and says of itself what others ask. Its
     methods are called with whole tensors, and may be given positions in any order.
@@ -63,7 +63,7 @@ class Position(nn.Module):
 
     @classmethod
     def says(cls, *, trained: bool = False) -> str:
-        """What students read about it; a class that has no `about` of its own says the first paragraph of its docstring."""
+        """What students read about it; a class without an `about` shows the first paragraph of its docstring."""
         known = vars(cls).get("about", "")
         return (vars(cls).get("about_trained", "") if trained else "") or known or cleandoc(cls.__doc__ or "").split("\n\n")[0]
 
@@ -146,7 +146,7 @@ class Sinusoidal(Position):
 
     @classmethod
     def misfit(cls, embedding: int, dim: int, heads: int) -> str:
-        """A sine stands beside a cosine."""
+        """Each sine is followed by its cosine."""
         return (
             f"Sinusoidal positions come in pairs of sine and cosine: the width {embedding} must be even."
             if embedding % 2

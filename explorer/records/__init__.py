@@ -1,6 +1,19 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
-from explorer.records.analysis import Change, Comparison, Damage, Gradient, HeadStatistics, Lens, Places, Shuffle, Visibility
+from explorer.records.analysis import (
+    Change,
+    Comparison,
+    Damage,
+    Gradient,
+    HeadSearch,
+    HeadStatistics,
+    Lens,
+    MinimalScores,
+    Places,
+    Shuffle,
+    Visibility,
+)
+from explorer.records.circuits import InformationFlow, PatchSweep, VocabularyWrites
 from explorer.records.corruption import (
     ACTIONS,
     Copied,
@@ -34,6 +47,8 @@ from explorer.records.edits import (
     PatchHidden,
     ReplaceRow,
     SetMask,
+    SetUnit,
+    SetVector,
     SilenceHead,
     SilenceLayer,
     Uniform,
@@ -50,7 +65,9 @@ from explorer.records.families import (
     VisibilityMap,
     WordPrediction,
 )
-from explorer.records.finetuning import LabelCurves, TaskTable
+from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
+from explorer.records.inputs import FinetuneWays, TaskInputs
+from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
@@ -70,6 +87,9 @@ from explorer.records.training import (
 from explorer.records.vectors import Drawn, Edited, Likeness, Plane, Ranked, Ratios, Solved
 
 __all__ = [
+    "VocabularyWrites",
+    "PatchSweep",
+    "InformationFlow",
     "CUTS",
     "Candidate",
     "Contest",
@@ -91,7 +111,11 @@ __all__ = [
     "Uniform",
     "STREAMS",
     "Abilities",
+    "Answers",
     "LabelCurves",
+    "LayerProbes",
+    "SpanTable",
+    "TaskChange",
     "TaskTable",
     "Ability",
     "WordPrediction",
@@ -121,6 +145,8 @@ __all__ = [
     "Guess",
     "HeadStatistics",
     "Lens",
+    "HeadSearch",
+    "MinimalScores",
     "Likeness",
     "Visibility",
     "Rates",
@@ -132,6 +158,7 @@ __all__ = [
     "Edit",
     "Edited",
     "Fertility",
+    "FinetuneWays",
     "Join",
     "Match",
     "Merge",
@@ -148,16 +175,21 @@ __all__ = [
     "Plane",
     "Prediction",
     "Prepared",
+    "PromptScores",
+    "Prompted",
     "Ranked",
     "Ratios",
     "Record",
     "SetMask",
+    "SetUnit",
+    "SetVector",
     "SideBySide",
     "Solved",
     "Shuffle",
     "SilenceHead",
     "Support",
     "SupportTable",
+    "TaskInputs",
     "Tokens",
     "TrainingStep",
     "Trace",

@@ -120,7 +120,7 @@ class Comparison(Record):
     """Before and after, place by place.
 
     `weights` holds for each stream the largest change of a weight [layer, head]; `hidden` how far each state moved, as a
-    share of its length before [layer + 1, position]; `surprise` is −log p of the token that stands where a row predicts,
+    share of its length before [layer + 1, position]; `surprise` is −log p of the token at the position that a row predicts,
     before and after [2, row], NaN where no such token is known; `loss` their means; `answers` the likeliest token of each
     row before and after.
     """
@@ -182,3 +182,102 @@ def divergence(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     moved = (np.exp(first) * (first - second)).sum(-1) / np.log(2)
     made: np.ndarray = np.maximum(moved, 0.0)
     return made
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalScores(Record):
+    """What a model prefers in minimal pairs: `logp` [pair, text, choice]; in text n the choice n is right.
+
+    `texts` [pair, text] are complete and right, `choices` [pair, choice] what was compared, `kinds` [pair] what each pair is about.
+    `rule` [pair, text] is the choice of the trivial rule that `rule_name` names.
+    """
+
+    model: str
+    phenomenon: str
+    inside: bool  # whether sentences of a story come first
+    texts: tuple[tuple[str, str], ...]
+    choices: tuple[tuple[str, str], ...]
+    kinds: tuple[str, ...]
+    lecture: tuple[bool, ...]
+    logp: np.ndarray
+    rule: np.ndarray
+    rule_name: str
+
+    @property
+    def right(self) -> np.ndarray:
+        """Whether the right choice is the more probable one [pair, text]; a tie is no right answer."""
+        made: np.ndarray = np.stack([self.logp[:, n, n] > self.logp[:, n, 1 - n] for n in (0, 1)], axis=1)
+        return made
+
+    @property
+    def accuracy(self) -> float:
+        """The share of texts in which the right choice is preferred: 0.5 by chance."""
+        return float(self.right.mean())
+
+    @property
+    def both(self) -> float:
+        """The share of pairs in which it is preferred in both texts: 0.25 by chance, 0 for whoever ignores the word that differs."""
+        return float(self.right.all(axis=1).mean())
+
+    @property
+    def both_interval(self) -> tuple[float, float]:
+        """The 95 % interval of `both`, by Wilson's formula, which stays between 0 and 1."""
+        count, z = len(self.logp), 1.959963984540054
+        share, square = self.both, z * z / count
+        middle = (share + square / 2) / (1 + square)
+        wide = float(np.sqrt(share * (1 - share) * square + square * square / 4)) / (1 + square)
+        return middle - wide, middle + wide
+
+    @property
+    def rule_both(self) -> float:
+        """The share of pairs in which the trivial rule is right in both texts."""
+        return float((self.rule == np.arange(2)).all(axis=1).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSearch(Record):
+    """The heads of a model that find a hidden word elsewhere in its text, chosen on one half of the questions, judged on the other.
+
+    For each phenomenon `heads` [phenomenon, chosen, (layer, head)] are the best on the first half, where every head is right in the
+    share `every` [phenomenon, layer, head]. `kept` [phenomenon, chosen] is their share on the other half of `questions`, and `rules`
+    what rules that need no model reach there. `intact` is how often the model itself is right there, `silenced` the same without the
+    chosen heads, and `others` [phenomenon, draw] without as many other ones.
+    """
+
+    model: str
+    phenomena: tuple[str, ...]
+    heads: np.ndarray
+    every: np.ndarray
+    kept: np.ndarray
+    rules: dict[str, np.ndarray]
+    intact: np.ndarray
+    silenced: np.ndarray
+    others: np.ndarray
+    questions: np.ndarray
+
+    @property
+    def best_rule(self) -> np.ndarray:
+        """The best that any rule reaches, for each phenomenon."""
+        made: np.ndarray = np.max(list(self.rules.values()), axis=0)
+        return made
+
+    @property
+    def lowest(self) -> np.ndarray:
+        """The lower end of the 95 % interval (Wilson) of the best head's share on the other half."""
+        n, z = self.questions, 1.959963984540054
+        share, square = self.kept.max(axis=1), z * z / self.questions
+        wide = np.sqrt(share * (1 - share) / n + square / (4 * n)) * z
+        made: np.ndarray = (share + square / 2 - wide) / (1 + square)
+        return made
+
+    @property
+    def finds(self) -> np.ndarray:
+        """Whether a chosen head is surely better than every rule."""
+        made: np.ndarray = self.lowest > self.best_rule
+        return made
+
+    @property
+    def needed(self) -> np.ndarray:
+        """Whether the model loses more without the chosen heads than without any of the other sets of as many."""
+        made: np.ndarray = self.silenced < np.nanmin(self.others, axis=1)
+        return made

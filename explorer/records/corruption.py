@@ -19,8 +19,8 @@ class Corruption(Record):
     """What a strategy made of one text.
 
     `target` is None where the model should say the original, place for place. `origin` lists for each token of the source the
-    original places that it stands for (none: it was put in), `action` what happened to it, `deleted` the original places
-    that no token stands for. `scored` is over the target, or over the source where there is none. `spans` are (first place,
+    original places that it replaces (none: it was inserted), `action` what happened to it, `deleted` the original places
+    that no token replaces. `scored` is over the target, or over the source where there is none. `spans` are (first place,
     how many) of what is hidden together. `nominal` and `realised` are shares of the text; NaN where the strategy has none.
     """
 
@@ -199,6 +199,6 @@ class Copied(Record):
 
     @property
     def agree(self) -> float:
-        """The share of hidden places at which both find the same token likeliest, as far as it stands in `texts`."""
+        """The share of hidden places at which both find the same token likeliest, as far as it is listed in `texts`."""
         best = self.shares[0].argmax(-1)[:, self.corruption.scored]  # [who, hidden place]
         return float((best[0] == best[1]).mean())

@@ -1,9 +1,10 @@
 """What a student may change inside a model, as data.
 
-An edit is asked at seven places and answers with the value it was given or another: in attention `on_scale` (a number),
-`on_allowed` [query, key], `on_weights` [head, query, key] and `on_context` [head, query, dim]; around it `on_places` (where
-the words stand), `on_out` (what a sub-layer adds) and `on_hidden` (the states after a layer). It uses only what NumPy arrays
-and tensors share, so the same edit changes the running model and re-derives the record.
+An edit is asked at nine places and answers with the value it was given or another: in attention `on_vectors` (q, k and v, each
+[head, position, dim]), `on_scale` (a number), `on_allowed` [query, key], `on_weights` [head, query, key] and `on_context` [head,
+query, dim]; around it `on_places` (where the words stand), `on_units` (the hidden units of a feed-forward layer), `on_out` (what a
+sub-layer adds) and `on_hidden` (the states after a layer). It uses only what NumPy arrays and tensors share, so the same edit
+changes the running model and re-derives the record.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, check_index, unknown
 from explorer.records.record import Record
 
 PARTS = ("attention", "cross-attention", "feed-forward")
+VECTORS = ("q", "k", "v")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,10 @@ class Edit(Record):
         """Whether this edit concerns this layer of this stream."""
         mine = getattr(self, "layer", None)
         return stream == self.stream and (mine is None or mine == layer)
+
+    def on_vectors(self, value: Any, which: str) -> Any:
+        """The vectors "q", "k" or "v" as they meet, after QK norm and rotary positions: [head, position, dim]."""
+        return value
 
     def on_scale(self, value: float) -> float:
         """The factor on the scores."""
@@ -48,6 +55,10 @@ class Edit(Record):
 
     def on_places(self, value: Any) -> Any:
         """Where the words stand: a number for each position, or None for nowhere."""
+        return value
+
+    def on_units(self, value: Any) -> Any:
+        """The hidden units of a feed-forward layer, after the activation: [position, hidden]."""
         return value
 
     def on_out(self, value: Any, part: str) -> Any:
@@ -233,7 +244,7 @@ class Uniform(Edit):
 
 @dataclass(frozen=True, eq=False)
 class MovePositions(Edit):
-    """The words stay, their places move: position i is told that it stands at `order[i]`.
+    """The words stay, their places move: position i is given the encoding of position `order[i]`.
 
     >>> import numpy as np
     >>> moved = ex.change(ex.load("bert"), "A dog ran.", ex.MovePositions("encoder", np.array([0, 2, 1, 3, 4, 5])))
@@ -244,7 +255,7 @@ class MovePositions(Edit):
     order: np.ndarray
 
     def on_places(self, value: Any) -> Any:
-        """The places that the words are told."""
+        """The positions that the words are given."""
         return None if value is None else like(value, self.order)[value]
 
     @property
@@ -255,7 +266,7 @@ class MovePositions(Edit):
 
 @dataclass(frozen=True, eq=False)
 class NoPositions(Edit):
-    """No word is told where it stands.
+    """No word is given its position.
 
     >>> ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.NoPositions("encoder")]).edits
     (NoPositions(stream='encoder'),)
@@ -296,6 +307,96 @@ class PatchHidden(Edit):
     def label(self) -> str:
         """The edit in a few words, for captions."""
         return f"state {self.position} after {self._where} taken from another text"
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class SetVector(Edit):
+    """Write a query, key or value vector by hand: `which` is "q", "k" or "v", `values` its numbers, one for each feature of a head.
+
+    It is the vector that meets the others, after QK norm and rotary positions. Where several query heads share a key or value,
+    `head` counts the keys and values. `None` for layer, head or position means all of them.
+
+    >>> edit = ex.SetVector("v", "encoder", 0, 1, 2, np.zeros(16))
+    >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[edit])
+    >>> float(abs(made.at("encoder", 0).v[1, 2]).max())
+    0.0
+    """
+
+    which: str
+    layer: int | None
+    head: int | None
+    position: int | None
+    values: np.ndarray
+
+    def __init__(  # noqa: PLR0913  the public contract names the vector first
+        self, which: str, stream: str, layer: int | None, head: int | None, position: int | None, values: ArrayLike
+    ) -> None:
+        if which not in VECTORS:
+            raise unknown("vector of attention", which, VECTORS)
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise ChoiceError("A vector is a list of numbers, one for each feature of a head.") from error
+        if numbers.ndim != 1 or not np.isfinite(numbers).all():
+            raise ChoiceError("A vector is a list of finite numbers, one for each feature of a head.")
+        for name, value in (("stream", stream), ("which", which), ("layer", layer), ("head", head), ("position", position)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "values", numbers)
+        super().__post_init__()
+
+    def on_vectors(self, value: Any, which: str) -> Any:
+        """The vectors with this one written in."""
+        if which != self.which:
+            return value
+        if len(self.values) != value.shape[-1]:
+            raise ChoiceError(f"The vector has {len(self.values)} numbers, but a {which} of this head has {value.shape[-1]}.")
+        if self.head is not None:
+            check_index(f"head of {which} in {self._where}", self.head, value.shape[-3])
+        changed = value + 0
+        heads, positions = (slice(None) if at is None else at for at in (self.head, self.position))
+        changed[..., heads, positions, :] = like(value, self.values)
+        return changed
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        where = "every position" if self.position is None else f"position {self.position}"
+        return f"{self.which} of {where} in {self._head} of {self._where} written by hand"
+
+
+@dataclass(frozen=True, eq=False)
+class SetUnit(Edit):
+    """Multiply a hidden unit of a feed-forward layer, at every position: 0 switches it off, 2 doubles it. `None` means all.
+
+    >>> edit = ex.SetUnit("encoder", 0, 7, 0.0)
+    >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[edit], blocks=True)
+    >>> float(abs(made.block("encoder", 0, "feed-forward").units[:, 7]).max())
+    0.0
+    """
+
+    layer: int | None
+    unit: int | None
+    factor: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.factor, bool) or not isinstance(self.factor, (int, float)) or not np.isfinite(self.factor):
+            raise ChoiceError(f"The factor of a unit must be a finite number, for example 0 or 2; this is {self.factor!r}.")
+        super().__post_init__()
+
+    def on_units(self, value: Any) -> Any:
+        """The units with this one (or all of them) multiplied."""
+        if self.unit is None:
+            return value * self.factor
+        check_index(f"unit of the feed-forward layer in {self._where}", self.unit, value.shape[-1])
+        changed = value + 0
+        changed[..., self.unit] = value[..., self.unit] * self.factor
+        return changed
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        unit = "every unit" if self.unit is None else f"unit {self.unit}"
+        return f"{unit} of {self._where} × {self.factor:g}"
 
 
 def like(value: Any, array: np.ndarray) -> Any:

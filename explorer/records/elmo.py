@@ -64,7 +64,7 @@ class Bench(Record):
     def answers(self, shares: np.ndarray) -> np.ndarray:
         """The number of the answer to every new example, with these shares of the layers.
 
-        A linear head is fitted anew by ridge regression (to +1 for the right answer and −1 for the others), so that it fits the
+        A linear output layer is fitted again by ridge regression (to +1 for the right answer and −1 for the others), so that it fits the
         mix; γ would only stretch everything and is left out.
         """
         given = np.asarray(shares, np.float64)

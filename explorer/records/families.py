@@ -139,9 +139,9 @@ class VisibilityMap(Record):
 
 @dataclass(frozen=True, eq=False)
 class WordPrediction(Record):
-    """What a model expects where one word stands that it cannot see: `texts` and `shares` [side, rank], `truth` [side].
+    """What a model expects at a position whose word it cannot see: `texts` and `shares` [side, rank], `truth` [side].
 
-    `reads` holds for each side what it is given; ELMo has two sides, the others one. `right` is the token that stands there: the first
+    `reads` holds for each side what it is given; ELMo has two sides, the others one. `right` is the token there: the first
     one, where the word is several.
     """
 

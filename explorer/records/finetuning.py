@@ -1,4 +1,4 @@
-"""What fine-tuning was worth: scores of several models on several tasks, and how they grow with the number of labels."""
+"""What fine-tuning was worth: scores by task and by number of labels; what it changed; its errors; and tables of spans."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.errors import ChoiceError
+from explorer.records.analysis import Comparison
 from explorer.records.record import Record
+from explorer.records.softmax import softmax
+from explorer.records.tokens import Tokens
+from explorer.records.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,3 +53,143 @@ class LabelCurves(Record):
     intervals: np.ndarray
     blind: np.ndarray
     note: str
+
+
+@dataclass(frozen=True, eq=False)
+class SpanTable(Record):
+    """The score of every span i … j of a text, as the sum of three parts: what token i says as a beginning, `start` s_i [token, class],
+    what token j says as an end, `end` e_j [token, class], and what the span holds, `inside` g_ij [token, token, class].
+
+    Where one answer is looked for there is one class, no summary, and the softmax runs over all spans; where every span has a class
+    of its own it runs over the classes, of which the first means no span of interest. `legal` [token, token] says which spans can be
+    asked about.
+    """
+
+    model: str
+    tokens: Tokens
+    classes: tuple[str, ...]
+    start: np.ndarray
+    end: np.ndarray
+    inside: np.ndarray
+    bias: np.ndarray
+    legal: np.ndarray
+
+    @property
+    def one_answer(self) -> bool:
+        """Whether one span is looked for, instead of a class of each."""
+        return len(self.classes) == 1
+
+    @property
+    def count(self) -> int:
+        """How many spans can be asked about."""
+        return int(self.legal.sum())
+
+    @property
+    def scores(self) -> np.ndarray:
+        """s_i + e_j + g_ij + b [token, token, class], −∞ where there is no span."""
+        whole = self.start[:, None] + self.end[None, :] + self.inside + self.bias
+        return np.where(self.legal[..., None], whole, -np.inf)
+
+    @property
+    def chances(self) -> np.ndarray:
+        """The probability of every span [token, token, class], 0 where there is none."""
+        scores = self.scores
+        if self.one_answer:
+            return softmax(scores.reshape(-1)).reshape(scores.shape)
+        return np.where(self.legal[..., None], softmax(np.where(self.legal[..., None], scores, 0.0)), 0.0)
+
+    @property
+    def best(self) -> tuple[int, int, str]:
+        """The likeliest span with its class (that of no interest left out)."""
+        chances = self.chances if self.one_answer else self.chances[..., 1:]
+        i, j, n = np.unravel_index(chances.argmax(), chances.shape)
+        return int(i), int(j), self.classes[n if self.one_answer else n + 1]
+
+
+@dataclass(frozen=True, eq=False)
+class LayerProbes(Record):
+    """The score on new texts of a linear classifier on each layer of a frozen model: `scores` [layer], layer 0 being the embeddings.
+
+    `blind` is the score of who always gives the most frequent answer, `counts` how many examples were learned from and asked.
+    """
+
+    model: str
+    task: str
+    metric: str
+    scores: np.ndarray
+    blind: float
+    counts: tuple[int, int]
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class TaskChange(Record):
+    """A model before and after fine-tuning, reading the same tokens: both traces, what differs between them, what each says.
+
+    `chances` [2, class] are the probabilities of the `labels`, before and after; before, the output layer is as it began, or there is
+    none and its row holds no numbers. `probes` are those before and after, where they were asked for.
+    """
+
+    task: str
+    before: Trace
+    after: Trace
+    labels: tuple[str, ...]
+    chances: np.ndarray
+    comparison: Comparison | None
+    probes: tuple[LayerProbes, ...] = ()
+
+    def moved(self, stream: str) -> np.ndarray:
+        """How far each state moved, as a share of its length before [layer + 1, token]."""
+        before, after = self.before.hidden[stream], self.after.hidden[stream]
+        length = np.linalg.norm(before, axis=-1)
+        return np.asarray(np.linalg.norm(after - before, axis=-1) / np.where(length > 0, length, 1))
+
+    def weights(self, stream: str, layer: int, head: int) -> np.ndarray:
+        """The weights of a head after fine-tuning less those before [row, column]."""
+        return np.asarray(self.after.at(stream, layer).weights[head] - self.before.at(stream, layer).weights[head])
+
+
+@dataclass(frozen=True, eq=False)
+class Answers(Record):
+    """What a model said to labelled texts, one entry for each text (of a task about words for each word), to look through its errors.
+
+    `chances` are the probabilities of what was said, no number where there is none; `slices` are parts of the entries by name.
+    """
+
+    model: str
+    task: str
+    metric: str
+    score: float
+    labels: tuple[str, ...]
+    texts: tuple[str, ...]
+    gold: tuple[str, ...]
+    said: tuple[str, ...]
+    chances: np.ndarray
+    slices: dict[str, np.ndarray]
+
+    @property
+    def right(self) -> np.ndarray:
+        """Which answers are right [entry]."""
+        return np.array(self.gold) == np.array(self.said)
+
+    @property
+    def confusion(self) -> np.ndarray:
+        """How often which answer was given to which label [gold, said]."""
+        if not self.labels:
+            raise ChoiceError(f"The answers of {self.task!r} are no classes, so they cannot be confused. Look at `errors`.")
+        made = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        place = {label: n for n, label in enumerate(self.labels)}
+        for gold, said in zip(self.gold, self.said, strict=True):
+            made[place[gold], place[said]] += 1
+        return made
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """The numbers of the wrong answers, the surest first."""
+        wrong = np.flatnonzero(~self.right)
+        return tuple(wrong[np.argsort(-np.nan_to_num(self.chances[wrong]), kind="stable")].tolist())
+
+    def share(self, name: str) -> tuple[float, int]:
+        """The share of right answers in one slice, and how many entries it has."""
+        inside = self.slices[name]
+        return (float(self.right[inside].mean()) if inside.any() else float("nan")), int(inside.sum())

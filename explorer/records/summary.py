@@ -14,7 +14,7 @@ Summary = tuple[str, Sequence[tuple[str, str]]]  # a heading, and rows of a name
 
 
 class Summarised:
-    """What prints as a few lines, and as a small table in a notebook. `summary` says what stands there."""
+    """What prints as a few lines, and as a small table in a notebook. `summary` says what to print."""
 
     def summary(self) -> Summary:
         """The heading, then a name and a short text for each row."""

@@ -85,7 +85,7 @@ class TrainingStep(Record):
 class Schedules(Record):
     """How the learning rate moves under each schedule: `shares` [schedule, place] of the full rate at the steps `at`.
 
-    `chosen` is the schedule of this run and `now` the step where it stands.
+    `chosen` is the schedule of this run and `now` the step that it has reached.
     """
 
     names: tuple[str, ...]
@@ -125,7 +125,7 @@ class Ability(Record):
 
 @dataclass(frozen=True, eq=False)
 class Budget(Record):
-    """What a training costs: its steps, the tokens that it reads and the answers that it is told, and its weights."""
+    """What a training costs: its steps, the tokens that it reads and the labels that it is given, and its weights."""
 
     steps: int
     pieces: float

@@ -13,22 +13,22 @@ from explorer.records.tokens import Tokens
 
 @dataclass(frozen=True, eq=False)
 class Drawn(Record):
-    """What word2vec learns from one text, drawn once: pairs of words that stand near each other, and strangers for each.
+    """What word2vec learns from one text, drawn once: pairs of words that occur near each other, and negative samples for each.
 
-    At every place of the text: `share` of the word in all texts, its share of the strangers, `lots`, the chance that it is `kept`,
+    At every place of the text: `share` of the word in all texts, its share of the negative samples, `noise`, the chance that it is `kept`,
     and how far its `window` reaches (0: it was left out this time). `pairs` [pair, 2] are the places of the word in the middle and
-    of the one near it; `strangers` [pair] are words drawn by chance. `said` [pair, 1 + stranger] is what a model makes of them: the
+    of the one near it; `negatives` [pair] are words drawn at random. `said` [pair, 1 + negative] is what a model makes of them: the
     chance σ(w·c) that a pair is a real one, first for the near word.
     """
 
     model: str
     tokens: Tokens
     share: np.ndarray
-    lots: np.ndarray
+    noise: np.ndarray
     kept: np.ndarray
     window: np.ndarray
     pairs: np.ndarray
-    strangers: tuple[tuple[str, ...], ...]
+    negatives: tuple[tuple[str, ...], ...]
     said: np.ndarray
 
     def of(self, place: int) -> list[int]:
@@ -62,8 +62,8 @@ class Solved(Record):
 class Ratios(Record):
     """P(k | a) / P(k | b) for some words k, counted in texts and as word vectors have it.
 
-    `often` [2, word] is how often k stands near a and near b (each time counts 1/distance), `chances` [2, word] the same as shares of
-    all that stands there, `said` [word] the ratio of the vectors; `kinds` says why each k was chosen. `alike` is the correlation of
+    `often` [2, word] is how often k occurs near a and near b (each time counts 1/distance), `chances` [2, word] the same as shares of
+    all words there, `said` [word] the ratio of the vectors; `kinds` says why each k was chosen. `alike` is the correlation of
     both logarithms over all `compared` words that stand near a and near b.
     """
 
@@ -138,7 +138,7 @@ class Edited(Record):
     """A small corpus before and after an edit, counted as GloVe counts: `table` [before or now, word, word] is how often words stand
     near each other, each time 1/distance, for the words of `pair`, a and b, and then for `words`, which stand near one of them.
 
-    `totals` [before or now, a or b] is what stands near a and near b in all, and `texts` the number of sentences, before and now.
+    `totals` [before or now, a or b] counts all words near a and near b, and `texts` the number of sentences, before and now.
     """
 
     pair: tuple[str, str]
@@ -154,7 +154,7 @@ class Edited(Record):
 
     @property
     def ratios(self) -> np.ndarray:
-        """P(k | a) / P(k | b), [before or now, word]; infinite where k never stands near b, not a number where it stands near neither."""
+        """P(k | a) / P(k | b), [before or now, word]; infinite where k never occurs near b, not a number where it occurs near neither."""
         with np.errstate(divide="ignore", invalid="ignore"):
             made: np.ndarray = self.chances[:, 0] / self.chances[:, 1]
             return made

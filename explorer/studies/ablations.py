@@ -62,16 +62,21 @@ def worth(name: str, size: common_runs.Steps = FULL, processes: int = 2) -> Curv
 def course(name: str, way: str, seed: int, size: common_runs.Steps = FULL) -> np.ndarray:
     """One run: at every check, the first before any step, the share of hidden tokens that it finds in new stories [check]."""
     case = CASES[name]
-    given = {"corpus": common_runs.told("microworld", case.stories), "mask_rate": RATE, "tables": "sines", "batch": size.batch}
+    given = {
+        "corpus": common_runs.stories_of("microworld", case.stories),
+        "mask_rate": RATE,
+        "tables": "sines",
+        "batch": size.batch,
+    }
     run = common_runs.run(case.system, size.steps, seed, "microworld", **given, **case.options, **case.ways[way])
     found = common_runs.finding(run.model.tokenizer, HELD)
     return np.array([found(run.model), *common_runs.measured(run, found, set(size.due.tolist()))])
 
 
 CAUTION = {
-    "next-sentence": "Both ways take the same steps and batches. Pairs are told from other stories' halves, as BERT did it; here a half of "
-    "another story\nis about other people, so the question is easier than telling what follows from what does not. It does not say\nwhat "
-    "the next sentence is worth for tasks about pairs of sentences.",
+    "next-sentence": "Both ways take the same steps and batches. The second half of a pair may come from another story, as in BERT; "
+    "here a half of another story\nis about other people, so the question is easier than telling what follows from "
+    "what does not. It does not say\nwhat the next sentence is worth for tasks about pairs of sentences.",
     "masks": "The stories are few on purpose: with many, no story comes often enough for its mask to matter. BERT's own masks were "
     "neither:\nten different ones for each text, each seen about four times.",
 }

@@ -34,7 +34,7 @@ WORLDS = {"toy": PIECES, "microworld": 2000}  # with the size of their vocabular
 
 
 @lru_cache(maxsize=4)
-def told(world: str, count: int, split: str = "train") -> list[list[str]]:
+def stories_of(world: str, count: int, split: str = "train") -> list[list[str]]:
     """So many stories of a world."""
     return list(stories(count, 1) if world == "toy" else microworld.stories(count, 1, split))
 
@@ -43,7 +43,7 @@ def told(world: str, count: int, split: str = "train") -> list[list[str]]:
 def pieces(system: str, world: str = "toy") -> Tokenizer:
     """A tokenizer of the kind that belongs to a system, trained on the stories of a world."""
     whose = preset(system)
-    texts = (" ".join(story) for story in told(world, STORIES))
+    texts = (" ".join(story) for story in stories_of(world, STORIES))
     return tokenizer(whose.tokenizer, texts, size=WORLDS[world], specials=whose.specials)
 
 
@@ -80,7 +80,7 @@ class Steps:
 
 def finding(tokenizer: Tokenizer, count: int) -> Callable[[TransformerModel], float]:
     """Ask a model for hidden tokens, 15 % of so many new stories of the microworld: the share that it finds."""
-    ask = masked.masked_accuracy(EvalContext(EvalData(told("microworld", count, "validation")), tokenizer, "mlm", LENGTH))
+    ask = masked.masked_accuracy(EvalContext(EvalData(stories_of("microworld", count, "validation")), tokenizer, "mlm", LENGTH))
     assert ask is not None
     return lambda model: ask(model).metrics["mlm accuracy"]
 
@@ -119,7 +119,7 @@ def run(system: str, steps: int, seed: int, world: str = "toy", **changes: Any) 
         "precision": "float32",
         "tables": "random",
     }
-    given: dict[str, Any] = {"corpus": told(world, STORIES), "held": [], "tokenizer": pieces(system, world)}
+    given: dict[str, Any] = {"corpus": stories_of(world, STORIES), "held": [], "tokenizer": pieces(system, world)}
     made = fit(system, steps=steps, seed=seed, device="cpu", **given | settings | changes)
     assert isinstance(made, Run)
     return made

@@ -85,8 +85,8 @@ def long_text(system: str, count: int, split: str) -> np.ndarray:
     """Stories of the microworld one after another, with a token between two that says where one ends."""
     pieces = common_runs.pieces(system, "microworld")
     assert pieces.vocabulary.last is not None
-    told: list[Example] = prepared(common_runs.told("microworld", count, split), pieces)
-    return np.concatenate([np.append(story.ids, pieces.vocabulary.last) for story in told])
+    encoded: list[Example] = prepared(common_runs.stories_of("microworld", count, split), pieces)
+    return np.concatenate([np.append(story.ids, pieces.vocabulary.last) for story in encoded])
 
 
 def model_of(family: str, scheme: str, seed: int, size: LengthsSize) -> TransformerModel:

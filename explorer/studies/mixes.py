@@ -63,9 +63,9 @@ def frozen(model: TrainableModel, size: MixesSize) -> dict[str, Frozen]:
     made = {}
     for name in size.tasks:
         task = TASKS[name]
-        told, asked = task.make(size.stories, "train"), task.make(size.asked, "test")
-        vectors = features(model, told), told.labels, features(model, asked), asked.labels
-        made[name] = Frozen(task, *vectors, told.about, asked.about)
+        trained, asked = task.make(size.stories, "train"), task.make(size.asked, "test")
+        vectors = features(model, trained), trained.labels, features(model, asked), asked.labels
+        made[name] = Frozen(task, *vectors, trained.about, asked.about)
     return made
 
 

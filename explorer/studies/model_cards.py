@@ -33,6 +33,7 @@ USUAL = (
 )
 NAMED, READ = {"static": "table of word vectors"}, {"co-occurrence": "pairs of words, with their counts"}
 FLAGS = ("corpus", "steps", "batch", "rate")
+AGAIN = {True: "python -m explorer.studies.recipes", False: "python -m explorer.studies.making --only"}
 Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
 
 
@@ -44,7 +45,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     parts = [f"{shape[name]} {name}" for name in ("layers", "heads") if name in shape]
     size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} tokens"
     kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
-    seeds = list(found)
+    seeds, small = list(found), choice.get("size", "tiny") == "tiny"
     clock = taken[choice["seed"]]
     rows = [f"| {TRAINED} | {' | '.join(format(taken[seed]['seconds'], '.0f') for seed in seeds)} |"]
     for split in found[seeds[0]]:
@@ -52,9 +53,9 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
             values = " | ".join(f"{found[seed][split].get(figure, float('nan')):.3f}" for seed in seeds)
             rows.append(f"| {figure} ({split}) | {values} |")
     paragraphs = [
-        f"{kind} by the preset `{system}`, size `tiny` ({size}), {_begun(plan)} on `{corpus}` "
+        f"{kind} by the preset `{system}`, size `{choice.get('size', 'tiny')}` ({size}), {_begun(plan)} on `{corpus}` "
         f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
-        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `python -m explorer.studies.recipes {name}`. "
+        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `{AGAIN[small]} {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
         f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
         f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",
@@ -63,8 +64,8 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     ]
     figures_of_seeds = [f"| figure | {' | '.join(f'seed {seed}' for seed in seeds)} |", f"|---|{'---|' * len(seeds)}", *rows]
     end = "The model has read only generated text. Words that it never met are marked in every picture, and what it makes of them is noise."
-    told = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
-    return "\n\n".join([f"# {name}", *told[:-1], "\n".join(figures_of_seeds), told[-1]]) + "\n"
+    wrapped = [fill(paragraph.strip(), 128, break_on_hyphens=False) for paragraph in (*paragraphs, end)]
+    return "\n\n".join([f"# {name}", *wrapped[:-1], "\n".join(figures_of_seeds), wrapped[-1]]) + "\n"
 
 
 def _begun(plan: Mapping[str, Any]) -> str:
@@ -78,7 +79,7 @@ def _begun(plan: Mapping[str, Any]) -> str:
 
 def _hash(corpus: str) -> str:
     """The hash of the card of the corpus, where it has one."""
-    path = store.data_folder() / "corpora" / corpus / CARD
+    path = store.data_folder() / "corpora" / corpus.partition(":")[0] / CARD
     return f"; its card has the SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}…" if path.is_file() else ""
 
 
@@ -92,7 +93,7 @@ def command(system: str, choice: Mapping[str, Any], plan: Mapping[str, Any]) -> 
     flags = [f"--seed {choice['seed']}", "--device cpu", f"--precision {plan['precision']}"]
     for name, value in choice.get("options", {}).items():
         flags.append(f"--{name} {value}" if name in FLAGS else f"--set {name}={value}")
-    return " ".join(["explorer fit", system, "--size tiny", *flags])
+    return " ".join(["explorer fit", system, f"--size {choice.get('size', 'tiny')}", *flags])
 
 
 TWIN, ALONE = "Exported, it opens as", "Hugging Face has no class for it"
@@ -112,9 +113,21 @@ def without_twin(card: str, weights: int) -> str:
     return _told(card, f"{ALONE}: {weights:,} weights, compared with its paper's formulas in the tests instead.")
 
 
-def _told(card: str, said: str) -> str:
-    """The card with this paragraph before its figures, in place of what stood there."""
-    kept = [part for part in card.split("\n\n") if not part.startswith((TWIN, ALONE))]
+WORDS = "Its tokenizer"
+
+
+def with_words(card: str, words: int, cut: int, often: int, often_cut: int) -> str:
+    """The card with the share of words that its tokenizer cuts, in place of what stood there about it."""
+    said = (
+        f"{WORDS} cuts {cut / words:.2%} of the {words:,} words (and signs) of its training texts into several tokens; of the "
+        f"{often:,} different ones that occur 50 times or more, {often_cut:,}."
+    )
+    return _told(card, said, (WORDS,))
+
+
+def _told(card: str, said: str, before: tuple[str, ...] = (TWIN, ALONE)) -> str:
+    """The card with this paragraph before its figures, in place of the one that began so."""
+    kept = [part for part in card.split("\n\n") if not part.startswith(before)]
     place = next(number for number, part in enumerate(kept) if part.startswith("| figure"))
     return "\n\n".join([*kept[:place], fill(said, 128, break_on_hyphens=False), *kept[place:]])
 
@@ -131,7 +144,7 @@ def twin_of(card: str) -> tuple[str, str, str]:
 
 
 def systems(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
-    """The README's first table: a row for each model, with its weights, its time, its first figure and its twin."""
+    """The first table of docs/results.md: a row for each model, with its weights, its time, its first figure and its twin."""
     lines = [
         "| model | weights | seconds | learned, on held-out text | | twin | largest difference |",
         "|---|---|---|---|---|---|---|",
@@ -153,7 +166,7 @@ def _card(models: Path, name: str) -> str:
 
 
 def table(models: Path, shown: Mapping[str, tuple[str, ...]]) -> str:
-    """The README's table: for each model its time and the figures asked for, over the seeds of its card."""
+    """The second table of docs/results.md: for each model its time and the figures asked for, over the seeds of its card."""
     lines = ["| model | figure | validation | test | seconds |", "|---|---|---|---|---|"]
     for name, wanted in shown.items():
         held = figures(_card(models, name))

@@ -127,7 +127,7 @@ def cost(run: Run, way: Way, size: ObjectivesSize) -> tuple[float, float, float]
 def questions(model: TransformerModel, size: ObjectivesSize) -> list[tuple[list[int], int]]:
     """New stories in tokens, and the position of one token of each that is a word: the same for every model."""
     rng, made = np.random.default_rng(11), []
-    for story in common_runs.told(WORLD, 2 * size.asked, "validation"):
+    for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation"):
         tokens = model.tokenizer.encode(" ".join(story), special=False)
         words, places = list(tokens.words), range(len(tokens) // 2, len(tokens) - 1)
         whole = [n for n in places if words.count(words[n]) == 1 and tokens.texts[n].strip("·").isalpha()]
@@ -188,8 +188,8 @@ def restore(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
 def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
     """New sentences as BART corrupts them, and the originals; the same for every model."""
     pieces, made = common_runs.pieces(KIND, WORLD), []
-    told = [sentence for story in common_runs.told(WORLD, 2 * size.asked, "validation") for sentence in story]
-    for seed, sentence in enumerate(told[:: max(1, len(told) // size.asked)]):
+    sentences_read = [sentence for story in common_runs.stories_of(WORLD, 2 * size.asked, "validation") for sentence in story]
+    for seed, sentence in enumerate(sentences_read[:: max(1, len(sentences_read) // size.asked)]):
         hidden = corrupt(sentence, "bart-infill", tokenizer=pieces, seed=seed).source.ids
         if pieces.vocabulary.mask in hidden:
             made.append((tuple(hidden.tolist()), pieces.decode(pieces.encode(sentence).ids.tolist())))
@@ -198,9 +198,9 @@ def damaged(size: ObjectivesSize) -> list[tuple[tuple[int, ...], str]]:
 
 def tell(model: TransformerModel, size: ObjectivesSize) -> np.ndarray:
     """Is a new sentence glad, sad or neither? A linear classifier learns it from the mean of the frozen last states."""
-    (told, gold), (new, right) = (sentences(size, split) for split in ("train", "validation"))
+    (sentences_read, gold), (new, right) = (sentences(size, split) for split in ("train", "validation"))
     names, numbers = np.unique(np.array(gold), return_inverse=True)
-    said = classify(summed(model, told), numbers, summed(model, new))
+    said = classify(summed(model, sentences_read), numbers, summed(model, new))
     return np.asarray(names[said] == np.array(right))
 
 

@@ -80,10 +80,10 @@ def held_out(model: TransformerModel) -> Rows:
     return whole(prepared(list(stories(TESTED, 2)), model.tokenizer), model)
 
 
-def whole(told: Sequence[Example], model: TransformerModel) -> Rows:
+def whole(texts: Sequence[Example], model: TransformerModel) -> Rows:
     """Stories between [CLS] and [SEP]."""
     vocabulary = model.tokenizer.vocabulary
-    return add_special(told, vocabulary, model.longest, ends=(vocabulary.cls, vocabulary.sep))
+    return add_special(texts, vocabulary, model.longest, ends=(vocabulary.cls, vocabulary.sep))
 
 
 @torch.no_grad()

@@ -109,9 +109,9 @@ def _next_piece(model: TransformerModel, held: dict[str, Tensor]) -> Tensor:
 
 def _fresh(run: Run, objective: str) -> dict[str, Tensor]:
     """Questions on stories of another seed: the same for every run."""
-    told = prepared(list(stories(FRESH, 2)), run.model.tokenizer)
-    context = BatchContext(told, run.model.tokenizer.vocabulary, run.model.longest, objective, np.random.default_rng(0))
-    return tensors(OBJECTIVES[objective].collate(told, context), run.model.device)
+    held_out = prepared(list(stories(FRESH, 2)), run.model.tokenizer)
+    context = BatchContext(held_out, run.model.tokenizer.vocabulary, run.model.longest, objective, np.random.default_rng(0))
+    return tensors(OBJECTIVES[objective].collate(held_out, context), run.model.device)
 
 
 def how_rates(size: RatesSize) -> str:

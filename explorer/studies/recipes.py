@@ -1,7 +1,7 @@
 """The shipped models: three seeds of each system by its preset, measured on held-out text; the best is shipped with a card.
 
 `python -m explorer.studies.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
-tables of the README from the cards.
+tables of docs/results.md from the cards.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import platform
 import shutil
 import sys
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -22,23 +24,29 @@ import numpy as np
 import torch
 
 from explorer.analysis.evaluation.context import plain
+from explorer.analysis.evaluation.minimal import minimal_scores, translates
 from explorer.errors import ChoiceError
+from explorer.microworld.derived.minimal import PHENOMENA
 from explorer.models import run_folder, store
 from explorer.models.hub.parity import difference
 from explorer.models.load import export
 from explorer.models.model import TrainableModel, trainable
 from explorer.models.presets import preset
-from explorer.models.transformer import transformer
+from explorer.models.transformer import TransformerModel, transformer
 from explorer.studies import model_cards
 from explorer.text.examples import prepared
+from explorer.text.learning import cut_words, word_counts
+from explorer.text.tokenizers import Tokenizer
 from explorer.training.checking import measure, with_baseline
-from explorer.training.corpora import Corpus, corpus_of
+from explorer.training.corpora import Corpus, full_name, recorded_corpus
 from explorer.training.fit import fit
 from explorer.training.objectives import OBJECTIVES
 
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
 TWINS = 16  # so many texts are read by a model and by its twin
 SPLITS = ("validation", "test")
+ASKED_IN_PAIRS = ("mlm", "mlm+nsp", "mlm+sbo", "distillation", "causal", "translation", "denoising")
+OFTEN = 50  # a word met so often should be one token
 
 
 @dataclass(frozen=True)
@@ -46,12 +54,15 @@ class Recipe:
     """How a shipped model is made: a system, what differs from its preset, and by which figure (the first shown) a seed is chosen."""
 
     system: str
-    shown: tuple[str, ...]  # the figures of the README's table
+    shown: tuple[str, ...]  # the figures of the table in docs/results.md
     largest: bool = True
     keep: int = 0  # how many snapshots travel with it
     seeds: tuple[int, ...] = SEEDS
     options: dict[str, Any] = field(default_factory=dict)
     note: str = ""
+    size: str = "tiny"
+    minutes: float = 5.0  # about how long a run takes on two cores
+    judged: tuple[str, ...] = ()  # by the mean of these a candidate is compared with what is shipped; else by the first shown
 
 
 def train(name: str, seed: int) -> Path:
@@ -61,7 +72,7 @@ def train(name: str, seed: int) -> Path:
         check_same(recipe, folder)
         return folder
     shutil.rmtree(folder, ignore_errors=True)  # begun and not ended: begin again, so that the time is that of a whole run
-    run = fit(recipe.system, seed=seed, folder=folder, device="cpu", **recipe.options)
+    run = fit(recipe.system, size=recipe.size, seed=seed, folder=folder, device="cpu", **recipe.options)
     begin = time.process_time()  # of the processor, so that whatever else runs beside it does not count
     for step in run:
         if step.metrics:
@@ -72,16 +83,24 @@ def train(name: str, seed: int) -> Path:
 
 def check_same(recipe: Recipe, folder: Path) -> None:
     """Refuse a run that was made before the recipe or the preset changed."""
+    different = differences(recipe, folder)
+    if different:
+        raise ChoiceError(f"{folder} was made by another recipe ({'; '.join(different)}). Delete it, then train it again.")
+
+
+def differences(recipe: Recipe, folder: Path) -> list[str]:
+    """In what a run differs from its recipe and its preset as they are now."""
     system, about = preset(recipe.system), run_folder.described(folder)
     held = {**about["architecture"], **about["plan"]}
     held["teacher"] = (held.get("teacher") or {}).get("name")  # a plan tells its weights too
-    usual = system.tiny if "objective" not in recipe.options else {}
-    wanted = {
-        name: value for name, value in {**system.plan, **usual, **recipe.options}.items() if name in held and name != "corpus"
-    }
-    different = [f"{name}={held[name]!r}, now {value!r}" for name, value in wanted.items() if held[name] != value]
-    if different:
-        raise ChoiceError(f"{folder} was made by another recipe ({'; '.join(different)}). Delete it, then train it again.")
+    held["corpus"] = about["plan"].get("corpus", {}).get("name")
+    usual = system.tiny if recipe.size == "tiny" and "objective" not in recipe.options else {}
+    shape = {} if recipe.size == "tiny" or recipe.options.get("teacher") else system.sizes[recipe.size]
+    asked = {**system.plan, **usual, **shape, **recipe.options}
+    wanted = {name: value for name, value in asked.items() if name in held}
+    if "corpus" in wanted:
+        wanted["corpus"] = full_name(wanted["corpus"])
+    return [f"{name}={held[name]!r}, now {value!r}" for name, value in wanted.items() if held[name] != value]
 
 
 def machine() -> dict[str, Any]:
@@ -92,9 +111,8 @@ def machine() -> dict[str, Any]:
     return {"processor": processor, "threads": torch.get_num_threads(), "torch": str(torch.__version__)}
 
 
-def figures(name: str, seed: int) -> dict[str, dict[str, float]]:
+def figures(name: str, folder: Path) -> dict[str, dict[str, float]]:
     """What a run's model, stored in 16 bits, does on held-out text of both kinds; measured once and kept beside it."""
-    folder = WORKSHOP / f"{name}-{seed}"
     if (folder / "figures.json").is_file():
         return dict(json.loads((folder / "figures.json").read_text("utf-8")))
     plan = run_folder.described(folder)["plan"]
@@ -111,28 +129,63 @@ def measured(model: TrainableModel, plan: dict[str, Any], split: str, texts: int
     held = with_baseline(corpus.held(texts, split), plan["objective"], model.tokenizer, stories)
     if OBJECTIVES[plan["objective"]].taught:
         held = replace(held, teacher=transformer(store.open_by_name(plan["teacher"]["name"])))
-    return dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
+    found = dict(measure(model, plan["objective"], held, strategy=plan["strategy"], thorough=True).metrics)
+    return found | (minimal_figures(transformer(model), split) if plan["objective"] in ASKED_IN_PAIRS else {})
+
+
+def minimal_figures(model: TransformerModel, split: str) -> dict[str, float]:
+    """How often a model is right in both texts of a minimal pair, by phenomenon, bare and inside stories."""
+    found: dict[str, float] = {}
+    for phenomenon in PHENOMENA:
+        if (phenomenon == "il or elle") != translates(model):
+            continue
+        for inside in (False, True) if phenomenon == "reason" else (False,):
+            scores = minimal_scores(model, phenomenon, split=split, inside=inside)
+            found[f"minimal pairs, {phenomenon}{', in stories' * inside}: both of a pair"] = scores.both
+    return found
 
 
 @lru_cache(maxsize=2)
 def _corpus(name: str) -> Corpus:
-    return corpus_of(name)
+    return recorded_corpus(name)
 
 
-def ship(name: str) -> Path:
+def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     """The best seed on validation text, with its card; what is shown of all of them comes from both splits."""
-    recipe = RECIPES[name]
-    found = {seed: figures(name, seed) for seed in recipe.seeds}
+    found = {seed: figures(name, folder) for seed, folder in folders.items()}
     sign = 1 if recipe.largest else -1
-    best = max(recipe.seeds, key=lambda seed: sign * found[seed]["validation"][recipe.shown[0]])
-    folder = WORKSHOP / f"{name}-{best}"
-    taken = {seed: json.loads((WORKSHOP / f"{name}-{seed}" / "time.json").read_text("utf-8")) for seed in recipe.seeds}
+    best = max(folders, key=lambda seed: sign * found[seed]["validation"][recipe.shown[0]])
+    folder = folders[best]
+    taken = {seed: json.loads((place / "time.json").read_text("utf-8")) for seed, place in folders.items()}
     kept = spread_out(run_folder.snapshots(folder), recipe.keep)
-    choice = {"seed": best, "best": recipe.shown[0], "note": recipe.note, "options": recipe.options}
+    choice = {"seed": best, "best": recipe.shown[0], "note": recipe.note, "options": recipe.options, "size": recipe.size}
     card = model_cards.written(name, run_folder.described(folder), choice, found, taken)
     shipped = store.ship(folder, store.data_folder() / "models" / name, keep=kept, card=card)
     tell_twin(name)
+    tell_words(name)
     return shipped
+
+
+def tell_words(name: str) -> None:
+    """Count the words that a shipped model's tokenizer cuts in the texts it was trained on, and write that into its card."""
+    model, folder = store.open_by_name(name), store.folder_of(name)
+    counted = words_cut(preset(model.preset).tokenizer, model.tokenizer, run_folder.described(folder)["plan"]["corpus"]["name"])
+    card = folder / model_cards.CARD
+    card.write_text(model_cards.with_words(card.read_text("utf-8"), *counted), "utf-8")
+
+
+def words_cut(kind: str, tokenizer: Tokenizer, corpus: str) -> tuple[int, int, int, int]:
+    """How many words the texts of a corpus have, how many of them are cut; and of those met often, how many there are and are cut."""
+    words = _words(kind, corpus)
+    cut = cut_words(tokenizer, words)
+    often = [word for word, count in words.items() if count >= OFTEN]
+    return words.total(), cut.total(), len(often), sum(word in cut for word in often)
+
+
+@lru_cache(maxsize=8)
+def _words(kind: str, corpus: str) -> Counter[str]:
+    texts = recorded_corpus(corpus).texts
+    return word_counts(kind, (" ".join(text) for text in texts))
 
 
 def tell_twin(name: str) -> None:
@@ -163,8 +216,12 @@ def main() -> None:
     read = argparse.ArgumentParser(description=__doc__)
     read.add_argument("names", nargs="*", help=", ".join(RECIPES))
     read.add_argument("--seeds", nargs="*", type=int, help="train these and ship nothing")
-    read.add_argument("--twins", action="store_true", help="only compare the shipped models with their Hugging Face classes")
-    read.add_argument("--table", action="store_true", help="print the README's tables from the shipped cards")
+    read.add_argument(
+        "--twins",
+        action="store_true",
+        help="only compare the shipped models with their Hugging Face classes, and count the words that they cut",
+    )
+    read.add_argument("--table", action="store_true", help="print the tables of docs/results.md from the shipped cards")
     asked = read.parse_args()
     if asked.table:
         shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
@@ -173,14 +230,15 @@ def main() -> None:
     if asked.twins:
         for name in asked.names or list(RECIPES):
             tell_twin(name)
+            tell_words(name)
         return
     torch.set_num_threads(1)  # two runs side by side use two cores better than one run on both
     for name in asked.names or list(RECIPES):
         for seed in RECIPES[name].seeds if asked.seeds is None else asked.seeds:
             train(name, seed)
-            figures(name, seed)
+            figures(name, WORKSHOP / f"{name}-{seed}")
         if asked.seeds is None:
-            ship(name)
+            ship(name, RECIPES[name], {seed: WORKSHOP / f"{name}-{seed}" for seed in RECIPES[name].seeds})
 
 
 HIDDEN = (

@@ -65,7 +65,7 @@ def _named(tree: ast.Module) -> set[str]:
 
 
 def floors(found: Mapping[str, Room]) -> dict[str, int]:
-    """On which floor each room stands: one above the highest of those that it imports. A circle of rooms is an error."""
+    """The floor of each room: one above the highest of those that it imports. A circle of rooms is an error."""
     made: dict[str, int] = {}
     while len(made) < len(found):
         ready = [name for name, room in found.items() if name not in made and room.imports <= made.keys()]
@@ -110,7 +110,7 @@ def _levels(found: Mapping[str, Room]) -> dict[str, int]:
 
 
 def drawing(found: Mapping[str, Room]) -> str:
-    """The rooms as an SVG: whoever imports stands higher; arrows that follow from others are left out."""
+    """The rooms as an SVG: a room that imports is higher; arrows that follow from others are left out."""
     inner = {name: room for name, room in found.items() if name not in FRONT}
     at = _places(inner)
     wide = max(x for x, _ in at.values()) + WIDTH + EDGE

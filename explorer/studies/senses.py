@@ -76,8 +76,8 @@ def vectors(model: TransformerModel, asked: Uses) -> np.ndarray:
 
 def probed(model: TransformerModel, examples: int = EXAMPLES, questions: int = QUESTIONS) -> float:
     """The accuracy of a linear classifier of senses on new uses, trained on a few frozen hidden states."""
-    told, asked = both(examples, questions, model.longest)
-    return judged(vectors(model, told), vectors(model, asked), told, asked)
+    train, asked = both(examples, questions, model.longest)
+    return judged(vectors(model, train), vectors(model, asked), train, asked)
 
 
 def both(examples: int, questions: int, longest: int) -> tuple[Uses, Uses]:
@@ -85,12 +85,12 @@ def both(examples: int, questions: int, longest: int) -> tuple[Uses, Uses]:
     return uses("train", examples, longest), uses("validation", questions, longest)
 
 
-def judged(before: np.ndarray, after: np.ndarray, told: Uses, asked: Uses) -> float:
+def judged(before: np.ndarray, after: np.ndarray, train: Uses, asked: Uses) -> float:
     """The accuracy with a separate classifier for every word; a word that was seen in one sense only is left out."""
     right = []
-    for word in sorted(set(told.words)):
-        known, new = told.words == word, asked.words == word
-        names, gold = np.unique(told.senses[known], return_inverse=True)
+    for word in sorted(set(train.words)):
+        known, new = train.words == word, asked.words == word
+        names, gold = np.unique(train.senses[known], return_inverse=True)
         if len(names) > 1 and new.any():
             right += (names[classify(before[known], gold, after[new])] == asked.senses[new]).tolist()
     return float(np.mean(right))
@@ -98,5 +98,5 @@ def judged(before: np.ndarray, after: np.ndarray, told: Uses, asked: Uses) -> fl
 
 def most_frequent(examples: int = EXAMPLES, questions: int = QUESTIONS, longest: int = 128) -> float:
     """The accuracy of always predicting a word's most frequent sense: the baseline."""
-    told, asked = both(examples, questions, longest)
-    return judged(np.zeros((len(told.row), 1)), np.zeros((len(asked.row), 1)), told, asked)
+    train, asked = both(examples, questions, longest)
+    return judged(np.zeros((len(train.row), 1)), np.zeros((len(asked.row), 1)), train, asked)

@@ -41,7 +41,7 @@ class SentencesSize:
     """How much is trained and asked."""
 
     seeds: tuple[int, ...] = (0, 1, 2)
-    told: int = 4000
+    trained_pairs: int = 4000
     asked: int = 300
     steps: int = siamese.STEPS
     frozen: tuple[tuple[str, str], ...] = FROZEN
@@ -57,7 +57,7 @@ def questions(seed: int, size: SentencesSize) -> dict[str, Pairs]:
 
 def lessons(make: Callable[..., Pairs], seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> Pairs:
     """The training pairs: none of their sentences is in a test pair."""
-    return make(size.told, 200 + seed, "train").without({one for pairs in asked.values() for one in pairs.sentences})
+    return make(size.trained_pairs, 200 + seed, "train").without({one for pairs in asked.values() for one in pairs.sentences})
 
 
 def trained(name: str, seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> TransformerModel:
@@ -106,7 +106,7 @@ def measure(size: SentencesSize = FULL, processes: int = 0) -> tuple[Ranked, Tra
     ways = names(size)
     lead = scores[:, [ways.index(BEST)]] - scores
     grades = (found[0][2] * siamese.BEST).round()
-    note = f"{len(size.seeds)} seeds, {size.asked} pairs of each kind; Sentence-BERT: {size.told:,} pairs, {size.steps} steps"
+    note = f"{len(size.seeds)} seeds, {size.asked} pairs of each kind; Sentence-BERT: {size.trained_pairs:,} pairs, {size.steps} steps"
     made = Ranked(tuple(KINDS), ways, BEST, scores, spread(scores), spread(lead), grades, np.array(found[0][1]), note)
     return made, found[0][3]
 
@@ -144,7 +144,7 @@ over the seeds (Student's t).
 
 {lead}
 
-Caution: a seed draws the pairs and the order of learning anew. BERT and the word vectors are the shipped ones, each one training, so
+Caution: a seed draws other pairs and another order of learning. BERT and the word vectors are the shipped ones, each one training, so
 how much another pre-training would change is not in the intervals. The way that learned from grades learned from the kind of pairs
 that is asked about (other people, things and places together), the others did not. A grade counts how many parts of an event
 differ, and a part is a word or two, so counting shared words says much about these pairs; it would say less about freer paraphrases.

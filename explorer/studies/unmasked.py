@@ -85,7 +85,7 @@ class Unmasked(Run):
 @lru_cache(maxsize=1)
 def read(stories: int) -> list[Example]:
     """Stories of the microworld in the tokens of the shipped gpt2."""
-    return prepared(common_runs.told("microworld", stories), pieces())
+    return prepared(common_runs.stories_of("microworld", stories), pieces())
 
 
 @lru_cache(maxsize=1)
@@ -105,36 +105,36 @@ def trained(masked: bool, seed: int, size: UnmaskedSize) -> Run:
 def rows(model: TransformerModel, size: UnmaskedSize) -> torch.Tensor:
     """New stories of one length, after the token that begins every text: [story, token]."""
     known, found = model.tokenizer, []
-    for story in common_runs.told("microworld", 4 * size.held, "validation"):
+    for story in common_runs.stories_of("microworld", 4 * size.held, "validation"):
         ids = [known.vocabulary.end, *known.encode(" ".join(story), special=False).ids.tolist()]
         found += [ids[: size.pieces]] if len(ids) >= size.pieces else []
     return torch.tensor(found[: size.held])
 
 
-def shuffled(told: torch.Tensor, vocabulary: int) -> torch.Tensor:
+def shuffled(tokens: torch.Tensor, vocabulary: int) -> torch.Tensor:
     """Tokens drawn uniformly from the vocabulary: there is nothing to predict."""
-    drawn = np.random.default_rng(0).integers(1, vocabulary, tuple(told.shape))
+    drawn = np.random.default_rng(0).integers(1, vocabulary, tuple(tokens.shape))
     return torch.as_tensor(drawn)
 
 
 @torch.no_grad()
-def loss(model: TransformerModel, told: torch.Tensor, masked: bool) -> float:
+def loss(model: TransformerModel, tokens: torch.Tensor, masked: bool) -> float:
     """The mean loss of the next token. The last row has no loss, since its target is not in the input."""
     with sight(masked):
-        scores = model.module.outputs(model.module(told))["lm"][:, :-1]
-    return float(functional.cross_entropy(scores.flatten(0, 1), told[:, 1:].flatten()))
+        scores = model.module.outputs(model.module(tokens))["lm"][:, :-1]
+    return float(functional.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten()))
 
 
-def asked(model: TransformerModel, told: torch.Tensor) -> dict[str, float]:
+def asked(model: TransformerModel, tokens: torch.Tensor) -> dict[str, float]:
     """The three losses of a model."""
-    noise = shuffled(told, model.tokenizer.vocabulary.size)
-    return {READ_WITH: loss(model, told, True), READ_WITHOUT: loss(model, told, False), RANDOM: loss(model, noise, False)}
+    noise = shuffled(tokens, model.tokenizer.vocabulary.size)
+    return {READ_WITH: loss(model, tokens, True), READ_WITHOUT: loss(model, tokens, False), RANDOM: loss(model, noise, False)}
 
 
 def course(run: Run, size: UnmaskedSize) -> Iterator[dict[str, float]]:
     """The losses of a run at every check."""
-    told = rows(run.model, size)
-    yield from common_runs.measured(run, lambda model: asked(model, told), set(size.due.tolist()))
+    tokens = rows(run.model, size)
+    yield from common_runs.measured(run, lambda model: asked(model, tokens), set(size.due.tolist()))
 
 
 def measure(size: UnmaskedSize = UnmaskedSize()) -> tuple[Curves, dict[str, Written]]:

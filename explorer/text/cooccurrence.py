@@ -13,7 +13,7 @@ import numpy as np
 from explorer.text.examples import Example, prepared
 from explorer.text.tokenizers import Tokenizer
 
-WINDOW, STRANGERS = 5, 5
+WINDOW, NEGATIVES = 5, 5
 POWER = 0.75  # negative samples are drawn by the frequencies to this power, so that rare words come more often
 GUIDES = 1 << 16  # points on the cumulative distribution whose words are looked up once
 SAMPLE = 1e-3  # word2vec often leaves out a word that makes up more than this share of the text
@@ -62,10 +62,10 @@ def counted_examples(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer)
     return CountedExamples(prepared(texts, tokenizer), tokenizer.vocabulary.size)
 
 
-def pairs_of(stories: Sequence[Example], told: CountedExamples, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def pairs_of(stories: Sequence[Example], counted: CountedExamples, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The pairs (centre, context) of stories: frequent words subsampled, the width of each window drawn from 1 to 5."""
     ids = np.concatenate([story.ids for story in stories])
-    places, wide = windows(told.keep_probability[ids], rng)
+    places, wide = windows(counted.keep_probability[ids], rng)
     story = np.repeat(np.arange(len(stories)), [len(story.ids) for story in stories])[places]
     middle, near = within(wide, story)
     ids = ids[places]
@@ -91,15 +91,15 @@ def within(wide: np.ndarray, story: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return np.concatenate(middle), np.concatenate(near)
 
 
-def negatives(told: CountedExamples, count: int, rng: np.random.Generator) -> np.ndarray:
+def negatives(counted: CountedExamples, count: int, rng: np.random.Generator) -> np.ndarray:
     """Negative samples [pair, 5], by inverse transform sampling: for each number in [0, 1), the word in whose interval of the
     distribution it falls.
     """
-    uniforms = rng.random(count * STRANGERS)
-    found = told.guide[(uniforms * GUIDES).astype(np.int64)]
-    while len(short := np.flatnonzero(told.noise_cdf[found] <= uniforms)):
+    uniforms = rng.random(count * NEGATIVES)
+    found = counted.guide[(uniforms * GUIDES).astype(np.int64)]
+    while len(short := np.flatnonzero(counted.noise_cdf[found] <= uniforms)):
         found[short] += 1
-    return found.reshape(count, STRANGERS)
+    return found.reshape(count, NEGATIVES)
 
 
 class Cooccurrence(NamedTuple):

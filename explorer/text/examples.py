@@ -75,8 +75,8 @@ def prepared(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer, room: i
     """
     if not len(texts):
         raise TextError("There are no stories to train on.")
-    told = [story for story in texts if not isinstance(story, str)]
-    flat = [sentence if n == 0 else f" {sentence}" for story in told for n, sentence in enumerate(story)]
+    stories_read = [story for story in texts if not isinstance(story, str)]
+    flat = [sentence if n == 0 else f" {sentence}" for story in stories_read for n, sentence in enumerate(story)]
     coded = iter(tokenizer.core.encode_batch(flat, add_special_tokens=False))
     made: list[Example] = []
     for story in texts:

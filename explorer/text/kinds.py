@@ -66,7 +66,7 @@ def words_of(core: library.Tokenizer, text: str) -> list[str]:
 
 
 def unknown_of(specials: Sequence[str]) -> str | None:
-    """The special token that stands for what is unknown."""
+    """The special token for what is unknown."""
     return next((name for name in specials if name in UNKNOWN), None)
 
 

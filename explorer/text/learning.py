@@ -6,7 +6,8 @@ import json
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import tokenizers as library
@@ -14,13 +15,14 @@ from tokenizers import models, pre_tokenizers, trainers
 
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.records import Merge
-from explorer.text.kinds import CUTS, SPECIALS, check_specials, framed, sentinels, unknown_of, words_of
+from explorer.text.kinds import CUTS, SPECIALS, UNKNOWN, check_specials, framed, sentinels, unknown_of, words_of
 from explorer.text.learner import INSIDE, SHOWN, Learner, plain_letters, word_letters
 from explorer.text.pairs import WAYS
 from explorer.text.tokenizers import Seen, Tokenizer, check_text
 
 LIBRARY_SIZE, LIBRARY_LETTERS = 10_000, 50_000_000  # beyond these the library does the same work, out of sight but faster
 SAMPLES = 8
+AHEAD = 0.001  # nats by which Unigram prefers a frequent word to the tokens that it could be cut into
 MARK = "\1"  # a letter that no text has
 LARGEST = 1_000_000  # tokens: the library takes memory for all of them at once, and the process ends where there is too little
 
@@ -36,6 +38,12 @@ class Order:
     by: str
     specials: tuple[str, ...]
     marks: int
+    whole: int = 0  # a word that occurs so often becomes one token; 0: only if it comes about
+
+    def often(self) -> list[str]:
+        """The words that must become one token, short ones first."""
+        found = [word for word, count in self.words.items() if count >= self.whole] if self.whole else []
+        return sorted(found, key=lambda word: (len(word), word))
 
 
 def learn(
@@ -66,7 +74,7 @@ def learn(
     return learner(order).run(size, watched or frequent(order.words), SHOWN[kind])
 
 
-def tokenizer(
+def tokenizer(  # noqa: PLR0913  each is a choice of its own
     kind: str,
     texts: Iterable[str],
     *,
@@ -74,21 +82,54 @@ def tokenizer(
     by: str = "count",
     specials: Sequence[str] | None = None,
     sentinels: int | None = None,
+    whole: int = 0,
 ) -> Tokenizer:
     """A tokenizer of this kind with at most `size` tokens, which remembers the words and tokens of `texts`.
 
     It is the result of the last step of `learn`. Above 10,000 tokens or 50 million letters the `tokenizers` library does the same
     merges, faster. `specials` names the special tokens in the order of their ids, for example ("<s>", "<pad>", "</s>", "<unk>",
     "<mask>") for a byte-bpe like BART's; `sentinels` is how many marks for hidden spans there are (100 for unigram, as in T5,
-    otherwise none).
+    otherwise none). Every word that occurs at least `whole` times in the texts becomes one token (0: only if it comes about).
 
     >>> ex.tokenizer("bpe", ["a dog and a dot"] * 3, size=40).encode("a dog").texts[0]
     '·a'
     """
     marks = (100 if kind == "unigram" else 0) if sentinels is None else sentinels
-    order = ordered(kind, texts, size, by, specials, marks)
+    if isinstance(whole, bool) or not isinstance(whole, int) or whole < 0:
+        raise ChoiceError(
+            f"whole={whole!r} must be a whole number: how often a word occurs that becomes one token; 0: none must."
+        )
+    order = replace(ordered(kind, texts, size, by, specials, marks), whole=whole)
     made = Tokenizer(TOKENIZERS[kind](order))
+    check_whole(made.core, order)
     return Tokenizer(made.core, met(made, order.words))
+
+
+def check_whole(core: library.Tokenizer, order: Order) -> None:
+    """Refuse a tokenizer that still cuts words which should be one token."""
+    often = order.often()
+    cut = sum(is_cut(core, word) for word in often)
+    if cut:
+        raise ChoiceError(
+            f"size={order.size} is too small: {cut:,} of the {len(often):,} words that occur {order.whole} times or more are still cut. "
+            "Give a larger size, or a larger whole=…."
+        )
+
+
+def cut_words(tokenizer: Tokenizer, words: Counter[str]) -> Counter[str]:
+    """Those of the words (from `word_counts`) that this tokenizer cuts into several tokens, with how often each occurs.
+
+    >>> made = tokenizer("bpe", ["a dog and a dot"] * 3, size=40, whole=3)
+    >>> cut_words(made, word_counts("bpe", ["a dog and a cat"]))
+    Counter({'▁cat': 1})
+    """
+    return Counter({word: count for word, count in words.items() if is_cut(tokenizer.core, word)})
+
+
+def is_cut(core: library.Tokenizer, word: str) -> bool:
+    """Whether a word, as this tokenizer finds it in a text, becomes several tokens or none of its own."""
+    found = core.model.tokenize(word)
+    return len(found) != 1 or found[0].value in UNKNOWN
 
 
 def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Sequence[str] | None, marks: int) -> Order:
@@ -167,14 +208,25 @@ def alphabet(order: Order) -> list[str]:
 def learner(order: Order) -> Learner:
     """A learner before its first merge."""
     split = word_letters if order.kind == "wordpiece" else plain_letters
-    return Learner(order.words, alphabet(order), split, order.by, unknown_of(order.specials))
+    return Learner(weighted(order), alphabet(order), split, order.by, unknown_of(order.specials))
+
+
+def weighted(order: Order) -> Counter[str]:
+    """How much each word counts: one that must become a single token more than all the others together, so that it is joined first."""
+    often = set(order.often())
+    rest = 1 + sum(count for word, count in order.words.items() if word not in often)
+    return (
+        Counter({word: count * rest if word in often else count for word, count in order.words.items()})
+        if often
+        else order.words
+    )
 
 
 def learned_merges(order: Order) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """The vocabulary and its merges, by our own steps or, for large corpora, by the library's."""
     size = order.size - order.marks
     big = order.size > LIBRARY_SIZE or sum(map(len, order.texts)) > LIBRARY_LETTERS
-    if big and order.by == "count":
+    if big and order.by == "count" and not order.whole:
         return merged_by_library(order, size)
     steps = learner(order)
     for _ in steps.run(size, (), str):
@@ -239,8 +291,25 @@ def unigram(order: Order) -> library.Tokenizer:
     drill.train_from_iterator((f"{word} " * n for word, n in twice(order.words)), trainer)
     held: dict[str, Any] = json.loads(drill.to_str())["model"]
     plain = [(piece, score) for piece, score in held["vocab"] if MARK not in piece]
+    plain = with_words(plain, order.often(), held["unk_id"])
     core.model = models.Unigram(settled(plain, len(order.specials)), held["unk_id"])
     return dressed(core, order)
+
+
+def with_words(pieces: list[tuple[str, float]], often: Sequence[str], unknown: int) -> list[tuple[str, float]]:
+    """Unigram's tokens with these words among them, each a little likelier than the tokens that it would be cut into.
+
+    Short words come first: the tokens of a longer word are all shorter than the word itself.
+    """
+    scores = dict(pieces)
+    worst = min(scores.values())
+    for _, words in groupby(often, key=len):
+        core = models.Unigram(list(scores.items()), unknown)
+        for word in words:
+            parts = [piece.value for piece in core.tokenize(word)]
+            if parts != [word]:
+                scores[word] = sum(scores.get(part, worst) for part in parts) + AHEAD
+    return list(scores.items())
 
 
 def twice(words: Counter[str]) -> Iterator[tuple[str, int]]:

@@ -17,7 +17,7 @@ def spelled(piece: str, source: str = "") -> str:
 
 
 def raw_bytes(piece: str) -> bytes:
-    """The bytes that a byte-level token stands for."""
+    """The bytes of a byte-level token."""
     letters = byte_of()
     return bytes(letters[c] for c in piece if c in letters)
 

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from explorer import microworld
 from explorer.analysis.evaluation.context import EvalData
-from explorer.errors import TextError, unknown
-from explorer.microworld import stories as microworld
+from explorer.errors import ChoiceError, TextError, unknown
+from explorer.microworld import stories
 from explorer.microworld.translation import pairs
 from explorer.text.corpora import texts as documents
+from explorer.text.disk_cache import cached, source_mark
 from explorer.text.examples import Texts, Translation
+from explorer.text.packing import PackedTexts, pack_corpus, unpack_texts
 from explorer.text.prepared import CARD
 from explorer.text.streamed import StreamedTexts
 from explorer.text.tokenizers import Tokenizer, check_text
-from explorer.text.toy import stories as toy
+from explorer.text.toy import stories as toy_stories
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
+STORIES, TRANSLATIONS = 40_000, 100_000  # so many texts where no number is asked for
+VERSIONED = re.compile(r"^(microworld|english-french)(?=:|$)")  # the names of what has versions, without one
+FIRST = "1.0"  # the version of the microworld that plans and cards do not name
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
 
 
@@ -32,6 +41,21 @@ class Corpus:
     texts: Texts
     held: Callable[[int, str], EvalData]
     tokenizer: Tokenizer | None = None  # that of texts which are in tokens already
+    mark: str = ""  # what it is made of, in letters: with it, what is made of the texts can be kept on disk
+
+    @property
+    def base(self) -> str:
+        """Its name without a version and a number of texts."""
+        return re.sub(r"(-\d[\d.]*)?(:\d+)?$", "", self.name)
+
+    @property
+    def translations(self) -> int:
+        """How many of its texts are translations."""
+        if isinstance(self.texts, PackedTexts):
+            return len(self.texts) * self.texts.translations
+        if isinstance(self.texts, StreamedTexts):
+            return 0
+        return sum(isinstance(text, Translation) for text in self.texts)
 
     def plan(self) -> dict[str, object]:
         """What the plan of a run says about it."""
@@ -48,10 +72,8 @@ def corpus_of(what: str | Path | Texts, held: Texts | None = None) -> Corpus:
         made = own(str(what), list(documents(what)), held)
     elif not isinstance(what, str):
         made = own("given", what, held)
-    elif what not in CORPORA:
-        raise unknown("corpus", what, CORPORA)
     else:
-        made = CORPORA[what]()
+        made = corpus_named(what)
     return made if held is None else replace(made, held=lambda count, _: EvalData(held[:count]))
 
 
@@ -59,7 +81,33 @@ def _streamed(folder: Path, held: Texts | None) -> Corpus:
     """A prepared corpus, which stays on the disk."""
     texts = StreamedTexts(folder)
     kept = texts.held if held is None else held
-    return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), texts.tokenizer)
+    return Corpus(str(folder), texts, lambda count, _: EvalData(kept[:count]), tokenizer=texts.tokenizer)
+
+
+def corpus_named(what: str) -> Corpus:
+    """A corpus of ours by its name, with the version of its world and the number of its texts where they are not the usual ones:
+    microworld-1.1:120000.
+    """
+    name, sign, count = what.partition(":")
+    if name not in CORPORA or (sign and name not in COUNTABLE):
+        raise unknown("corpus", what, [*CORPORA, *(f"{one}:COUNT" for one in COUNTABLE)])
+    if not sign:
+        return CORPORA[name]()
+    if not (count.isascii() and count.isdecimal() and int(count) > 0):
+        raise ChoiceError(f"corpus={what!r}: after the colon stands how many texts, for example {name}:120000.")
+    found = COUNTABLE[name](int(count))
+    return replace(found, name=f"{found.name}:{count}")
+
+
+def full_name(what: str) -> str:
+    """The name of a corpus as a plan writes it: with the version of its world, unless that is the first one."""
+    usual = "" if microworld.VERSION == FIRST else f"-{microworld.VERSION}"
+    return VERSIONED.sub(rf"\1{usual}", what)
+
+
+def recorded_corpus(name: str) -> Corpus:
+    """The corpus that the plan of a run names. A world without a version there is the first one, whatever is usual now."""
+    return corpus_of(VERSIONED.sub(rf"\1-{FIRST}", name))
 
 
 def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
@@ -91,15 +139,34 @@ def check_texts(texts: object) -> None:
 
 def _toy() -> Corpus:
     return Corpus(
-        "toy", list(toy(20_000, 1)), lambda count, split: EvalData(list(toy(count, {"validation": 3, "test": 2}[split])))
+        "toy",
+        list(toy_stories(20_000, 1)),
+        lambda count, split: EvalData(list(toy_stories(count, {"validation": 3, "test": 2}[split]))),
     )
 
 
-def _microworld() -> Corpus:
-    def held(count: int, split: str) -> EvalData:
-        return EvalData(list(microworld(count, 1, split)), "microworld", split, 1)
+def _kept(kind: str, count: int, make: Callable[[], Sequence[Any]]) -> tuple[Sequence[Any], str]:
+    """Generated texts, from the disk where they were generated before, and the mark of what they are."""
+    mark = f"{kind}:{count}:{_world()}"
+    return cached("texts", (mark,), make, pack_corpus, unpack_texts), mark
 
-    return Corpus("microworld", list(microworld(40_000, 1)), held)
+
+@cache
+def _world() -> str:
+    """A checksum of all that decides what the microworld tells."""
+    return source_mark(Path(microworld.__file__).parent)
+
+
+def _told(count: int, version: str) -> list[list[str]]:
+    return list(stories(count, 1, version=version))
+
+
+def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corpus:
+    def held(count: int, split: str) -> EvalData:
+        return EvalData(list(stories(count, 1, split, version=version)), "microworld", split, 1, version=version)
+
+    texts, mark = _kept(f"stories {version}", count, lambda: _told(count, version))
+    return Corpus("microworld" if version == FIRST else f"microworld-{version}", texts, held, mark=mark)
 
 
 def _repeats() -> Corpus:
@@ -108,29 +175,34 @@ def _repeats() -> Corpus:
     def held(count: int, split: str) -> EvalData:
         return EvalData(repeated_words(count, {"validation": 3, "test": 2}[split]))
 
-    return Corpus("microworld+repeats", [*microworld(8000, 1), *repeated_words(8000, 1)], held)
+    return Corpus("microworld+repeats", [*stories(8000, 1), *repeated_words(8000, 1)], held)
 
 
 def repeated_words(count: int, seed: int) -> list[list[str]]:
     """So many texts: 8 to 32 different words, drawn by chance from the 600 most frequent, in that order again and again, 90 in all."""
-    told = (word for story in microworld(2000, 1) for word in " ".join(story).lower().split() if word.isalpha())
-    words = [word for word, _ in Counter(told).most_common(600)]
+    words_of_stories = (word for story in stories(2000, 1) for word in " ".join(story).lower().split() if word.isalpha())
+    words = [word for word, _ in Counter(words_of_stories).most_common(600)]
     rng = np.random.default_rng((seed, 5))
     rows = (rng.choice(words, int(rng.integers(8, 33)), replace=False).tolist() for _ in range(count))
     return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]
 
 
-def _french() -> Corpus:
+def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Corpus:
     def held(count: int, split: str) -> EvalData:
-        gold = list(pairs(count, 1, split))
+        gold = list(pairs(count, 1, split, version=version))
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
-    return Corpus("english-french", [Translation(pair.english, pair.french) for pair in pairs(100_000, 1)], held)
+    def make() -> list[Translation]:
+        return [Translation(pair.english, pair.french) for pair in pairs(count, 1, version=version)]
+
+    texts, mark = _kept("translations" if version == FIRST else f"translations {version}", count, make)
+    return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark=mark)
 
 
-CORPORA: dict[str, Callable[[], Corpus]] = {
-    "toy": _toy,
-    "microworld": _microworld,
-    "english-french": _french,
-    "microworld+repeats": _repeats,
+WORLDS = {
+    f"{name}-{version}": partial(make, version=version)
+    for name, make in (("microworld", _microworld), ("english-french", _french))
+    for version in microworld.WORLDS
 }
+COUNTABLE: dict[str, Callable[..., Corpus]] = {"microworld": _microworld, "english-french": _french, **WORLDS}
+CORPORA: dict[str, Callable[[], Corpus]] = {"toy": _toy, "microworld+repeats": _repeats, **COUNTABLE}

@@ -62,7 +62,7 @@ def portions(texts: int, most: int) -> list[int]:
 
 
 class CountingRun(Summarised):
-    """Iterate for a `TrainingStep` a portion. Its loss is the surprise at the portion *before* it was counted (mean −log P).
+    """Iterate for a `TrainingStep` a portion. Its loss is the cross-entropy of the portion *before* it was counted (mean −log P).
 
     The portions grow by a constant factor, so the curve has its points evenly spaced on a logarithmic axis. `model` is the model
     so far. With a folder, the run can be taken up where it was stopped, and `ex.load` opens what was counted.

@@ -27,7 +27,7 @@ def pick_autocast(precision: str, device: torch.device) -> str:
 
 
 def quick_in_half(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 in units of its own (a processor: AVX512-BF16 or AMX)."""
+    """Whether the device multiplies bfloat16 in special units (a processor: AVX512-BF16 or AMX)."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     known = (getattr(torch.cpu, f"_is_{unit}_supported", bool) for unit in ("avx512_bf16", "amx_tile"))

@@ -15,14 +15,13 @@ from explorer.models.load import build
 from explorer.models.model import TrainableModel
 from explorer.models.presets import Preset, preset, settings_of, size_of
 from explorer.text.examples import Texts, Translation, packed, prepared
-from explorer.text.learning import tokenizer as learned
 from explorer.text.streamed import StreamedTexts
-from explorer.text.tokenizers import Tokenizer
 from explorer.training.checking import Checks
 from explorer.training.corpora import Corpus, corpus_of
 from explorer.training.counting import CountingPlan, CountingRun
 from explorer.training.device import pick_autocast
 from explorer.training.distillation import Teacher, learns_from, new_student
+from explorer.training.keeping import learned_tokenizer
 from explorer.training.objectives import FRAME, Objective, text_examples
 from explorer.training.objectives import objective as entry_of
 from explorer.training.plan import Plan
@@ -80,7 +79,7 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
 
 def _unchanged(what: str | TrainableModel, size: str, found: Corpus) -> bool:
     """Whether a system is asked for by its name, at its smallest size and on its own texts."""
-    return isinstance(what, str) and size == "tiny" and found.name == preset(what).corpus
+    return isinstance(what, str) and size == "tiny" and found.base == preset(what).corpus
 
 
 def _is_tiny(what: str | TrainableModel, size: str) -> bool:
@@ -120,7 +119,8 @@ def _model(
     pieces = options.pop("tokenizer", found.tokenizer)
     if pieces is None or isinstance(pieces, str):
         many = (size == "tiny" and system.pieces) or PIECES.get(size, 8000)
-        pieces = _learned(system, found.texts, options.pop("pieces", many), pieces)
+        whole = options.pop("whole", WHOLE.get(size, 0) if found.mark else 0)
+        pieces = learned_tokenizer(system, found, options.pop("pieces", many), pieces, whole)
     if "start" in settings_of(system.name):
         options.setdefault("start", getattr(pieces.vocabulary, system.start) or 0)
     return build(what, size=size, tokenizer=pieces, precision="float32", **given, **options)
@@ -142,7 +142,7 @@ def fit_ngram(what: str, corpus: Any, seed: int, folder: str | Path | None, opti
     texts = [text for text in found.texts if not isinstance(text, Translation)]
     if len(texts) < len(found.texts):
         raise ChoiceError("An n-gram model counts texts, not translations. Choose another corpus.")
-    pieces = options.pop("tokenizer", None) or _learned(system, texts, options.pop("pieces", PIECES["tiny"]))
+    pieces = options.pop("tokenizer", None) or learned_tokenizer(system, found, options.pop("pieces", PIECES["tiny"]))
     renamed = {"steps" if name == "portions" else name: value for name, value in options.items()}
     for name in renamed:
         if name not in COUNTED:
@@ -161,8 +161,7 @@ def _examples(found: Corpus, model: TrainableModel, objective: Objective, *, pac
             f"A prepared folder is read story by story, which {'packed=True' if packing else repr(objective.name)} cannot. Give the "
             f"text file itself{', or packed=False' if packing else ''}."
         )
-    many = 0 if streamed else sum(isinstance(text, Translation) for text in found.texts)
-    if many != (len(found.texts) if objective.translations else 0):
+    if found.translations != (len(found.texts) if objective.translations else 0):
         raise ChoiceError(
             f"The objective {objective.name!r} and this corpus do not go together: one is about translations, the other not."
         )
@@ -174,11 +173,6 @@ def _examples(found: Corpus, model: TrainableModel, objective: Objective, *, pac
     return packed(made, separator, model.longest - FRAME) if packing and separator is not None else made
 
 
-def _learned(system: Preset, texts: Texts, size: int, kind: str | None = None) -> Tokenizer:
-    """The tokenizer of a preset, or one of another kind, learned from the corpus."""
-    plain = (text if isinstance(text, str) else " ".join(text) for text in texts)
-    return learned(kind or system.tokenizer, plain, size=size, specials=system.specials if kind is None else None)
-
-
 COUNTED = ("steps", "order", "smoothing", "checks")
-PIECES = {"tiny": 2000, "small": 8000, "base": 30_000}
+PIECES = {"tiny": 2000, "mini": 4000, "small": 8000, "base": 30_000}
+WHOLE = {"mini": 50}  # in models of this size a word of our own corpora that occurs so often is one token

@@ -12,7 +12,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from explorer.errors import ChoiceError, FileError
+from explorer.errors import BusyError, ChoiceError, FileError
 from explorer.models import run_folder
 from explorer.models.store import PIECES, SEEN
 from explorer.text.tokenizers import Tokenizer
@@ -97,7 +97,7 @@ class Lock:
             with open(self.path, "w", encoding="utf-8") as file:
                 file.write(str(os.getpid()))
         except Timeout as error:
-            raise ChoiceError(
+            raise BusyError(
                 f"Another process (number {_writer(self.path)}) is training in {folder}. Wait for it, stop it, or choose another folder."
             ) from error
         except OSError as error:

@@ -38,8 +38,8 @@ def memory_for(batch: int, accumulate: int) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        told = str(error).lower()
-        if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or any(sign in told for sign in SHORT):
+        message = str(error).lower()
+        if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or any(sign in message for sign in SHORT):
             raise ChoiceError(
                 f"There is not enough memory for a step of {batch} texts in {accumulate} part(s). Raise accumulate=… (the same "
                 "result in smaller parts), or choose a smaller batch=…, length=… or size=…. Earlier snapshots are intact."

@@ -1,4 +1,4 @@
-"""A training in a process of its own, one at a time on this machine, so that whoever reads a page meanwhile is not held up.
+"""A training in its own process, one at a time on this machine, so that whoever reads a page meanwhile is not held up.
 
 Every training that was asked for is a folder on the disk: its order, its place in the queue, its run. Nothing is kept in the
 memory of the app, so a page that is opened again finds all of it, and a process that dies leaves no lock behind.
@@ -25,8 +25,8 @@ from filelock import FileLock, Timeout
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.models import run_folder
 
-ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE = (
-    "order.json", "text.txt", "stop", "fault.txt", "began.json", "log.txt", "run", "queue",
+ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE, SEEN = (
+    "order.json", "text.txt", "stop", "fault.txt", "began.json", "log.txt", "run", "queue", "seen",
 )  # fmt: skip
 OPENING = 30.0  # seconds that a process may take to show that it lives
 OLDEST = 60  # so many trainings are kept; the oldest go when new ones come
@@ -52,12 +52,12 @@ class JobSpec:
         if not 1 <= self.steps <= LONGEST:
             raise ChoiceError(f"steps={self.steps} must be from 1 to {LONGEST}: others wait for this machine too.")
         if self.corpus == "own" and not self.text.strip():
-            raise ChoiceError("There is no text to train on. Write or paste some lines: each is a document of its own.")
+            raise ChoiceError("There is no text to train on. Write or paste some lines: each is one document.")
 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """How a training stands: starting, waiting, training, stopped, done or failed. `ahead` trainings come first;
+    """The state of a training: starting, waiting, training, stopped, done or failed. `ahead` trainings come first;
     `seconds` is about how long until it ends (NaN: nobody can say yet), `message` what went wrong.
     """
 
@@ -81,7 +81,7 @@ class JobQueue:
         self.home = home
 
     def folder(self, name: str) -> Path:
-        """Where a training lies, by the name that stands in the address of a page."""
+        """The folder of a training, by the name in the address of a page."""
         if not re.fullmatch(r"[0-9a-f]{12}", name) or not (self.home / name / ORDER).is_file():
             raise ChoiceError(f"There is no training {name!r} on this machine. Begin a new one.")
         return self.home / name
@@ -136,7 +136,31 @@ class JobQueue:
         try:
             (folder / STOP).touch()
         except OSError as error:
-            raise FileError(f"The training cannot be told to stop in {folder} ({error.strerror}). Make room there.") from error
+            raise FileError(
+                f"The request to stop cannot be written to {folder} ({error.strerror}). Make room there."
+            ) from error
+
+    def alive(self) -> list[str]:
+        """The trainings that are at work or in the queue, first come first."""
+        return [ticket.name.split("-")[1] for ticket in waiting(self.home / QUEUE)]
+
+    def look(self, name: str) -> None:
+        """Note that somebody watches a training."""
+        with suppress(OSError):
+            (self.folder(name) / SEEN).touch()
+
+    def reclaim(self, idle: float, longest: float) -> list[str]:
+        """Stop the trainings that nobody has looked at for `idle` seconds, or that have trained for longer than `longest`."""
+        now, stopped = time.time(), []
+        for name in self.alive():
+            folder = self.folder(name)
+            marks = [folder / part for part in (SEEN, ORDER) if (folder / part).is_file()]
+            unseen = now - max((mark.stat().st_mtime for mark in marks), default=now)
+            began = folder / BEGAN
+            if unseen > idle or (began.is_file() and now - began.stat().st_mtime > longest):
+                self.stop(name)
+                stopped.append(name)
+        return stopped
 
     def _check_line(self) -> None:
         """Each training that waits is a process; so many, and no more."""
@@ -144,8 +168,8 @@ class JobQueue:
             raise ChoiceError(f"{LINE} trainings are at work or in the queue already. Wait until one of them has ended.")
 
     def state(self, name: str) -> JobStatus:
-        """How a training stands."""
-        folder, queue = self.folder(name), [ticket.name.split("-")[1] for ticket in waiting(self.home / QUEUE)]
+        """The state of the training."""
+        folder, queue = self.folder(name), self.alive()
         done, steps = self._reached(name)
         if name in queue:
             ahead = queue[: queue.index(name)]
@@ -190,7 +214,7 @@ def workshop() -> JobQueue:
 
 
 def read_order(folder: Path) -> JobSpec:
-    """What was asked for: the text stands in a file by itself."""
+    """What was asked for: the text is in its own file."""
     text = folder / TEXT
     held = {"text": text.read_text("utf-8") if text.is_file() else "", **json.loads((folder / ORDER).read_text("utf-8"))}
     return JobSpec(**held)

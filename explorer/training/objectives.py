@@ -36,6 +36,7 @@ from explorer.text.streamed import StreamedTexts
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.coreference import coref_examples
 from explorer.training.corpora import Corpus
+from explorer.training.keeping import kept_examples
 from explorer.training.processes import Weigh
 
 FRAME = 3  # the most special tokens around a text
@@ -47,31 +48,34 @@ Examples = Callable[
 def text_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Stories in tokens; a long document becomes several. Those of a prepared folder stay there until they are read."""
     room = None if length is None else length - FRAME
-    return (
-        corpus.texts.examples(tokenizer, room)
-        if isinstance(corpus.texts, StreamedTexts)
-        else prepared(corpus.texts, tokenizer, room)
-    )
+    if isinstance(corpus.texts, StreamedTexts):
+        return corpus.texts.examples(tokenizer, room)
+    return kept_examples(corpus, tokenizer, ("stories", room), lambda: prepared(corpus.texts, tokenizer, room))
 
 
 def pair_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Translations in tokens."""
-    return prepared_pairs([text for text in corpus.texts if isinstance(text, Translation)], tokenizer)
+
+    def make() -> Sequence[Any]:
+        return prepared_pairs([text for text in corpus.texts if isinstance(text, Translation)], tokenizer)
+
+    return kept_examples(corpus, tokenizer, ("pairs",), make)
 
 
 def char_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Stories as words with their letters."""
-    return prepared_letters(corpus.texts, tokenizer, None if length is None else length - 2)
+    room = None if length is None else length - 2
+    return kept_examples(corpus, tokenizer, ("letters", room), lambda: prepared_letters(corpus.texts, tokenizer, room))
 
 
 def examples_with_counts(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Stories in tokens, with how often each word occurs in all of them."""
-    return CountedExamples(prepared(corpus.texts, tokenizer), tokenizer.vocabulary.size)
+    return CountedExamples(text_examples(corpus, tokenizer, None), tokenizer.vocabulary.size)
 
 
 def cooccurrence_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None) -> Sequence[Any]:
     """Pairs of words, and how often they stand near each other."""
-    return cells(prepared(corpus.texts, tokenizer), tokenizer.vocabulary.size)
+    return cells(text_examples(corpus, tokenizer, None), tokenizer.vocabulary.size)
 
 
 def by_labels(batch: Batch) -> dict[str, int]:
@@ -100,7 +104,7 @@ class Objective:
 
     `loss` gets the module, the batch as tensors and the smoothing, and gives every part of the loss by name; `collate` makes a
     batch of examples, which `examples` makes of a corpus. `weigh` says over how many positions or rows of a batch each part is a
-    mean ("" stands for every other part), so that a batch can be divided among processes.
+    mean ("" means every other part), so that a batch can be divided among processes.
     """
 
     name: str
@@ -286,7 +290,7 @@ ENTRIES = (
     ),
     Objective(
         "skip-gram",
-        "A word is told apart, as a neighbour of another, from words that were drawn at random.",
+        "The real neighbour of a word is distinguished from words drawn at random.",
         ("static",),
         losses.skipgram_loss,
         collate.collate_skipgram,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
-from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors import ChoiceError, TextError, check_whole, unknown
 from explorer.nn.config import Config
 from explorer.nn.factory import AnyConfig
 from explorer.records import Vocabulary
@@ -78,9 +78,7 @@ class Plan:
 def check_plan(plan: Plan) -> None:
     """The plan, if every part of it can be carried out."""
     for name, least in COUNTS.items():
-        value = getattr(plan, name, least)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ChoiceError(f"{name}={value!r} must be a whole number and at least {least}.")
+        check_whole(name, getattr(plan, name, least), least)
     if plan.rate is not None and not (_number(plan.rate) and plan.rate > 0):
         raise ChoiceError(f"rate={plan.rate!r} must be a number above 0, for example 3e-3; None takes the usual one.")
     for name in SHARES:

@@ -60,8 +60,8 @@ def clock(seconds: float) -> str:
 
 def measured(step: TrainingStep) -> str:
     """The first of the held-out metrics, and one line of what the model writes."""
-    told = "  ".join(f"{name} {value:.3f}" for name, value in list(step.metrics.items())[:SHOWN])
-    return told + (f"  “{step.samples[0]}”" if step.samples else "")
+    described = "  ".join(f"{name} {value:.3f}" for name, value in list(step.metrics.items())[:SHOWN])
+    return described + (f"  “{step.samples[0]}”" if step.samples else "")
 
 
 def as_plain(step: TrainingStep) -> dict[str, Any]:

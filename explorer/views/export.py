@@ -1,4 +1,4 @@
-"""A figure as a file: HTML that needs nothing else, PNG, SVG, or its numbers as CSV."""
+"""A figure as a file: HTML that needs nothing else, PNG, SVG, PDF, or its numbers as CSV."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from html import escape, unescape
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,23 @@ from explorer.errors import ChoiceError, FileError, MissingError, unknown
 from explorer.views import theme
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-CONFIG: dict[str, Any] = {"responsive": True, "displaylogo": False}
+# No toolbar, whose hidden buttons a keyboard would walk through: a page or a file adds one to enlarge the picture.
+TOOLS = (
+    "toImage", "zoom2d", "pan2d", "select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "resetScale2d",
+    "hoverClosestCartesian", "hoverCompareCartesian", "toggleSpikelines",
+)  # fmt: skip
+CONFIG: dict[str, Any] = {
+    "responsive": True, "displaylogo": False, "modeBarButtonsToRemove": list(TOOLS), "doubleClick": False, "showTips": False,
+    "scrollZoom": False,
+}  # fmt: skip
+ALONE = {**CONFIG, "displayModeBar": False}  # where nobody adds a button to the toolbar
 WIDTH = 1100
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with these a cell of a spreadsheet begins to calculate
 COLUMNS = ("trace", "row_number", "row", "column_number", "column", "value")
 
 
 def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = "") -> Path:
-    """Write a figure (or what `show` gave back) to a .html, .png, .svg or .csv file and return its path; `bertviz`'s to .html.
+    """Write a figure (or what `show` gave back) to a .html, .png, .svg, .pdf or .csv file and return its path; `bertviz`'s to .html.
 
     >>> import tempfile
     >>> path = ex.save(ex.views["place-turns"](ex.places("rope")), f"{tempfile.mkdtemp()}/turns.csv")
@@ -78,15 +86,15 @@ def themed(figure: go.Figure, mode: str) -> go.Figure:
 def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     """One page that holds everything and asks the network for nothing. It follows the reader's light or dark setting."""
     looks = {name: theme.look(figure, name).to_plotly_json() for name in theme.MODES}
-    held = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": CONFIG}
+    held = {"figure": json.loads(_bare(figure).to_json()), "looks": looks, "config": ALONE}
     title = unescape(re.sub(r"<[^>]+>", " ", str(figure.layout.title.text or "Figure")))
     parts = {
         "TITLE": escape(title),
         "CAPTION": prose(caption),
-        "TABLE": _table(figure),
-        "DATA": json.dumps(held, ensure_ascii=False).replace("<", "\\u003c"),
+        "DATA": packed(json.dumps(held, ensure_ascii=False, separators=(",", ":"))),
         "PLOTLY": _packed_plotly(),
         "UNPACK": UNPACK,
+        "TABLES": TABLES,
     }
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], PAGE).encode("utf-8", "replace")
 
@@ -178,6 +186,11 @@ def svg(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     return image(figure, kind="svg", mode=mode)
 
 
+def pdf(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
+    """The figure as PDF, for print: lines and letters stay sharp at every size."""
+    return image(figure, kind="pdf", mode=mode)
+
+
 def prose(caption: str) -> str:
     """A caption as HTML: paragraphs, **strong** words and *emphasis*."""
     strong = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escape(caption))
@@ -206,24 +219,6 @@ def _clean(texts: Sequence[str]) -> list[str]:
     return [unescape(text.replace("<i>", "").replace("</i>", "")) for text in texts]
 
 
-def _table(figure: go.Figure) -> str:
-    """The numbers as HTML tables, one for each trace, for a screen reader."""
-    tables = []
-    for name, found in groupby(cells(figure), key=lambda cell: cell[0]):
-        lines = [list(line) for _, line in groupby(found, key=lambda cell: cell[1])]
-        head = "".join(f"<th scope=col>{escape(str(cell[4]))}</th>" for cell in lines[0])
-        body = "".join(
-            f"<tr><th scope=row>{escape(line[0][2])}</th>{''.join(f'<td>{_short(cell[5])}</td>' for cell in line)}</tr>"
-            for line in lines
-        )
-        tables.append(f"<table><caption>{escape(name)}</caption><tr><th></th>{head}</tr>{body}</table>")
-    return "".join(tables)
-
-
-def _short(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else ""
-
-
 @lru_cache(maxsize=1)
 def _packed_plotly() -> str:
     """plotly.js, compressed: the browser unpacks it, and the page is a third of the size."""
@@ -240,6 +235,54 @@ def packed(content: str | bytes) -> str:
 UNPACK = """const unpacked = async (id) => {
     const raw = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
     return new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip")));
+  };"""
+
+
+# The numbers as tables for a screen reader, made of the figure's own data when they are asked for: the page holds each number once.
+TABLES = """const values = (held) => {
+    if (!held || !held.bdata) return held || [];
+    const kinds = { f8: Float64Array, f4: Float32Array, i1: Int8Array, u1: Uint8Array, i2: Int16Array, u2: Uint16Array,
+      i4: Int32Array, u4: Uint32Array };
+    const flat = Array.from(new kinds[held.dtype](Uint8Array.from(atob(held.bdata), (c) => c.charCodeAt(0)).buffer));
+    const [rows, columns] = String(held.shape || flat.length).split(",").map(Number);
+    return columns ? Array.from({ length: rows }, (_, i) => flat.slice(i * columns, (i + 1) * columns)) : flat;
+  };
+  const plain = (text) => new DOMParser().parseFromString(String(text), "text/html").body.textContent;
+  const tables = (figure) => {
+    const made = document.createDocumentFragment();
+    const names = (axis, letter) => (figure.layout[(axis || letter).replace(letter, letter + "axis")] || {}).ticktext;
+    const add = (row, tag, text) => { const cell = row.appendChild(document.createElement(tag)); cell.textContent = text; return cell; };
+    let left = 50000;  // cells: with more of them a browser would stand still
+    const write = (trace, heads, rows) => {
+      left -= rows.reduce((sum, [, cells]) => sum + cells.length, 0);
+      if (left < 0) return;
+      const table = made.appendChild(document.createElement("table"));
+      table.createCaption().textContent = trace.name || "";
+      const top = table.insertRow();
+      for (const head of ["", ...heads]) add(top, "th", plain(head)).scope = "col";
+      for (const [name, cells] of rows) {
+        const row = table.insertRow();
+        add(row, "th", plain(name)).scope = "row";
+        for (const cell of cells) add(row, "td", typeof cell === "number" && isFinite(cell) ? cell.toFixed(3) : "");
+      }
+    };
+    for (const trace of figure.data) {
+      const z = values(trace.z), x = values(trace.x), y = values(trace.y);
+      const across = names(trace.xaxis, "x"), down = names(trace.yaxis, "y");
+      if (trace.type === "heatmap") {
+        write(trace, z.length ? Array.from(z[0], (_, j) => across ? across[j] : j) : [], z.map((row, i) => [down ? down[i] : i, row]));
+      } else if (trace.type === "bar" && trace.orientation === "h") {
+        const rows = new Map();
+        x.forEach((value, j) => rows.set(y[j], [...(rows.get(y[j]) || []), [(trace.text || [])[j] ?? (down || [])[y[j]], value]]));
+        for (const [row, cells] of rows)
+          write(trace, cells.map((cell) => cell[0]), [[(down || [])[row] ?? row, cells.map((cell) => cell[1])]]);
+      } else if (y.length && y[0] !== null) {
+        const named = across && across.length === y.length;
+        write(trace, Array.from(y, (_, j) => named ? across[j] : x[j] ?? j), [[trace.name || "", y]]);
+      }
+    }
+    if (left < 0) made.append("These are too many numbers for a table. Save the figure as .csv to have all of them.");
+    return made;
   };"""
 
 
@@ -264,25 +307,36 @@ PAGE = (
 @media (prefers-color-scheme: dark) { :root { --paper: #11151c; --ink: #e8ecf2; } }
 """
     + BODY
-    + """details { overflow-x: auto; } td, th { padding: .1rem .4rem; text-align: right; font-variant-numeric: tabular-nums; }
+    + """details { overflow-x: auto; }
+#frame { position: relative; background: var(--paper); }
+#enlarge { position: absolute; top: .2rem; right: .2rem; z-index: 2; font: inherit; font-size: .85rem; padding: .1rem .6rem;
+  border: 1px solid; border-radius: .3rem; background: var(--paper); color: var(--ink); cursor: pointer; }
+@media print { #enlarge { display: none; } }
+ td, th { padding: .1rem .4rem; text-align: right; font-variant-numeric: tabular-nums; }
 </style>
 </head>
 <body>
-<div id="figure" role="img" aria-label="@TITLE@"></div>
+<div id="frame"><button id="enlarge" type="button">Enlarge</button><div id="figure" role="img" aria-label="@TITLE@"></div></div>
 @CAPTION@
 <details id="numbers"><summary>The numbers as a table</summary></details>
-<template id="table">@TABLE@</template>
-<script type="application/json" id="held">@DATA@</script>
+<script type="text/plain" id="held">@DATA@</script>
 <script type="text/plain" id="packed">@PLOTLY@</script>
 <script>
 (async () => {
-  const numbers = document.getElementById("numbers");
-  numbers.addEventListener("toggle", () => numbers.append(document.getElementById("table").content), { once: true });
   @UNPACK@
+  @TABLES@
   const script = document.createElement("script");
   script.textContent = await (await unpacked("packed")).text();
   document.head.append(script);
-  const held = JSON.parse(document.getElementById("held").textContent);
+  const held = await (await unpacked("held")).json();
+  const numbers = document.getElementById("numbers");
+  numbers.addEventListener("toggle", () => numbers.append(tables(held.figure)), { once: true });
+  const frame = document.getElementById("frame"), enlarge = document.getElementById("enlarge");
+  enlarge.addEventListener("click", () => document.fullscreenElement ? document.exitFullscreen() : frame.requestFullscreen());
+  document.addEventListener("fullscreenchange", () => {
+    enlarge.textContent = document.fullscreenElement ? "Back" : "Enlarge";
+    Plotly.relayout("figure", { height: document.fullscreenElement ? innerHeight : held.figure.layout.height });
+  });
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const draw = () => Plotly.react("figure", held.figure.data,
     { ...held.figure.layout, template: held.looks[dark.matches ? "dark" : "light"] }, held.config);
@@ -296,4 +350,4 @@ PAGE = (
 """
 )
 
-KINDS: dict[str, Callable[..., bytes]] = {"html": html, "png": png, "svg": svg, "csv": numbers}
+KINDS: dict[str, Callable[..., bytes]] = {"html": html, "png": png, "svg": svg, "pdf": pdf, "csv": numbers}

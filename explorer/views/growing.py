@@ -53,7 +53,7 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
 
 
 def _done(record: Generation, attention: Attention, step: int) -> int:
-    """How many rows there are after a step; the encoder reads all of its own before the first."""
+    """How many rows there are after a step; the encoder reads its whole input before the first."""
     rows = attention.allowed.shape[0]
     if attention.stream == "encoder" or step + 1 >= len(record.rows):
         return rows

@@ -14,6 +14,7 @@ from explorer.views.attention import frame, has_attention
 from explorer.views.sums import WAYS, joined, summed
 from explorer.views.view import Choice, Control, Toggle, View, by_name
 
+TILE = 128  # rows and columns of one head among all: more than a screen has points for
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
@@ -24,29 +25,42 @@ def glance(trace: Trace, *, stream: str) -> go.Figure:
     a diagonal next to the main one (the neighbour), the same picture in many heads.
 
     You may conclude which heads differ in this text. You may not conclude what a head is for, or that an attention sink matters: its
-    value vectors may be almost zero. Cells are rounded to 255 steps.
+    value vectors may be almost zero. Cells are rounded to 255 steps; in a long text each is the largest of some neighbours.
     """
     held = [attention for attention in trace.attention if attention.stream == stream]
     heads = max(attention.heads for attention in held)
-    rows, columns = (len(tokens) for tokens in trace.axes(stream))
     top = max(float(attention.weights.max()) for attention in held)
+    pool = -(-max(map(len, trace.axes(stream))) // TILE)
+    tiles = [[_largest(weights, pool) for weights in attention.weights] for attention in held]
+    rows, columns = tiles[0][0].shape
     whole = np.zeros((len(held) * (rows + 1), heads * (columns + 1)), np.uint8)
-    for n, attention in enumerate(held):
-        for head in range(attention.heads):
-            cell = np.round(255 * attention.weights[head] / top).astype(np.uint8)
+    for n, of_layer in enumerate(tiles):
+        for head, tile in enumerate(of_layer):
+            cell = np.round(255 * tile / top).astype(np.uint8)
             whole[n * (rows + 1) : n * (rows + 1) + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
     size = max(260, min(900, 110 * len(held)))
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
-    notes = (f"255 on the scale is the largest weight of all heads, {top:.3g}", theme.unseen_note(trace.source), *trace.notes)
+    pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
+    notes = (f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
+    ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     figure.update_layout(
         title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
         xaxis={**_tiled(heads, columns + 1), "title": "head"},
         yaxis={**_tiled(len(held), rows + 1), "title": "layer", "autorange": "reversed"},
-        coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -60 / size}},
+        coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -60 / size, **ticks}},
         height=theme.space_above(*notes) + 130 + size,
         margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 130},
     )  # fmt: skip
     return figure
+
+
+def _largest(weights: np.ndarray, pool: int) -> np.ndarray:
+    """The largest weight in every square of `pool` × `pool`: no screen has a point for each."""
+    rows, columns = (-(-size // pool) for size in weights.shape)
+    filled = np.zeros((rows * pool, columns * pool), weights.dtype)
+    filled[: weights.shape[0], : weights.shape[1]] = weights
+    found: np.ndarray = filled.reshape(rows, pool, columns, pool).max(axis=(1, 3))
+    return found
 
 
 def _tiled(count: int, width: int) -> dict[str, Any]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
-import plotly.graph_objects as go
 
 from explorer.errors import ChoiceError, unknown
 from explorer.records import Exercise
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
-from explorer.views.export import prose, themed
+from explorer.views.export import ALONE, prose, themed
+
+PLOTLY = "application/vnd.plotly.v1+json"  # what JupyterLab, Notebook and VS Code draw by themselves
 
 
 class Shown(widgets.VBox):
@@ -22,12 +23,13 @@ class Shown(widgets.VBox):
         self.view, self.record, self.mode = view, record, mode
         start = view.choices(record, given)
         self.controls = {name: _widget(control, start[name]) for name, control in view.controls(record).items()}
-        self.figure = go.FigureWidget(self._drawn())
+        self.picture = widgets.Output()
+        self._redraw(None)
         for control in self.controls.values():
             control.observe(self._redraw, names="value")
         row = widgets.HBox(list(self.controls.values()), layout={"flex_flow": "row wrap"})
         super().__init__(
-            [row, self.figure, widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{prose(view.caption)}</div>")]
+            [row, self.picture, widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{prose(view.caption)}</div>")]
         )
 
     @property
@@ -35,27 +37,14 @@ class Shown(widgets.VBox):
         """What is chosen now."""
         return {name: control.value for name, control in self.controls.items()}
 
-    def _drawn(self) -> go.Figure:
-        figure = themed(self.view(self.record, **self.choices), self.mode)
-        for trace in figure.data:
-            for name in (
-                ("z",) if trace.type == "heatmap" else ("y",)
-            ):  # messages are JSON, which has no NaN; None is the same gap
-                values = np.asarray(trace[name], np.float64)
-                if np.isnan(values).any():
-                    trace[name] = np.where(np.isnan(values), np.array(None), values.astype(object))
-        return figure
-
     def _redraw(self, change: object) -> None:
-        fresh = self._drawn()
-        with self.figure.batch_update():
-            if [t.type for t in self.figure.data] == [t.type for t in fresh.data]:
-                for old, new in zip(self.figure.data, fresh.data, strict=True):
-                    old.update(new.to_plotly_json(), overwrite=True)
-            else:
-                self.figure.data = []
-                self.figure.add_traces(list(fresh.data))
-            self.figure.layout = fresh.layout
+        """Draw anew. The figure is sent as data of its own kind: a widget would have to load plotly within two seconds."""
+        self.figure = themed(self.view(self.record, **self.choices), self.mode)
+        spec = {**json.loads(self.figure.to_json()), "config": ALONE}
+        self.picture.layout.min_height = f"{self.figure.layout.height or 450}px"  # what is below does not jump
+        said = f"{self.view.title} (a picture that this viewer cannot draw)"
+        shown = {"output_type": "display_data", "data": {PLOTLY: spec, "text/plain": said}, "metadata": {}}
+        self.picture.outputs = (shown,)
 
 
 def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) -> Shown:

@@ -1,6 +1,6 @@
 """One look for every picture: large type, colours that colour-blind readers can tell apart, light and dark.
 
-A figure holds no colours of its own: they come from its template, so the app or a notebook changes from light to dark by changing
+A figure holds no colours: they come from its template, so the app or a notebook changes from light to dark by changing
 `layout.template`. `coloraxis` is the scale for values from 0 upwards, `coloraxis2` the one for signed values, with zero in the
 middle.
 """
@@ -72,6 +72,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
         "linecolor": NOWHERE[mode],
         "zeroline": False,
         "zerolinecolor": ink,
+        "fixedrange": True,
         "tickfont": {"size": 15},
         "title": {"font": {"size": 15}},
     }
@@ -83,6 +84,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
         layout={
             "font": {"family": FONT, "size": 15, "color": ink},
             "paper_bgcolor": paper,
+            "dragmode": False,  # a finger that moves over a picture scrolls the page
             "plot_bgcolor": NOWHERE[mode] if gaps else paper,
             "legend": {"font": {"size": 15}, "orientation": "h", "x": 0, "y": -0.3, "yanchor": "top"},
             "title": {

@@ -99,7 +99,7 @@ def read(record: Corruption) -> list[Tile]:
     tiles = []
     for n, (text, done) in enumerate(zip(_texts(record.source), record.action, strict=True)):
         held = ", ".join(theme.label(record.original.texts[i]) for i in record.origin[n]) or "nothing"
-        says = f"x̃, position {n}, segment {'AB'[parts[n] > 0]}: {done}<br>stands for {held}"
+        says = f"x̃, position {n}, segment {'AB'[parts[n] > 0]}: {done}<br>replaces {held}"
         tiles.append(Tile(text, done, bool(scored[n]), says, new_line=n > 0 and parts[n] != parts[n - 1]))
     return tiles
 

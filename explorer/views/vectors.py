@@ -68,7 +68,7 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
     word = theme.label(record.tokens.texts[place])
     if mine:
         grid = record.said[mine]
-        names = [[theme.label(record.tokens.texts[record.pairs[n, 1]]), *map(theme.label, record.strangers[n])] for n in mine]
+        names = [[theme.label(record.tokens.texts[record.pairs[n, 1]]), *map(theme.label, record.negatives[n])] for n in mine]
     else:
         grid, names = np.full((1, 6), np.nan), [["–"] * 6]
     note = f"window {record.window[place]}" if record.window[place] else "left out this time"

@@ -85,8 +85,8 @@ def analogies(context: EvalContext) -> Callable[[TrainableModel], Measured] | No
         }
         assert isinstance(model, StaticModel)
         core = model.tokenizer.core
-        told = [words for words in SHOWN if all(core.token_to_id(word) is not None for word in words)]
-        lines = tuple(f"{a} : {b} = {c} : {', '.join(analogy(model, a, b, c, top=3).words)}" for a, b, c in told)
+        askable = [words for words in SHOWN if all(core.token_to_id(word) is not None for word in words)]
+        lines = tuple(f"{a} : {b} = {c} : {', '.join(analogy(model, a, b, c, top=3).words)}" for a, b, c in askable)
         return Measured(whole | by_name, lines)
 
     return ask

@@ -34,7 +34,7 @@ def fill_in(context: EvalContext) -> Callable[[TransformerModel], Measured] | No
         return None
     found: dict[str, list[Question]] = defaultdict(list)
     most = context.count if context.thorough else max(8, context.count // 3)
-    for blank in blanks(2 * context.count, context.held.seed + 2, context.held.split):
+    for blank in blanks(2 * context.count, context.held.seed + 2, context.held.split, version=context.held.version):
         name = NAMES.get(blank.phenomenon)
         if name is None or len(found[name]) >= most:
             continue
@@ -61,7 +61,7 @@ def by_reason(context: EvalContext) -> Callable[[TransformerModel], Measured] | 
         return None
     asked: list[Question] = []
     scripts: list[str] = []
-    for reason in reasons(context.count, context.held.seed + 3, context.held.split):
+    for reason in reasons(context.count, context.held.seed + 3, context.held.split, version=context.held.version):
         both = [one for which in (0, 1) if (one := _reasoned(context, reason, which)) is not None]
         if len(both) == 2:
             asked += both

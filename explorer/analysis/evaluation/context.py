@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.microworld import VERSION
 from explorer.microworld.translation import Pair
 from explorer.models.transformer import TransformerModel
 from explorer.text.tokenizers import Tokenizer
@@ -17,10 +18,10 @@ from explorer.text.tokenizers import Tokenizer
 class EvalData:
     """Texts that no training step sees: stories as lists of sentences, documents, or translations (source, target).
 
-    `world` names the generator that told them ("microworld"), for the questions that need its gold labels; they are drawn with
+    `world` names the generator that wrote them ("microworld"), for the questions that need its gold labels; they are drawn with
     `seed` from `split`. `gold` holds the aligned pairs behind translations. `train` is what a rule
     measured beside the model counts: rows of ids for the n-gram beside a causal one, examples beside span boundaries.
-    `teacher` is the model that a student learned from, to be asked the same.
+    `teacher` is the model that a student learned from, to be asked the same. `version` is that of the world.
     """
 
     texts: Sequence[Any]
@@ -30,6 +31,7 @@ class EvalData:
     gold: Sequence[Pair] = ()
     train: Sequence[Any] = ()
     teacher: TransformerModel | None = None
+    version: str = VERSION
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,9 @@ def as_read(context: EvalContext, salt: int) -> list[Tokens]:
     """The held-out texts in the form of the training texts: in two parts with [SEP] between, where it was trained on pairs."""
     rng, made = context.rng(salt), []
     for text in context.held.texts:
-        told = sentences(text)
-        cut = 1 + int(rng.integers(len(told) - 1)) if len(told) > 1 else 0
-        pair = (" ".join(told[:cut]), " ".join(told[cut:])) if cut and context.pairs else (plain(text), None)
+        parts = sentences(text)
+        cut = 1 + int(rng.integers(len(parts) - 1)) if len(parts) > 1 else 0
+        pair = (" ".join(parts[:cut]), " ".join(parts[cut:])) if cut and context.pairs else (plain(text), None)
         made.append(context.tokenizer.encode(*pair))
     return fitting(made, context.length)
 
@@ -156,13 +156,13 @@ def next_sentence(context: EvalContext) -> Ask | None:
 def _pairs(context: EvalContext) -> list[tuple[str, str, bool]]:
     """Pairs with plausible wrong second halves from the microworld; from other texts, with another text's last sentences."""
     if context.held.world == "microworld":
-        made = following(context.count, context.held.seed + 1, context.held.split)
+        made = following(context.count, context.held.seed + 1, context.held.split, version=context.held.version)
         return [(" ".join(pair.first), " ".join(pair.second), pair.follows) for pair in made]
     rng, found = context.rng(4), []
-    told = [sentences(text) for text in context.held.texts if len(sentences(text)) > 1]
-    for n, story in enumerate(told if len(told) > 1 else []):
+    parts = [sentences(text) for text in context.held.texts if len(sentences(text)) > 1]
+    for n, story in enumerate(parts if len(parts) > 1 else []):
         cut, follows = 1 + int(rng.integers(len(story) - 1)), bool(rng.random() < 0.5)
-        other = story if follows else told[(n + 1 + int(rng.integers(len(told) - 1))) % len(told)]
+        other = story if follows else parts[(n + 1 + int(rng.integers(len(parts) - 1))) % len(parts)]
         found.append((" ".join(story[:cut]), " ".join(other[-(len(story) - cut) :]), follows))
     return found
 

@@ -51,7 +51,9 @@ def meant(context: EvalContext) -> Ask | None:
         return None
     tokens: list[Tokens] = []
     found: list[tuple[int, int, int]] = []
-    for story in labelled(context.count if context.thorough else MOST, context.held.seed, context.held.split):
+    for story in labelled(
+        context.count if context.thorough else MOST, context.held.seed, context.held.split, version=context.held.version
+    ):
         text = context.tokenizer.encode(story.text)
         if len(text) <= context.length:
             found += [(len(tokens), query, key) for query, keys in antecedents(story, text) for key in keys]
@@ -92,7 +94,9 @@ def _pairs(context: EvalContext) -> tuple[Sheet, tuple[Links, Links]] | None:
     tokens: list[Tokens] = []
     right: list[tuple[int, int, int]] = []
     wrong: list[tuple[int, int, int]] = []
-    for reason in reasons(context.count if context.thorough else MOST, context.held.seed + 3, context.held.split):
+    for reason in reasons(
+        context.count if context.thorough else MOST, context.held.seed + 3, context.held.split, version=context.held.version
+    ):
         for which in (0, 1):
             text = context.tokenizer.encode(reason.text(which))
             if len(text) <= context.length:

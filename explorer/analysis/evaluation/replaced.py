@@ -94,7 +94,7 @@ def _loss(doubt: np.ndarray, new: np.ndarray) -> float:
 
 
 def unmet(context: EvalContext) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
-    """The rule: a token stands as it never did in training, beside every neighbour that it has. None where those texts are not known."""
+    """The rule: a token has neighbours, on both sides, that it never had in training. None where those texts are not known."""
     if not context.held.train:
         return None
     size = context.tokenizer.vocabulary.size
@@ -117,7 +117,7 @@ def _line(context: EvalContext, text: Tokens, filled: np.ndarray, doubt: np.ndar
     if not new.any():
         return ""
     inside = (np.array(text.sentences) == text.sentences[int(new.argmax())]) & (np.array(text.words) >= 0)
-    told = np.flatnonzero(inside & (new | (doubt[: len(text)] > 0)))
+    reported = np.flatnonzero(inside & (new | (doubt[: len(text)] > 0)))
     names = [context.tokenizer.text_of(int(i)).strip("·") for i in filled]
-    said = (f"{names[n]} {1 / (1 + np.exp(-doubt[n])):.2f} ({text.texts[n].strip('·')})" for n in told)
+    said = (f"{names[n]} {1 / (1 + np.exp(-doubt[n])):.2f} ({text.texts[n].strip('·')})" for n in reported)
     return f"{context.tokenizer.decode(filled[: len(text)][inside].tolist())} → {', '.join(said)}"

@@ -59,10 +59,14 @@ def copying_cross_attention(context: EvalContext) -> Ask | None:
     kept: list[tuple[int, int, int]] = []
     hidden: list[tuple[int, int, int]] = []
     for row in range(len(fit)):
-        told = {int(place): n for n, place in enumerate(made.target_start[row]) if place >= 0 and made.scored[row, n]}
+        decoder_places = {int(place): n for n, place in enumerate(made.target_start[row]) if place >= 0 and made.scored[row, n]}
         for key in np.flatnonzero(sheet.attention_mask[row]):
             start, count = int(source.start[row, key]), int(source.count[row, key])
-            found = [(row, told[int(p)], int(key)) for p in source.order[row, start : start + count] if int(p) in told]
+            found = [
+                (row, decoder_places[int(p)], int(key))
+                for p in source.order[row, start : start + count]
+                if int(p) in decoder_places
+            ]
             (hidden if source.action[row, key] == MASKED else kept).extend(found)
     asked = {"source token that is copied": links(kept), "mark that hides the token": links(hidden)}
     target = made.target
@@ -147,7 +151,7 @@ def spans(context: EvalContext) -> Ask | None:
 
 
 def after_sentinels(ids: Sequence[int], sentinels: set[int]) -> dict[int, tuple[int, ...]]:
-    """What stands after each sentinel, up to the next."""
+    """What follows each sentinel, up to the next."""
     found: dict[int, tuple[int, ...]] = {}
     name = -1
     for piece in ids:

@@ -17,7 +17,7 @@ def share(right: np.ndarray | Sequence[bool]) -> float:
 
 
 def overlap(found: Words, gold: Words) -> float:
-    """F1 of the words of a text, each counted as often as both have it, wherever it stands."""
+    """F1 of the words of a text, each counted as often as both have it, at any position."""
     both = sum((Counter(found) & Counter(gold)).values())
     return 2 * both / (len(found) + len(gold)) if found or gold else 1.0
 

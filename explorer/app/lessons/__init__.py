@@ -77,9 +77,9 @@ LESSONS: dict[str, Lesson] = {
             "Find a word's nearest neighbours, and add and subtract word vectors.",
             models=("word2vec", "glove"),
         ),
-        Lesson("heads", "Heads and layers", "L0 L2", "See which token attends to which, in every head of every layer."),
-        Lesson("attention", "Attention, step by step", "L0 L1 L2 L3", "Walk through one layer, one operation at a time."),
         Lesson("positions", "Positions", "L0 L1 L2", "Compare the ways to encode position, and shuffle a sentence."),
+        Lesson("attention", "Attention, step by step", "L0 L1 L2 L3", "Walk through one layer, one operation at a time."),
+        Lesson("heads", "Heads and layers", "L0 L2", "See which token attends to which, in every head of every layer."),
         Lesson("families", "Three families", "L0 L1 L2 L3", "Remove a mask, and compare the three families block by block."),
         Lesson(
             "corruption",
@@ -89,16 +89,44 @@ LESSONS: dict[str, Lesson] = {
         ),
         Lesson("training", "Pre-training live", "L1 L3", "Watch models learn, go back to what they once were, and train one."),
         Lesson(
-            "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
-        ),
-        Lesson(
             "elmo",
             "ELMo lab",
             "L0",
             "From letters to two language models, and to a mix of layers for each task.",
             models=("elmo",),
         ),
+        Lesson(
+            "finetuning",
+            "Fine-tuning",
+            "L0 L1 L2 L4",
+            "Pre-train once, fine-tune many times: few labels, several ways, live.",
+            models=("bert", "gpt2"),
+        ),
+        Lesson(
+            "prompting", "Prompting", "L1 L2", "Let a frozen model answer by the word it finds most probable.", models=("gpt2",)
+        ),
+        Lesson(
+            "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
+        ),
         Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Silence heads, move words, take parts away, and see what breaks."),
         Lesson("yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own."),
     )
 }
+
+SECTIONS: dict[str, tuple[str, ...]] = {  # of the menu
+    "Begin": ("start",),
+    "Text": ("tokens", "vectors", "positions"),
+    "Inside": ("attention", "heads", "families"),
+    "Learning": ("corruption", "training", "elmo", "finetuning"),
+    "Writing": ("decoding", "prompting"),
+    "Testing": ("whatif", "yours"),
+}
+
+
+def section_of(name: str) -> str:
+    """The section of the menu in which a lesson stands; the last one where none names it.
+
+    >>> section_of("heads")
+    'Inside'
+    """
+    return next((section for section, names in SECTIONS.items() if name in names), list(SECTIONS)[-1])

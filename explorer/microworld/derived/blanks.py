@@ -9,6 +9,7 @@ from functools import lru_cache
 from explorer.microworld.labels import labelled
 from explorer.microworld.lexicon import lexicon
 from explorer.microworld.story import Mention, Story
+from explorer.microworld.versions import VERSION
 
 CAUSES = {"crossing": ("a", "w"), "packing": ("t", "b")}  # whom *too tired / too wide* may be said of
 GENDERS = {"he": "she", "she": "he", "He": "She", "She": "He"}
@@ -32,10 +33,10 @@ class Blank:
         return self.words[self.at]
 
 
-def blanks(count: int, seed: int, split: str = "test") -> Iterator[Blank]:
+def blanks(count: int, seed: int, split: str = "test", *, version: str = VERSION) -> Iterator[Blank]:
     """Every blank of `count` stories."""
     before: list[Story] = []
-    for story in labelled(count, seed, split):
+    for story in labelled(count, seed, split, version=version):
         for find in FINDERS:
             yield from find(story, before[-20:])
         before.append(story)

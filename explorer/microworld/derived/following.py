@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ from explorer.microworld.casting import ALWAYS, Cast, Person
 from explorer.microworld.lexicon import SPLITS
 from explorer.microworld.script import Script
 from explorer.microworld.telling import StoryPlan, Teller, teller
+from explorer.microworld.versions import VERSION
+
+SHORTEST = 4  # sentences: a shorter text is no story that could go on in two ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +25,12 @@ class SentencesInOrder:
     follows: bool
 
 
-def following(count: int, seed: int, split: str = "train") -> Iterator[SentencesInOrder]:
+def following(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[SentencesInOrder]:
     """`count` pairs; in half of them the second text was taken from another story, told of the same people and topic."""
-    source, rng = teller(split), random.Random()
-    for number in range(count):
+    source, rng = teller(split, version), random.Random()
+    told_of = (plan for number in itertools.count() if len((plan := source.plan(seed, number)).sentences) >= SHORTEST)
+    for number, plan in enumerate(itertools.islice(told_of, count)):
         rng.seed(((seed * 3 + SPLITS.index(split)) << 40) + number)
-        plan = source.plan(seed, number)
         told = plan.told()
         cut = 1 + int(rng.random() * (len(told) - 1))
         first, second = told[:cut], told[cut:]
@@ -41,7 +45,7 @@ def _strange(source: Teller, plan: StoryPlan, second: list[str], rng: random.Ran
     others = [script for script in source.scripts if script.topic == plan.script.topic and script is not plan.script]
     while True:
         script = others[int(rng.random() * len(others))]
-        cast = source.casting.cast(script.cast, script.fact, rng.random)
+        cast = source.casting.cast(script.cast, script.fact, rng.random, script.apart)
         _share(plan.cast, cast, script)
         for key, kind in script.cast:
             if "(" in kind:

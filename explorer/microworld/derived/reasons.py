@@ -9,6 +9,7 @@ from explorer.microworld.derived.blanks import CAUSES
 from explorer.microworld.derived.stage import Stage
 from explorer.microworld.labels import label
 from explorer.microworld.telling import HELD_OUT, teller
+from explorer.microworld.versions import VERSION
 
 WAYS = {
     "crossing": ("didn't cross the", "wouldn't cross the", "couldn't cross the"),
@@ -37,9 +38,9 @@ class Reason:
         return " ".join((*self.before, self.sentence(which, who)))
 
 
-def reasons(count: int, seed: int, split: str = "train") -> Iterator[Reason]:
+def reasons(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Reason]:
     """`count` texts, as many of crossing as of packing. The beginning is a story's, with words that belong to the split."""
-    source, stage = teller(split), Stage(seed, split, 5)
+    source, stage = teller(split, version), Stage(seed, split, 5, version)
     known = {script.name: script for script in source.scripts if script.name in CAUSES}
     made = 0
     while made < count:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from explorer.microworld.casting import Casting, Person
 from explorer.microworld.lexicon import SPLITS, Word, lexicon
+from explorer.microworld.versions import VERSION
 
 T = TypeVar("T")
 TRANSFER = ("give", "show", "sell", "lend", "send", "bring")
@@ -18,9 +19,9 @@ ACTION = ("find", "repair", "clean", "paint", "carry", "lose", "break", "lift", 
 class Stage:
     """Draws people and words of one split by one stream of chance."""
 
-    def __init__(self, seed: int, split: str, salt: int) -> None:
+    def __init__(self, seed: int, split: str, salt: int, version: str = VERSION) -> None:
         self.rng = random.Random((seed * len(SPLITS) + SPLITS.index(split)) * 1_000_003 + salt)
-        self.casting = Casting(lexicon(), split)
+        self.casting = Casting(lexicon(version), split)
 
     def people(self, count: int) -> list[Person]:
         """People with different names."""

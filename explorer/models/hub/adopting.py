@@ -82,7 +82,7 @@ def adopt(module: nn.Module) -> Adopted:
 def _look_inside(found: Adopted) -> None:
     """Find the sub-layers of every layer, or the reason why they cannot be identified."""
     ids, what = probe(found.module), type(found.module).__name__
-    with torch.no_grad(), torch.random.fork_rng(devices=[]), found.watched() as now, tap.listening(lambda *told: None):
+    with torch.no_grad(), torch.random.fork_rng(devices=[]), found.watched() as now, tap.listening(lambda *event: None):
         ask(found.module, ids, ids if found.family == "encoder-decoder" else None)
     found.plans = {}
     if not found.places.layers:
@@ -127,7 +127,7 @@ def attending(module: nn.Module, name: str) -> Iterator[None]:
 
 
 def ask(module: nn.Module, ids: Tensor, reads: Tensor | None = None, **more: Any) -> Any:
-    """One forward pass; only what this class can be told is passed on."""
+    """One forward pass; only the arguments that this class takes are passed on."""
     known = inspect.signature(module.forward).parameters
     given = {"input_ids": ids, "use_cache": False, "return_dict": True, **more}
     if reads is not None:

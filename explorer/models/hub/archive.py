@@ -120,15 +120,15 @@ def _write(held: zipfile.ZipFile, members: list[zipfile.ZipInfo], folder: Path, 
 def check_shape(folder: Path) -> None:
     """Refuse a configuration that describes more than its files can hold: building it would take the memory of everybody."""
     try:
-        told = json.loads((folder / "config.json").read_text("utf-8"))
-        if not isinstance(told, dict):
+        declared = json.loads((folder / "config.json").read_text("utf-8"))
+        if not isinstance(declared, dict):
             raise ValueError("it holds no configuration")
     except (ValueError, RecursionError) as error:
         raise FileError(f"{folder / 'config.json'} cannot be read as JSON ({error}).") from error
-    numbers = _numbers(told)
+    numbers = _numbers(declared)
     if any("layer" in key and value > LAYERS for key, value in numbers) or any(value > 10**9 for _, value in numbers):
         raise FileError(f"The config.json in {folder} describes more layers than {LAYERS}, or a number above a billion.")
-    if told.get("explorer"):
+    if declared.get("explorer"):
         return  # `store.read` holds it against its weights
     config = read_config_of(str(folder))
     count = count_weights(class_of(config), config, str(folder))
@@ -140,9 +140,9 @@ def check_shape(folder: Path) -> None:
         )
 
 
-def _numbers(told: object, key: str = "") -> list[tuple[str, int]]:
-    if isinstance(told, dict):
-        return [pair for name, value in told.items() for pair in _numbers(value, str(name))]
-    if isinstance(told, list):
-        return [pair for value in told for pair in _numbers(value, key)]
-    return [(key, told)] if isinstance(told, int) else []
+def _numbers(declared: object, key: str = "") -> list[tuple[str, int]]:
+    if isinstance(declared, dict):
+        return [pair for name, value in declared.items() for pair in _numbers(value, str(name))]
+    if isinstance(declared, list):
+        return [pair for value in declared for pair in _numbers(value, key)]
+    return [(key, declared)] if isinstance(declared, int) else []

@@ -46,7 +46,7 @@ FAMILIES = {
 
 def check_exports(name: str, output: OutputConfig) -> None:
     """Refuse an output layer that no Hugging Face class has."""
-    if output.apart or output.lstm or output.mixed or output.pool in ("mean", "counts"):
+    if output.apart or output.lstm or output.mixed or output.pool in ("mean", "counts") or output.crf or output.kind == "spans":
         raise ChoiceError(f"{name} has no Hugging Face class: none has this output layer. ex.load opens its own folder.")
 
 
@@ -55,13 +55,17 @@ def as_classifier(
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The configuration and the weights of a pre-trained checkpoint as those of the class with this output layer.
 
-    `end` is the token that stands for padding where there is none: a class that reads the last token must know where a text ends.
+    `end` is the token used as padding where there is none: a class that reads the last token must know where a text ends.
     """
     family = FAMILIES.get(str(config["model_type"]))
     parts = None if family is None else family.parts(output.kind)
     if family is None or parts is None:
         raise ChoiceError(
             f"Hugging Face has no class here for {output.task!r} on a {config['model_type']}. ex.load opens the model's own folder."
+        )
+    if output.kind in ("class", "number") and output.pool != ("first" if "dense" in family.whole else "last"):
+        raise ChoiceError(
+            f"{output.task!r} has no Hugging Face class here: none of a {config['model_type']} reads pool={output.pool!r}."
         )
     made = {name: value for name, value in weights.items() if not name.startswith(family.lacks)}
     for ours, theirs in parts.items():
@@ -71,14 +75,14 @@ def as_classifier(
         "id2label": {str(n): label for n, label in enumerate(labels)},
         "label2id": {label: n for n, label in enumerate(labels)},
     }
-    told = config | named | {"architectures": [f"{family.name}For{CLASSES[output.kind]}"]}
+    settings = config | named | {"architectures": [f"{family.name}For{CLASSES[output.kind]}"]}
     if output.kind == "number":
-        told["problem_type"] = "regression"
+        settings["problem_type"] = "regression"
     elif output.kind == "class":
-        told["problem_type"] = "single_label_classification"
-    if output.pool == "last" and told.get("pad_token_id") is None:
-        told["pad_token_id"] = end
-    return told, made
+        settings["problem_type"] = "single_label_classification"
+    if output.pool == "last" and settings.get("pad_token_id") is None:
+        settings["pad_token_id"] = end
+    return settings, made
 
 
 def write_config(path: Path, config: dict[str, Any]) -> None:
@@ -87,6 +91,6 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 
 
 def tell_segments(path: Path) -> None:
-    """Let the tokenizer of a checkpoint say which of two texts a token belongs to, which a class for pairs must be told."""
+    """Let the tokenizer of a checkpoint say which of two texts a token belongs to, which a class for pairs needs."""
     config = json.loads(path.read_text("utf-8"))
     write_config(path, config | {"model_input_names": ["input_ids", "token_type_ids", "attention_mask"]})

@@ -37,7 +37,7 @@ def to_theirs(config: Config) -> dict[str, Any]:
 def to_ours(theirs: Mapping[str, Any]) -> Config:
     """Their settings under our names. With `sinusoidal_pos_embds` they only fill the same table in another way."""
     if not theirs.get("tie_word_embeddings", True):
-        raise ChoiceError("This DistilBERT has a matrix of its own before the vocabulary; it has no twin here.")
+        raise ChoiceError("This DistilBERT has an extra matrix before the vocabulary; it has no twin here.")
     usual = {"dim": 768, "layers": 6, "heads": 12, "hidden": 3072, "length": 512, "vocab": 30522}
     return Config(
         **renamed_settings(theirs, SETTINGS, **usual), activation=ACTIVATIONS[theirs.get("activation", "gelu")], **FIXED

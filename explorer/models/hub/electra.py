@@ -17,7 +17,7 @@ APART = ("head_transform", "head_bias")  # of the head over the vocabulary, whic
 
 
 def fits(config: Config) -> bool:
-    """Whether this is a discriminator or a generator: a BERT with a width of its own for the embeddings, and another head."""
+    """Whether this is a discriminator or a generator: a BERT with a separate width for the embeddings, and another output layer."""
     head = {name: getattr(config, name) for name in APART} if config.replaced else {}
     known = {"embedding": config.embedding, "replaced": config.replaced, "generator": config.generator}
     right = config.replaced or (

@@ -13,7 +13,7 @@ from explorer.errors import ChoiceError
 from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, ask, sees_no_future, weights_of
 from explorer.models.model import NEVER_TRAINED, TextModel, follows, padded, untrained
 from explorer.nn import tap
-from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SilenceLayer, Tokens
+from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SetUnit, SilenceLayer, Tokens
 from explorer.text.tokenizers import Tokenizer
 
 HUGE = 10**6  # tokenizers that know no limit say so with a very large number
@@ -78,14 +78,17 @@ class HubModel(TextModel):
         places, what = self.adopted.places, type(self.module).__name__
         if isinstance(edit, PatchHidden):
             return "" if places.layers else f"the layers of {what} were not found."
+        if isinstance(edit, SetUnit):
+            reached = any(part == "feed-forward" and stream == edit.stream for _, stream, part in places.outs)
+            return "" if reached else f"the hidden units of its feed-forward layers were not found in {what}."
         if isinstance(edit, SilenceLayer):
             stream = "decoder" if edit.stream == "cross" else edit.stream
             known = {part for _, held, part in places.outs if held == stream or (held, stream) == ("cross", "decoder")}
             parts = {"attention", "feed-forward"} if edit.part is None else {edit.part}
             return "" if parts <= known else f"the end of {' and '.join(sorted(parts - known))} was not found in {what}."
         if isinstance(edit, (MovePositions, NoPositions)):
-            told = places.biased or any(stream == edit.stream for _, stream in places.positions)
-            reached = told and self.adopted.way == STAGES  # elsewhere distances may be told in ways that nobody can reach
+            positioned = places.biased or any(stream == edit.stream for _, stream in places.positions)
+            reached = positioned and self.adopted.way == STAGES  # elsewhere distances may enter in ways that cannot be reached
             return "" if reached else f"not every way in which {what} tells words their places was found."
         if self.adopted.way == WEIGHTS:
             return f"{what} hands out its attention weights, but lets nobody change them."
@@ -105,7 +108,7 @@ class HubModel(TextModel):
 
     @property
     def _parted(self) -> bool:
-        """Whether it is told which of two texts a token belongs to."""
+        """Whether it is given which of two texts a token belongs to."""
         known = "token_type_ids" in inspect.signature(self.module.forward).parameters
         return known and (getattr(self.module.config, "type_vocab_size", 0) or 0) > 1
 

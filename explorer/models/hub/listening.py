@@ -75,7 +75,7 @@ def eager_of(module: nn.Module) -> Eager:
 def recorded_attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **given: Any
 ) -> tuple[Tensor, Tensor]:
-    """The model's own attention, told to whoever listens: output [batch, query, head, dim] and weights [batch, head, query, key]."""
+    """The model's own attention, passed to whoever listens: output [batch, query, head, dim] and weights [batch, head, query, key]."""
     now = current.get()
     if now is None or id(module) not in now.streams:
         return eager_of(module)(module, query, key, value, mask, **given)
@@ -89,7 +89,7 @@ def recorded_attention(
     for which, made in made_by.items() if call.before == 1.0 else ():  # elsewhere a factor is all that comes between
         of = query if which == "q" else key
         tap.tap("projected", *name, **{which: made.unflatten(-1, (-1, of.shape[-1])).transpose(1, 2)})
-    tap.tap("attention", *name, **call.told(), weights=weights)
+    tap.tap("attention", *name, **call.stages(), weights=weights)
     if id(module) in now.projections:
         now.open[now.projections[id(module)]] = name
     else:
@@ -117,6 +117,7 @@ class AttentionCall:
 
     def edited(self, name: tuple[str, int]) -> tuple[Tensor, Tensor]:
         """The same with the edits that are in force at this place; where they change nothing, to the bit the same."""
+        self._set_vectors(name)
         scale = tap.edited("scale", *name, self.scale)
         if scale != self.scale:
             self.scale = scale
@@ -138,6 +139,13 @@ class AttentionCall:
         kept = tap.edited("context", *name, context)
         return out if kept is context else kept.transpose(1, 2).contiguous(), weights
 
+    def _set_vectors(self, name: tuple[str, int]) -> None:
+        """q, k and v after edits; q as it was before any factor."""
+        plain = self.q if self.before == 1.0 else self.q / self.before
+        q = tap.edited("vectors", *name, plain, "q")
+        self.q = self.q if q is plain else q * self.before
+        self.k, self.v = tap.edited("vectors", *name, self.k, "k"), tap.edited("vectors", *name, self.v, "v")
+
     @property
     def allowed(self) -> Tensor:
         """Who may see whom: [batch or 1, 1, query, key]."""
@@ -146,7 +154,7 @@ class AttentionCall:
         mask = self.mask[..., : self.k.shape[2]]
         return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
 
-    def told(self) -> dict[str, Any]:
+    def stages(self) -> dict[str, Any]:
         """What a record holds of it; q as it was before any factor."""
         sinks = self.given.get("s_aux")
         sinks = getattr(self.module, "sinks", None) if sinks is None else sinks
@@ -163,7 +171,7 @@ class AttentionCall:
 
 
 def _moved(bias: Tensor, name: tuple[str, int]) -> Tensor:
-    """What distances add [.., query, key], for words that are told another place, or none."""
+    """What distances add [.., query, key], for words that are given another position, or none."""
     where = torch.arange(bias.shape[-1], device=bias.device)
     places = tap.edited("places", *name, where)
     if places is None:

@@ -1,4 +1,4 @@
-"""What stands around attention in a Hugging Face model: its layers, sub-layers and positions, found by their places and names."""
+"""What surrounds attention in a Hugging Face model: its layers, sub-layers and positions, found by their places and names."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Modul
 
 
 def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dict[str, nn.Module]) -> None:
-    """W_O of an attention: a matrix of its own, or (in BERT and its kin) the one of the part beside it."""
+    """W_O of an attention: its own matrix, or (in BERT and its relatives) the one of the neighbouring module."""
     path, part, stream = at
     beside = path.rsplit(".", 1)[0]
     for base in (path, beside):
@@ -97,7 +97,7 @@ def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dic
 
 
 def _narrowing(layer: nn.Module, found: ModuleMap) -> list[nn.Module]:
-    """The last matrix of the feed-forward sub-layer, where it can be told by its name and is one."""
+    """The last matrix of the feed-forward sub-layer, where its name identifies it and it is one."""
     taken = {id(matrix) for matrix, *_ in found.outs}
     inside = [
         part
@@ -116,6 +116,8 @@ def hang(found: ModuleMap) -> list[Any]:
         held.append(layer.register_forward_hook(_leaving(stream)))
     for matrix, stream, part in found.outs:
         held.append(matrix.register_forward_hook(_out(stream, part)))
+        if part == "feed-forward":
+            held.append(matrix.register_forward_pre_hook(_units(stream)))
     held += [norm.register_forward_hook(_normed) for norm in found.norms]
     for matrix, attention, which in found.turning:
         held.append(matrix.register_forward_hook(_projected(id(attention), which)))
@@ -222,8 +224,21 @@ def _out(stream: str, part: str) -> Any:
     return hook
 
 
+def _units(stream: str) -> Any:
+    """Before the last matrix of a feed-forward layer: its hidden units."""
+
+    def hook(module: nn.Module, args: tuple[Any, ...]) -> Any:
+        now = current.get()
+        if now is None or not args or not isinstance(args[0], Tensor):
+            return None
+        changed = tap.edited("units", stream, now.states.get(stream, 0), args[0])
+        return None if changed is args[0] else (changed, *args[1:])
+
+    return hook
+
+
 def _placed(stream: str) -> Any:
-    """After a table of places, or of the turns of RoPE: each word gets what belongs to the place that it is told."""
+    """After a table of positions, or of the rotations of RoPE: each word gets the row of the position that it is given."""
 
     def hook(module: nn.Module, args: Any, out: Any) -> Any:
         if current.get() is None:

@@ -139,7 +139,7 @@ def _kind(place: str, error: Exception, here: bool) -> ExplorerError:
     """Why a configuration could not be had."""
     said = str(error)
     if "trust_remote_code" in said or "custom code" in said:
-        return ChoiceError(f"{place} needs code of its own to be run, and the explorer never runs code from a checkpoint.")
+        return ChoiceError(f"{place} needs its own code to be run, and the explorer never runs code from a checkpoint.")
     if "does not recognize this architecture" in said or "model type" in said:
         return ChoiceError(f"{place} is of an architecture that the installed transformers library does not know.")
     if here:
@@ -193,7 +193,7 @@ def class_of(config: Any) -> Any:
 
 
 def without_attention(kind: Any, config: Any) -> bool:
-    """Whether a class has no attention layers at all, by its configuration and the file that it stands in; nothing is built."""
+    """Whether a class has no attention layers at all, by its configuration and the file that defines it; nothing is built."""
     kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
     if kinds:
         looking = ("attention", "hybrid", "attn")  # a linear attention keeps one state and has no matrix of weights
@@ -227,13 +227,13 @@ def free_memory() -> int:
 def _weights(kind: Any, config: Any, place: str) -> tuple[Any, list[str]]:
     """The model with its weights, and the names of those that the checkpoint lacks."""
     try:
-        module, told = kind.from_pretrained(
+        module, report = kind.from_pretrained(
             place, config=config, dtype=torch.float32, attn_implementation="eager", use_safetensors=True,
             local_files_only=Path(place).is_dir(), trust_remote_code=False, output_loading_info=True,
         )  # fmt: skip
     except Exception as error:  # also what a quantised or otherwise unusual checkpoint lacks here
         raise FileError(f"The weights of {place} could not be read ({_first_line(error)}).") from error
-    return module, sorted(told["missing_keys"])
+    return module, sorted(report["missing_keys"])
 
 
 def _tokenizer(place: str) -> Any:

@@ -15,7 +15,7 @@ from explorer.models.transformer import TransformerModel
 def difference(model: TransformerModel, folder: Path, texts: Sequence[str]) -> tuple[str, float]:
     """The class that an exported `folder` names, and the largest gap between its scores of these texts and the model's own.
 
-    Both read all texts at once, padded, in float32. An encoder-decoder writes each text anew from itself.
+    Both read all texts at once, padded, in float32. An encoder-decoder reconstructs each text from itself.
     """
     import transformers
 

@@ -14,7 +14,7 @@ from explorer.nn.config import Config
 
 FIXED: dict[str, Any] = bert.FIXED | {"segments": 0, "next_sentence": False, "activation": "gelu"}
 SETTINGS = {ours: theirs for ours, theirs in bert.SETTINGS.items() if ours not in ("segments", "length")}
-PAD = 1  # places are counted from the id of padding: the first word stands in row 2 of their table
+PAD = 1  # places are counted from the id of padding: the first word has row 2 of their table
 SPARE, SEGMENT, PLACES = (
     PAD + 1,
     "roberta.embeddings.token_type_embeddings.weight",

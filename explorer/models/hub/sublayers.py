@@ -1,7 +1,7 @@
 """What each sub-layer of a Hugging Face model adds to the residual stream: listened to where the parts are found to add up to the bit.
 
 Nothing is assumed from names. In one small forward pass every norm and the last matrix of every sub-layer say what they were given
-and what they made. From these numbers follows where the norm stands; the sum of the parts must be what the layer hands out, to the
+and what they made. From these numbers follows where the norm is; the sum of the parts must be what the layer hands out, to the
 bit. Where it is not, the model keeps its blocks to itself, and says what was in the way.
 """
 
@@ -22,7 +22,7 @@ Plan = tuple["Sublayer", ...]
 
 @dataclass(frozen=True)
 class Sublayer:
-    """One sub-layer of a layer: which part it is, where its norm stands, and how that norm computes."""
+    """One sub-layer of a layer: which part it is, where its norm is, and how that norm computes."""
 
     part: str
     place: str  # post, pre or inside, as in our own models
@@ -61,7 +61,7 @@ class Heard:
 
 
 class Unclear(Exception):
-    """Why the parts of a layer cannot be told apart."""
+    """Why the parts of a layer cannot be distinguished."""
 
 
 def plan(heard: Heard, result: Tensor) -> Plan:
@@ -99,7 +99,7 @@ def _missing(heard: Heard, result: Tensor) -> str:
 
 
 def _beside(heard: Heard, result: Tensor) -> str:
-    """Whether the sub-layers read the same states, as in GPT-J: then no state stands between them."""
+    """Whether the sub-layers read the same states, as in GPT-J: then there is no state between them."""
     total = sum((out for _, _, out, _ in heard.outs), heard.given)
     side = len(heard.outs) > 1 and torch.allclose(total, result, atol=1e-5)
     return "its attention and feed-forward read the same states side by side, and not one after the other." if side else ""

@@ -18,7 +18,7 @@ USUAL = {"qk_norm": False, "embedding": 0, "replaced": False, "generator": 0}  #
 
 @dataclass(frozen=True)
 class WeightName:
-    """One weight under both names; `{}` stands for the layer. `ours` lists several where theirs is several in one."""
+    """One weight under both names; `{}` is the number of the layer. `ours` lists several where theirs is several in one."""
 
     theirs: str
     ours: tuple[str, ...]
@@ -55,7 +55,7 @@ class Twin:
 
     model_type: str
     preset: str
-    architectures: tuple[str, ...]  # the class that we export to stands first
+    architectures: tuple[str, ...]  # the class that we export to comes first
     fits: Callable[[Config], bool]
     to_theirs: Callable[[Config], dict[str, Any]]
     to_ours: Callable[[Mapping[str, Any]], Config]

@@ -37,7 +37,7 @@ def with_output_layer(model: TrainableModel, task: Task, labels: tuple[str, ...]
     check_task(body, task, plan)
     if isinstance(body, TransformerModel) and body.family == "decoder":
         body = knowing_marks(body, plan.seed)
-    output = output_of(body, task, labels)
+    output = with_choices(output_of(body, task, labels), plan)
     made = FinetunedModel(body, output, None if output.kind == "text" else output_layer(output, plan.seed))
     _take_pooler(made)
     _freeze(made, plan)
@@ -76,6 +76,29 @@ def output_of(body: TrainableModel, task: Task, labels: tuple[str, ...]) -> Outp
     if body.family == "decoder":
         return OutputConfig(**shape, pool="last")
     return OutputConfig(**shape, pool="first", bend=BENDS.get(body.preset, "tanh") if whole else "")
+
+
+def with_choices(output: OutputConfig, plan: FinetunePlan) -> OutputConfig:
+    """The output layer with what the plan says of it: which state stands for a text, and what answers for words."""
+    if plan.head != "linear":
+        if output.kind != "tags":
+            raise ChoiceError(f"head={plan.head!r} answers tasks about words, such as entities; {output.task!r} is none.")
+        if plan.head == "crf":
+            return replace(output, crf=True)
+        if not any(label.startswith("B-") for label in output.labels):
+            raise ChoiceError(
+                f"head={plan.head!r} looks for spans, and no tag of {output.task!r} begins with B-. Choose entities."
+            )
+        return replace(output, kind="spans", attentive=plan.head != "spans")
+    if not plan.pool or plan.pool == output.pool:
+        return output
+    if output.kind not in ("class", "number") or output.pool == "counts":
+        raise ChoiceError(f"pool={plan.pool!r} is for one answer about a whole text, read from states. Leave it out here.")
+    if output.pool == "last" and plan.pool == "first":
+        raise ChoiceError(
+            "pool='first' is for encoders: the first token of a decoder has read nothing of the text. Take last or mean."
+        )
+    return replace(output, pool=plan.pool)
 
 
 def check_task(body: TrainableModel, task: Task, plan: FinetunePlan) -> None:

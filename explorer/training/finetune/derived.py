@@ -8,6 +8,7 @@ from explorer.microworld.derived.acceptability import judged
 from explorer.microworld.derived.paraphrase import paraphrases
 from explorer.microworld.derived.questions import questions, summaries
 from explorer.training.finetune.microworld import SEED, TASKS
+from explorer.training.finetune.new_words import NEW_WORDS
 from explorer.training.finetune.task import LabelledExample, Questions, Task, TokenPosition
 
 SAME, GRADES = 5, 6  # the grade of one event told twice, and how many grades there are
@@ -29,7 +30,7 @@ def similarity(count: int, split: str, seed: int = SEED) -> Questions:
     return _whole(((pair.first, pair.second), str(pair.grade)) for pair in paraphrases(count, seed, split))
 
 
-def answers(count: int, split: str, seed: int = SEED) -> Questions:
+def answered_questions(count: int, split: str, seed: int = SEED) -> Questions:
     """Which stretch of the story answers the question? The places are the question and the answer."""
     texts: list[str] = []
     examples = []
@@ -72,8 +73,8 @@ DERIVED = {
         Task("acceptability", "sentence", "is this sentence right", acceptability, metric="Matthews"),
         Task("paraphrase", "pair", "do both tell the same event", paraphrase, join="compared"),
         Task("similarity", "graded", "how much do both share, 0 to 5", similarity, join="compared", metric="Spearman"),
-        Task("questions", "question", "which stretch is the answer", answers, metric="F1 of words"),
+        Task("questions", "question", "which stretch is the answer", answered_questions, metric="F1 of words"),
         Task("summary", "text", "what does a story come to", summary, metric="F1 of words"),
     )
 }
-EVERY_TASK = TASKS | DERIVED
+EVERY_TASK = TASKS | DERIVED | NEW_WORDS

@@ -68,7 +68,7 @@ def from_file(  # noqa: PLR0913  the public contract fixes these names
 
     `text`, `pair` (a second text) and `label` name columns of a CSV file with a first line of names, or fields of JSON objects.
     `kind` is what the labels are: "class", "number" (a grade), "token" (a list of tags, one for each word of a list of words),
-    "question" (`text` is the question, `pair` the text in which the label stands word for word) or "text" (the label is written).
+    "question" (`text` is the question, `pair` the text in which the label occurs word for word) or "text" (the label is written).
     `labels` fixes the labels that may occur.
     """
     if kind not in KINDS:
@@ -258,12 +258,12 @@ def _check_labels(path: Path, units: Iterable[tuple[LabelledExample, ...]], colu
 def _report(path: Path, reading: Reading, units: Sequence[tuple[LabelledExample, ...]], columns: Columns) -> str:
     """What was read, in one or two sentences."""
     held = max(1, round(HELD_OUT * len(units)))
-    told = f"{path.name}: {len(units):,} rows read ({', '.join(columns.names)}), {held:,} of them held out{_said(reading.left_out)}."
+    summary = f"{path.name}: {len(units):,} rows read ({', '.join(columns.names)}), {held:,} of them held out{_said(reading.left_out)}."
     if columns.kind in ("class", "token"):
         found = Counter(example.label for unit in units for example in unit)
-        told += " Labels: " + ", ".join(f"{label} {count:,}" for label, count in found.most_common(SHOWN))
-        told += f" and {len(found) - SHOWN} more." if len(found) > SHOWN else "."
-    return told
+        summary += " Labels: " + ", ".join(f"{label} {count:,}" for label, count in found.most_common(SHOWN))
+        summary += f" and {len(found) - SHOWN} more." if len(found) > SHOWN else "."
+    return summary
 
 
 def _said(left_out: Counter[str]) -> str:

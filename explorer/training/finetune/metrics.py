@@ -39,7 +39,7 @@ def accuracy(said: Sequence[str], gold: Sequence[str]) -> float:
 
 
 def tag_spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
-    """The spans of B- and I- tags: (first, behind the last, kind). An I- that continues nothing begins a span of its own."""
+    """The spans of B- and I- tags: (first, behind the last, kind). An I- that continues nothing begins a new span."""
     found, begin = set(), 0
     open_kind = ""
     for place, tag in enumerate([*tags, "O"]):

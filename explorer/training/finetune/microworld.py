@@ -16,7 +16,7 @@ EVERY = 5  # of the many sentences without a feeling, one in five is asked about
 
 
 @lru_cache(maxsize=8)
-def told(count: int, split: str, seed: int = SEED) -> tuple[Story, ...]:
+def labelled_stories(count: int, split: str, seed: int = SEED) -> tuple[Story, ...]:
     """So many stories of a split with their gold labels."""
     return tuple(labelled(count, seed, split))
 
@@ -25,7 +25,7 @@ def about_stories(ask: Callable[[int, Story], Iterator[LabelledExample]]) -> Cal
     """Questions about the same stories for every task, so that they are read only once."""
 
     def make(count: int, split: str, seed: int = SEED) -> Questions:
-        stories = told(count, split, seed)
+        stories = labelled_stories(count, split, seed)
         examples = tuple(example for number, story in enumerate(stories) for example in ask(number, story))
         return Questions(tuple(story.text for story in stories), examples)
 

@@ -1,4 +1,4 @@
-"""Many tasks learn at once on the same frozen layers: each has a mix of its own and a head of its own, and they share nothing else.
+"""Many tasks learn at once on the same frozen layers: each has its own mix of layers and its own output layer, and they share nothing else.
 
 The head is linear and sees each word by itself, or it is a GRU, which reads the words of a text before it answers.
 """
@@ -26,7 +26,7 @@ HEADS, WIDE = ("linear", "gru"), 32  # kinds of heads; how many numbers a GRU re
 class Frozen:
     """A task as a head meets it: what the layers say [example, place, layer, dim] and the right answers, to learn and to be asked.
 
-    `told` and `new` are the numbers of the texts that the examples are about, those of one text side by side: a GRU needs them.
+    `train_texts` and `new` are the numbers of the texts that the examples are about, those of one text side by side: a GRU needs them.
     """
 
     task: Task
@@ -34,7 +34,7 @@ class Frozen:
     gold: tuple[str, ...]
     test: np.ndarray
     asked: tuple[str, ...]
-    told: tuple[int, ...] = ()
+    train_texts: tuple[int, ...] = ()
     new: tuple[int, ...] = ()
 
     @property
@@ -95,10 +95,12 @@ def check_head(held: Frozen, head: str) -> None:
     """Refuse a head that there is not, or one that reads where there is nothing to read."""
     if head not in HEADS:
         raise unknown("head", head, HEADS)
-    if head == "gru" and (held.task.kind != "token" or len(held.told) != len(held.train) or len(held.new) != len(held.test)):
+    if head == "gru" and (
+        held.task.kind != "token" or len(held.train_texts) != len(held.train) or len(held.new) != len(held.test)
+    ):
         raise ChoiceError(
             f"A GRU reads the words of a text, so it needs a task about words and the text of each example; {held.task.name!r} is about "
-            f"one {held.task.kind}, with {len(held.told)} texts for {len(held.train)} examples."
+            f"one {held.task.kind}, with {len(held.train_texts)} texts for {len(held.train)} examples."
         )
 
 
@@ -115,7 +117,7 @@ class Learning:
             self.readers = {name: Reader(held, head) for name, held in tasks.items()}
         self._given = {name: torch.as_tensor(held.train) for name, held in tasks.items()}
         self._right = {name: _numbers(held) for name, held in tasks.items()}
-        self._texts = {name: torch.tensor(held.told) for name, held in tasks.items()}
+        self._texts = {name: torch.tensor(held.train_texts) for name, held in tasks.items()}
 
     def __iter__(self) -> Iterator[tuple[Mix, ...]]:
         weights = [weight for reader in self.readers.values() for weight in reader.parameters()]

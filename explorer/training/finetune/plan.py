@@ -12,8 +12,11 @@ from explorer.training.schedules import lr_share
 
 HOW = ("full", "last-k", "frozen", "lora", "scratch")
 LEAST = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0, "examples": 1, "asked": 1, "rank": 1}
+POOLED = ("first", "last", "mean")
+HEADS = ("linear", "crf", "spans", "attentive spans")  # what answers a task about words
 TOO_LONG = ("error", "cut", "skip")
-RATES = {"full": 1e-3, "last-k": 2e-3, "frozen": 1e-2, "lora": 5e-3, "scratch": 2e-3}
+# Measured by `explorer.studies.finetuning_rates` on the tiny bert; its card has the scores at every rate.
+RATES = {"full": 3e-3, "last-k": 1e-2, "frozen": 3e-2, "lora": 1e-2, "scratch": 3e-3}
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class FinetunePlan:
     warm: float = 0.1
     lm_weight: float = 0.0  # λ of L3 = L2 + λ·L1: how much a decoder goes on predicting the texts of the task
     rank: int = 8  # of low-rank adapters
+    pool: str = ""  # the state that stands for a text: first, last or mean; "" is what the family is used to
+    head: str = "linear"  # of a task about words: linear, crf, spans or attentive spans
     snapshots: int = 2
     checks: int = 4
     asked: int = 200  # so many held-out texts are asked about at a check
@@ -60,6 +65,10 @@ class FinetunePlan:
                 raise ChoiceError(f"{name}={value!r} must be a number of 0 or more (rate above 0, warm below 1).")
         if self.too_long not in TOO_LONG:
             raise unknown("way to treat long texts: too_long", self.too_long, TOO_LONG)
+        if self.pool and self.pool not in POOLED:
+            raise unknown("state that stands for a text: pool", self.pool, POOLED)
+        if self.head not in HEADS:
+            raise unknown("head", self.head, HEADS)
         last_layers(self.how)
         lr_share(self.schedule, 1, self.steps, self.warm)
 

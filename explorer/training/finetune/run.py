@@ -49,6 +49,7 @@ class FinetuneRun(Run[FinetunedModel]):
     ) -> None:
         self.model, self.task, self.plan, self.folder = model, task, plan, folder
         self.examples = with_targets(model, examples, plan.too_long)
+        self.report = reported(model, examples, self.examples, plan.too_long)
         self.stories = self.examples
         self.measure = self._checked
         self.processes = join_processes(model.device.type == "cpu")
@@ -128,7 +129,10 @@ class FinetuneRun(Run[FinetunedModel]):
         """Held-out texts of a split as the model reads them."""
         wanted = count or self.plan.asked
         return with_targets(
-            self.model, draw_labelled(self.task, wanted, split), "cut" if self.plan.too_long == "cut" else "skip"
+            self.model,
+            draw_labelled(self.task, wanted, split),
+            "cut" if self.plan.too_long == "cut" else "skip",
+            only_asked=True,
         )
 
     def score(self, split: str = "test", count: int | None = None) -> float:
@@ -151,6 +155,18 @@ class FinetuneRun(Run[FinetunedModel]):
         wanted = {"plan": asdict(self.plan), "architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
         enter(folder, wanted | {"tokenizer": {"sha256": tokens}, "output": asdict(self.model.output)})
         self._take_up(folder)
+
+
+def reported(model: FinetunedModel, given: Sequence[Labelled], kept: Sequence[TargetExample], too_long: str) -> str:
+    """What became of the labelled texts: how many are learned from, cut or left out because the model cannot read them whole."""
+    many = len(given) - len(kept)
+    cut = (
+        sum(max(map(len, rows)) > model.longest for rows in model.rows([one.asked for one in given]))
+        if too_long == "cut"
+        else 0
+    )
+    left = f"; left out: {many} with more than {model.longest} tokens (too_long='cut' keeps their beginnings)" if many else ""
+    return f"{len(kept)} labelled texts{left}{f'; cut to {model.longest} tokens: {cut}' if cut else ''}."
 
 
 def _filled(states: list[Tensor]) -> Tensor:

@@ -77,7 +77,7 @@ def both_ends(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
 
 
 def shared_words(texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
-    """No vectors at all: of the different words of two sentences, the share that stands in both."""
+    """No vectors at all: of the different words of two sentences, the share that is in both."""
     one, other = ([frozenset(plain_words(text)) for text in some] for some in (texts, others))
     return np.array([len(a & b) / max(1, len(a | b)) for a, b in zip(one, other, strict=True)])
 
@@ -99,7 +99,7 @@ def likeness(texts: Sequence[str], models: Sequence[tuple[str, TrainableModel]])
     """
     said = [text.strip() for text in texts if text.strip()]
     if not 2 <= len(said) <= MOST:
-        raise TextError(f"There are {len(said)} sentences. Give 2 to {MOST}, each on a line of its own.")
+        raise TextError(f"There are {len(said)} sentences. Give 2 to {MOST}, one on each line.")
     made, strange = [], []
     for way, model in models:
         if way not in WAYS:

@@ -37,7 +37,7 @@ class Pairs:
         return {*self.first, *self.second}
 
     def without(self, sentences: set[str]) -> Pairs:
-        """The pairs in which none of these sentences stands."""
+        """The pairs that contain none of these sentences."""
         kept = [n for n, pair in enumerate(zip(self.first, self.second, strict=True)) if not sentences & set(pair)]
         first, second = (tuple(side[n] for n in kept) for side in (self.first, self.second))
         return Pairs(first, second, self.gold[kept], self.classes)

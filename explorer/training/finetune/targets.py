@@ -13,7 +13,11 @@ from torch.nn import functional
 from explorer.errors import ChoiceError, TextError
 from explorer.models.finetuned import FinetunedModel, TaskBatch, stacked_rows
 from explorer.models.task_rows import TaskRow, cut_row
+from explorer.nn.crf import TagChain
+from explorer.nn.output_layers import WIDEST
+from explorer.nn.span_layer import legal
 from explorer.training.finetune.labelled import Labelled
+from explorer.training.finetune.metrics import tag_spans
 
 IGNORED = -100  # the target of a token that nobody asks about
 
@@ -23,7 +27,7 @@ class TargetExample:
     """A labelled text as its rows, and as the target that goes with the kind of output.
 
     A class: its number. A number: itself. Tags: one for each token, `IGNORED` but at the first token of a word. A span: its first
-    and its last token. A text: its tokens.
+    and its last token. Spans: the class of every span [first, width − 1], `IGNORED` where it holds a special token. A text: its tokens.
     """
 
     given: Labelled
@@ -31,8 +35,13 @@ class TargetExample:
     target: np.ndarray
 
 
-def with_targets(model: FinetunedModel, examples: Sequence[Labelled], too_long: str = "skip") -> tuple[TargetExample, ...]:
-    """Labelled texts as the model learns from them. Those that it cannot read are an error, are cut, or are left out."""
+def with_targets(
+    model: FinetunedModel, examples: Sequence[Labelled], too_long: str = "skip", *, only_asked: bool = False
+) -> tuple[TargetExample, ...]:
+    """Labelled texts as the model learns from them. Those that it cannot read are an error, are cut, or are left out.
+
+    A label that was not learned is an error; in texts that are `only_asked` it is one more that the model gets wrong.
+    """
     if too_long == "error":
         model.checked_rows([one.asked for one in examples])
     made = []
@@ -41,7 +50,7 @@ def with_targets(model: FinetunedModel, examples: Sequence[Labelled], too_long: 
             if too_long != "cut":
                 continue
             rows = [cut_row(row, model.longest) for row in rows]
-        target = target_of(model, one, rows[0])
+        target = np.array(IGNORED) if only_asked and _strange(model, one) else target_of(model, one, rows[0])
         if target is not None:
             made.append(TargetExample(one, rows, target))
     if not made:
@@ -49,6 +58,12 @@ def with_targets(model: FinetunedModel, examples: Sequence[Labelled], too_long: 
             f"{model.name} reads at most {model.longest} tokens, and none of the {len(examples)} texts is that short. Shorten them."
         )
     return tuple(made)
+
+
+def _strange(model: FinetunedModel, one: Labelled) -> bool:
+    """Whether a text has a label that the model has no output for."""
+    known = model.output.labels
+    return bool(known) and model.output.kind != "text" and not set(one.tags or (one.label,)) <= set(known)
 
 
 def target_of(model: FinetunedModel, one: Labelled, row: TaskRow) -> np.ndarray | None:
@@ -68,11 +83,24 @@ def target_of(model: FinetunedModel, one: Labelled, row: TaskRow) -> np.ndarray 
             raise ChoiceError(f"There is no label {label!r} to learn; there are: {', '.join(labels)}.")
     if kind == "class":
         return np.array(labels.index(one.label))
+    if kind == "spans":
+        return _span_classes(model, one, row)
     target = np.full(len(row), IGNORED)
     for place, tag in zip(row.first(one.asked.words).tolist(), one.tags, strict=True):
         if place >= 0:
             target[place] = labels.index(tag)
     return target if (target != IGNORED).any() else None
+
+
+def _span_classes(model: FinetunedModel, one: Labelled, row: TaskRow) -> np.ndarray:
+    """The class of every span of a row: 0, or that of a name which begins and ends with it."""
+    held = legal(torch.as_tensor(row.part >= 0)[None], WIDEST)[0].numpy()
+    target = np.where(held, 0, IGNORED)
+    for first, behind, kind in tag_spans(one.tags):
+        inside = row.inside(one.asked.words[first][0], one.asked.words[behind - 1][1])
+        if kind and 0 < len(inside) <= WIDEST:
+            target[inside[0], len(inside) - 1] = model.output.span_classes.index(kind)
+    return target
 
 
 def task_loss(
@@ -83,7 +111,9 @@ def task_loss(
     if model.output.kind == "text":
         return {"task": _text_loss(model, batch, [one.target for one in part])}
     held = model.states(batch) if states is None else states
-    losses = {"task": LOSSES[model.output.kind](model.layer(held, batch.real), [one.target for one in part])}
+    targets = [one.target for one in part]
+    scores, chain = model.layer(held, batch.real), model.layer.chain
+    losses = {"task": _chain_loss(chain, scores, targets) if chain is not None else LOSSES[model.output.kind](scores, targets)}
     if lm_weight:
         losses["lm"] = lm_weight * _next_words(model, batch, held)
     return losses
@@ -100,6 +130,26 @@ def _number_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
 def _tag_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
     return functional.cross_entropy(
         scores.flatten(0, 1), _side_by_side(targets, IGNORED, scores).flatten(), ignore_index=IGNORED
+    )
+
+
+def _chain_loss(chain: TagChain, scores: Tensor, targets: list[np.ndarray]) -> Tensor:
+    """The mean −log P of a text's tags, for each word: as a conditional random field takes it."""
+    losses, words = [], 0
+    for row, target in zip(scores, targets, strict=True):
+        there = np.flatnonzero(target != IGNORED)
+        losses.append(chain.loss(row[there], torch.as_tensor(target[there], device=scores.device)))
+        words += len(there)
+    return torch.stack(losses).sum() / words
+
+
+def _spans_loss(scores: Tensor, targets: list[np.ndarray]) -> Tensor:
+    """The mean −log P of the class of every span that holds no special token."""
+    right = np.full(scores.shape[:3], IGNORED, np.int64)
+    for n, target in enumerate(targets):
+        right[n, : len(target)] = target
+    return functional.cross_entropy(
+        scores.flatten(0, 2), torch.as_tensor(right, device=scores.device).flatten(), ignore_index=IGNORED
     )
 
 
@@ -132,4 +182,4 @@ def _side_by_side(rows: list[np.ndarray], fill: int, like: Tensor) -> Tensor:
     return torch.as_tensor(made, device=like.device)
 
 
-LOSSES = {"class": _class_loss, "number": _number_loss, "tags": _tag_loss, "span": _span_loss}
+LOSSES = {"class": _class_loss, "number": _number_loss, "tags": _tag_loss, "spans": _spans_loss, "span": _span_loss}

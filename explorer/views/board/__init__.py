@@ -1,1 +1,1 @@
-"""The board: one instrument that steps through a forward pass, in a notebook, on a page and in a file of its own."""
+"""The board: one instrument that steps through a forward pass, in a notebook, on a page and in a single file."""

@@ -16,18 +16,19 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.records import Attention, Block, Tokens, Trace
+from explorer.records import Attention, Block, DecodingStep, Edit, Tokens, Trace
+from explorer.views.board.beams import moments
 from explorer.views.board.stations import prose, stations_of
 
 VERSION = 1
 BUDGET = 24_000_000  # bytes of a buffer that is sent to a page of this machine
-IN_A_FILE = 720_000  # bytes of a buffer in a file: with the module, packed and in letters, it stays below 1 MB
-PACKED = 0.55  # a map of bytes packs so much better than other numbers that it counts as this share of them
+IN_A_FILE = 600_000  # bytes of a buffer in a file: with the module, packed and in letters, it stays below 1 MB
+PACKED = 0.3  # a map of differences packs so much better than other numbers that it counts as this share of them
 LIMIT = 512  # tokens: beyond it a cell is smaller than a dot of the screen
 POOLED = 64  # a map of one head in the overview has at most this many rows and columns
 FINE, COARSE = 255, 63  # the steps of a map; the coarse ones pack better
 EXACT = 128  # tokens up to which the model's own weights travel in full
-TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1"}
+TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "d1": "u1"}  # d1: bytes, each row less the row above it, modulo 256
 
 
 @dataclass
@@ -50,12 +51,17 @@ class _Buffer:
         raw += b"\0" * (-len(raw) % 8)
         self.parts.append(raw)
         self.size += len(raw)
-        self.spent += len(raw) * (PACKED if kind == "u1" else 1)
+        self.spent += len(raw) * (PACKED if kind == "d1" else 1)
         return [kind, self.size - len(raw), list(np.shape(array))]
 
 
-def pack(trace: Trace, *, budget: int = BUDGET, first: tuple[str, int] | None = None) -> bytes:
-    """The buffer of a trace. `first` is the (stream, layer) that is kept in full before all others when the budget is short."""
+def pack(
+    trace: Trace, *, budget: int = BUDGET, first: tuple[str, int] | None = None, steps: Sequence[DecodingStep] = ()
+) -> bytes:
+    """The buffer of a trace. `first` is the (stream, layer) that is kept in full before all others when the budget is short.
+
+    `steps` are those of the decoding that wrote the text of the trace.
+    """
     _check(trace)
     order = sorted(trace.attention, key=lambda held: (held.stream, held.layer) != first)
     exact = sum(_size(trace, held) for held in order) <= budget
@@ -63,7 +69,8 @@ def pack(trace: Trace, *, budget: int = BUDGET, first: tuple[str, int] | None = 
     sites = {(held.stream, held.layer): _overview(buffer, trace, held) for held in trace.attention}
     for held in order:
         sites[held.stream, held.layer] |= _close_up(buffer, trace, held)
-    data = _joined(_header(buffer, trace, _walked(sites)), b"".join(buffer.parts))
+    header = _header(buffer, trace, _walked(sites)) | {"decoding": moments(trace, steps)}
+    data = _joined(header, b"".join(buffer.parts))
     return data + b"\0" * (-len(data) % 8)
 
 
@@ -82,10 +89,10 @@ def pack_series(traces: Sequence[Trace], labels: Sequence[str], *, budget: int =
     return _joined({"version": VERSION, "series": series}, b"".join(buffers))
 
 
-def hosted(data: bytes, **told: Any) -> bytes:
+def hosted(data: bytes, **host: Any) -> bytes:
     """The same buffer with a word from its host: light or dark, where to begin, a stamp that changes with the data."""
     size = int.from_bytes(data[:4], "little")
-    header = {**json.loads(data[4 : 4 + size]), "host": {**told, "stamp": zlib.crc32(data)}}
+    header = {**json.loads(data[4 : 4 + size]), "host": {**host, "stamp": zlib.crc32(data)}}
     return _joined(header, data[4 + size :])
 
 
@@ -132,8 +139,8 @@ def _header(buffer: _Buffer, trace: Trace, sites: list[dict[str, Any]]) -> dict[
 
 
 def _said(edit: object) -> str:
-    """An edit by its name: "edited: SilenceHead"."""
-    return f"edited: {type(edit).__name__}"
+    """An edit in its own words: "edited: head 1 of layer 0 silenced"."""
+    return f"edited: {getattr(edit, 'label', type(edit).__name__)}"
 
 
 def _tokens(tokens: Tokens) -> dict[str, Any]:
@@ -175,7 +182,7 @@ def _overview(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
         "heads": held.heads,
         "scale": float(held.scale),
         "softcap": held.softcap,
-        "map": buffer.put(maps, "u1"),
+        "map": buffer.put(np.diff(maps, axis=1, prepend=np.uint8(0)), "d1"),
         "highest": highest,
         "steps": steps,
         "stations": stations_of(held, blocks, last=last, speaks=speaks and _speaks(trace)),
@@ -258,7 +265,7 @@ def _keeps_weights(held: Attention) -> bool:
 
 
 def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
-    """All that happens in one attention and around it; without what stands around it, or nothing, where that does not fit."""
+    """All that happens in one attention and around it; without what surrounds it, or nothing, where that does not fit."""
     wide = 2 if buffer.floats == "f2" else 4
     core = [a for a in _attention_arrays(held).values() if a is not None]
     least = wide * sum(array.size for array in core)
@@ -270,12 +277,19 @@ def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
     sinks = None if held.sinks is None else [float(value) for value in np.asarray(held.sinks, float).reshape(-1)]
     found: dict[str, Any] = {name: buffer.put(array) for name, array in _attention_arrays(held).items()}
     found |= {"close": True, "weights": buffer.put(held.weights, "f4") if kept else None, "sinks": sinks}
-    found |= {"allowed": _allowed(buffer, held.allowed), "blocks": []}
+    found |= {"allowed": _allowed(buffer, held.allowed), "blocks": [], "z": buffer.put(_changed_contexts(held))}
     if not full:
         return found | {"stations": _looking(held)}
     outer = {name: buffer.put(array) for name, array in _outer_arrays(trace, held).items()}
     blocks = [_packed_block(buffer, block) for block in _blocks(trace, held)]
     return found | outer | {"blocks": blocks, "embedded": _embedded(buffer, trace, held)}
+
+
+def _changed_contexts(held: Attention) -> np.ndarray | None:
+    """What the heads hand on, where an edit makes it other than weights times values: [head, query, dim]."""
+    if held.v is None or not any(type(edit).on_context is not Edit.on_context for edit in held.edited):
+        return None
+    return np.stack([held.stage("context", head) for head in range(held.heads)])
 
 
 def _looking(held: Attention) -> list[str]:

@@ -28,7 +28,7 @@ class Station:
 NUMBERS = (
     "You may conclude that the model computed with exactly these numbers. You may not conclude what a single dimension means."
 )
-NORMS = "You may conclude that every token now has the same spread. You may not conclude that a dimension stretched by γ is important."
+NORMS = "You may conclude that all tokens now have the same spread. You may not conclude that a dimension stretched by γ is important."
 
 STATIONS = {
     station.id: station
@@ -56,7 +56,7 @@ STATIONS = {
         Station(
             "qkv",
             "q, k, v",
-            "Each token asks, offers and carries",
+            "Each token gets a query, a key and a value",
             "q = x W_Q   k = x W_K   v = x W_V",
             "q, k, v = x @ Wq, x @ Wk, x @ Wv",
             "Three matrices make a query, a key and a value of {d} numbers out of every x. Keys lie on their side: columns are tokens.",
@@ -110,7 +110,7 @@ STATIONS = {
             "s_ij + b_ij",
             "scores = scores + bias",
             "This model knows positions by a number that is added to each score.",
-            "You may conclude what the position adds. You may not conclude that near tokens win: the words have their say as well.",
+            "You may conclude what the position adds. You may not conclude that near tokens get most weight: the words count as well.",
             600,
         ),
         Station(
@@ -126,10 +126,10 @@ STATIONS = {
         Station(
             "softmax",
             "softmax",
-            "Each row becomes shares of 1",
+            "Each row becomes weights with sum 1",
             "α_ij = e^s_ij / Σ_m e^s_im",
             "weights = np.exp(scores) / np.exp(scores).sum(1)",
-            "Every row on its own: exponents are positive, and dividing by their sum makes them shares.",
+            "Each row separately: e to the power of a score is positive, and divided by the sum of its row it becomes a weight.",
             "You may conclude how much of each value is taken along. You may not conclude that the output depends on it to that degree.",
             900,
         ),
@@ -139,7 +139,7 @@ STATIONS = {
             "Values flow along the weights",
             "z_i = Σ_j α_ij v_j",
             "z = weights @ v",
-            "The values of all tokens, each as strong as its share, are added up.",
+            "The values of all tokens are multiplied by their weights and added up. Drag a weight up or down, or move its slider, and the sum follows.",
             "You may conclude what this head carries to a token. You may not conclude that later layers use it.",
             1400,
         ),
@@ -169,7 +169,7 @@ STATIONS = {
             "What attention found is normalised",
             "(o − μ) / σ · γ + β",
             "o = (o - mean) / deviation * gain + shift",
-            "This model normalises what the sub-layer made, before it is added.",
+            "This model normalises the output of the sub-layer before it is added.",
             NORMS,
             500,
         ),
@@ -179,7 +179,7 @@ STATIONS = {
             "The input is added again",
             "x + o",
             "total = x + o",
-            "A ghost of x joins: nothing is overwritten, each token keeps its vector and gains something.",
+            "A copy of x joins: nothing is overwritten; each token keeps its vector, and something is added to it.",
             NUMBERS,
             500,
         ),
@@ -199,7 +199,7 @@ STATIONS = {
             "Each token is normalised again",
             "(x − μ) / σ · γ + β",
             "h = (x - mean) / deviation * gain + shift",
-            "Before the feed-forward layer, every token on its own.",
+            "Before the feed-forward layer, each token separately.",
             NORMS,
             500,
         ),
@@ -210,7 +210,7 @@ STATIONS = {
             "u = f(x W₁ + b₁)",
             "u = activation(x @ W1 + b1)",
             "Each token separately: many more dimensions, of which the activation lets some through.",
-            "You may conclude which units are active here. You may not conclude that one unit stands for one idea.",
+            "You may conclude which units are active here. You may not conclude that one unit represents one idea.",
             700,
         ),
         Station(
@@ -229,7 +229,7 @@ STATIONS = {
             "What the feed-forward layer made is normalised",
             "(h − μ) / σ · γ + β",
             "h = (h - mean) / deviation * gain + shift",
-            "This model normalises what the sub-layer made, before it is added.",
+            "This model normalises the output of the sub-layer before it is added.",
             NORMS,
             500,
         ),
@@ -239,7 +239,7 @@ STATIONS = {
             "The input is added again",
             "x + h",
             "total = x + h",
-            "A ghost of what entered the feed-forward layer joins what it made.",
+            "A copy of what entered the feed-forward layer is added to its output.",
             NUMBERS,
             500,
         ),
@@ -249,7 +249,7 @@ STATIONS = {
             "The sum is normalised",
             "(x − μ) / σ · γ + β",
             "x = (total - mean) / deviation * gain + shift",
-            "Every token on its own, as before.",
+            "Each token separately, as before.",
             NORMS,
             500,
         ),
@@ -285,7 +285,7 @@ ORDERS = {
 
 
 def stations_of(attention: Attention, blocks: Sequence[Block], *, last: bool, speaks: bool) -> list[str]:
-    """The stations of one attention and of what stands around it, in the order in which this model takes them."""
+    """The stations of one attention and of what surrounds it, in the order in which this model takes them."""
     if attention.q is None:
         looks = ["softmax"]
     else:

@@ -1,4 +1,4 @@
-"""A board that stands still: one head of one layer as SVG, for a saved notebook without a kernel, and for print."""
+"""A board that does not move: one head of one layer as SVG, for a saved notebook without a kernel, and for print."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import anywidget
 import traitlets
 
 from explorer.errors import ChoiceError, unknown
-from explorer.records import Trace
+from explorer.records import DecodingStep, Trace
 from explorer.views import theme
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import BUDGET, IN_A_FILE, pack, pack_series
@@ -27,15 +27,20 @@ class Board(anywidget.AnyWidget):
     mode = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
-        self, traces: Sequence[Trace], labels: Sequence[str] = (), mode: str = "", view: dict[str, Any] | None = None
+        self,
+        traces: Sequence[Trace],
+        labels: Sequence[str] = (),
+        steps: Sequence[DecodingStep] = (),
+        mode: str = "",
+        view: dict[str, Any] | None = None,
     ) -> None:
-        self.traces, self.labels = tuple(traces), tuple(labels)
+        self.traces, self.labels, self.steps = tuple(traces), tuple(labels), tuple(steps)
         super().__init__(data=self._packed(BUDGET, view), view=view or {}, mode=mode)
 
     def _packed(self, budget: int, view: dict[str, Any] | None) -> bytes:
         if self.labels:
             return pack_series(self.traces, self.labels, budget=budget)
-        return pack(self.traces[0], budget=budget, first=_first(view))
+        return pack(self.traces[0], budget=budget, first=_first(view), steps=self.steps)
 
     def page(self) -> str:
         """The board as one HTML page, as `ex.save(board, "x.html")` writes it."""
@@ -59,12 +64,20 @@ def _first(view: dict[str, Any] | None) -> tuple[str, int] | None:
     return (str(view["stream"]), int(view.get("layer", 0))) if view and "stream" in view else None
 
 
-def board(trace: Trace | Sequence[Trace], *, labels: Sequence[object] = (), mode: str = "", **view: Any) -> Board:
+def board(
+    trace: Trace | Sequence[Trace],
+    *,
+    labels: Sequence[object] = (),
+    steps: Sequence[DecodingStep] = (),
+    mode: str = "",
+    **view: Any,
+) -> Board:
     """A forward pass as one instrument to step through: in JupyterLab, or saved with `ex.save(board, "x.html")`.
 
     Space plays, the arrow keys step, a click holds a cell, ? lists the keys. Several traces, each with its label, are a series to
-    move along with T: one text at several steps of a training, or a text as it grows. `view` is where the board begins: stream,
-    layer, head, station (such as "softmax"), row, col. `mode` is "light" or "dark"; without it the board follows the notebook or
+    move along with T: one text at several steps of a training, or under several masks. A decoder's text is written again, token by
+    token, with D; `steps`, those of the decoding that wrote it, add the best beams. `view` is where the board begins: stream, layer,
+    head, station (such as "softmax"), row, col. `mode` is "light" or "dark"; without it the board follows the notebook or
     the reader.
 
     >>> ex.board(ex.trace(ex.load("bert"), "It was tired.", blocks=True), station="softmax").view["station"]
@@ -82,7 +95,7 @@ def board(trace: Trace | Sequence[Trace], *, labels: Sequence[object] = (), mode
     if view and "stream" not in view and isinstance(traces[0], Trace) and traces[0].attention:
         view = {"stream": traces[0].attention[0].stream, "layer": 0, **view}
     named = [str(label) for label in labels] or [str(number) for number in range(1, len(traces) + 1)]
-    return Board(traces, named if several else (), mode, view)
+    return Board(traces, named if several else (), tuple(steps), mode, view)
 
 
 VIEW = ("stream", "layer", "head", "station", "row", "col")

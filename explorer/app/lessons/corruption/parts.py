@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.app.call import Call
-from explorer.app.controls import model_of
+from explorer.app.controls import made, model_of, opened, read
+from explorer.app.lessons.corruption import questions
+from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
+from explorer.records import Exercise
 
 BERT = model_of("bert")
 TOKENIZER = Call("text.with_sentinels", BERT.attr("tokenizer"))  # with T5's sentinels
@@ -47,3 +50,16 @@ def judged(text: str, strategy: str, seed: int, **options: Any) -> Call:
 def measured(what: str) -> Call:
     """The curves of one measure, for the trainings with and without 80/10/10."""
     return Call(Call("lesson", "corruption").attr("part"), Call("result", "planted"), what)
+
+
+def first_hidden(words: list[str]) -> int:
+    """The word that is hidden first: the one that the story of the lesson turns on, or the one in the middle."""
+    return next((n for n, word in enumerate(words) if word == "tired"), len(words) // 2)
+
+
+def asked(text: str, seed: int) -> tuple[Exercise, ...]:
+    """The exercises on this text."""
+    model = opened("bert")
+    first = first_hidden(list(written_words(model.tokens(text), model.tokenizer)))
+    counts = made((counted("span_lengths", text, "spanbert"), counted("gap_sentences", text)))
+    return questions.exercises(read(corrupted(text, "mlm", seed)), made(guessed(text, (first,))), *counts)

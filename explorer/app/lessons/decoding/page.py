@@ -1,55 +1,39 @@
 """Lesson 12. Decoding: how a text is written once a model is trained, step by step."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import opened, read, usable
-from explorer.app.exercises import deck, exercises, plain, predict
+from explorer.app.controls import opened, read
+from explorer.app.exercises import plain, predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
+from explorer.app.lessons.decoding import sections
 from explorer.app.lessons.decoding.beam_contest import section
-from explorer.decoding import ORDERS
 from explorer.views import VIEWS, theme
 
-st.title("Decoding, step by step")
-with st.container(horizontal=True):
-    st.latex(r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i})", width=380)
-    st.latex(r"|V|^L \text{ texts}", width=160)
-st.markdown(
-    "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*. The lecture's "
-    "arg max is over all texts, too many to try; every strategy below avoids that."
-)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    name = st.segmented_control("Model", ["gpt", "gpt2"], default="gpt", required=True, key="writer", bind="query-params")
-    text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params", width=620)
-    pieces = st.slider("Tokens to write", 2, 40, 12, key="pieces", bind="query-params", width=220)
-model = opened(name)
-record = read(desk.distribution(name, text, ()))
-
-st.header("P(y), token by token", divider="blue")
-best = desk.written(name, text, "greedy", "greedy", max_tokens=pieces)
-greedy = read(best)
-st.markdown("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
-web.show(VIEWS["chain"], best)
-
-st.header("Which token comes next?", divider="blue")
-st.markdown(
-    "Move temperature and the cuts. **Click a bar** (or a name below it) to force this token and continue from there: you are the decoder."
-)
-said = read(lambda: desk.chosen_pieces("path"))
-next_token = desk.distribution(name, text, said)
-here = read(next_token)
+EARLY = {"no": False, "yes": True, "never": "never"}
 
 
-def clicked(point: dict[str, Any]) -> None:
-    """Continue with the token of the clicked bar."""
-    desk.choose("path", (*said, int(here.ids[int(point["y"])])))
+def chain() -> None:
+    """Greedy decoding, token by token."""
+    best = desk.written(name, text, "greedy", "greedy", max_tokens=pieces)
+    read(best)
+    st.markdown("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
+    web.show(VIEWS["chain"], best)
 
 
-def bars() -> None:
-    """The bars, and buttons to continue and go back."""
+def bars(said: tuple[int, ...]) -> None:
+    """The next token, and buttons to continue with one of them and to go back."""
+    next_token = desk.distribution(name, text, said)
+    here = read(next_token)
+
+    def clicked(point: dict[str, Any]) -> None:
+        desk.choose("path", (*said, int(here.ids[int(point["y"])])))
+
     web.show(VIEWS["next-piece"], next_token, key=str(len(said)), click=clicked)
     with st.container(horizontal=True):
         for rank in range(8):
@@ -57,32 +41,53 @@ def bars() -> None:
             st.button(label, key=f"force.{rank}", on_click=desk.choose, args=("path", (*said, int(here.ids[rank]))))
         st.button("Back", key="force.back", on_click=desk.choose, args=("path", said[:-1]), disabled=not said)
         st.button("From the start", key="force.none", on_click=desk.choose, args=("path", ()), disabled=not said)
+    desk.computed(name, text, said)
 
 
-if said:
-    st.markdown(f"Your text: {plain(text)} **{plain(model.tokenizer.decode(said))}**")
-    bars()
-else:
-    predict(lesson.next_question(here), f"guess.next.{name}.{text}", bars)
-
-st.header("The tree of beam search", divider="blue")
-st.markdown("**Click a node** to force the text that leads to it, and let the search branch from there.")
-with st.container(horizontal=True):
-    beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=200)
-    split = [n for n in (1, 2, 4) if beams % n == 0]
-    groups = st.segmented_control("Groups", split, default=1, required=True, key=f"groups of {beams}")
-    penalty = st.select_slider(
-        "Length penalty (power of n)", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240
+def next_tokens() -> None:
+    """Which token comes next, after a guess."""
+    st.markdown(
+        "Move temperature and the cuts. **Click a bar** (or a name below it) to force this token and continue from there: you "
+        "are the decoder."
     )
-    early = st.segmented_control("Early stopping", [False, True, "never"], default=False, required=True, key="early")
-options: dict[str, Any] = {"beams": beams, "max_tokens": pieces, "length_penalty": penalty, "early_stopping": early}
-strategy = "beam" if groups == 1 else "diverse-beam"
-options |= {} if groups == 1 else {"groups": groups}
-options |= {"force": dict(enumerate(said))} if said else {}
-search = desk.steps(name, text, strategy, **options)
-searched = read(search)
-if said:
-    st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
+    said = read(lambda: desk.chosen_pieces("path"))
+    if said:
+        st.markdown(f"Your text: {plain(text)} **{plain(model.tokenizer.decode(said))}**")
+        bars(said)
+    else:
+        here = read(desk.distribution(name, text, ()))
+        predict(lesson.next_question(here), f"guess.next.{name}.{text}", partial(bars, ()))
+
+
+def search_settings() -> tuple[str, dict[str, Any]]:
+    """The settings of the search."""
+    with st.container(horizontal=True):
+        beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=200)
+        split = [n for n in (1, 2, 4) if beams % n == 0]
+        if st.session_state.get("groups", 1) not in split:
+            del st.session_state["groups"]
+        groups = st.segmented_control("Groups", split, default=1, required=True, key="groups", bind="query-params")
+        penalty = st.select_slider(
+            "Length penalty (power of n)", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240
+        )
+        early = st.segmented_control(
+            "Early stopping", list(EARLY), default="no", required=True, key="early", bind="query-params"
+        )
+    options = {"beams": beams, "max_tokens": pieces, "length_penalty": penalty, "early_stopping": EARLY[early]}
+    return ("beam", options) if groups == 1 else ("diverse-beam", options | {"groups": groups})
+
+
+def searching() -> None:
+    """The tree of beam search."""
+    st.markdown("**Click a node** to force the text that leads to it, and let the search branch from there.")
+    strategy, options = search_settings()
+    said = read(lambda: desk.chosen_pieces("path"))
+    if said:
+        options |= {"force": dict(enumerate(said))}
+        st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
+    search = desk.steps(name, text, strategy, **options)
+    read(search)
+    web.show(VIEWS["tree"], search, click=followed)
 
 
 def followed(point: dict[str, Any]) -> None:
@@ -91,59 +96,30 @@ def followed(point: dict[str, Any]) -> None:
         desk.choose("path", tuple(int(piece) for piece in at.split(".")))
 
 
-web.show(VIEWS["tree"], search, click=followed)
-
-st.header("Does beam search help?", divider="blue")
-st.markdown(
-    "Sixteen new stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too."
+page = LessonPage(
+    "Decoding, step by step",
+    "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*. The lecture's "
+    "arg max is over all texts, too many to try; every strategy below avoids that.",
+    (r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i})", r"|V|^L \text{ texts}"),
 )
-section(name)
+with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+    name = st.segmented_control("Model", ["gpt", "gpt2"], default="gpt", required=True, key="writer", bind="query-params")
+    text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
+    pieces = st.slider("Tokens to write", 2, 40, 12, key="pieces", bind="query-params", width=220)
+model = opened(name)
+record = read(desk.distribution(name, text, ()))
 
-
-@st.fragment
-def side_by_side() -> None:
-    """The strategies, each with its text; another seed redraws only this section."""
-    st.header("Strategies side by side", divider="blue")
-    st.markdown("  \n".join(desk.said()))
-    seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=180))
-    web.show(VIEWS["written"], usable(desk.beside(name, text, seed, pieces)))
-
-
-side_by_side()
-
-st.header("Every possible text", divider="blue")
-st.markdown(
-    "With six tokens and four positions all texts can be tried. The six tokens are the most probable next tokens of the prompt."
+page.parts(
+    PagePart("Which token comes next?", next_tokens, "Next token"),
+    PagePart("P(y), token by token", chain, "Greedy"),
+    PagePart("The tree of beam search", searching, "Beams"),
+    PagePart("Does beam search help?", partial(section, name), "Contest"),
+    PagePart("Strategies side by side", partial(sections.side_by_side, name, text, pieces), "Strategies"),
+    PagePart(
+        "Every possible text", partial(sections.every_text, name, text, [int(piece) for piece in record.ids[:6]]), "All texts"
+    ),
+    PagePart("Looking at the source while writing", sections.translating, "Translation"),
+    PagePart("What is computed, and what is reused", sections.cache, "Cache"),
+    PagePart("A masked language model writes too", sections.masked, "Blanks"),
+    asking(lambda: sections.asked(name, text, pieces), "decoding.exercise", lesson.DECK, lesson.NOTATION),
 )
-among = [int(piece) for piece in record.ids[:6]]
-tried = desk.everything(name, text, among)
-read(tried)
-web.show(VIEWS["written"], tried, key="tiny")
-
-st.header("Looking at the source while writing", divider="blue")
-source = st.text_input("An English sentence for the translator", lesson.SOURCE, key="source", bind="query-params", width=620)
-watching = desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
-seen = read(watching)
-st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
-st.caption(lesson.GENDER)
-web.show(VIEWS["growing"], watching, steps="step")
-
-st.header("What is computed, and what is reused", divider="blue")
-web.show(VIEWS["cache"], watching)
-
-
-@st.fragment
-def masked() -> None:
-    """A masked language model fills blanks, in one order or another."""
-    st.header("A masked language model writes too", divider="blue")
-    blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
-    order = st.segmented_control("Order", list(ORDERS), default="confident", required=True, key="order")
-    filled = desk.steps("bert", blanks, "fill", order=order)
-    read(filled)
-    web.show(VIEWS["filling"], filled)
-
-
-masked()
-
-exercises(lesson.exercises(greedy, record, searched, seen), "decoding.exercise")
-deck(lesson.DECK, lesson.NOTATION)

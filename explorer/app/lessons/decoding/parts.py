@@ -6,9 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from explorer.app import board
 from explorer.app.call import Call
-from explorer.app.controls import model_of
+from explorer.app.controls import model_of, opened, read
 from explorer.decoding import STRATEGIES
+from explorer.records import Trace
 
 Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
 
@@ -61,6 +63,43 @@ def everything(name: str, text: str, among: list[int]) -> tuple[Call, ...]:
 def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
     """The next token, after a text and the tokens that were chosen since."""
     return Call("decoding.distribution", model_of(name), text, **({"prefix": list(said)} if said else {}))
+
+
+def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
+    """One pass over a text and the tokens that were chosen since."""
+    if not said:
+        return Call("trace", model_of(name), text, blocks=True)
+    ids = [*opened(name).tokens(text).ids.tolist(), *said]
+    return Call("trace", model_of(name), ids, blocks=True)
+
+
+def translated(source: str, watching: Call) -> Call:
+    """One pass over a sentence and its translation."""
+    written = Call("list", watching.attr("steps").item(-1).attr("ids"))
+    return Call("trace", model_of("transformer"), source, target=written, blocks=True)
+
+
+def computed(name: str, text: str, said: tuple[int, ...]) -> None:
+    """The pass that the next token's probabilities come from, on the board; its bars can be clicked as well."""
+
+    def onward(trace: Trace, row: int, rank: int) -> None:
+        assert trace.top is not None
+        kept = max(0, row + 1 - (len(trace.source) - len(said)))  # what came after that row is dropped
+        choose("path", (*said[:kept], int(trace.top.ids[row, rank])))
+
+    st.markdown("What this distribution was computed from. The bars at the last station can be clicked as well.")
+    call = passed(name, text, said)
+    last = {"stream": "decoder", "layer": opened(name).config.layers - 1, "head": 0, "station": "next"}
+    board.show(call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward)
+
+
+def rewritten(source: str, watching: Call) -> None:
+    """A translation, written once more on the board with its best beams."""
+    st.markdown(
+        "Press **D** to write it once more, token by token, and go to the last station for the best beams after each step."
+    )
+    begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
+    board.show(translated(source, watching), key="writing.board", first=begin, steps=watching.attr("steps"))
 
 
 def watched(name: str, text: str, strategy: str, **options: Any) -> Call:

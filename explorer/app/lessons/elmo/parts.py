@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.app.call import Call
-from explorer.app.controls import model_of
+from explorer.app.controls import made, model_of
 from explorer.models.store import models
 
 USES = 60
@@ -40,3 +40,8 @@ def expected(text: str) -> Call:
 def used(word: str) -> Call:
     """A word in many stories, each with its gold sense."""
     return Call("analysis.contexts", elmo(), word, Call("microworld.uses", word, USES))
+
+
+def filters() -> list[int]:
+    """How many filters of each width read the letters."""
+    return [many for _, many in made(elmo()).config.filters]

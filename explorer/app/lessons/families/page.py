@@ -6,128 +6,126 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import board, web
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, warn_of_unseen
-from explorer.app.exercises import deck, exercises, predict
+from explorer.app.exercises import predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts
 from explorer.app.lessons.families import questions as lesson
 from explorer.views import VIEWS
 
-st.title("Three families")
-st.markdown(
-    "An encoder, a decoder and an encoder–decoder are built of the same blocks. They differ in their attention masks, in whether there "
-    "is cross-attention to a second text, and therefore in their training objectives."
-)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
-    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
-family = opened(name).family
-
-st.header("The same weights under other masks", divider="blue")
-known = read(parts.under(name, text))
-warn_of_unseen(known.traces["its own"].source)
+INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
 
 
 def show_masks() -> None:
     """The mask, the attention weights and the loss: on this text, then on new stories."""
+    side = "encoder" if family == "encoder" else "decoder"
+    st.markdown(
+        "**T** moves to the next mask, or drag the moment below the board: watch the weights, and who takes part in a sum."
+    )
+    board.series(parts.masks(name, text), key="masks.board", first={"stream": side, "layer": 0, "station": "softmax"})
     web.show(VIEWS["under-masks"], parts.under(name, text))
     if family != "encoder-decoder":
         web.show(VIEWS["held-masks"], parts.held(name))
 
 
-if family == "encoder-decoder":
-    st.caption(
-        "Here the mask of the decoder changes, while it reads its own output. Choose gpt2 or bert to predict the loss on new stories."
-    )
-    show_masks()
-else:
-    predict(lesson.mask_question(made(parts.held(name))), "guess.mask", show_masks)
+def masks() -> None:
+    """The same weights under another mask, after a guess."""
+    read(parts.under(name, text))
+    if family == "encoder-decoder":
+        st.caption(
+            "Here the mask of the decoder changes, while it reads its own output. Choose gpt2 or bert to predict the loss on new stories."
+        )
+        show_masks()
+    else:
+        predict(lesson.mask_question(made(parts.held(name))), "guess.mask", show_masks)
 
-st.header("Trained without the mask: words see themselves", divider="blue")
-parts.unmasked()
 
-st.header("What it is built of", divider="blue")
-built = read(parts.built(name, text))
-show = partial(
-    web.show, VIEWS["blueprint"], parts.built(name, text), beside=partial(parts.block, built),
-    click=partial(parts.clicked, built),
-)  # fmt: skip
-predict(lesson.keeping_question(built), "guess.keeping", show)
+def blocks() -> None:
+    """The blueprint, and the block that is chosen."""
+    built = read(parts.built(name, text))
+    show = partial(
+        web.show, VIEWS["blueprint"], parts.built(name, text), beside=partial(parts.block, built),
+        click=partial(parts.clicked, built),
+    )  # fmt: skip
+    predict(lesson.keeping_question(built), "guess.keeping", show)
 
-st.header("The input as a sum", divider="blue")
-with st.container(horizontal=True):
-    st.latex(r"h_0 = U W_e + W_p", width=170)
-    st.latex(r"h_i = \mathrm{block}(h_{i-1}),\quad i = 1,\dots,L", width=270)
-    st.latex(r"p = \mathrm{softmax}(h_L W_e^\top)", width=200)
-st.markdown(parts.shapes(name, text))
-trace = read(parts.traced(name, text))
-web.show(VIEWS["input-sum"], parts.traced(name, text))
 
-st.header("The residual stream", divider="blue")
-inside = {"Block by block": "residual-stream", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
+def summed() -> None:
+    """The input of the first layer as a sum."""
+    st.markdown(parts.shapes(name, text))
+    with st.container(horizontal=True):
+        for formula in (
+            r"h_0 = U W_e + W_p",
+            r"h_i = \mathrm{block}(h_{i-1}),\quad i = 1,\dots,L",
+            r"p = \mathrm{softmax}(h_L W_e^\top)",
+        ):
+            st.latex(formula, width="content")
+    read(parts.traced(name, text))
+    web.show(VIEWS["input-sum"], parts.traced(name, text))
 
 
 @st.fragment
 def stream() -> None:
     """The residual stream in one of three pictures."""
+    read(parts.traced(name, text))
     shown = st.segmented_control(
-        "Picture", tuple(inside), default="Block by block", required=True, key="inside", bind="query-params"
+        "Picture", tuple(INSIDE), default="Block by block", required=True, key="inside", bind="query-params"
     )
-    if inside[shown] == "lens":
+    if INSIDE[shown] == "lens":
         read(parts.lens(name, text))
         web.show(VIEWS["lens"], parts.lens(name, text))
+    elif INSIDE[shown] == "board":
+        first = made(parts.traced(name, text)).attention[0].stream
+        begin = {"stream": first, "layer": 0, "head": 0, "station": "add1"}
+        board.show(parts.traced(name, text), key="families.board", first=begin)
     else:
-        web.show(VIEWS[inside[shown]], parts.traced(name, text))
+        web.show(VIEWS[INSIDE[shown]], parts.traced(name, text))
 
 
-stream()
+def sightlines() -> None:
+    """Who can see whom in each family."""
+    if not trained():
+        st.caption(
+            "There is no trained ELMo yet; the one shown here has random weights. Which tokens it can see does not depend on them."
+        )
+    read(parts.seen(text))
+    web.show(VIEWS["sightlines"], parts.seen(text))
 
-st.header("Who can see whom", divider="blue")
-if not trained():
-    st.caption(
-        "There is no trained ELMo yet; the one shown here has random weights. Which tokens it can see does not depend on them."
-    )
-read(parts.seen(text))
-web.show(VIEWS["sightlines"], parts.seen(text))
 
-st.header("Encoder once, decoder step by step", divider="blue")
-st.markdown(read(partial(parts.once, text)))
-web.show(VIEWS["growing"], parts.watched(text))
+def growing() -> None:
+    """The encoder once, the decoder step by step."""
+    st.markdown(read(partial(parts.once, text)))
+    begin = {"stream": "decoder", "layer": 0, "head": 0, "station": "softmax"}
+    board.show(parts.translated(text), key="writing.board", first=begin, steps=parts.watched(text).attr("steps"))
 
-st.header("One wrong word", divider="blue")
-st.markdown(
-    "In training the decoder reads the gold text, shifted one position to the right, whatever it would have predicted: **teacher "
-    "forcing**. When it generates, it reads its own output."
+
+page = LessonPage(
+    "Three families",
+    "An encoder, a decoder and an encoder–decoder are built of the same blocks. They differ in their attention masks, in whether there "
+    "is cross-attention to a second text, and therefore in their training objectives.",
 )
+with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+    name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
+    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+family = opened(name).family
+warn_of_unseen(read(lambda: opened(name).tokens(text)))
 
-
-@st.fragment
-def exposed() -> None:
-    """What one wrong token does to a decoder."""
-    wrote = st.segmented_control(
-        "Decoder of", tuple(parts.EXPOSED), default="gpt2", required=True, key="writer", bind="query-params"
-    )
-    predict(lesson.exposure_question(made(parts.exposed(wrote))), f"guess.{wrote}", partial(parts.show_exposed, wrote))
-
-
-exposed()
-
-st.header("Cost by length", divider="blue")
-
-
-@st.fragment
-def cost() -> None:
-    """What a layer costs, by the length of the text."""
-    size = st.segmented_control(
-        "Size", (parts.HERE, *parts.PUBLISHED), default=parts.HERE, required=True, key="size", bind="query-params"
-    )
-    what = st.segmented_control("Cost", tuple(parts.COSTS), default="by length", required=True, key="cost", bind="query-params")
-    maker = parts.COSTS[what]
-    web.show(VIEWS["curves"], parts.costs(name, size, maker), key=maker)
-
-
-cost()
-
-exercises(lesson.exercises(known, built, trace, parts.half(name)), "families.exercise")
-deck(lesson.DECK, lesson.NOTATION)
+page.parts(
+    PagePart("What it is built of", blocks, "Blueprint"),
+    PagePart("The same weights under other masks", masks, "Masks"),
+    PagePart("Trained without the mask: words see themselves", parts.unmasked, "Unmasked"),
+    PagePart("The input as a sum", summed, "Input"),
+    PagePart("The residual stream", stream, "Residual stream"),
+    PagePart("Who can see whom", sightlines, "Sightlines"),
+    PagePart("Encoder once, decoder step by step", growing, "Cross-attention"),
+    PagePart("One wrong word", parts.exposed_section, "One wrong word"),
+    PagePart("Cost by length", partial(parts.cost_section, name), "Cost"),
+    asking(
+        lambda: lesson.exercises(
+            made(parts.under(name, text)), made(parts.built(name, text)), made(parts.traced(name, text)), parts.half(name)
+        ),
+        "families.exercise", lesson.DECK, lesson.NOTATION,
+    ),
+)  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from explorer.app import recorded, web
 from explorer.app.cached import cached
-from explorer.app.call import Call, Expression
+from explorer.app.call import Call, CallPart, Expression
 from explorer.app.controls import made, model_of, opened, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.lessons.elmo.parts import elmo
@@ -119,6 +120,18 @@ EXPOSED = {"gpt2": stories, "transformer": translations}
 def watched(text: str) -> Call:
     """The translation of a text, with what every step looked at."""
     return Call("decoding.watch", model_of("transformer"), text, max_tokens=ANSWER)
+
+
+def masks(name: str, text: str) -> dict[str, CallPart]:
+    """The same text as it is read under every mask, by the name of the mask."""
+    call = under(name, text)
+    return {mask: call.attr("traces").item(mask) for mask in made(call).traces}
+
+
+def translated(text: str) -> Call:
+    """One pass of the translator over a text and all that it wrote."""
+    written = Call("list", watched(text).attr("steps").item(-1).attr("ids"))
+    return Call("trace", model_of("transformer"), text, target=written, blocks=True)
 
 
 def block(record: Blueprint, chosen: Mapping[str, Any]) -> None:
@@ -233,3 +246,24 @@ def _caution(chosen: Mapping[str, Any]) -> None:
         "**Caution.** The third line counts only the exact gold token. A model that continues freely may write another good text, or the "
         "gold text one position later: that counts as wrong here. Read the texts below before you conclude that it is lost."
     )
+
+
+@st.fragment
+def exposed_section() -> None:
+    """What one wrong token does to a decoder, after a guess."""
+    st.markdown(
+        "In training the decoder reads the gold text, shifted one position to the right, whatever it would have predicted: **teacher "
+        "forcing**. When it generates, it reads its own output."
+    )
+    wrote = st.segmented_control("Decoder of", tuple(EXPOSED), default="gpt2", required=True, key="writer", bind="query-params")
+    predict(lesson.exposure_question(made(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote))
+
+
+@st.fragment
+def cost_section(name: str) -> None:
+    """What a layer costs, by the length of the text."""
+    with st.container(horizontal=True):
+        size = st.segmented_control("Size", (HERE, *PUBLISHED), default=HERE, required=True, key="size", bind="query-params")
+        what = st.segmented_control("Cost", tuple(COSTS), default="by length", required=True, key="cost", bind="query-params")
+    maker = COSTS[what]
+    web.show(VIEWS["curves"], costs(name, size, maker), key=maker)

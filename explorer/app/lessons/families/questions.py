@@ -135,12 +135,12 @@ def keeping_question(record: Blueprint) -> Exercise:
     }
     held = {kind: sum(part.counted for part in record.parts if part.name in names) for kind, names in kinds.items()}
     most = max(held, key=held.__getitem__)
-    told = ", ".join(f"{kind} {count:,} ({count / record.total:.0%})" for kind, count in held.items())
+    counts = ", ".join(f"{kind} {count:,} ({count / record.total:.0%})" for kind, count in held.items())
     asked = f"{record.model} has {record.total:,} parameters. Where are most of them?"
     return Exercise(
         asked,
         most,
-        f"Parameters: {told}. In larger models the vocabulary is a smaller part, since width and depth grow.",
+        f"Parameters: {counts}. In larger models the vocabulary is a smaller part, since width and depth grow.",
         tuple(held),
     )
 

@@ -1,14 +1,14 @@
 """Lesson 5. Heads and layers: one head stage by stage, all at a glance, combined, over many texts, and other measures."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from explorer.app import board, web
 from explorer.app.call import Call, program
 from explorer.app.controls import asked, made, model_of, opened, read, warn_of_unseen
-from explorer.app.exercises import deck, exercises, plain, predict
+from explorer.app.exercises import plain, predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.heads import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.models import run_folder, store
@@ -33,8 +33,8 @@ def supervised(name: str) -> bool:
     return (folder / run_folder.RUN).is_file() and "antecedent" in str(run_folder.described(folder)["plan"].get("objective"))
 
 
-def formula(chosen: dict[str, Any]) -> None:
-    """The lecture's formula with the numbers of this model, and how far the picture is from the model."""
+def formula() -> None:
+    """The lecture's formula with the numbers of this model, and how far the board is from the model."""
     width = record.attention[0].q.shape[-1]
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     st.markdown(
@@ -62,49 +62,66 @@ def in_bertviz() -> None:
         st.code(f"{program(call, 'shown')}\nshown", language="python")
 
 
-st.title("Who looks at whom?")
-st.markdown(
+def glance() -> None:
+    """All heads of all layers, after a guess where the sentence has a pronoun."""
+    question = lesson.pointing_question(record)
+    if question is None:
+        st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to predict how many heads connect them.")
+        web.show(VIEWS["glance"], traced)
+    else:
+        predict(question, "guess.pointing", partial(web.show, VIEWS["glance"], traced))
+
+
+def over_texts() -> None:
+    """What heads do over many texts."""
+    known = made(habits(name))
+    if known.pronouns:
+        st.markdown(lesson.coreference(known, supervised(name)))
+    web.show(VIEWS["habits"], habits(name))
+
+
+def gradients() -> None:
+    """Which tokens move a prediction, whatever the weights say; and what each of them has read."""
+    if opened(name).family == "encoder":
+        st.markdown(lesson.VISIBLE)
+    measure("gradient")
+    measure("visibility")
+
+
+def measure(what: str) -> None:
+    """A view that does not ask the weights of attention."""
+    read(asked_of(name, text, what))
+    web.show(VIEWS[what], asked_of(name, text, what))
+
+
+def board_of_heads() -> None:
+    """The board, at the weights."""
+    first = {"stream": record.attention[0].stream, "layer": 0, "head": 0, "station": "softmax"}
+    board.show(traced, key="heads.board", first=first)
+    formula()
+
+
+page = LessonPage(
+    "Who looks at whom?",
     "In attention, every token has a **query** (what it looks for), a **key** (what it is matched by) and a **value** (what it passes "
-    "on). The better a query matches a key, the larger the weight of that value in the sum."
+    "on). The better a query matches a key, the larger the weight of that value in the sum.",
 )
-name, text = asked()
+with page.bar:
+    name, text = asked()
 traced = Call("trace", model_of(name), text)
 record = read(traced)
 warn_of_unseen(record.source)
-board.show(traced, key="heads.board", first={"stream": record.attention[0].stream, "layer": 0, "head": 0, "station": "softmax"})
 
-st.header("One head, one stage", divider="blue")
-web.show(VIEWS["attention"], traced, steps="stage", beside=formula)
-
-st.header("All heads of a layer", divider="blue")
-web.show(VIEWS["heads"], traced)
-
-st.header("All heads of all layers", divider="blue")
-question = lesson.pointing_question(record)
-if question is None:
-    st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to predict how many heads connect them.")
-    web.show(VIEWS["glance"], traced)
-else:
-    predict(question, "guess.pointing", partial(web.show, VIEWS["glance"], traced))
-
-st.header("Heads combined", divider="blue")
-web.show(VIEWS["together"], traced)
-
-st.header("Patterns over many texts", divider="blue")
-known = made(habits(name))
-if known.pronouns:
-    st.markdown(lesson.coreference(known, supervised(name)))
-web.show(VIEWS["habits"], habits(name))
-
-st.header("Beyond attention", divider="blue")
-if opened(name).family == "encoder":
-    st.markdown(lesson.VISIBLE)
-for what, view in (("gradient", "gradient"), ("lens", "lens"), ("visibility", "visibility")):
-    read(asked_of(name, text, what))
-    web.show(VIEWS[view], asked_of(name, text, what))
-
-st.header("In BertViz", divider="blue")
-in_bertviz()
-
-exercises(lesson.exercises(record, known, made(asked_of(name, text, "visibility"))), "heads.exercise")
-deck(lesson.DECK, lesson.NOTATION)
+page.parts(
+    PagePart("Every head on the board", board_of_heads, "Board"),
+    PagePart("All heads of all layers", glance, "All layers"),
+    PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined"),
+    PagePart("Patterns over many texts", over_texts, "Many texts"),
+    PagePart("Beyond attention: gradients", gradients, "Gradients"),
+    PagePart("Beyond attention: the logit lens", partial(measure, "lens"), "Lens"),
+    PagePart("In BertViz", in_bertviz, "BertViz"),
+    asking(
+        lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, "visibility"))),
+        "heads.exercise", lesson.DECK, lesson.NOTATION,
+    ),
+)  # fmt: skip

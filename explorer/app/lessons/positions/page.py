@@ -7,7 +7,8 @@ import streamlit as st
 from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import SENTENCE, made, model_of, read, warn_of_unseen
-from explorer.app.exercises import deck, exercises, predict
+from explorer.app.exercises import predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.positions import questions as lesson
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
@@ -25,39 +26,34 @@ def shuffled(name: str, text: str, seed: int) -> Call:
     return Call("shuffle", model_of(name), text, seed=seed)
 
 
-st.title("Positions")
-st.markdown(
-    "Attention compares every token with every other, and its formula ignores their positions. Each scheme below adds them in a "
-    "different way: to the embeddings, to queries and keys, or to the scores."
-)
-names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
-scheme = st.selectbox("Scheme", names, index=names.index("sinusoidal"), key="scheme", bind="query-params", width=280)
-record = read(placed(scheme))
-st.markdown(POSITIONS[record.scheme].says(trained=scheme in TABLES))
-PICTURES = ("place-vectors", "place-curves", "place-turns", "place-scores", "place-distances")
-views = [name for name in PICTURES if not VIEWS[name].fits(record)]
-titles = {VIEWS[name].title: name for name in views}
-if st.session_state.get("picture") not in titles:
-    st.session_state.pop("picture", None)
-picture = st.segmented_control(
-    "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
-)
-web.show(VIEWS[titles[picture]], placed(scheme))
+def schemes() -> None:
+    """One scheme, in the pictures that fit it."""
+    names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
+    scheme = st.selectbox("Scheme", names, index=names.index("sinusoidal"), key="scheme", bind="query-params", width=280)
+    record = read(placed(scheme))
+    st.markdown(POSITIONS[record.scheme].says(trained=scheme in TABLES))
+    titles = {VIEWS[name].title: name for name in PICTURES if not VIEWS[name].fits(record)}
+    if st.session_state.get("picture") not in titles:
+        st.session_state.pop("picture", None)
+    picture = st.segmented_control(
+        "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
+    )
+    web.show(VIEWS[titles[picture]], placed(scheme))
 
-st.header("Shuffle the words", divider="blue")
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
-    seed = st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=160)
-for name in ("bert", "gpt2"):
-    both = read(shuffled(name, text, int(seed)))
-    warn_of_unseen(both.tokens)
-    show = partial(web.show, VIEWS["order"], shuffled(name, text, int(seed)), key=name)
-    predict(lesson.blind_question(both), f"guess.{name}", show)
 
-st.header("Attention follows the words", divider="blue")
-web.show(VIEWS["order-attention"], shuffled("bert", text, int(seed)))
+def orders() -> None:
+    """A sentence in two orders, with positions and without."""
+    for name in ("bert", "gpt2"):
+        both = read(shuffled(name, text, seed))
+        warn_of_unseen(both.tokens)
+        show = partial(web.show, VIEWS["order"], shuffled(name, text, seed), key=name)
+        predict(lesson.blind_question(both), f"guess.{name}", show)
 
-st.header("Beyond the trained length", divider="blue")
+
+def followed() -> None:
+    """Attention weights in two orders."""
+    read(shuffled("bert", text, seed))
+    web.show(VIEWS["order-attention"], shuffled("bert", text, seed))
 
 
 def reach() -> None:
@@ -69,10 +65,31 @@ def reach() -> None:
     st.markdown(f"Measure again: `python -m explorer.studies.lengths {family}`.")
 
 
-if recorded.there("lengths-decoder"):
-    predict(lesson.reach_question(made(recorded.call("lengths-decoder"))), "guess.reach", reach)
+def beyond() -> None:
+    """Texts longer than those of training."""
+    if recorded.there("lengths-decoder"):
+        predict(lesson.reach_question(made(recorded.call("lengths-decoder"))), "guess.reach", reach)
+    else:
+        st.info("Not measured yet: `python -m explorer.studies.lengths decoder` does it.")
 
-exercises(
-    lesson.exercises(*(made(placed(name)) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))), "positions.exercise"
+
+PICTURES = ("place-vectors", "place-curves", "place-turns", "place-scores", "place-distances")
+page = LessonPage(
+    "Positions",
+    "Attention compares every token with every other, and its formula ignores their positions. Each scheme below adds them in a "
+    "different way: to the embeddings, to queries and keys, or to the scores.",
 )
-deck(lesson.DECK, lesson.NOTATION)
+with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
+    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+    seed = int(st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=160))
+
+page.parts(
+    PagePart("Ways to encode a position", schemes, "Schemes"),
+    PagePart("Shuffle the words", orders, "Shuffle"),
+    PagePart("Attention follows the words", followed, "Attention"),
+    PagePart("Beyond the trained length", beyond, "Length"),
+    asking(
+        lambda: lesson.exercises(*(made(placed(name)) for name in ("sinusoidal", "rope", "alibi", "learned (bert)"))),
+        "positions.exercise", lesson.DECK, lesson.NOTATION,
+    ),
+)  # fmt: skip

@@ -16,6 +16,7 @@ from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.start import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.microworld import stories
+from explorer.records import Trace
 
 READERS = ("bert", "gpt", "bart")
 FEW, STORIES = 6, 500
@@ -27,7 +28,7 @@ def names() -> tuple[str, ...]:
     return ("elmo", *READERS)
 
 
-def told() -> tuple[str, ...]:
+def shown_models() -> tuple[str, ...]:
     """Those whose predictions and vectors mean something: the trained ones."""
     return names() if lab.trained() else READERS
 
@@ -40,6 +41,16 @@ def model(name: str) -> Call:
 def sight(name: str, text: str, span: Span) -> Call:
     """Who may see whom in one of them."""
     return Call("analysis.visibility_map", model(name), text, span)
+
+
+def passed(text: str) -> Call:
+    """One forward pass of the encoder over the sentence."""
+    return Call("trace", model_of(READERS[0]), text, blocks=True)
+
+
+def row_of(trace: Trace, span: Span) -> int:
+    """The token in which a word begins."""
+    return next((row for row, (start, end) in enumerate(trace.source.offsets) if start <= span[0] < end), 0)
 
 
 def answer(name: str, text: str, span: Span) -> Call:

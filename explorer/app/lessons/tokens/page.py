@@ -8,8 +8,10 @@ import streamlit as st
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, read
-from explorer.app.exercises import deck, exercises, predict
+from explorer.app.exercises import predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.tokens import questions as lesson
+from explorer.records import Exercise
 from explorer.text import classroom
 from explorer.text.kinds import words_of
 from explorer.views import VIEWS
@@ -34,88 +36,113 @@ def learned(kind: str, by: str, *watch: str) -> Call:
     return Call("text.classroom.learned", kind, by, watch) if watch else Call("text.classroom.learned", kind, by)
 
 
-def formula(chosen: dict[str, Any]) -> None:
-    """The lecture's formula with the numbers of the merge on the screen."""
-    merge = steps[chosen["step"] - 1]
-    a, b = merge.parts
-    st.latex(r"\mathrm{score}(a, b) = \frac{\mathrm{freq}(ab)}{\mathrm{freq}(a)\cdot\mathrm{freq}(b)}")
-    st.markdown(f"Here: {merge.count:,} / ({a:,} · {b:,}) = **{merge.count / (a * b):.3g}**. Chosen {way}.")
-
-
 def one_word(text: str) -> str:
     """The first word of what was typed, as WordPiece sees it."""
     return (words_of(classroom.shelf()["wordpiece"].core, text) or ["breadbasket"])[0]
 
 
-st.title("Tokens")
-st.markdown(
+def merges() -> None:
+    """A vocabulary, learned merge by merge."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control("Kind", list(ORDER), default="WordPiece", required=True, key="kind", bind="query-params")
+        way = st.segmented_control("Next pair", list(WAYS), default="by count", required=True, key="way", bind="query-params")
+        watched = st.text_input("Words to watch", WATCHED, key="watch", bind="query-params")
+    merging = learned(ORDER[kind], WAYS[way], *watched.split()[:10])
+    steps = read(merging)
+
+    def formula(chosen: dict[str, Any]) -> None:
+        merge = steps[chosen["step"] - 1]
+        a, b = merge.parts
+        st.latex(r"\mathrm{score}(a, b) = \frac{\mathrm{freq}(ab)}{\mathrm{freq}(a)\cdot\mathrm{freq}(b)}")
+        st.markdown(f"Here: {merge.count:,} / ({a:,} · {b:,}) = **{merge.count / (a * b):.3g}**. Chosen {way}.")
+
+    web.show(VIEWS["merges"], merging, steps="step", beside=formula)
+
+
+def both_ways() -> tuple[Any, Any]:
+    """Every merge by count, and by the lecture's score."""
+    by_count, by_score = (made(learned("wordpiece", by)) for by in ("count", "score"))
+    return by_count, by_score
+
+
+def growth() -> None:
+    """Count or score."""
+    grown = Call("sum", tuple(learned("wordpiece", by) for by in ("count", "score")), ())
+    predict(lesson.first_merge_question(*both_ways()), "guess.merge", partial(web.show, VIEWS["growth"], grown))
+
+
+def readings() -> None:
+    """One word by longest match, and by the merges done again."""
+    word = one_word(st.text_input("Your word", "breadbasket", key="word", bind="query-params"))
+    trying = Call("tuple", Call("text.matches", word, SHELF.item("wordpiece")))
+    tries = read(trying)
+
+    def two_readings() -> None:
+        web.show(VIEWS["matches"], trying)
+        web.show(VIEWS["joins"], Call("tuple", Call("text.replay", word, SHELF.item("bpe"))))
+
+    predict(lesson.longest_question(tries), f"guess.{word}", two_readings)
+
+
+def several() -> None:
+    """One text, several tokenizers."""
+    st.markdown(
+        f"All are trained on the same toy stories and have at most {classroom.SIZE} tokens; *five languages* is a byte BPE twice as large, "
+        "trained also on some Finnish, Arabic, Chinese and emoji. WordPiece is given all letters and "
+        "digits, BPE only the characters of the stories, which have no *z* and no digit. *Unigram* starts from many candidate tokens, "
+        "removes those that the likelihood of the texts needs least, and cuts a word into its most probable tokens."
+    )
+    text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
+    cut = Call("text.side_by_side", text, SHELF)
+    read(cut)
+    web.show(VIEWS["pieces"], cut)
+
+
+def special() -> None:
+    """Special tokens and segments."""
+    st.markdown(
+        "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for "
+        "the first text, "
+        "1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
+    )
+    first, second = "The dog was tired.", "It slept."
+    framed = Call("text.side_by_side", first, Call("text.classroom.systems"), pair=second, special=True)
+    web.show(VIEWS["pieces"], framed, key="special")
+
+
+def back() -> None:
+    """From tokens back to words."""
+    sentence = st.text_input("Your sentence", LABELLED, key="labelled", bind="query-params", max_chars=200)
+    read(labelled(sentence))
+    web.show(VIEWS["word-labels"], labelled(sentence))
+
+
+def asked() -> tuple[Exercise, ...]:
+    """The exercises, on the vocabularies of this page."""
+    wordpiece = classroom.shelf()["wordpiece"]
+    lost = {word: wordpiece.vocabulary.unknown in wordpiece.encode(word).ids for word in RARE}
+    length = len(wordpiece.encode(" ".join(classroom.toys(60)), special=False))
+    return lesson.exercises(*both_ways(), made(COST), lost, length)
+
+
+COST = Call("text.fertility", SHELF)
+LONG = Call("text.segments", Call("text.classroom.toys", 60), SHELF.item("wordpiece"))
+page = LessonPage(
+    "Tokens",
     "A model reads neither letters nor words but **tokens** from a fixed vocabulary; a token is a word or a piece of one. The "
-    "vocabulary is learned by counting, before the model is trained. Here it is learned while you watch, from 600 toy stories."
+    "vocabulary is learned by counting, before the model is trained. Here it is learned while you watch, from 600 toy stories.",
 )
-st.header("Learned merge by merge", divider="blue")
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    kind = st.segmented_control("Kind", list(ORDER), default="WordPiece", required=True, key="kind", bind="query-params")
-    way = st.segmented_control("Next pair", list(WAYS), default="by count", required=True, key="way", bind="query-params")
-    watched = st.text_input("Words to watch", WATCHED, key="watch", bind="query-params")
-merging = learned(ORDER[kind], WAYS[way], *watched.split()[:10])
-steps = read(merging)
-web.show(VIEWS["merges"], merging, steps="step", beside=formula)
-
-st.header("Count or score?", divider="blue")
-by_count, by_score = (made(learned("wordpiece", by)) for by in ("count", "score"))
-grown = partial(web.show, VIEWS["growth"], Call("sum", tuple(learned("wordpiece", by) for by in ("count", "score")), ()))
-predict(lesson.first_merge_question(by_count, by_score), "guess.merge", grown)
-
-st.header("One word, two readings", divider="blue")
-word = one_word(st.text_input("Your word", "breadbasket", key="word", bind="query-params"))
-shelf = classroom.shelf()
-trying = Call("tuple", Call("text.matches", word, SHELF.item("wordpiece")))
-tries = read(trying)
-
-
-def two_readings() -> None:
-    """Longest match, and the merges done again."""
-    web.show(VIEWS["matches"], trying)
-    web.show(VIEWS["joins"], Call("tuple", Call("text.replay", word, SHELF.item("bpe"))))
-
-
-predict(lesson.longest_question(tries), f"guess.{word}", two_readings)
-
-st.header("One text, several tokenizers", divider="blue")
-st.markdown(
-    f"All are trained on the same toy stories and have at most {classroom.SIZE} tokens; *five languages* is a byte BPE twice as large, "
-    "trained also on some Finnish, Arabic, Chinese and emoji. WordPiece is given all letters and "
-    "digits, BPE only the characters of the stories, which have no *z* and no digit. *Unigram* starts from many candidate tokens, "
-    "removes those that the likelihood of the texts needs least, and cuts a word into its most probable tokens."
-)
-text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
-cut = Call("text.side_by_side", text, SHELF)
-read(cut)
-web.show(VIEWS["pieces"], cut)
-
-st.header("Special tokens and segments", divider="blue")
-st.markdown(
-    "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for the first text, "
-    "1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
-)
-first, second = "The dog was tired.", "It slept."
-framed = Call("text.side_by_side", first, Call("text.classroom.systems"), pair=second, special=True)
-web.show(VIEWS["pieces"], framed, key="special")
-
-st.header("What a language costs", divider="blue")
-cost = Call("text.fertility", SHELF)
-web.show(VIEWS["fertility"], cost)
-
-st.header("From tokens back to words", divider="blue")
-sentence = st.text_input("Your sentence", LABELLED, key="labelled", bind="query-params", max_chars=200)
-read(labelled(sentence))
-web.show(VIEWS["word-labels"], labelled(sentence))
-
-st.header("Longer than the model", divider="blue")
-long = " ".join(classroom.toys(60))
-web.show(VIEWS["segments"], Call("text.segments", Call("text.classroom.toys", 60), SHELF.item("wordpiece")))
-
-lost = {word: shelf["wordpiece"].vocabulary.unknown in shelf["wordpiece"].encode(word).ids for word in RARE}
-length = len(shelf["wordpiece"].encode(long, special=False))
-exercises(lesson.exercises(by_count, by_score, made(cost), lost, length), "tokens.exercise")
-deck(lesson.DECK, f"{lesson.NOTATION}\n\nTokens per word of these stories:\n\n{lesson.table(by_count, by_score)}")
+page.parts(
+    PagePart("Learned merge by merge", merges, "Learn"),
+    PagePart("Count or score?", growth),
+    PagePart("One word, two readings", readings, "One word"),
+    PagePart("One text, several tokenizers", several, "One text"),
+    PagePart("Special tokens and segments", special, "Special tokens"),
+    PagePart("What a language costs", partial(web.show, VIEWS["fertility"], COST), "Languages"),
+    PagePart("From tokens back to words", back, "Back to words"),
+    PagePart("Longer than the model", partial(web.show, VIEWS["segments"], LONG), "Long texts"),
+    asking(
+        asked, "tokens.exercise", lesson.DECK,
+        f"{lesson.NOTATION}\n\nTokens per word of these stories:\n\n{lesson.table(*both_ways())}",
+    ),
+)  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import hosted, web
 from explorer.app.controls import made
 from explorer.app.exercises import plain
 from explorer.app.lessons.training import parts as lab
@@ -15,7 +15,7 @@ from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ExplorerError
 from explorer.models import run_folder
 from explorer.models.presets import preset
-from explorer.training.jobs import LETTERS, JobSpec, JobStatus, workshop
+from explorer.training.jobs import LETTERS, LONGEST, JobSpec, JobStatus, workshop
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS, export
 
@@ -35,8 +35,11 @@ def form() -> JobSpec | None:
         if st.session_state.get("live.corpus") not in corpora:
             st.session_state.pop("live.corpus", None)
         corpus = st.selectbox("Texts", corpora, key="live.corpus", bind="query-params", width=180)
+        offered = [n for n in (50, 100, 200, 500, 1000, 2000) if n <= hosted.most_steps(LONGEST)] or [
+            hosted.most_steps(LONGEST)
+        ]
         steps = st.select_slider(
-            "Steps", (50, 100, 200, 500, 1000, 2000), 200, key="live.steps", bind="query-params", width=220
+            "Steps", offered, offered[min(2, len(offered) - 1)], key="live.steps", bind="query-params", width=220
         )
         batch = st.select_slider("Texts a step", (4, 8, 16, 32), 16, key="live.batch", bind="query-params", width=160)
         seed = int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120))
@@ -48,7 +51,7 @@ def form() -> JobSpec | None:
     text = ""
     if corpus == OWN:
         asked = "Your text: each line is a document. At least as many lines as texts a step."
-        text = st.text_area(asked, key="live.text", max_chars=LETTERS)
+        text = st.text_area(asked, key="live.text", max_chars=hosted.most_letters(LETTERS))
     try:
         return JobSpec(system, "own" if corpus == OWN else corpus, steps, seed, planned, text)
     except ExplorerError as error:
@@ -81,7 +84,7 @@ def _hidden(system: str) -> dict[str, float]:
 
 def begin(order: JobSpec | None) -> None:
     """Start a training and keep its ID in the address."""
-    if order is not None and (name := tried(workshop().begin, order)):
+    if order is not None and (name := tried(hosted.begin, workshop(), order)):
         st.session_state["training"] = name
 
 
@@ -119,13 +122,14 @@ def section(sentence: str) -> None:
     with st.container(horizontal=True):  # outside of what is drawn every second, so that a press draws the whole page
         st.button("Stop", disabled=not state.alive, on_click=tried, args=(workshop().stop, name), key="live.stop")
         on = state.kind in ("stopped", "failed")
-        st.button("Go on", disabled=not on, on_click=tried, args=(workshop().go_on, name), key="live.go_on")
+        st.button("Go on", disabled=not on, on_click=tried, args=(hosted.go_on, workshop(), name), key="live.go_on")
     pause = 1.0 if state.steps <= SHORT else 4.0  # to draw takes time too, from whoever else is here
     st.fragment(_watched, run_every=pause if state.alive else None)(name, sentence, state.alive)
 
 
 def _watched(name: str, sentence: str, alive: bool) -> None:
     """Its progress now; when the process ends, the page is drawn once more and no longer refreshed."""
+    workshop().look(name)
     state = workshop().state(name)
     if alive and not state.alive:
         st.rerun()

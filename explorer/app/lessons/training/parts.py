@@ -103,7 +103,7 @@ def budget(folder: Path, number: int) -> Budget:
 
 
 def schedule_of(folder: Path, step: int) -> Call:
-    """The schedule of a training, and where a step stands on it."""
+    """The schedule of a training, and where a step is on it."""
     planned = plan(folder)
     return Call("training.lr_schedules", planned["schedule"], planned["steps"], planned["warm"], now=step)
 

@@ -29,7 +29,6 @@ def asked() -> Call:
 
 def section() -> None:
     """The visitor's corpus, its counts and its ratios."""
-    st.header("Edit the corpus", divider="blue")
     st.markdown(
         "Vectors only know their training texts. Here is a corpus so small that every count can be checked by hand: **add a sentence, "
         "remove one**, and see which counts and ratios change. The context window is five positions to each side, inside one sentence."

@@ -6,33 +6,25 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.controls import made, one_of, warn_of_unseen
-from explorer.app.exercises import deck, exercises, predict
+from explorer.app.exercises import predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.vectors import editing, sentences
 from explorer.app.lessons.vectors import editing_questions as edits
 from explorer.app.lessons.vectors import parts as lab
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.app.lessons.vectors import sentences_questions as whole
+from explorer.records import Exercise
 from explorer.views import VIEWS
 
-st.title("Vectors")
-st.markdown(
-    "A word is known by the words around it (the *distributional hypothesis*). **word2vec** learns to tell the context words of "
-    "a word from random words (negative samples); **GloVe** fits how often words occur near each other. The result is a table of "
-    "embeddings: one vector for each word."
-)
-with st.container(horizontal=True):
-    st.latex(r"-\log\sigma(w\cdot c) - \sum_{k=1}^{5}\log\sigma(-w\cdot \bar c_k)", width=330)
-    st.latex(r"\sum_{ij} f(X_{ij})\,(w_i\cdot\tilde w_j + b_i + \tilde b_j - \log X_{ij})^2", width=400)
-if not lab.trained():
-    st.warning("There are no trained vectors yet: `python -m explorer.studies.recipes word2vec glove` trains and keeps them.")
-    st.stop()
 
-st.header("Training pairs", divider="blue")
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params")
-    seed = st.number_input("Draw number", 0, 99, 0, key="draw", bind="query-params", width=160)
-drawn = lab.tried(partial(lab.drawn, text, int(seed)))
-if drawn is not None:
+def pairs() -> None:
+    """Training pairs of a text."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params")
+        seed = st.number_input("Draw number", 0, 99, 0, key="draw", bind="query-params", width=160)
+    drawn = lab.tried(partial(lab.drawn, text, int(seed)))
+    if drawn is None:
+        return
     warn_of_unseen(drawn.tokens)
     web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
     show = partial(web.show, VIEWS["context-pairs"], lab.drawn(text, int(seed)))
@@ -41,89 +33,102 @@ if drawn is not None:
     )
     predict(lesson.stranger_question(made(lab.drawn(lesson.TEXT, 0))), "guess.stranger", show)
 
-st.header("Nearest neighbours of a word", divider="blue")
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    name = one_of("Vectors of", lab.shelf(), "vectors", "word2vec")
+
+def nearest() -> None:
+    """The nearest neighbours of a word, after a guess."""
     word = st.text_input("Word", lesson.OPPOSITES[0], key="word", bind="query-params", width=240)
 
+    def show_near() -> None:
+        if lab.tried(partial(lab.near, name, word)) is not None:
+            web.show(VIEWS["neighbours"], lab.near(name, word))
 
-def show_near() -> None:
-    """The nearest neighbours of the word that was typed."""
-    if lab.tried(partial(lab.near, name, word)) is not None:
-        web.show(VIEWS["neighbours"], lab.near(name, word))
+    every = lab.tried(partial(lab.near, name, lesson.OPPOSITES[0], 10**9))
+    if every is not None and lesson.OPPOSITES[1] in every.words:
+        predict(lesson.opposite_question(every), "guess.opposite", show_near)
+    else:
+        show_near()
 
 
-every = lab.tried(partial(lab.near, name, lesson.OPPOSITES[0], 10**9))
-if every is not None and lesson.OPPOSITES[1] in every.words:
-    predict(lesson.opposite_question(every), "guess.opposite", show_near)
-else:
-    show_near()
-
-st.header("Sums of word vectors", divider="blue")
-st.markdown(
-    "If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld knows the right answers."
-)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    a, b, c = (
-        st.text_input(label, first, key=key, bind="query-params", width=130)
-        for label, first, key in zip(("a", "is to b", "as c"), lesson.ASKED, ("a", "b", "c"), strict=False)
+def sums() -> None:
+    """Sums of word vectors, after a guess."""
+    st.markdown(
+        "If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld knows the right answers."
     )
-    allowed = st.toggle("Allow the three question words as answers", key="allowed", bind="query-params")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        a, b, c = (
+            st.text_input(label, first, key=key, bind="query-params", width=130)
+            for label, first, key in zip(("a", "is to b", "as c"), lesson.ASKED, ("a", "b", "c"), strict=False)
+        )
+        allowed = st.toggle("Allow the three question words as answers", key="allowed", bind="query-params")
+
+    def show_sums() -> None:
+        if lab.tried(partial(lab.analogy, name, a, b, c, not allowed)) is not None:
+            web.show(VIEWS["neighbours"], lab.analogy(name, a, b, c, not allowed), key="sum")
+        if lab.tried(partial(lab.solved, name)) is not None:
+            web.show(VIEWS["analogies"], lab.solved(name))
+
+    both = lab.tried(lambda: [lab.analogy(name, *lesson.ASKED[:3], forbid) for forbid in (False, True)] + [lab.solved(name)])
+    if both is not None:
+        predict(lesson.analogy_question(*both), "guess.analogy", show_sums)
+    else:
+        show_sums()
 
 
-def show_sums() -> None:
-    """The nearest words to b − a + c, then all questions."""
-    if lab.tried(partial(lab.analogy, name, a, b, c, not allowed)) is not None:
-        web.show(VIEWS["neighbours"], lab.analogy(name, a, b, c, not allowed), key="sum")
-    if lab.tried(partial(lab.solved, name)) is not None:
-        web.show(VIEWS["analogies"], lab.solved(name))
-
-
-both = lab.tried(lambda: [lab.analogy(name, *lesson.ASKED[:3], forbid) for forbid in (False, True)] + [lab.solved(name)])
-if both is not None:
-    predict(lesson.analogy_question(*both), "guess.analogy", show_sums)
-else:
-    show_sums()
-
-st.header("Ratios of counts", divider="blue")
-st.markdown(
-    "Why should differences mean anything? A word that is frequent near *he* but not near *she* has a large P(k | he) / P(k | she); what "
-    "both share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ approximates the logarithm of that ratio."
-)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    first = st.text_input("First word", "he", key="first", bind="query-params", width=200)
-    second = st.text_input("Second word", "she", key="second", bind="query-params", width=200)
-if lab.tried(partial(lab.ratios, "glove", first, second)) is not None:
-    web.show(VIEWS["ratios"], lab.ratios("glove", first, second))
-
-editing.section()
-
-st.header("Words on a plane", divider="blue")
-offered = [relation for relation in lab.relations() if len(lab.known_pairs(name, relation)) > 1]
-relation = st.segmented_control("Relation", offered, default=offered[0], required=True, key="relation", bind="query-params")
-web.show(VIEWS["plane"], lab.plane(name, relation))
-
-st.header("One word, one vector", divider="blue")
-cosines = {one: lab.uses(one, lesson.SENSE, lesson.SENSES) for one in (*lab.NAMES, "gpt2", "bert")}
-
-
-def show_uses() -> None:
-    """The cosines of both uses."""
-    st.markdown(lesson.by_layer(cosines))
-    st.caption(
-        f"Cosine between the vectors of *{lesson.SENSE}* in both sentences; layer 0 is the input of the first layer. You may conclude "
-        "which models can tell the two apart at all. You may not conclude that a lower cosine means a better representation: these are "
-        "only two sentences."
+def ratios() -> None:
+    """Ratios of counts."""
+    st.markdown(
+        "Why should differences mean anything? A word that is frequent near *he* but not near *she* has a large P(k | he) / P(k "
+        "| she); what "
+        "both share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ approximates the logarithm of that ratio."
     )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first = st.text_input("First word", "he", key="first", bind="query-params", width=200)
+        second = st.text_input("Second word", "she", key="second", bind="query-params", width=200)
+    if lab.tried(partial(lab.ratios, "glove", first, second)) is not None:
+        web.show(VIEWS["ratios"], lab.ratios("glove", first, second))
 
 
-predict(lesson.sense_question(cosines), "guess.sense", show_uses)
+def plane() -> None:
+    """Words on a plane."""
+    offered = [relation for relation in lab.relations() if len(lab.known_pairs(name, relation)) > 1]
+    relation = st.segmented_control("Relation", offered, default=offered[0], required=True, key="relation", bind="query-params")
+    web.show(VIEWS["plane"], lab.plane(name, relation))
 
-sentences.section()
 
-fixed = made(
-    (lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "he", "she"), lab.solved("word2vec"), lab.plane("word2vec", "gender"))
+def asked() -> tuple[Exercise, ...]:
+    """The exercises on words, on the small corpus and on sentences."""
+    fixed = made(
+        (lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "he", "she"), lab.solved("word2vec"), lab.plane("word2vec", "gender"))
+    )
+    of_sentences = whole.exercises(made(sentences.first()), sentences.measured())
+    return (*lesson.exercises(*fixed), *edits.exercises(made(editing.asked())), *of_sentences)
+
+
+page = LessonPage(
+    "Vectors",
+    "A word is known by the words around it (the *distributional hypothesis*). **word2vec** learns to tell the context words of "
+    "a word from random words (negative samples); **GloVe** fits how often words occur near each other. The result is a table of "
+    "embeddings: one vector for each word.",
+    (
+        r"-\log\sigma(w\cdot c) - \sum_{k=1}^{5}\log\sigma(-w\cdot \bar c_k)",
+        r"\sum_{ij} f(X_{ij})\,(w_i\cdot\tilde w_j + b_i + \tilde b_j - \log X_{ij})^2",
+    ),
 )
-of_sentences = whole.exercises(made(sentences.first()), sentences.measured())
-exercises((*lesson.exercises(*fixed), *edits.exercises(made(editing.asked())), *of_sentences), "vectors.exercise")
-deck((*lesson.DECK, *whole.DECK), lesson.NOTATION)
+if not lab.trained():
+    st.warning("There are no trained vectors yet: `python -m explorer.studies.recipes word2vec glove` trains and keeps them.")
+    st.stop()
+with page.bar:
+    name = one_of("Vectors of", lab.shelf(), "vectors", "word2vec")
+
+page.parts(
+    PagePart("Words on a plane", plane, "Plane"),
+    PagePart("Training pairs", pairs, "Pairs"),
+    PagePart("Nearest neighbours of a word", nearest, "Neighbours"),
+    PagePart("Sums of word vectors", sums, "Sums"),
+    PagePart("Ratios of counts", ratios, "Ratios"),
+    PagePart("Edit the corpus", editing.section),
+    PagePart("One word, one vector", lab.one_vector, "Two senses"),
+    PagePart("A vector for a sentence", sentences.section, "Sentences"),
+    PagePart("Which way ranks sentences best", sentences.ranking, "Ranking"),
+    asking(asked, "vectors.exercise", (*lesson.DECK, *whole.DECK), lesson.NOTATION),
+)

@@ -10,7 +10,8 @@ import streamlit as st
 
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened
-from explorer.app.exercises import plain
+from explorer.app.exercises import plain, predict
+from explorer.app.lessons.vectors import questions as lesson
 from explorer.errors import ExplorerError, TextError
 from explorer.microworld.relations import relations
 from explorer.models.store import models
@@ -94,3 +95,18 @@ def plane(name: str, relation: str) -> Call:
 def uses(name: str, word: str, texts: tuple[str, str]) -> np.ndarray:
     """The cosine of a word's vectors in two texts, by layer."""
     return made(Call("analysis.two_uses", model_of(name), word, texts))
+
+
+def one_vector() -> None:
+    """A word in two sentences, in models with one vector a word and with one for each use."""
+    cosines = {one: uses(one, lesson.SENSE, lesson.SENSES) for one in (*NAMES, "gpt2", "bert")}
+
+    def show_uses() -> None:
+        st.markdown(lesson.by_layer(cosines))
+        st.caption(
+            f"Cosine between the vectors of *{lesson.SENSE}* in both sentences; layer 0 is the input of the first layer. You may conclude "
+            "which models can tell the two apart at all. You may not conclude that a lower cosine means a better representation: these are "
+            "only two sentences."
+        )
+
+    predict(lesson.sense_question(cosines), "guess.sense", show_uses)

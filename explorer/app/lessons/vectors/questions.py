@@ -37,17 +37,18 @@ def commonest(record: Drawn) -> int:
 def stranger_question(record: Drawn) -> Exercise:
     """Whether a frequent word is drawn as a negative sample as often as it occurs in the texts."""
     place = commonest(record)
-    word, share, lots = record.tokens.texts[place], record.share[place], record.lots[place]
+    word, share, noise = record.tokens.texts[place], record.share[place], record.noise[place]
     options = ("more often than that", "just as often", "more rarely than that")
-    answer = options[1] if np.isclose(share, lots, rtol=1e-3) else options[0] if lots > share else options[2]
+    answer = options[1] if np.isclose(share, noise, rtol=1e-3) else options[0] if noise > share else options[2]
     asked = (
         f"*{word}* makes up {share:.1%} of all words. Negative samples are drawn with probability proportional to $f^{{0.75}}$. How often "
         f"is a negative sample *{word}*?"
     )
     rare = int(np.argmin(np.where(record.share > 0, record.share, np.inf)))  # one that the texts do say
     why = (
-        f"{lots:.1%} of the negative samples. The power 0.75 moves probability from frequent words to rare ones: "
-        f"*{record.tokens.texts[rare]}* makes up {record.share[rare]:.3%} of the words and {record.lots[rare]:.3%} of the negative samples."
+        f"{noise:.1%} of the negative samples. The power 0.75 moves probability from frequent words to rare ones: "
+        f"*{record.tokens.texts[rare]}* makes up {record.share[rare]:.3%} of the words and {record.noise[rare]:.3%} of "
+        "the negative samples."
     )
     return Exercise(asked, answer, why, options)
 

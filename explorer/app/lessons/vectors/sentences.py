@@ -47,8 +47,7 @@ def measured() -> Ranked | None:
 
 
 def section() -> None:
-    """One vector for a whole sentence: the visitor's own, then the recorded ranking."""
-    st.header("A vector for a sentence", divider="blue")
+    """One vector for a whole sentence, of the visitor's own sentences."""
     st.markdown(
         "To compare or search sentences, each needs one vector. One can take the **mean** of its words' vectors, "
         "BERT's **[CLS]** or the mean of its states, or the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$. "
@@ -69,6 +68,10 @@ def section() -> None:
             web.show(VIEWS["sentence-likeness"], alike(texts))
 
     predict(lesson.turned_question(made(first())), "guess.turned", show_own)
+
+
+def ranking() -> None:
+    """The recorded ranking of the ways."""
     ranked = measured()
     if ranked is None:
         st.info("Not measured yet: `python -m explorer.studies.sentences` trains Sentence-BERT and compares all ways.")

@@ -40,13 +40,13 @@ def best_question(record: Ranked) -> Exercise:
     """Which way ranks new pairs best, and how far a plain mean of BERT's states is behind it."""
     means = dict(zip(record.ways, record.intervals[0, :, 0], strict=True))
     best = max(means, key=means.__getitem__)
-    told = ", ".join(f"{way} {means[way]:.2f}" for way in sorted(means, key=means.__getitem__, reverse=True))
+    ranked = ", ".join(f"{way} {means[way]:.2f}" for way in sorted(means, key=means.__getitem__, reverse=True))
     asked = (
         f"{len(record.grades)} pairs of new sentences have gold grades (labels), from 0 to 5. Each way ranks them by its cosine. Which "
         "comes nearest to the gold order?"
     )
     why = (
-        f"Rank correlation: {told}. A grade counts how many parts of an event differ, and a part is a word or two, so shared words "
+        f"Rank correlation: {ranked}. A grade counts how many parts of an event differ, and a part is a word or two, so shared words "
         f"predict it well."
     )
     return Exercise(asked, best, why, record.ways)

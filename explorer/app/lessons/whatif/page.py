@@ -6,10 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, model_of, one_of, opened, read, warn_of_unseen
-from explorer.app.exercises import deck, exercises, predict
+from explorer.app.exercises import predict
+from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.whatif import parts
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.views import VIEWS, export
 
@@ -46,6 +48,8 @@ EDITS: dict[str, Callable[..., Call]] = {
     "silence attention": lambda stream, layer: Call("SilenceLayer", stream, layer, "attention"),
     "silence feed-forward": lambda stream, layer: Call("SilenceLayer", stream, layer, "feed-forward"),
     "look everywhere alike": partial(Call, "Uniform"),
+    "set q, k or v": partial(Call, "SetVector"),
+    "scale a unit": partial(Call, "SetUnit"),
     "lift the mask": lambda stream, count: Call("SetMask", stream, everywhere(count)),
     "forbid the future": lambda stream, count: Call("SetMask", stream, Call("np.tril", everywhere(count))),
     "drop ÷ √d": partial(Call, "NoScale"),
@@ -69,52 +73,79 @@ def places(kind: str) -> tuple[Any, ...]:
         return (stream, count)
     if kind == "swap two words":
         first, second = (
-            int(st.number_input(label, 0, count - 1, start, key=label)) for label, start in (("First", 1), ("Second", 2))
+            parts.whole(label, count - 1, at, f"edit.{label.lower()}") for label, at in (("First", 1), ("Second", 2))
         )
         return (stream, first, second, count)
-    layer = int(st.number_input("Layer", 0, layers - 1, 0, key="edit.layer"))
+    layer = parts.whole("Layer", layers - 1, 0, "edit.layer")
+    if kind in ("set q, k or v", "scale a unit"):
+        traced = read(Call("trace", model_of(name), text, blocks=True, **target(name, text)))
+        return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
     if kind in ("silence a head", "look everywhere alike"):
-        return (stream, layer, int(st.number_input("Head", 0, heads - 1, 0, key="edit.head")))
+        return (stream, layer, parts.whole("Head", heads - 1, 0, "edit.head"))
     return (stream, layer)
 
 
-st.title("What if?")
-st.markdown(
+def silence(chosen: str, layer: int, head: int) -> None:
+    """The head that was chosen on the board is the one that is silenced."""
+    if chosen == stream:
+        st.session_state["edit"] = "silence a head"
+        st.session_state["edit.layer"], st.session_state["edit.head"] = layer, head
+
+
+def one_thing() -> None:
+    """Change one thing, and see what follows."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = one_of("What", EDITS, "edit", "silence a head")
+        where = places(kind)
+    edited = changed(name, text, ((kind, where),))
+    read(edited)
+    board.series(
+        {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
+        first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
+    )  # fmt: skip
+    web.show(VIEWS["change"], edited)
+    web.show(VIEWS["downstream"], edited)
+
+
+def each() -> None:
+    """Each part alone."""
+    known = read(hurt(name, text))
+    predict(lesson.sum_question(known), "guess.sum", partial(web.show, VIEWS["damage"], hurt(name, text)))
+
+
+def fault() -> None:
+    """A planted fault to find."""
+    at: dict[str, tuple[Any, ...]] = {
+        "silence a head": (stream, 0, opened(name).streams[stream][1] - 1),
+        "silence feed-forward": (stream, 1),
+        "drop ÷ √d": (stream,),
+    }
+    planted = list(FAULTS)[len(text) % len(FAULTS)]
+    what = changed(name, text, ((FAULTS[planted], at[FAULTS[planted]]),))
+    broken = read(what)
+    moved = VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved")
+    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG)
+    question = lesson.fault_question(broken, tuple(FAULTS), planted)
+    predict(question, "guess.fault", partial(web.show, VIEWS["change"], what, key="fault"))
+
+
+page = LessonPage(
+    "What if?",
     "A figure shows what a part *does*. Whether the model *needs* it is another question: change the forward pass, and compare the "
-    "output. The weights of the model do not change."
+    "output. The weights of the model do not change.",
 )
-name, text = asked()
+with page.bar:
+    name, text = asked()
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
 plain = read(changed(name, text, ()))
-last_head = opened(name).streams[stream][1] - 1
-FAULT_AT: dict[str, Any] = {
-    "silence a head": (stream, 0, last_head),
-    "silence feed-forward": (stream, 1),
-    "drop ÷ √d": (stream,),
-}
 warn_of_unseen(plain.before.source)
 
-st.header("Change one thing", divider="blue")
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    kind = one_of("What", EDITS, "edit", "silence a head")
-    where = places(kind)
-edited = changed(name, text, ((kind, where),))
-read(edited)
-web.show(VIEWS["change"], edited)
-web.show(VIEWS["downstream"], edited)
-
-st.header("Each part alone", divider="blue")
-known = read(hurt(name, text))
-predict(lesson.sum_question(known), "guess.sum", partial(web.show, VIEWS["damage"], hurt(name, text)))
-
-st.header("Find the fault", divider="blue")
-planted = list(FAULTS)[len(text) % len(FAULTS)]
-fault = changed(name, text, ((FAULTS[planted], FAULT_AT[FAULTS[planted]]),))
-broken = read(fault)
-picture = export.themed(VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved"), web.mode())
-st.plotly_chart(picture, key="fault.figure", theme=None)
-question = lesson.fault_question(broken, tuple(FAULTS), planted)
-predict(question, "guess.fault", partial(web.show, VIEWS["change"], fault, key="fault"))
-
-exercises(lesson.exercises(known), "whatif.exercise")
-deck(lesson.DECK, lesson.NOTATION)
+page.parts(
+    PagePart("Change one thing", one_thing),
+    PagePart("Each part alone", each),
+    PagePart("Find the fault", fault),
+    PagePart("Bring the answer back", partial(parts.patches, name), "Patches"),
+    PagePart("What a part writes", partial(parts.vocabulary, name, text, plain.before, stream), "Writes"),
+    PagePart("Where a state comes from", partial(parts.ways, name, text), "Ways"),
+    asking(lambda: lesson.exercises(read(hurt(name, text))), "whatif.exercise", lesson.DECK, lesson.NOTATION),
+)

@@ -1,26 +1,26 @@
 """Lesson 14. Your model: open any checkpoint, see what can be shown of it, and put it beside a shipped one."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from explorer.analysis.trace import MEMORY, cost
-from explorer.app import web
+from explorer.app import board, hosted
 from explorer.app.call import Call, Given
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
-from explorer.app.exercises import deck, exercises, plain, predict
+from explorer.app.exercises import plain, predict
+from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.yours import questions as lesson
-from explorer.app.lessons.yours.upload import SHARING, Upload, take_along, uploaded
+from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
 from explorer.errors import ExplorerError
 from explorer.models.store import models
-from explorer.views import VIEWS
 
 HOW = (
     "Give the path of a **folder** with a checkpoint (`./my-model`; nothing is fetched), or a name on the Hugging Face **hub** "
     "(`org/model`, or `hub:gpt2`; needs the network once). Only safetensors are read, and no code from a checkpoint is ever run."
 )
 AGREED, LETTERS = "yours.agreed", 500
-PICTURES = ("attention", "heads", "glance", "together", "walk")
 
 
 def report(model: Any, record: Any) -> None:
@@ -60,57 +60,66 @@ def agreed(name: str) -> str:
     return ""
 
 
-st.title("Your model")
-st.markdown(HOW)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    given = st.text_input(
-        "Folder or hub name",
-        key="yours",
-        bind="query-params",
-        placeholder="./my-model or org/model",
-        on_change=agree,
-        max_chars=LETTERS,
+def asked_models() -> tuple[list[str | Upload], str, str]:
+    """What is opened, the shipped model beside it, and the sentence."""
+    given, upload = "", None
+    if hosted.uploads():
+        given = st.text_input(
+            "Folder or hub name", key="yours", bind="query-params", placeholder="./my-model or org/model", on_change=agree,
+            max_chars=LETTERS,
+        )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        beside = one_of("Beside it", attentive(), "model")
+        text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+    if hosted.uploads():
+        upload = uploaded()
+    return [name for name in (agreed(given.strip()), upload, beside) if name], beside, text
+
+
+def opened_models() -> list[Any]:
+    """The models that open, each with what can be shown of it."""
+    held: list[Any] = []
+    for number, which in enumerate(names):
+        name, at = (f"./{which.name}", which) if isinstance(which, Upload) else (which, None)
+        try:
+            model = opened(name) if at is None else at.model
+            record = made(trace_of(name, text)) if at is None else at.trace(text)
+        except ExplorerError as error:
+            st.warning(plain(str(error)))
+            continue
+        held.append(record)
+        st.subheader(plain(name), anchor=False)
+        report(model, record)
+        warn_of_unseen(record.source)
+        board.show(trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=f"yours.board.{number}")
+    return held
+
+
+def classes() -> None:
+    """Which architectures open."""
+    table = made(TABLE)
+    st.markdown(
+        f"Each was built tiny, with random weights, traced, and compared with its Hugging Face class: {table.versions}. *Stages*: "
+        "every step of attention. *Weights*: the attention weights only. A difference of 0 means bit-identical."
     )
-    beside = one_of("Beside it", attentive(), "model")
-    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
-upload = uploaded()
-st.caption(SHARING)
-names = [name for name in (agreed(given.strip()), upload, beside) if name]
-held: list[Any] = []
-for number, which in enumerate(names):
-    name, at = (f"./{which.name}", which) if isinstance(which, Upload) else (which, None)
-    try:
-        model = opened(name) if at is None else at.model
-        record = made(trace_of(name, text)) if at is None else at.trace(text)
-    except ExplorerError as error:
-        st.warning(plain(str(error)))
-        continue
-    held.append(record)
-    st.header(plain(name), divider="blue")
-    report(model, record)
-    warn_of_unseen(record.source)
-    view = one_of("Picture", PICTURES, f"picture.{number}", "attention")
-    web.show(VIEWS[view], trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=str(number))
-if not held:
-    read(trace_of(beside, text))
-    st.stop()
+    st.dataframe(
+        [
+            {"class": row.architecture, "family": row.family, "shown": row.way, "weights differ by": row.weights,
+             "outputs differ by": row.outputs, "recomputed": row.residual, "edits": ", ".join(row.edits), "reason": row.reason}
+            for row in table.rows
+        ],
+        width="stretch",
+    )  # fmt: skip
+    predict(lesson.perplexity_question(), "guess.perplexity", lambda: None)
 
-st.header("Which architectures open", divider="blue")
-table = made(Call("support_table"))
-st.markdown(
-    f"Each was built tiny, with random weights, traced, and compared with its Hugging Face class: {table.versions}. *Stages*: "
-    "every step of attention. *Weights*: the attention weights only. A difference of 0 means bit-identical."
+
+TABLE = Call("support_table")
+page = LessonPage("Your model", HOW if hosted.uploads() else hosted.CLOSED)
+with page.bar:
+    names, beside, text = asked_models()
+page.parts(
+    PagePart("What can be shown of it", opened_models, "Models"),
+    PagePart("Which architectures open", classes, "Architectures"),
+    PagePart("Take it with you", partial(take_along, beside), "Files"),
+    asking(lambda: lesson.exercises(made(TABLE), read(trace_of(beside, text))), "yours.exercise", lesson.DECK, lesson.NOTATION),
 )
-st.dataframe(
-    [
-        {"class": row.architecture, "family": row.family, "shown": row.way, "weights differ by": row.weights,
-         "outputs differ by": row.outputs, "recomputed": row.residual, "edits": ", ".join(row.edits), "reason": row.reason}
-        for row in table.rows
-    ],
-    width="stretch",
-)  # fmt: skip
-
-predict(lesson.perplexity_question(), "guess.perplexity", lambda: None)
-exercises(lesson.exercises(table, held[0]), "yours.exercise")
-take_along(beside)
-deck(lesson.DECK, lesson.NOTATION)

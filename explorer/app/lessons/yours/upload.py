@@ -78,7 +78,7 @@ def uploaded() -> Upload | None:
 
 def take_along(name: str) -> None:
     """One of our models as a plain Hugging Face checkpoint in a .zip."""
-    st.header("Take it with you", divider="blue")
+    st.caption(SHARING)
     st.markdown(
         f"**{plain(name)}** as a plain Hugging Face checkpoint: unpack it, and `AutoModel.from_pretrained('./{name}')` opens it without "
         "this explorer. You may conclude that both compute the same; you may not conclude that a tiny model is good for anything else."

@@ -1,20 +1,24 @@
 // The board itself: its state and what it hears.
-import { lookOf, Pictures } from "./colour.js";
+import { lookOf, modeOf, Pictures } from "./colour.js";
 import { columnsOf, strangeNote } from "./columns.js";
 import { highest, openBuffer, seriesOf } from "./data.js";
-import { blockOf, gaps, headOf } from "./derive.js";
+import { blockOf, headOf, numbersOf } from "./derive.js";
 import { bandsOf, FONT, Painter, siteName } from "./draw.js";
+import { fade, faded } from "./fading.js";
+import { beamsAt } from "./growing.js";
+import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
+import { actOf } from "./keys.js";
 import { layoutOf, thumbs } from "./layout.js";
-import { entryOf, gapLine, percent, readable } from "./ledger.js";
-import { controlsOf, HELP, say, skeleton } from "./parts.js";
-import { inWords } from "./words.js";
+import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
+import { controlsOf, say, skeleton } from "./parts.js";
+import { inWords, pronounIn } from "./words.js";
 
 const PAUSE = 500; // the pause between two stations while it plays
 const KEYS = 150; // milliseconds before a choice is told to Python
-const PRONOUNS = ["it", "he", "she", "they", "him", "her", "them"];
 
 /** @typedef {{stream?: string, layer?: number, head?: number, station?: string, row?: number, col?: number}} View */
-/** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string, still?: boolean}} Options */
+/** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string,
+ *   force?: boolean, silence?: boolean, still?: boolean}} Options */
 
 /** One board in one element. */
 export class Board {
@@ -58,6 +62,11 @@ export class Board {
     this.held = [];
     this.cursor = { row: 0, col: -1, box: "S", i: 0, j: 0 };
     this.undo = /** @type {(() => void)[]} */ ([]);
+    /** @type {{at: number, head: number, before: Float32Array | null, row: number, col: number}[]} */
+    this.changes = []; // what was edited by hand, so that it can be taken back
+    this.grown = 0; // rows that are written so far; 0 shows all of them
+    /** @type {{copy: HTMLCanvasElement, begin: number} | null} */
+    this.fading = null;
     this.listen();
     this.give(bytes, options.view);
   }
@@ -77,6 +86,8 @@ export class Board {
     this.parts.refusal.hidden = true;
     this.pictures = new Pictures();
     this.held = [];
+    this.changes = [];
+    this.grown = 0;
     controlsOf(this);
     this.visit(view ?? {});
   }
@@ -84,13 +95,14 @@ export class Board {
   /** Another moment of a series: everything else stays where it is. @param {number} moment */
   during(moment) {
     if (!this.series) return;
+    fade(this);
+    this.changes = [];
     this.moment = Math.max(0, Math.min(this.series.length - 1, moment));
     const view = this.view(), held = this.held;
     this.data = openBuffer(this.series[this.moment].bytes);
     this.pictures = new Pictures();
     this.visit(view);
     this.held = held.filter((h) => h.row < this.rows.length && h.col < this.cols.length);
-    this.parts.time(this);
     this.draw();
   }
 
@@ -106,20 +118,13 @@ export class Board {
     const found = this.data.sites.findIndex((s) => s.stream === view.stream && s.layer === view.layer);
     this.step = 0;
     this.choose(found < 0 ? 0 : found, view.head ?? 0, false);
-    const row = Math.min(view.row ?? this.pronoun(), this.rows.length - 1);
+    const row = Math.min(view.row ?? pronounIn(this.rows), this.rows.length - 1);
     if (view.head == null) this.choose(this.at, this.telling(row), false);
     const { n, m } = headOf(this.site, this.head);
     this.step = Math.max(0, this.site.stations.indexOf(view.station ?? "x"));
     this.t = 1;
     this.point(Math.min(row, n - 1), Math.min(view.col ?? this.strongest(row), m - 1));
     this.size();
-  }
-
-  /** The row of a pronoun, or the middle one. */
-  pronoun() {
-    const texts = this.data.tokens[this.site.rows].texts.map((t) => t.toLowerCase().replace(/[^\p{L}]/gu, ""));
-    const found = texts.findIndex((t) => PRONOUNS.includes(t));
-    return found < 0 ? Math.floor(texts.length / 2) : found;
   }
 
   /** The word with the largest weight of a row; itself, signs and special tokens only where there is nothing else. @param {number} row */
@@ -154,6 +159,7 @@ export class Board {
 
   /** Another layer or head; the station stays the same where it has it. @param {number} at @param {number} head @param {boolean} [draw] */
   choose(at, head, draw = true) {
+    if (draw) fade(this);
     const station = this.data.sites[this.at] ? this.station : "x";
     this.at = Math.max(0, Math.min(this.data.sites.length - 1, at));
     this.head = Math.max(0, Math.min(this.site.heads - 1, head));
@@ -194,7 +200,7 @@ export class Board {
   /** A matrix as it is shown: in words, without special tokens, without what is faint. @param {any} m */
   shownAs(m) {
     if (m.share && this.words && m.r === this.rows.length) return inWords(m, this.data.tokens[this.site.rows].words, this.data.tokens[this.site.cols].words);
-    const faint = m.share && m.top === 1 ? this.faint : 0, square = m.r === this.rows.length && m.c === this.cols.length && String(m.id).match(/ [A-Z]\d/);
+    const faint = m.share && m.top === 1 ? this.faint : 0, square = m.r === this.rows.length && m.c === this.cols.length && String(m.id).match(/\s[A-Z]\d/);
     if (this.hiding && square) {
       const { rows, cols } = this.special, see = m.see;
       return { ...m, id: `${m.id} hidden`, faint, see: (/** @type {number} */ i, /** @type {number} */ j) => !rows[i] && !cols[j] && (!see || see(i, j)) };
@@ -206,12 +212,17 @@ export class Board {
   go(step) {
     const last = this.site.stations.length - 1;
     if (step > last && this.at < this.data.sites.length - 1) return this.onward();
+    if (step !== this.step + 1) fade(this); // a leap; one step on has its own motion
     this.step = Math.max(0, Math.min(last, step));
-    const still = this.options.still || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.t = still ? 1 : 0;
+    this.t = this.cuts() ? 1 : 0;
     this.size();
     this.animate();
     this.told();
+  }
+
+  /** Whether motion is not wanted. */
+  cuts() {
+    return this.options.still || matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
   /** The next layer, from its beginning. */
@@ -225,9 +236,10 @@ export class Board {
     this.go(0);
   }
 
-  /** Run the motion of this station, and the next one where it plays. */
-  animate() {
+  /** Run the motion of this station, and the next one where it plays. @param {number} [from]  where the motion begins */
+  animate(from = this.t) {
     cancelAnimationFrame(this.raf);
+    this.t = this.cuts() ? 1 : from;
     const begin = performance.now(), long = this.data.prose[this.station].ms / this.speed;
     const frame = (/** @type {number} */ now) => {
       this.t = this.t >= 1 ? 1 : Math.min(1, (now - begin) / long);
@@ -239,7 +251,6 @@ export class Board {
   }
 
   wait() {
-    clearTimeout(this.timer);
     const end = this.at === this.data.sites.length - 1 && this.step === this.site.stations.length - 1;
     if (end) return this.play(false);
     this.timer = setTimeout(() => this.playing && this.go(this.step + 1), PAUSE / this.speed);
@@ -260,6 +271,12 @@ export class Board {
   /** Point at a pair of tokens; a cell of another column where one is given. @param {number} row @param {number} col @param {string} [box] @param {number} [i] @param {number} [j] */
   point(row, col, box = "S", i = row, j = col) {
     this.cursor = { row, col, box, i, j };
+  }
+
+  /** Another row, chosen outside of the board. @param {number} row */
+  turnTo(row) {
+    this.point(Math.min(row, this.rows.length - 1), this.strongest(Math.min(row, this.rows.length - 1)));
+    this.size();
   }
 
   /** Keep a pair. @param {boolean} more  beside those that are kept already */
@@ -306,17 +323,19 @@ export class Board {
     }
     g.setTransform(this.dots ?? 1, 0, 0, this.dots ?? 1, 0, 0);
     new Painter(g, this).frame();
+    if (this.fading) faded(this, g);
     this.ledger();
   }
 
   /** The entry for the cell that is pointed at. */
   ledger() {
     const { site, station, cursor } = this, last = station === "next" && cursor.box === "S" ? this.expected(cursor.row) : null;
-    const entry = last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · ")] }
+    const entry = last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · "), ...beamsAt(this)] }
       : entryOf(site, this.head, station, cursor, this.rows, this.cols), box = this.parts.ledger, place = this.layout?.ledger;
     const held = this.held.slice(0, 3).map((h) => `${readable(this.rows[h.row] ?? "")} → ${readable(this.cols[h.col] ?? "")}`);
     say(this.parts.pair, entry.title);
-    say(this.parts.operands, entry.lines.join("\n"));
+    say(this.parts.operands, [...(liftable(this) ? changedLines(this) : []), ...entry.lines].join("\n"));
+    this.parts.weigh(this);
     say(this.parts.holds, held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (Esc frees)` : "");
     box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
   }
@@ -331,19 +350,15 @@ export class Board {
     say(this.parts.formula, said.formula);
     say(this.parts.numpy, said.numpy);
     say(this.parts.concludes, said.concludes);
-    say(this.parts.gap, [gapLine(this.data, site, this.head), strangeNote(this.columns), ...this.data.notes.map(sentence)].filter(Boolean).join(" "));
+    say(this.parts.gap, [reachOf(this), gapLine(this.data, site, this.head), strangeNote(this.columns), ...this.data.notes.map(sentence)].filter(Boolean).join(" "));
     this.parts.mark(this);
+    this.parts.time(this);
     this.parts.twin(this);
   }
 
-  /** What is expected at a row. @param {number} row @returns {{says: string, bars: {text: string, p: number, own?: boolean}[]}} */
+  /** What is expected at a row. @param {number} row */
   expected(row) {
-    const top = this.data.top, who = readable(this.rows[row] ?? "");
-    if (!top) return { says: "", bars: [] };
-    if (top.kind === "rtd") return { says: `was ${who} replaced?`, bars: [{ text: "yes", p: top.p.a[row] }, { text: "no", p: 1 - top.p.a[row] }] };
-    const width = top.p.s[1], ahead = this.data.family !== "encoder";
-    const bars = top.texts[row].map((/** @type {string} */ text, /** @type {number} */ at) => ({ text, p: top.p.a[row * width + at], own: !at }));
-    return { says: ahead ? `after ${who}` : `at ${who}`, bars };
+    return expectedAt(this.data, row, readable(this.rows[row] ?? ""));
   }
 
   /** Tell Python where this is, a moment later. */
@@ -360,10 +375,7 @@ export class Board {
 
   /** The numbers derived here, for whoever checks them. @param {number} at @param {number} h */
   numbers(at, h) {
-    const site = this.data.sites[at], head = headOf(site, h), plain = (/** @type {any} */ a) => Array.from(a);
-    return { stream: site.stream, layer: site.layer, scores: plain(head.scores), scaled: plain(head.scaled), capped: plain(head.capped), biased: plain(head.biased),
-      masked: Array.from(head.biased, (x, n) => (head.see(Math.floor(n / head.m), n % head.m) ? x : null)), weights: plain(head.alpha),
-      context: plain(head.z), blocks: (site.blocks ?? []).map((b) => ({ total: plain(blockOf(b).total.a), leaves: plain(blockOf(b).leaves.a) })), gaps: gaps(site, h) };
+    return numbersOf(this.data.sites[at], h);
   }
 
   /** Where a pointer is. @param {number} x @param {number} y @returns {any} */
@@ -380,7 +392,8 @@ export class Board {
   /** Follow a pointer. @param {number} x @param {number} y */
   hover(x, y) {
     const found = this.under(x, y), { row, col } = this.cursor;
-    this.parts.canvas.style.cursor = found?.thumb || found?.token != null ? "pointer" : "default";
+    const chooses = found?.thumb || found?.token != null || barAt(this, found, y);
+    this.parts.canvas.style.cursor = chooses ? "pointer" : found?.box?.id === "S" && liftable(this, found.i, found.j) ? "ns-resize" : "default";
     if (!found || found.thumb || found.box?.id === "memory") return false;
     if (found.token != null) this.point(found.token, col);
     else if (found.box.id === "S") this.point(found.i, found.j);
@@ -407,10 +420,22 @@ export class Board {
     };
     /** @type {[number, number] | null} */
     let down = null;
-    canvas.addEventListener("pointermove", (e) => this.layout && !this.held.length && e.pointerType !== "touch" && this.hover(...spot(e)));
-    canvas.addEventListener("pointerdown", (e) => (down = spot(e)));
+    /** @type {((y: number) => boolean) | null} */
+    let pull = null, pulled = false;
+    canvas.addEventListener("pointermove", (e) => {
+      if (pull && e.buttons) pulled = pull(spot(e)[1]) || pulled;
+      else if (this.layout && !this.held.length && e.pointerType !== "touch") this.hover(...spot(e));
+    });
+    canvas.addEventListener("pointerdown", (e) => {
+      down = spot(e);
+      pulled = false;
+      pull = e.pointerType === "touch" || e.button ? null : grip(this, this.under(...down), down[1]);
+      if (pull) canvas.setPointerCapture(e.pointerId);
+    });
     canvas.addEventListener("pointerup", (e) => {
       const [x, y] = spot(e), far = down ? x - down[0] : 0;
+      pull = null;
+      if (pulled) return this.told();
       if (e.pointerType === "touch" && Math.abs(far) > 40) this.go(this.step + (far < 0 ? 1 : -1));
       else if (down && Math.hypot(x - down[0], y - down[1]) < 12) this.click(x, y, e.shiftKey);
       down = null;
@@ -431,6 +456,8 @@ export class Board {
     this.parts.canvas.focus({ preventScroll: true });
     this.parts.stage.querySelector(".menu")?.remove();
     if (found?.thumb) return this.choose(found.thumb.site, found.thumb.head);
+    const bar = barAt(this, found, y);
+    if (bar) return this.options.ask?.({ what: "force", row: this.cursor.row, rank: bar.rank });
     if (found?.token != null && this.changeable(found.token)) this.parts.menu(this, found.token, x, y);
     const held = this.held;
     this.held = [];
@@ -443,32 +470,11 @@ export class Board {
   key(e) {
     const target = /** @type {HTMLElement} */ (e.composedPath()[0]), typing = ["INPUT", "SELECT", "TEXTAREA", "SUMMARY"].includes(target.tagName);
     if (e.ctrlKey || e.metaKey || e.altKey || typing || (target.tagName === "BUTTON" && [" ", "Enter"].includes(e.key))) return;
-    const act = this.keys(e);
+    const act = actOf(this, e);
     if (!act) return;
     e.preventDefault();
     e.stopPropagation();
     act();
-  }
-
-  /** @param {KeyboardEvent} e @returns {(() => void) | null | undefined} */
-  keys(e) {
-    const { row, col } = this.cursor, n = this.rows.length, m = this.cols.length;
-    const move = (/** @type {number} */ r, /** @type {number} */ c) => () => {
-      this.point(Math.max(0, Math.min(n - 1, row + r)), Math.max(0, Math.min(m - 1, col + c)));
-      this.draw();
-      this.parts.twin(this);
-      this.report();
-    };
-    if (/^[1-9]$/.test(e.key)) return () => this.go(Number(e.key) - 1);
-    /** @type {Record<string, () => void>} */
-    const known = {
-      " ": () => this.play(!this.playing), ArrowRight: () => this.go(this.step + 1), ArrowLeft: () => this.go(this.step - 1),
-      ArrowUp: e.shiftKey ? move(0, -1) : move(-1, 0), ArrowDown: e.shiftKey ? move(0, 1) : move(1, 0), Enter: () => this.hold(e.shiftKey),
-      Escape: () => this.free(), "[": () => this.choose(this.at, this.head - 1), "]": () => this.choose(this.at, this.head + 1),
-      ",": () => this.choose(this.at - 1, this.head), ".": () => this.choose(this.at + 1, this.head), p: () => this.fullscreen(), P: () => this.fullscreen(),
-      s: () => this.save(), S: () => this.save(), "?": () => this.parts.help(HELP), t: () => this.during((this.moment + 1) % (this.series?.length ?? 1)), T: () => this.during(this.moment - 1), m: () => this.ask(), w: () => this.toggle("words"), h: () => this.toggle("hiding"),
-    };
-    return known[e.key];
   }
 
   /** Whether a token is part of the sentence, so that it can be masked or replaced. @param {number} row */
@@ -550,11 +556,3 @@ export class Board {
 
 /** A note as a sentence. @param {string} text */
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
-
-/** Light or dark: as told, as JupyterLab is, or as the reader's system is. @param {HTMLElement} root @param {"light" | "dark" | null} [told] @returns {"light" | "dark"} */
-export function modeOf(root, told) {
-  if (told) return told;
-  const lab = document.body.dataset.jpThemeLight;
-  if (lab) return lab === "false" ? "dark" : "light";
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}

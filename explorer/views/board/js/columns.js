@@ -39,15 +39,16 @@ export function columnsOf(site, h, key) {
   add("x", 1, ["x", given ? strip("x", given) : null, "x"]);
   add("n1", 0.9, ["norm1", first?.place === "pre" ? strip("n1", sums[0].first) : null, "norm(x)"]);
   if (site.q) addHead(add, site, h, key);
-  const alpha = { id: `${key} A${h}`, a: head.alpha, r: n, c: m, top: 1, share: true, see: head.see };
+  const byHand = site.changes ? `~${site.changes}` : ""; // what a hand changed is painted anew
+  const alpha = { id: `${key} A${h}${byHand}`, a: head.alpha, r: n, c: m, top: 1, share: true, see: head.see };
   const top = site.q ? Math.max(strong(head.scores), strong(head.biased)) : 1; // one scale from q·k to the mask
   /** @type {(id: string, a: any, see?: any) => Matrix | null} */
   const square = (id, a, see = null) => (site.q ? { id: `${key} ${id}${h}`, a, r: n, c: m, top, see } : null);
   add("S", 0, ["qk", square("S", head.scores), "S = q·k"], ["scale", square("C", head.scaled), "÷ √d"], ["cap", square("P", head.capped), "cap"],
     ["bias", square("B", head.biased), "+ bias"], ["mask", square("M", head.biased, head.see), "mask"], ["softmax", alpha, "A = softmax"]);
   if (dv) {
-    const z = strip(`z${h}`, { a: head.z, s: [n, dv] });
-    const all = site.stations.includes("concat") ? strip("zz", concatenated(site)) : null;
+    const z = strip(`z${h}${byHand}`, { a: head.z, s: [n, dv] });
+    const all = site.stations.includes("concat") ? strip(`zz${byHand}`, concatenated(site)) : null;
     add("z", 0.9, ["mix", z, "Σ α v"], ["concat", all, "all heads"]);
   }
   const made = first?.made ?? site.o;

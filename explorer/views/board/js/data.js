@@ -8,17 +8,25 @@ export const VERSION = 1;
  *   map: Arr, highest: number, steps: number, stations: string[], edited: boolean, residual: number | null, place: string, close: boolean,
  *   q?: Arr | null, k?: Arr | null, v?: Arr | null, pq?: Arr | null, pk?: Arr | null, bias?: Arr | null, weights?: Arr | null,
  *   allowed?: string | Arr, sinks?: number[] | null, x?: Arr | null, o?: Arr | null, after?: Arr | null, blocks?: Block[],
- *   embedded?: Record<string, Arr>, made?: Map<number, any>}} Site */
+ *   embedded?: Record<string, Arr>, z?: Arr | null, made?: Map<number, any>, written?: Map<number, Float32Array>, changes?: number}} Site */
 /** @typedef {{id: string, name: string, title: string, formula: string, numpy: string, says: string, concludes: string, ms: number}} Station */
 /** @typedef {{texts: string[], special: number[], words: number[], unseen: number[] | null}} TokenSet */
+/** @typedef {{row: number, beams: {text: string, total: number}[]}} Moment  one step of writing: from which row, and the beams after it */
 /** @typedef {{version: number, model: string, family: string, notes: string[], tokens: Record<string, TokenSet>, sites: Site[],
- *   residual: number | null, rounded: boolean, top: any, prose: Record<string, Station>}} Data */
+ *   residual: number | null, rounded: boolean, top: any, decoding?: Moment[], prose: Record<string, Station>}} Data */
 
 /** One 16-bit number as JavaScript knows it. @param {number} h */
 function half(h) {
   const sign = h & 0x8000 ? -1 : 1, power = (h >> 10) & 31, rest = h & 1023;
   if (power === 31) return rest ? NaN : sign * Infinity;
   return sign * (power ? 2 ** (power - 15) * (1 + rest / 1024) : 2 ** -14 * (rest / 1024));
+}
+
+/** Rows that were written as differences from the row above them, which pack to half the size. @param {Uint8Array} held @param {number[]} shape */
+function summed(held, [, n, m]) {
+  const made = held.slice();
+  for (let at = 0; at < made.length; at++) if (Math.floor(at / m) % n) made[at] += made[at - m];
+  return made;
 }
 
 /** The header, and where the arrays begin. @param {Uint8Array} bytes @returns {{head: any, begin: number, bytes: Uint8Array}} */
@@ -50,15 +58,16 @@ export function openBuffer(given) {
   /** @param {any} ref @returns {Arr} */
   const array = ([kind, offset, shape]) => {
     const count = shape.reduce((/** @type {number} */ x, /** @type {number} */ y) => x * y, 1), at = begin + offset;
-    if (at + count * { f4: 4, f2: 2, u1: 1 }[/** @type {"f4"} */ (kind)] > bytes.byteOffset + bytes.byteLength)
+    if (at + count * { f4: 4, f2: 2, u1: 1, d1: 1 }[/** @type {"f4"} */ (kind)] > bytes.byteOffset + bytes.byteLength)
       throw new Error("The data of this board ends too early. Make it again with ex.board(trace).");
     if (kind === "f4") return { a: new Float32Array(bytes.buffer, at, count), s: shape };
+    if (kind === "d1") return { a: summed(new Uint8Array(bytes.buffer, at, count), shape), s: shape };
     if (kind === "u1") return { a: new Uint8Array(bytes.buffer, at, count), s: shape };
     /** @type {Float32Array | null} */
     let held = null; // what was rounded to 16 bits is made whole when it is first looked at
     return { get a() { return (held ??= Float32Array.from(new Uint16Array(bytes.buffer, at, count), half)); }, s: shape };
   };
-  const isRef = (/** @type {any} */ v) => Array.isArray(v) && v.length === 3 && ["f4", "f2", "u1"].includes(v[0]) && Array.isArray(v[2]);
+  const isRef = (/** @type {any} */ v) => Array.isArray(v) && v.length === 3 && ["f4", "f2", "u1", "d1"].includes(v[0]) && Array.isArray(v[2]);
   /** @param {any} value @returns {any} */
   const settle = (value) => {
     if (isRef(value)) return array(value);

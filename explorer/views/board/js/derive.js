@@ -5,7 +5,7 @@ import { sees, strange } from "./data.js";
 /** @typedef {import("./data.js").Block} Block */
 /** @typedef {{n: number, m: number, d: number, dv: number, q: Float32Array, k: Float32Array, v: Float32Array, group: number, scores: Float32Array,
  *   scaled: Float32Array, capped: Float32Array, biased: Float32Array, alpha: Float32Array, z: Float32Array, gap: number | null,
- *   see: (i: number, j: number) => boolean}} Head */
+ *   see: (i: number, j: number) => boolean, base?: Head}} Head   `base` is the head as the model computed it, where a hand changed it */
 
 /** The slice of one head. @param {any} arr @param {number} h @returns {any} */
 const part = (arr, h) => arr && arr.a.subarray(h * arr.s[1] * arr.s[2], (h + 1) * arr.s[1] * arr.s[2]);
@@ -20,9 +20,36 @@ export function headOf(site, h) {
   if (!held) {
     if (site.made.size > 64) site.made.clear();
     held = site.q ? fromQK(site, h) : fromWeights(site, h);
+    const byHand = site.written?.get(h);
+    if (byHand) held = withWeights(held, byHand);
     site.made.set(h, held);
   }
   return held;
+}
+
+/** A head with other weights; its context vectors follow. @param {Head} base @param {Float32Array} alpha @returns {Head} */
+const withWeights = (base, alpha) => ({ ...base, base, alpha, z: mixed(alpha, base.v, base.n, base.m, base.dv), gap: null });
+
+/** Write the weights of a head by hand; null gives back the model's own. @param {Site} site @param {number} h @param {Float32Array | null} alpha */
+export function rewrite(site, h, alpha) {
+  const held = headOf(site, h), base = held.base ?? held;
+  site.written ??= new Map();
+  if (alpha) site.written.set(h, alpha);
+  else site.written.delete(h);
+  /** @type {any} */ (site.made).set(h, alpha ? withWeights(base, alpha) : base);
+  site.changes = (site.changes ?? 0) + 1;
+}
+
+/** Σ α v of every row. @param {Float32Array} alpha @param {Float32Array} v @param {number} n @param {number} m @param {number} dv */
+function mixed(alpha, v, n, m, dv) {
+  const z = new Float32Array(n * dv);
+  for (let i = 0; i < n; i++)
+    for (let e = 0; e < dv; e++) {
+      let sum = 0;
+      for (let j = 0; j < m; j++) sum += alpha[i * m + j] * v[j * dv + e];
+      z[i * dv + e] = sum;
+    }
+  return z;
 }
 
 /** Where a model hands out its weights only. @param {Site} site @param {number} h @returns {Head} */
@@ -50,13 +77,7 @@ function fromQK(site, h) {
   const biased = bias ? capped.map((s, at) => s + bias[at]) : capped;
   const own = site.weights ? part(site.weights, h) : null;
   const found = softmaxed(biased, n, m, see, site.sinks ? site.sinks[h] : null), alpha = site.edited && own ? own : found;
-  const z = new Float32Array(n * dv);
-  for (let i = 0; i < n; i++)
-    for (let e = 0; e < dv; e++) {
-      let sum = 0;
-      for (let j = 0; j < m; j++) sum += alpha[i * m + j] * v[j * dv + e];
-      z[i * dv + e] = sum;
-    }
+  const z = site.z ? part(site.z, h) : mixed(alpha, v, n, m, dv); // an edit may have changed what a head hands on
   const gap = own && !site.edited ? gapOf(found, own) : null;
   return { n, m, d, dv, q, k, v, group, scores, scaled, capped, biased, alpha, z, gap, see };
 }
@@ -130,4 +151,12 @@ export function strangeIn(site) {
   const named = { x: site.blocks?.[0]?.given ?? site.x, q: site.q, k: site.k, v: site.v, α: site.weights, "W_O": site.blocks?.[0]?.made ?? site.o,
     "FFN": site.blocks?.[1]?.made };
   return Object.entries(named).flatMap(([name, arr]) => (arr && strange(arr.a) ? [[name, strange(arr.a)]] : []));
+}
+
+/** The numbers derived here, for whoever checks them. @param {Site} site @param {number} h */
+export function numbersOf(site, h) {
+  const head = headOf(site, h), plain = (/** @type {any} */ a) => Array.from(a);
+  return { stream: site.stream, layer: site.layer, scores: plain(head.scores), scaled: plain(head.scaled), capped: plain(head.capped), biased: plain(head.biased),
+    masked: Array.from(head.biased, (x, n) => (head.see(Math.floor(n / head.m), n % head.m) ? x : null)), weights: plain(head.alpha),
+    context: plain(head.z), blocks: (site.blocks ?? []).map((b) => ({ total: plain(blockOf(b).total.a), leaves: plain(blockOf(b).leaves.a) })), gaps: gaps(site, h) };
 }

@@ -1,5 +1,6 @@
 // One frame of the board on its canvas.
 import { headOf } from "./derive.js";
+import { writtenRows } from "./growing.js";
 import { thumbs } from "./layout.js";
 import { percent, readable } from "./ledger.js";
 
@@ -28,6 +29,7 @@ export class Painter {
     g.imageSmoothingEnabled = false;
     this.rowNames();
     for (const column of s.columns) this.column(column);
+    this.unwritten();
     if (s.speaks) this.bars();
     this.keyNames();
     if (s.ribbon) this.ribbon();
@@ -93,7 +95,8 @@ export class Painter {
     if (!S || s.layout.keys < 20) return;
     const w = S.w / S.c, size = Math.min(s.layout.font - 1, w * 0.86), y = (k ? k.y : S.y) - 5;
     if (size < 7) return;
-    for (let j = 0; j < S.c; j++) {
+    const written = s.site.rows === s.site.cols ? writtenRows(s) : S.c;
+    for (let j = 0; j < written; j++) {
       if (s.gone.cols[j]) continue;
       const held = j === s.cursor.col || s.held.some((/** @type {any} */ h) => h.col === j);
       g.save();
@@ -229,7 +232,7 @@ export class Painter {
     for (let j = 0; j < head.m; j++) {
       const share = head.alpha[i * head.m + j], y = v.y + (v.h / v.r) * (j + 0.5);
       if (!(share > 0.02)) continue;
-      const x0 = v.x + v.w + 2, x1 = z.x + z.w + 2, far = 12 + 10 * share;
+      const x0 = v.x + v.w + 2, x1 = z.x + z.w + 2, far = Math.min(12 + 10 * share, s.layout.wide - x1 - 2);
       g.globalAlpha = 0.75;
       g.lineWidth = Math.max(0.7, share * 9);
       g.setLineDash([2000 * t, 4000]);
@@ -258,6 +261,24 @@ export class Painter {
     g.fillStyle = s.look.hold;
     sums.forEach((sum, i) => Number.isFinite(sum) && g.fillRect(S.x + S.w + 3, S.y + i * h + h * 0.2, mix((sum / most) * 44, (1 / most) * 44, t), h * 0.6));
     this.write(t < 0.6 ? "Σ" : "Σ = 1", S.x + S.w + 6, S.y - 10, { size: 13, colour: s.look.hold });
+  }
+
+  /** Rows that are not written yet, and the columns of their keys, are covered; the token that came last drops into its row. */
+  unwritten() {
+    const { g, s } = this, rows = writtenRows(s), n = s.rows.length, from = this.box("next");
+    if (rows >= n && !s.grown) return;
+    const own = s.site.rows === s.site.cols;
+    g.fillStyle = s.look.paper;
+    for (const b of s.layout.boxes) {
+      if (["next", "memory"].includes(b.id)) continue;
+      const down = (b.h / n) * rows, right = (b.w / n) * rows;
+      if (b.r === n && (b.id !== "v" || own)) g.fillRect(b.id === "v" ? b.x : 0, b.y + down + 1, b.x + b.w + 2 - (b.id === "v" ? b.x : 0), b.h - down + 1);
+      if (own && (b.id === "S" || b.id === "k")) g.fillRect(b.x + right + 1, b.y, b.w - right + 1, b.h);
+    }
+    const b = bandsOf(s.layout.boxes)[0], last = s.rows[rows - 1];
+    if (!from || !b || s.t >= 1 || s.site.stations[s.step] !== "next") return;
+    const x = mix(from.x + 10, s.layout.label, this.t), y = mix(from.y + 30, b.y + (b.h / b.r) * (rows - 0.5), this.t);
+    this.write(readable(last), x, y, { weight: 700, colour: s.look.hold, align: this.t > 0.5 ? "right" : "left" });
   }
 
   /** What is expected at the held row. */

@@ -13,12 +13,19 @@ function streamlit(host) {
   const parent = host.parentElement, place = parent.querySelector?.("[data-board]") ?? parent, bytes = bytesOf(host.data);
   const told = bytes.byteLength > 8 ? (headerOf(bytes).head.host ?? {}) : {};
   const tell = (/** @type {View} */ view) => host.setStateValue("view", view), ask = told.asks ? (/** @type {any} */ what) => host.setTriggerValue("edit", what) : undefined;
-  const options = { mode: told.mode, tell, ask, mask: told.mask };
+  const options = { mode: told.mode, tell, ask, mask: told.mask, force: told.force, silence: told.silence };
   if (place.heldBoard) {
     place.heldBoard.options = options;
     if (place.heldStamp !== told.stamp) place.heldBoard.give(bytes, place.heldBoard.data ? place.heldBoard.view() : told.view);
     else place.heldBoard.draw();
-  } else place.heldBoard = mount(place, bytes, { ...options, view: told.view ?? undefined });
+  } else {
+    place.heldBoard = mount(place, bytes, { ...options, view: told.view ?? undefined });
+    if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
+  }
+  if (told.moment != null && told.moment !== place.heldMoment) place.heldBoard.during(told.moment);
+  if (told.row != null && place.heldRow != null && told.row !== place.heldRow) place.heldBoard.turnTo(told.row);
+  place.heldMoment = told.moment;
+  place.heldRow = told.row;
   place.heldStamp = told.stamp;
   return () => {
     place.heldBoard?.end();

@@ -83,6 +83,7 @@ function scoreLines(site, h, station, i, j) {
 function softmaxLines(site, h, i, j) {
   const head = headOf(site, h), { m } = head, at = i * m + j;
   if (site.edited) return [`α = ${short(head.alpha[at])}`, "These weights were edited: they are the model's as the edit left them."];
+  if (head.base) return [`α = ${short(head.alpha[at])}`, "A row always sums to 1: what one weight gains, the others give up in proportion."];
   const sink = site.sinks ? site.sinks[h] : null;
   let top = sink ?? -Infinity, sum = 0, seen = 0;
   for (let x = 0; x < m; x++) if (head.see(i, x)) top = Math.max(top, head.biased[i * m + x]);
@@ -93,8 +94,8 @@ function softmaxLines(site, h, i, j) {
     }
   if (sink != null) sum += Math.exp(sink - top);
   const less = short(head.biased[at] - top);
-  return [`e^(${short(head.biased[at])}) over the ${seen} of its row${sink == null ? "" : " and a sink"}`,
-    `= e^(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest is taken away first: the shares stay the same."];
+  return [`e^(${short(head.biased[at])}) ÷ the sum over the ${seen} keys of its row${sink == null ? "" : " and a sink"}`,
+    `= e^(${less}) / ${short(sum)} = ${short(Math.exp(head.biased[at] - top))} / ${short(sum)} = ${short(head.alpha[at])}`, "The largest score of the row is subtracted first; the weights stay the same."];
 }
 
 /** Cells of the residual stream. @param {import("./data.js").Site} site @param {string} box @param {string} station @param {Cell} cell @param {string} who
@@ -124,7 +125,7 @@ function outside(site, box, station, { i, j }, who) {
 /** The parts of an embedding. @param {import("./data.js").Site} site @param {number} i @param {number} j */
 function embedded(site, i, j) {
   const parts = Object.entries(site.embedded ?? {});
-  if (!parts.length) return ["what the layer below handed on"];
+  if (!parts.length) return ["the output of the layer below"];
   const values = parts.map(([, arr]) => arr.a[i * arr.s[1] + j]);
   if (values.some((x) => x === undefined)) return [];
   const sum = values.reduce((x, y) => x + y, 0), x = (site.blocks?.[0]?.given ?? site.x)?.a[i * ((site.blocks?.[0]?.given ?? site.x)?.s[1] ?? 1) + j] ?? NaN;
@@ -142,4 +143,14 @@ export function gapLine(data, site, h) {
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
   const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${site.residual.toExponential(0)} for the weights.` : "";
   return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;
+}
+
+/** What is expected at a row: bars of tokens, or of yes and no. @param {import("./data.js").Data} data @param {number} row @param {string} who
+ * @returns {{says: string, bars: {text: string, p: number, own?: boolean}[]}} */
+export function expectedAt({ top, family }, row, who) {
+  if (!top) return { says: "", bars: [] };
+  if (top.kind === "rtd") return { says: `was ${who} replaced?`, bars: [{ text: "yes", p: top.p.a[row] }, { text: "no", p: 1 - top.p.a[row] }] };
+  const width = top.p.s[1];
+  const bars = top.texts[row].map((/** @type {string} */ text, /** @type {number} */ at) => ({ text, p: top.p.a[row * width + at], own: !at }));
+  return { says: `${family === "encoder" ? "at" : "after"} ${who}`, bars };
 }

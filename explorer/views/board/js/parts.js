@@ -1,12 +1,9 @@
 // What stands around the picture: buttons, words, the twin for screen readers. All of it plain DOM; texts of a model are never HTML.
 import { headOf } from "./derive.js";
+import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
+import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
 import { short, readable } from "./ledger.js";
 
-export const HELP = [
-  ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
-  ["[ ]", "another head"], [", .", "another layer"], ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row (in the app)"], ["W", "words or tokens"],
-  ["H", "hide special tokens"], ["P", "present: the whole screen"], ["S", "save as PNG"], ["?", "these keys"],
-];
 const MOST = 64; // rows of the twin and columns of the table: more would make the page slow
 
 /** @param {HTMLElement} at @param {string} tag @param {Record<string, string>} [given] @param {string} [text] @returns {any} */
@@ -38,6 +35,7 @@ export function skeleton(root) {
   const time = put(frame, "label", { class: "time", hidden: "" });
   const ledger = put(stage, "div", { class: "ledger" }), lively = put(ledger, "div", { "aria-live": "polite" });
   const pair = put(lively, "b", { class: "pair", dir: "auto" }), operands = put(lively, "pre", { class: "operands" });
+  const weight = put(ledger, "div", { class: "weigh", hidden: "" });
   const formula = put(ledger, "span", { class: "formula" }), numpy = put(ledger, "code", { class: "numpy" }), holds = put(ledger, "span", { class: "holds" });
   const foot = put(frame, "div", { class: "foot" }), gap = put(foot, "p", { class: "gap" });
   const may = put(foot, "details"), help = put(frame, "dialog", { class: "help", "aria-label": "Keys of the board" });
@@ -45,9 +43,9 @@ export function skeleton(root) {
   const concludes = put(may, "p", {}), table = put(foot, "details", { class: "numbers" });
   put(table, "summary", {}, "The numbers as a table");
   const field = put(table, "div", { class: "field" }), twin = put(frame, "div", { class: "twin", role: "grid", "aria-label": "The numbers of this station" });
-  return { frame, refusal, bar, choices, title, where, says, stage, canvas, ledger, pair, operands, formula, numpy, holds, foot, gap, concludes, table, field,
+  return { frame, refusal, bar, choices, title, where, says, stage, canvas, ledger, pair, operands, weight, formula, numpy, holds, foot, gap, concludes, table, field,
     play: put(bar, "button", { type: "button", class: "play", "aria-label": "Play" }, "▶"),
-    help: (/** @type {string[][]} */ keys) => helped(help, keys), closes: () => closed(help), grid: twin,
+    weigh: (/** @type {any} */ board) => weighed(weight, board), help: (/** @type {string[][]} */ keys) => helped(help, keys), closes: () => closed(help), grid: twin,
     time: (/** @type {any} */ board) => timed(time, board), mark: (/** @type {any} */ board) => marked(bar, choices, board), twin: (/** @type {any} */ board) => later(twin, () => { twinned(twin, board); tabled(table, field, board); }),
     menu: (/** @type {any} */ board, /** @type {number} */ token, /** @type {number} */ x, /** @type {number} */ y) => menu(stage, board, token, x, y) };
 }
@@ -79,26 +77,53 @@ export function controlsOf(board) {
   speed.value = String(board.speed);
   speed.onchange = () => (board.speed = Number(speed.value));
   toggles(board, choices);
-  board.parts.time(board);
+  const silence = () => board.options.ask({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
+  if (board.options.silence) put(choices, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
   put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
   put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(HELP);
 }
 
-/** The slider of a series. @param {HTMLElement} time @param {any} board */
+/** The slider of a series, or of a text as it is written. @param {HTMLElement} time @param {any} board */
 function timed(time, board) {
-  time.hidden = !board.series;
-  if (!board.series) return;
+  const growing = grows(board) && board.site.stream !== "encoder";
+  time.hidden = !board.series && !growing;
+  if (time.hidden) return;
   if (!time.firstChild) {
-    put(time, "span", {}, "moment");
-    const slider = put(time, "input", { type: "range", min: "0", step: "1", "aria-label": "Moment of the series" });
-    slider.oninput = () => board.during(Number(slider.value));
-    put(time, "b");
+    put(time, "span");
+    put(time, "input", { type: "range", step: "1" });
+    put(time, "b", { dir: "auto" });
   }
-  const slider = /** @type {HTMLInputElement} */ (time.querySelector("input"));
-  slider.max = String(board.series.length - 1);
-  slider.value = String(board.moment);
-  slider.setAttribute("aria-valuetext", board.series[board.moment].label);
-  say(/** @type {HTMLElement} */ (time.querySelector("b")), board.series[board.moment].label);
+  const [name, slider, now] = /** @type {any[]} */ ([...time.children]), last = growing ? board.rows.length : board.series.length - 1;
+  const at = growing ? writtenRows(board) : board.moment, label = growing ? lengthSaid(board) : board.series[board.moment].label;
+  slider.oninput = () => (growing ? writeTo(board, Number(slider.value)) : board.during(Number(slider.value)));
+  slider.min = growing ? "1" : "0";
+  slider.max = String(last);
+  slider.value = String(at);
+  slider.setAttribute("aria-label", growing ? "Tokens written" : "Moment of the series");
+  slider.setAttribute("aria-valuetext", label);
+  say(name, growing ? "written" : "moment");
+  say(now, label);
+}
+
+/** The weight that is pointed at, under a slider, and the way back. @param {HTMLElement} place @param {any} board */
+function weighed(place, board) {
+  const open = liftable(board), many = board.changes.length;
+  place.hidden = !open && !many;
+  if (place.hidden) return;
+  if (!place.firstChild) {
+    const label = put(place, "label", {}, "α "), slider = put(label, "input", { type: "range", min: "0", max: "1", step: "0.01", "aria-label": "This weight α" });
+    put(label, "span");
+    slider.oninput = () => setWeight(board, Number(slider.value));
+    put(place, "button", { type: "button", class: "back", title: "Undo the last edit (Z)" }, "Undo").onclick = () => takeBack(board);
+    put(place, "button", { type: "button", class: "whole" }, "Run the model on it").onclick = () => send(board);
+  }
+  const [label, back, whole] = /** @type {any[]} */ ([...place.children]), slider = label.querySelector("input");
+  const head = headOf(board.site, board.head), value = open ? head.alpha[board.cursor.row * head.m + board.cursor.col] : 0;
+  label.hidden = !open;
+  slider.value = String(value);
+  say(label.querySelector("span"), value.toFixed(2));
+  back.hidden = !many;
+  whole.hidden = !board.options.ask || !changedLines(board).length;
 }
 
 /** @param {any} board @param {HTMLElement} bar */

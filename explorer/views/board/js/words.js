@@ -19,3 +19,11 @@ export function inWords(m, rows, cols) {
   for (let i = 0; i < m.r; i++) for (let j = 0; j < m.c; j++) out[i * m.c + j] = sums[r[i] * wide + c[j]];
   return { ...m, id: `${m.id} words`, a: out, see: null };
 }
+
+const PRONOUNS = ["it", "he", "she", "they", "him", "her", "them"];
+
+/** The row of a pronoun, or the middle one. @param {string[]} texts */
+export function pronounIn(texts) {
+  const found = texts.findIndex((text) => PRONOUNS.includes(text.toLowerCase().replace(/[^\p{L}]/gu, "")));
+  return found < 0 ? Math.floor(texts.length / 2) : found;
+}

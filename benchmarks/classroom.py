@@ -1,0 +1,232 @@
+"""A room of visitors: real WebSocket sessions that read pages, change parts, models and sentences, and think in between.
+
+    python benchmarks/classroom.py --visitors 30 --minutes 5
+
+Starts `explorer app --classroom` on this machine (or takes `--at http://host:port`), speaks Streamlit's own protocol, and prints one
+line for each kind of action: count, median, 95 % and slowest answer in seconds, errors; then the memory of the server over time. A time
+is from sending to the server's "script finished", without the browser's drawing. Run it where nothing else runs: the visitors take some
+of the processor themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+import numpy as np
+import psutil
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import ClientConnection, connect
+
+from explorer.microworld import texts
+
+THINK = (3.0, 8.0)
+PATIENCE = 90.0  # seconds after which an answer counts as an error
+PARTS = {
+    "": ("board", "masks", "predictions", "another-sentence"),
+    "tokens": ("learn", "one-text", "languages"),
+    "vectors": ("plane", "neighbours", "sums"),
+    "positions": ("schemes", "shuffle"),
+    "attention": ("walk", "both-masks", "why-d", "exercises"),
+    "heads": ("board", "all-layers", "combined", "many-texts", "lens"),
+    "families": ("blueprint", "masks", "residual-stream"),
+    "corruption": ("hide-a-word", "every-strategy", "one-strategy"),
+    "training": ("watch", "snapshots", "systems"),
+    "elmo": ("letters", "directions", "senses"),
+    "decoding": ("next-token", "beams", "strategies"),
+    "whatif": ("change-one-thing", "each-part-alone"),
+    "vote": ("",),
+}
+MODELS = ("bert", "gpt2", "roberta", "bart")
+
+
+@dataclass
+class Found:
+    """What all visitors met."""
+
+    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    errors: list[str] = field(default_factory=list)
+    memory: list[tuple[float, float]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, kind: str, seconds: float, errors: list[str]) -> None:
+        with self.lock:
+            self.times[kind].append(seconds)
+            self.errors += errors
+
+
+class Visitor:
+    """One browser, as the server sees it."""
+
+    def __init__(self, address: str, seed: int, found: Found, sentences: list[str]) -> None:
+        self.address, self.found, self.sentences = address, found, sentences
+        self.rng = random.Random(seed)
+        self.page, self.part, self.boxes = "", "", {}  # type: str, str, dict[str, str]
+
+    def stay(self, until: float) -> None:
+        """Read, change, think, until the hour is over."""
+        url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
+        with connect(url, subprotocols=["streamlit"], max_size=None, origin=self.address, open_timeout=30) as socket_:  # type: ignore[arg-type,list-item]
+            self._ask(socket_, "first page")
+            while time.monotonic() < until:
+                time.sleep(self.rng.uniform(*THINK))
+                self._ask(socket_, self._choose())
+
+    def _choose(self) -> str:
+        """What the visitor does next."""
+        kind = self.rng.choices(("page", "part", "sentence"), (3, 4, 3))[0]
+        if kind == "page":
+            self.page = self.rng.choice(list(PARTS))
+            self.boxes = {}
+        if kind in ("page", "part"):
+            self.part = self.rng.choice(PARTS[self.page])
+        return kind if kind != "sentence" or self.boxes else "part"
+
+    def _ask(self, to: ClientConnection, kind: str) -> None:
+        asked = {"part": self.part} if self.part else {}
+        if kind == "page" and self.page in ("attention", "heads", "whatif"):
+            asked["model"] = self.rng.choice(MODELS)
+        message = BackMsg()
+        message.rerun_script.query_string = urlencode(asked)
+        message.rerun_script.page_name = self.page
+        if kind == "sentence":
+            for box in self.boxes.values():
+                state = message.rerun_script.widget_states.widgets.add()
+                state.id, state.string_value = box, self.rng.choice(self.sentences)
+        begun = time.perf_counter()
+        to.send(message.SerializeToString())
+        errors = self._listen(to)
+        self.found.add(kind, time.perf_counter() - begun, [f"{self.page or 'start'}/{self.part}: {error}" for error in errors])
+
+    def _listen(self, to: ClientConnection) -> list[str]:
+        """Everything until the script has finished; what went wrong."""
+        errors, until = [], time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                raw = to.recv(timeout=max(0.1, until - time.monotonic()))
+            except TimeoutError:
+                break
+            message = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
+            kind = message.WhichOneof("type")
+            if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+                element = message.delta.new_element
+                if element.WhichOneof("type") == "exception":
+                    errors.append(element.exception.message[:200])
+                elif element.WhichOneof("type") == "text_input" and "entence" in element.text_input.label:
+                    self.boxes[element.text_input.label] = element.text_input.id
+            elif kind == "script_finished":
+                return errors
+        return [*errors, f"no answer in {PATIENCE:.0f} s"]
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, int]]:
+    """A server of its own, for a room, on a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = [
+        sys.executable,
+        "-m",
+        "explorer",
+        "app",
+        "--classroom",
+        "--address",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--no-open-browser",
+    ]
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        address = f"http://127.0.0.1:{port}"
+        try:
+            for _ in range(300):
+                with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                    break
+                time.sleep(0.2)
+            yield address, process.pid
+        finally:
+            for child in (*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)):
+                child.terminate()
+            process.wait(20)
+
+
+def weigh(pid: int, found: Found, until: float) -> None:
+    """The memory of the server and what it started, every five seconds."""
+    begun = time.monotonic()
+    while time.monotonic() < until:
+        with suppress(psutil.Error):
+            held = psutil.Process(pid)
+            size = sum(one.memory_info().rss for one in (held, *held.children(recursive=True)))
+            found.memory.append((time.monotonic() - begun, size / 1e6))
+        time.sleep(5)
+
+
+def visit(address: str, pid: int | None, visitors: int, seconds: float) -> Found:
+    """All visitors, each in a thread, arriving within fifteen seconds."""
+    found, until = Found(), time.monotonic() + seconds
+    sentences = [text.split(". ")[0] + "." for text in texts(200, 11, "test")]
+    threads = [threading.Thread(target=weigh, args=(pid, found, until), daemon=True)] if pid else []
+
+    def one(number: int) -> None:
+        time.sleep(number * min(15.0, seconds / 4) / visitors)
+        try:
+            Visitor(address, number, found, sentences).stay(until)
+        except Exception as error:  # whatever ends a visit is a finding
+            found.add("broken off", 0.0, [f"{type(error).__name__}: {error}"])
+
+    threads += [threading.Thread(target=one, args=(number,), daemon=True) for number in range(visitors)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds + PATIENCE + 30)
+    return found
+
+
+def report(found: Found) -> str:
+    """The figures of a visit, as a table."""
+    lines = ["", "| what | count | median, s | 95 %, s | slowest, s |", "|---|---|---|---|---|"]
+    every = [second for times in found.times.values() for second in times]
+    for kind, times in (*sorted(found.times.items()), ("all", every)):
+        middle, most, last = (float(np.percentile(times, at)) for at in (50, 95, 100))
+        lines.append(f"| {kind} | {len(times)} | {middle:.2f} | {most:.2f} | {last:.2f} |")
+    lines.append(f"| errors | {len(found.errors)} | | | |")
+    lines += ["", "| after, s | memory of the server, MB |", "|---|---|"]
+    some = found.memory[:: max(1, len(found.memory) // 10)]
+    lines += [f"| {after:.0f} | {size:.0f} |" for after, size in some]
+    return "\n".join([*lines, "", *found.errors[:5]])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--visitors", type=int, default=30)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--rounds", type=int, default=0, help="a short visit instead: three visitors, so many times 12 s")
+    parser.add_argument("--at", default="", help="the address of a server that runs already")
+    asked = parser.parse_args()
+    visitors, seconds = (3, 12.0 * asked.rounds) if asked.rounds else (asked.visitors, 60 * asked.minutes)
+    if asked.at:
+        found = visit(asked.at.rstrip("/"), None, visitors, seconds)
+    else:
+        with served() as (address, pid):
+            found = visit(address, pid, visitors, seconds)
+    print(report(found))
+    sys.exit(bool(found.errors))
+
+
+if __name__ == "__main__":
+    main()

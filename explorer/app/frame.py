@@ -1,0 +1,125 @@
+"""The frame of a lesson's page: its title, a bar that stays in view, and parts of which only the chosen one runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from explorer.app import glossary, present
+from explorer.app.exercises import deck as slides
+from explorer.app.exercises import exercises
+from explorer.app.glossary import marked
+from explorer.records import Exercise
+
+KEY = "part"  # in the address of a page
+ALL = "all"  # as the part: every part, one below the other, as one prints a page
+EVERY_PART = False  # whether a page that names no part shows them all
+EXERCISES = "Exercises"
+STYLE = """<style>
+.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 2rem; }
+.stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.3rem 0 0.2rem; }
+.stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0 0.5rem; }
+.st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
+.st-key-tour { margin-top: 0.6rem; }
+.st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
+div:has(> .st-key-bar), .st-key-bar { background: var(--st-background-color, inherit); }
+@media (min-width: 700px) and (min-height: 600px) {
+  div:has(> .st-key-bar) { position: sticky; top: 3.4rem; z-index: 90; }
+}
+</style>"""
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """A part of a page: its title, what shows it, and a shorter name for the bar and the address."""
+
+    title: str
+    show: Callable[[], object]
+    label: str = ""
+
+    @property
+    def short(self) -> str:
+        """The name in the bar."""
+        return self.label or self.title
+
+    @property
+    def name(self) -> str:
+        """The name in the address."""
+        return re.sub(r"[^a-z0-9]+", "-", self.short.lower()).strip("-")
+
+
+class LessonPage:
+    """What stands on every lesson's page around its parts.
+
+    A page writes what all its parts share with `with page.bar:`, and then calls `page.parts(…)`, the last thing that it does.
+    """
+
+    def __init__(self, title: str, says: str, formulas: Sequence[str] = ()) -> None:
+        self.says, self.formulas = says, formulas
+        glossary.begin()
+        with st.container(horizontal=True, vertical_alignment="center", key="heading"):
+            st.title(title, width="stretch")
+            with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
+                present.buttons()
+        self._says, self.opening = st.container(), st.container(key="opening")
+        self._held = st.container(key="bar")
+        with self._held:
+            self.bar, self._choice = st.container(), st.container()
+
+    def parts(self, *every: PagePart) -> None:
+        """The choice of a part in the bar, and the chosen one below."""
+        chosen = self._chosen(every)
+        present.keys([one.name for one in every], chosen[0].name if len(chosen) == 1 else "")
+        if chosen[0] is every[0]:
+            self._open()
+        for one in chosen:
+            st.header(one.title, divider="blue")
+            one.show()
+
+    def _open(self) -> None:
+        """What the page is about, above its first part."""
+        with self._says:
+            st.markdown(marked(self.says))
+            if self.formulas:
+                with st.container(horizontal=True):
+                    for formula in self.formulas:
+                        st.latex(formula, width="content")
+
+    def _chosen(self, every: Sequence[PagePart]) -> Sequence[PagePart]:
+        """The part in the address; the first where it names none."""
+        named = {one.name: one for one in every}
+        asked = st.query_params.get(KEY, ALL if EVERY_PART else "")
+        if asked == ALL:
+            with self._choice:
+                st.button("Part by part", key="part.one", on_click=choose, args=(every[0].name,), type="tertiary")
+            return every
+        name = asked if asked in named else every[0].name
+        st.session_state["part.chosen"] = name
+        with self._choice:
+            st.segmented_control(
+                "Parts of this page", list(named), format_func=lambda one: named[one].short, required=True, key="part.chosen",
+                on_change=_follow, label_visibility="collapsed",
+            )  # fmt: skip
+        return (named[name],)
+
+
+def choose(name: str) -> None:
+    """Write a part into the address, from which it is read."""
+    st.query_params[KEY] = name
+
+
+def _follow() -> None:
+    choose(st.session_state["part.chosen"])
+
+
+def asking(items: Callable[[], Sequence[Exercise]], key: str, rows: Sequence[tuple[str, str, str]], notation: str) -> PagePart:
+    """The part with a lesson's exercises, computed once it is opened, and the box about the slides."""
+
+    def show() -> None:
+        exercises(items(), key)
+        slides(rows, notation)
+
+    return PagePart(EXERCISES, show)

@@ -1,0 +1,140 @@
+"""The glossary: what a word means here, on hover at its first use on a page, and as a page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import streamlit as st
+
+SEEN = "glossary.seen"  # which text of a page explains a term
+STYLE = """<style>
+.stMarkdown a[href^="glossary#"] { color: inherit; text-decoration: underline dotted; text-underline-offset: 3px; cursor: help; }
+</style>"""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of the course, what it means, and other forms in which it is written."""
+
+    name: str
+    says: str
+    forms: tuple[str, ...] = ()
+
+    @property
+    def anchor(self) -> str:
+        """Where it stands on the page of the glossary."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+
+TERMS = (
+    Term("token", "A unit of the vocabulary: a word, a piece of a word or a sign. A model reads and predicts tokens.", ("tokens",)),
+    Term("vocabulary", "All tokens that a model knows, each with a number.", ("|V|",)),
+    Term("position", "The number of a token in its text, from 0.", ("positions",)),
+    Term("vector", "A list of numbers. Every token is one inside a model.", ("vectors",)),
+    Term("embedding", "The vector that a token has before the first layer, from a table that is learned.", ("embeddings",)),
+    Term("state", "The vector of a token after a layer.", ("hidden state", "states")),
+    Term("layer", "One round of attention and feed-forward network; each changes the states a little.", ("layers",)),
+    Term("block", "A part of a layer: attention, feed-forward network or norm.", ("blocks",)),
+    Term("weights of a model", "All numbers that training has chosen.", ("parameters",)),
+    Term("attention", "A token reads others: a weighted mean of their values. The weights come from queries and keys."),
+    Term("attention weight", "How much of a token's value another token takes. In each row they sum to 1.", ("attention weights",)),
+    Term("query", "The vector that says what a token looks for.", ("queries",)),
+    Term("key", "The vector that says what a token is matched by.", ("keys",)),
+    Term("value", "The vector that a token passes on to those that read it.", ("values",)),
+    Term("attention head", "One attention with queries, keys and values of its own; a layer has several.", ("head", "heads")),
+    Term("output layer", "What turns the last state into a score for every token of the vocabulary.", ("output layers",)),
+    Term("mask", "The table of allowed pairs: which token may read which.", ("masks", "attention masks", "causal mask")),
+    Term("mask token", "The special token [MASK], in the place of a hidden token. It is not the attention mask.", ("[MASK]",)),
+    Term("score", "A number before the softmax: the larger, the more probable. Also called logit.", ("scores", "logit", "logits")),
+    Term("softmax", "Turns scores into probabilities: positive numbers that sum to 1."),
+    Term("probability", "A number from 0 to 1; those of all tokens sum to 1.", ("probabilities",)),
+    Term("loss", "How wrong a prediction was: −ln of the probability of the right token. 0 is perfect."),
+    Term("nat", "The unit of a loss with the natural logarithm; 1 nat is 1.44 bits.", ("nats",)),
+    Term("perplexity", "e to the mean loss: among how many equally probable tokens a model hesitates."),
+    Term("entropy", "How spread out a distribution is; 0 when one token has all of it."),
+    Term("KL divergence", "How far one distribution is from another, in nats; 0 when they are equal.", ("KL",)),
+    Term("gradient", "How much the loss, or a score, changes when a number changes a little.", ("gradients",)),
+    Term("learning rate", "How far every weight moves along its gradient in a step."),
+    Term("training objective", "What a training asks a model to predict; its loss is made smaller.", ("objective", "objectives")),
+    Term("seed", "The number that a random generator begins with; the same seed gives the same draws.", ("seeds",)),
+    Term("batch", "The texts that are read in one training step."),
+    Term("snapshot", "The weights of a model as they were at a step of its training.", ("snapshots",)),
+    Term("checkpoint", "The files of a trained model: its weights, its configuration and its tokenizer.", ("checkpoints",)),
+    Term("safetensors", "A file format that holds weights and nothing that can run."),
+    Term("hub", "The public collection of models at Hugging Face."),
+    Term("encoder", "A stack of layers in which every token reads every other."),
+    Term("decoder", "A stack of layers in which a token reads itself and those before it, and which writes text.", ("decoders",)),
+    Term("source", "The text that the encoder of an encoder–decoder reads."),
+    Term("cross-attention", "Attention from a decoder to a source: queries of the decoder, keys and values of the encoder."),
+    Term("d_k", "The width of queries and keys in one head; scores are divided by its square root.", ("dₖ", "√dₖ")),
+    Term("residual stream", "The states from layer to layer: every block adds to them and removes nothing."),
+    Term("feed-forward", "Two matrices with a bend between them, the same for each token.", ("feed-forward network",)),
+    Term("norm", "Brings a vector to mean 0 and length √d, then scales it: layer norm.", ("norms", "layer norm")),
+    Term("bias", "A number that is added, whatever the input is.", ("biases",)),
+    Term("rollout", "The attention weights of all layers multiplied with each other."),
+    Term("logit lens", "The output layer read after an earlier layer: what the model would say if it ended there.", ("lens",)),
+    Term("disentangled attention", "Content and distance are compared separately (DeBERTa).", ("disentangled",)),
+    Term("multiply-adds", "A multiplication and an addition: the unit in which work is counted."),
+    Term("cosine", "How nearly two vectors point in the same direction: 1 the same, 0 nothing in common.", ("cosines",)),
+    Term("σ (sigmoid)", "Squeezes a number between 0 and 1.", ("sigmoid",)),
+    Term("principal components", "The directions in which vectors differ most; two of them make a picture."),
+    Term("negative sample", "A random word in the place of a true neighbour (word2vec).", ("negative samples",)),
+    Term("θ (theta)", "All weights of a model together."),
+    Term("MLM", "Masked language modelling: predict the hidden tokens.", ("mlm", "masked language model")),
+    Term("NSP", "Next-sentence prediction: did the second sentence follow? Half the pairs do; read from [CLS].", ("nsp",)),
+    Term("SOP", "Sentence-order prediction: are two sentences in their order?", ("sop",)),
+    Term("LM", "Language modelling: predict the next token.", ("lm",)),
+    Term("SBO", "Span-boundary objective: predict a span from the tokens beside it (SpanBERT).", ("sbo",)),
+    Term("masking rate", "Which part of the tokens is hidden."),
+    Term("span", "Neighbouring tokens that are hidden together.", ("spans",)),
+    Term("Poisson", "A distribution of whole numbers with a given mean; BART draws the lengths of its spans from it."),
+    Term("ROUGE-1", "How many words two texts share (F1)."),
+    Term("generator", "A small model that plants likely but wrong tokens (ELECTRA)."),
+    Term("probe", "A small classifier on frozen states: what can be read from them.", ("probes",)),
+    Term("beam search", "Keeps the few most probable texts at each step.", ("beam", "beams")),
+    Term("greedy", "Always takes the most probable next token.", ("Greedy",)),
+    Term("temperature", "Scores are divided by it before the softmax: below 1 surer, above 1 more varied."),
+    Term("early stopping", "When a beam search ends although unfinished texts are left."),
+    Term("decoding strategy", "How a text is chosen when a model gives the probabilities.", ("strategies",)),
+    Term("LSTM", "Long short-term memory: a network that reads one token after the other.", ("LSTMs",)),
+    Term("biLM", "Two language models, one reads from the left, the other from the right.", ("biLMs",)),
+    Term("highway", "A layer that mixes its input with what it makes of it, by gates that are learned."),
+    Term("max-pooling", "Of all places only the largest number is kept."),
+    Term("fine-tuning", "Training a pre-trained model further, on labelled examples of a task."),
+    Term("pre-training", "Training on plain text whose labels are its own tokens."),
+)  # fmt: skip
+FORMS = {form: term for term in TERMS for form in (term.name, *term.forms)}
+_WORD = "|".join(sorted(map(re.escape, FORMS), key=len, reverse=True))
+SCAN = re.compile(  # code, formulas, links, and what stands in brackets already are left alone
+    rf"`[^`]*`|\$[^$]+\$|!?\[[^\]]*\]\([^)]*\)|(?<![\w-])(?<!arrow )(?P<term>{_WORD})(?![\w-])"
+)
+
+
+def begin() -> None:
+    """A page begins: nothing on it has been explained yet."""
+    st.session_state[SEEN] = {}
+
+
+def marked(text: str) -> str:
+    """A text with a link, and the meaning on hover, at each term that the page has not explained before it."""
+    return explained(text, st.session_state.setdefault(SEEN, {}))
+
+
+def explained(text: str, seen: dict[str, str]) -> str:
+    """The text with its terms marked, where no other text has them; `seen` says which text explains a term.
+
+    >>> explained("A token, then a token.", {})[:7], explained("A token.", {"token": "another text"})
+    ('A [toke', 'A token.')
+    """
+    here: set[str] = set()
+
+    def mark(found: re.Match[str]) -> str:
+        term = FORMS.get(found["term"] or "")
+        if term is None or term.name in here or seen.setdefault(term.name, text) != text:
+            return found[0]
+        here.add(term.name)
+        shown = found[0].replace("[", r"\[").replace("]", r"\]").replace("|", r"\|")
+        return f'[{shown}](glossary#{term.anchor} "{term.says}")'
+
+    return SCAN.sub(mark, text)

@@ -1,0 +1,185 @@
+"""The app for a room: what its visitors may choose, and how much of the machine each may use. Without a room everything is free."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+from threading import Lock, Thread
+from urllib.parse import urlsplit
+
+from explorer.errors import ChoiceError, ExplorerError, TextError
+from explorer.training.jobs import JobQueue, JobSpec, workshop
+
+VARIABLE = "EXPLORER_CLASSROOM"  # holds the settings of a room as JSON, for the process of the server
+CLOSED = (
+    "In this room only the shipped models open: folders, names on the hub and uploads are turned off. On your own computer "
+    "(`explorer app`) you can open any checkpoint here."
+)
+MOST = {"letters": 100_000, "steps": 5000, "queue": 32, "idle": 1440, "minutes": 1440}
+
+
+@dataclass(frozen=True)
+class Classroom:
+    """The settings of a room. `models` are those that visitors may choose (none named: all of them).
+
+    `letters` of a text, `steps` and `minutes` of a training, `queue` trainings at once; a training that nobody has looked at for
+    `idle` minutes is stopped. `uploads` allows folders, hub names and uploaded checkpoints. `public` is the address that
+    visitors use, `key` opens the pages of the teacher.
+    """
+
+    models: tuple[str, ...] = ()
+    letters: int = 600
+    steps: int = 500
+    minutes: int = 10
+    queue: int = 6
+    idle: int = 10
+    uploads: bool = False
+    public: str = ""
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        for name, most in MOST.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+                raise ChoiceError(f"{name} = {value!r} must be a whole number from 1 to {most:,}.")
+        if not isinstance(self.models, tuple) or not all(isinstance(name, str) for name in self.models):
+            raise ChoiceError('models must be a list of names, for example models = ["bert", "gpt2"].')
+        if not isinstance(self.uploads, bool):
+            raise ChoiceError(f"uploads = {self.uploads!r} must be true or false.")
+        if not all(isinstance(text, str) for text in (self.public, self.key)):
+            raise ChoiceError('public and key must be texts, for example public = "http://lecture.example:8501".')
+
+
+def made(settings: dict[str, object]) -> Classroom:
+    """A room from the settings of a TOML file.
+
+    >>> made({"models": ["bert"], "steps": 200}).steps
+    200
+    """
+    known = {field.name for field in fields(Classroom)}
+    if unknown := sorted(set(settings) - known):
+        raise ChoiceError(f"A classroom has no setting {unknown[0]!r}. It has: {', '.join(sorted(known))}.")
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+    return Classroom(**given)  # type: ignore[arg-type]
+
+
+def written(room: Classroom) -> str:
+    """A room as the variable of the server's process holds it."""
+    return json.dumps(asdict(room))
+
+
+def room() -> Classroom | None:
+    """The room that this server is for; None where it is somebody's own."""
+    return _read(os.environ.get(VARIABLE, ""))
+
+
+@lru_cache(maxsize=4)
+def _read(held: str) -> Classroom | None:
+    return made(json.loads(held)) if held else None
+
+
+def allowed(names: Iterable[str]) -> list[str]:
+    """Those of these models that visitors may choose; all of them where none of them is named."""
+    every, held = list(names), room()
+    some = [name for name in every if held is None or not held.models or name in held.models]
+    return some or every
+
+
+def check_text(texts: Iterable[object]) -> None:
+    """Refuse what is longer than a text may be in this room."""
+    held = room()
+    longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
+    if held is not None and longest > held.letters:
+        raise TextError(f"The text has {longest:,} letters; this room takes at most {held.letters:,}. Shorten it.")
+
+
+def uploads() -> bool:
+    """Whether folders, names on the hub and uploaded checkpoints may be opened."""
+    held = room()
+    return held is None or held.uploads
+
+
+def most_steps(longest: int) -> int:
+    """The steps that a training may have."""
+    held = room()
+    return longest if held is None else min(held.steps, longest)
+
+
+def teaches(key: object) -> bool:
+    """Whether this key opens the pages of the teacher; on one's own machine they are open."""
+    held = room()
+    return held is None or (bool(held.key) and key == held.key)
+
+
+def most_letters(longest: int) -> int:
+    """The letters that a text may have."""
+    held = room()
+    return longest if held is None else min(held.letters, longest)
+
+
+def begin(queue: JobQueue, order: JobSpec) -> str:
+    """Put a training into the queue, where this room allows it."""
+    _check(queue, order)
+    return queue.begin(order)
+
+
+def go_on(queue: JobQueue, name: str) -> None:
+    """Take a training up again, where this room allows it."""
+    _check(queue, queue.order(name))
+    queue.go_on(name)
+
+
+def _check(queue: JobQueue, order: JobSpec) -> None:
+    """Refuse a training that is too long for this room, or for which it has no place left."""
+    held = room()
+    if held is None:
+        return
+    check_text((order.text,))
+    if order.steps > held.steps:
+        raise ChoiceError(f"This room trains at most {held.steps:,} steps at once. Choose fewer.")
+    if len(queue.alive()) >= held.queue:
+        raise ChoiceError(f"{held.queue} trainings are at work or in the queue already. Try again when one has ended.")
+
+
+@lru_cache(maxsize=1)
+def start() -> None:
+    """Once for a server: where it is a room's, stop trainings that nobody looks at any more, as long as it runs."""
+    held, queue = room(), workshop()
+    if held is not None:
+        Thread(target=_reclaim, args=(queue, held), daemon=True, name="reclaim").start()
+
+
+def _reclaim(queue: JobQueue, held: Classroom, every: float = 20.0) -> None:
+    while True:
+        with suppress(ExplorerError, OSError):
+            queue.reclaim(60.0 * held.idle, 60.0 * held.minutes)
+        time.sleep(every)
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """In a room, a training on the page waits until no other one is at work; on one's own machine nobody waits."""
+    with _TURN if room() is not None else nullcontext():
+        yield
+
+
+_TURN = Lock()
+
+
+def public(address: str) -> str:
+    """The address of a page as visitors reach it."""
+    held = room()
+    if held is None or not held.public:
+        return address
+    return held.public.rstrip("/") + re.sub(r"/+$", "", urlsplit(address).path)
+
+
+def with_key(held: Classroom, key: str, public_address: str) -> Classroom:
+    """A room whose key and address were not set by hand."""
+    return replace(held, key=held.key or key, public=held.public or public_address)

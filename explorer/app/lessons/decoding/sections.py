@@ -1,0 +1,74 @@
+"""Parts of the decoding lesson that need little of the others: strategies beside each other, all texts, a translator, blanks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import made, read, usable
+from explorer.app.exercises import plain
+from explorer.app.lessons.decoding import parts as desk
+from explorer.app.lessons.decoding import questions as lesson
+from explorer.decoding import ORDERS
+from explorer.records import Exercise
+from explorer.views import VIEWS
+
+
+@st.fragment
+def side_by_side(name: str, text: str, pieces: int) -> None:
+    """The strategies, each with its text; another seed redraws only this part."""
+    seed = int(st.number_input("Seed for sampling", 0, 999, 0, key="seed", bind="query-params", width=180))
+    web.show(VIEWS["written"], usable(desk.beside(name, text, seed, pieces)))
+    with st.expander("What each strategy does"):
+        st.markdown("  \n".join(desk.said()))
+
+
+def every_text(name: str, text: str, among: list[int]) -> None:
+    """Greedy beside a search through everything."""
+    st.markdown(
+        "With six tokens and four positions all texts can be tried. The six tokens are the most probable next tokens of the prompt."
+    )
+    tried = desk.everything(name, text, among)
+    read(tried)
+    web.show(VIEWS["written"], tried, key="tiny")
+
+
+def watching(key: str) -> tuple[str, Call]:
+    """The sentence that a visitor wrote, and its translation."""
+    source = st.text_input("An English sentence for the translator", lesson.SOURCE, key=key, bind="query-params", width=620)
+    return source, desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
+
+
+def translating() -> None:
+    """What a translator looks at while it writes."""
+    source, call = watching("source")
+    seen = read(call)
+    st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
+    st.caption(lesson.GENDER)
+    desk.rewritten(source, call)
+
+
+def cache() -> None:
+    """What is computed at each step, and what is reused."""
+    _, call = watching("source.cached")
+    read(call)
+    web.show(VIEWS["cache"], call)
+
+
+@st.fragment
+def masked() -> None:
+    """A masked language model fills blanks, in one order or another."""
+    blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
+    order = st.segmented_control("Order", list(ORDERS), default="confident", required=True, key="order", bind="query-params")
+    filled = desk.steps("bert", blanks, "fill", order=order)
+    read(filled)
+    web.show(VIEWS["filling"], filled)
+
+
+def asked(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:
+    """The exercises, on greedy decoding and a search of this prompt, and on a translation."""
+    search = desk.steps(name, text, "beam", beams=4, max_tokens=pieces, length_penalty=1.0, early_stopping=False)
+    seen = desk.watched("transformer", lesson.SOURCE, "beam", beams=4, max_tokens=30)
+    greedy = read(desk.written(name, text, "greedy", "greedy", max_tokens=pieces))
+    return lesson.exercises(greedy, made(desk.distribution(name, text, ())), read(search), made(seen))

@@ -1,0 +1,98 @@
+"""The records of the fine-tuning lesson, as calls that the page runs and prints, and the runs that a visitor starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from explorer.app.cached import KEPT, kept
+from explorer.app.call import Call
+from explorer.app.controls import made, model_of, stamp_of
+from explorer.app.lessons.finetuning.questions import WAY_NOTES
+from explorer.errors import ExplorerError
+from explorer.microworld import texts
+from explorer.models.store import models
+from explorer.models.task_rows import task_row
+from explorer.records import Corruption
+from explorer.training.finetune.ways import compare_ways, finetuned_model
+
+READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
+FIRST = "new words: kind"  # texts of a few tokens, so that a way takes seconds; its test names no labelled word
+TASKS = (FIRST, "new words: feeling", "new words: gender", "sentiment", "topic", "acceptability", "entailment", "entities")
+USUAL = ("full", "frozen", "scratch")
+ASKED = 120  # new texts whose answers are counted
+MASKED, SEED = 24, 5  # texts that are hidden and counted
+CHANGED = ("before-after", "states-moved")  # views of what fine-tuning changed
+
+
+def shelf() -> list[str]:
+    """The models on the shelf that may be fine-tuned here."""
+    return [name for name in READERS if name in models()]
+
+
+def inputs(name: str) -> Call:
+    """What this model reads for each task."""
+    return Call("training.task_inputs", model_of(name))
+
+
+def ways(name: str, task: str, how: tuple[str, ...], options: dict[str, Any]) -> Call:
+    """The call that fine-tunes a model in several ways."""
+    return Call("training.compare_ways", model_of(name), task=task, ways=list(how), device="cpu", **options)
+
+
+def tuned(name: str, task: str, examples: int, steps: int) -> Call:
+    """The call that fine-tunes a model and hands it over."""
+    return Call("training.finetuned_model", model_of(name), task=task, examples=examples, steps=steps, device="cpu")
+
+
+def known(call: Call) -> bool:
+    """Whether this was trained already, for this or another visitor."""
+    return (call.text, stamp_of(call)) in KEPT
+
+
+def trained(call: Call, doing: str) -> Any:
+    """What a call that trains makes, kept for every visitor; while it trains there is a bar."""
+    runs: dict[str, Callable[..., Any]] = {"training.compare_ways": compare_ways, "training.finetuned_model": finetuned_model}
+    bar = st.progress(0.0, doing)
+
+    def train() -> Any:
+        given = [made(one) for one in call.given]
+        return runs[str(call.name)](
+            *given, **call.options, progress=lambda share, said: bar.progress(min(1.0, share), f"{doing}: {said}")
+        )
+
+    try:
+        return kept((call.text, stamp_of(call)), train)
+    except ExplorerError as error:
+        st.warning(str(error))
+        st.stop()
+    finally:
+        bar.empty()
+
+
+def hidden() -> tuple[tuple[Corruption, ...], int, int]:
+    """Some texts as BERT reads them in pre-training; and how many [MASK], and tokens, the same texts have as fine-tuning reads them."""
+    tokenizer, told = made(model_of("bert").attr("tokenizer")), texts(MASKED, SEED)
+    before = tuple(
+        made(Call("corrupt", text, "mlm", tokenizer=model_of("bert").attr("tokenizer"), seed=n)) for n, text in enumerate(told)
+    )
+    rows = [task_row(tokenizer, text) for text in told]
+    return before, sum(int((row.ids == tokenizer.vocabulary.mask).sum()) for row in rows), sum(map(len, rows))
+
+
+def notes(how: tuple[str, ...]) -> str:
+    """What each way moves, in a line."""
+    return "; ".join(f"*{way}*: {WAY_NOTES[way]}" for way in how if way in WAY_NOTES)
+
+
+def changes(feel: Call, text: str) -> dict[str, Call]:
+    """What fine-tuning changed inside the model for one sentence, and its errors on new texts: views with their calls."""
+    change = Call("training.before_after", model_of("bert"), feel, text)
+    return {name: change for name in CHANGED} | {"confusion": Call("training.answers", feel, task="sentiment", examples=ASKED)}
+
+
+def spans(ask: Call, question: str, story: str) -> Call:
+    """The call that scores every span of a text as the answer."""
+    return Call("analysis.span_table", ask, (question, story))

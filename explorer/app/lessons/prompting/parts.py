@@ -1,0 +1,57 @@
+"""The records of the prompting lesson, as calls that the page runs and prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from explorer.app import recorded
+from explorer.app.call import Call
+from explorer.app.controls import made, model_of
+from explorer.app.lessons.prompting.questions import SHOTS
+from explorer.models import store
+from explorer.models.presets import PRESETS
+from explorer.models.store import models
+from explorer.nn.config import FAMILIES
+from explorer.records import Curves
+
+RESULT = "prompting"
+PARTS = ("record", "templates", "orders")  # besides the tasks
+FIRST = "gpt2"
+
+
+def shelf() -> list[str]:
+    """Every model on the shelf that continues a text, or writes one for another."""
+    writes = {
+        name
+        for name, system in PRESETS.items()
+        if system.architecture["family"] in FAMILIES and system.architecture["family"] != "encoder"
+    }
+    return sorted((name for name, held in models().items() if held.about()["preset"] in writes), key=lambda name: name != FIRST)
+
+
+def measured() -> dict[str, Call]:
+    """The recorded curves of every task."""
+    folder = store.data_folder() / "results" / RESULT
+    return {path.stem: recorded.call(RESULT, path.stem) for path in sorted(folder.glob("*.npz")) if path.stem not in PARTS}
+
+
+def curves() -> dict[str, Curves]:
+    """The same as records."""
+    return {name: made(call) for name, call in measured().items()}
+
+
+def asked(name: str, text: str, template: str, words: Mapping[str, str], shots: Sequence[tuple[str, str]]) -> Call:
+    """One prompt, with calibration."""
+    given = {"shots": tuple(shots)} if shots else {}
+    return Call("prompt", model_of(name), text, labels=dict(words), template=template, calibrate=True, **given)
+
+
+def shots_in(count: int, backwards: bool, words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The first solved examples; those whose label the visitor did not name are left out."""
+    some = tuple(shot for shot in SHOTS[:count] if shot[1] in words)
+    return some[::-1] if backwards else some
+
+
+def tokens_of(name: str, text: str) -> Call:
+    """The tokens of a prompt."""
+    return Call(model_of(name).attr("tokens"), text)

@@ -1,0 +1,51 @@
+"""The snapshots of a training: what the model predicted, could do and looked at on its way."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from explorer.analysis.capabilities import TEXT
+from explorer.app import board
+from explorer.app.controls import read
+from explorer.app.exercises import plain
+from explorer.app.lessons.training import parts as lab
+from explorer.app.lessons.training import questions as lesson
+from explorer.models import store
+from explorer.models.card_figures import shipped_figures
+
+
+def section(name: str, text: str) -> None:
+    """One snapshot after the other, with the arrow keys."""
+    folder = lab.kept()[name]
+    taken = store.snapshots_of(folder)
+    if not taken:
+        st.info(f"*{plain(name)}* kept its curves, but no snapshots.")
+        return
+    at = _snapshot(taken)
+    nearest = [step for step in lab.read_steps(name) if step.samples and step.step <= at]
+    if nearest:
+        st.markdown(f"**Its predictions at step {nearest[-1].step:,}**")
+        st.markdown("\n".join(f"- {plain(line)}" for line in nearest[-1].samples))
+    rows = read(lambda: lab.able(folder, at, TEXT))
+    st.table(rows)
+    st.caption(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)))
+    every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
+    read(every[f"step {at:,}"])
+    board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))
+
+
+def _snapshot(taken: tuple[int, ...]) -> int:
+    """The snapshot that is looked at."""
+    if st.session_state.get("at", taken[-1]) not in taken:
+        del st.session_state["at"]
+    if len(taken) < 2:
+        return taken[-1]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        at = st.select_slider("Snapshot of step", taken, taken[-1], key="at", bind="query-params", width=420)
+        for label, arrow, move in (("Earlier", "Left", -1), ("Later", "Right", 1)):
+            place = min(max(taken.index(at) + move, 0), len(taken) - 1)
+            go = partial(st.session_state.__setitem__, "at", taken[place])
+            st.button(label, key=f"at.{arrow}", shortcut=arrow, on_click=go, help=f"Key: {arrow} arrow")
+    return int(at)

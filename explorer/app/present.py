@@ -1,0 +1,168 @@
+"""Presenting and sharing: large type and one part a screen, and the address of what is on the screen, as text and as a QR code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import streamlit as st
+
+from explorer.app import hosted
+from explorer.app.qr import TooLong, svg
+
+SIZED = re.compile(r"font-size:\s*(\d+)px")
+SCREEN = 640  # as high as a picture may be: what a projector of 1,080 lines leaves below the bar
+LARGE = 1.5  # times the type of a page, for a room
+KEY, PART, ANSWERS = "present", "part", "present.answers"
+STYLE = """<style>
+[data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
+.st-key-opening, .stMainBlockContainer [data-testid=stHeading]:has(h2) { display: none !important; }
+.stMainBlockContainer { padding: 0.6rem 1.2rem; }
+@media (min-width: 1200px) { html { font-size: 150% !important; } }
+.st-key-qr { width: 88px; }
+</style>"""
+KEYS = """
+export default function ({ data, setTriggerValue, parentElement }) {
+  const page = parentElement.ownerDocument || document;
+  let blank = null;
+  const lift = () => { if (blank) { blank.remove(); blank = null; } };
+  const hear = event => {
+    const at = event.composedPath()[0];
+    if (event.ctrlKey || event.altKey || event.metaKey || at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) return;
+    const key = event.key;
+    if (key === "PageDown" || key === "PageUp") setTriggerValue("move", key === "PageDown" ? 1 : -1);
+    else if (key === "b" || key === "B") {
+      if (blank) return lift();
+      blank = page.createElement("div");
+      blank.dataset.blank = "yes";
+      blank.style.cssText = "position:fixed;inset:0;background:#000;z-index:1000000";
+      page.body.append(blank);
+    } else if (key === "a" || key === "A") setTriggerValue("answers", 1);
+    else return;
+    event.preventDefault();
+  };
+  if (parentElement.hear) page.removeEventListener("keydown", parentElement.hear);  // drawn again: one listener, not two
+  parentElement.hear = hear;
+  page.addEventListener("keydown", hear);
+  return () => { page.removeEventListener("keydown", hear); lift(); };
+}
+"""
+_component = st.components.v2.component("pretraining-explorer-keys", html="<span></span>", js=KEYS)
+
+
+def on() -> bool:
+    """Whether the page is shown to a room."""
+    return st.query_params.get(KEY) == "1"
+
+
+def answers() -> bool:
+    """Whether the presenter has opened the answers."""
+    return on() and bool(st.session_state.get(ANSWERS))
+
+
+def larger(figure: Any) -> Any:
+    """A picture with everything in it half as large again, while presenting."""
+    if not on():
+        return figure
+    layout = figure.layout.to_plotly_json()
+    grown = _grown({"font": {"size": 12}, **layout})
+    if layout.get("height"):
+        grown["height"] = min(layout["height"] * LARGE, SCREEN)
+    figure.layout = grown
+    return figure
+
+
+def _grown(held: Any, name: str = "") -> Any:
+    """The same settings with larger fonts and margins."""
+    if isinstance(held, (list, tuple)):
+        return [_grown(value, name) for value in held]
+    if isinstance(held, str):
+        return SIZED.sub(lambda found: f"font-size:{LARGE * int(found[1]):.0f}px", held)
+    if not isinstance(held, dict):
+        return held
+    lengths = ("t", "b", "l", "r") if name == "margin" else ("size",) if name.endswith("font") else ()
+    return {key: LARGE * value if key in lengths else _grown(value, key) for key, value in held.items()}
+
+
+def style() -> None:
+    """Large type and no menu, while presenting."""
+    if on():
+        st.html(STYLE)
+
+
+def buttons() -> None:
+    """Share and Present, at the right of a page's title."""
+    if on():
+        _corner()
+    else:
+        _share()
+    name = "Leave" if on() else "Present"
+    st.button(
+        name, key="present.button", on_click=_turn, shortcut="Shift+P", type="tertiary",
+        help="Large type for a room. Page Up and Page Down change the part, B blanks the screen, A opens the answers.",
+    )  # fmt: skip
+
+
+def _turn() -> None:
+    if on():
+        del st.query_params[KEY]
+        st.session_state.pop(ANSWERS, None)
+    else:
+        st.query_params[KEY] = "1"
+
+
+def address() -> str:
+    """The address of the page as it is now, with every choice, for somebody else: without the presenter's view."""
+    held = {name: value for name, value in st.query_params.to_dict().items() if name != KEY}
+    base = hosted.public(st.context.url or "")
+    return base + (f"?{urlencode(held, quote_via=quote)}" if held else "")
+
+
+@st.fragment
+def _share() -> None:
+    """The address and its QR code, made when they are asked for."""
+    with st.popover("Share", type="tertiary", key="share", on_change="rerun") as held:
+        if not held.open:
+            return
+        where = address()
+        st.markdown("This address holds the page, the model, the text and every choice.")
+        st.code(where, language=None, wrap_lines=True)
+        code(where)
+        if urlsplit(where).hostname in ("localhost", "127.0.0.1", "::1"):
+            st.caption("It opens on this computer only. `explorer app --classroom` serves a room.")
+
+
+def code(text: str) -> None:
+    """A text as a QR code, black on white in both themes."""
+    try:
+        st.image(svg(text), width="stretch")
+    except TooLong as error:
+        st.caption(str(error))
+
+
+def keys(parts: Sequence[str], part: str) -> None:
+    """The keys of the presenter."""
+    if not on():
+        return
+    _component(key="present.keys", data={"part": part}, on_move_change=lambda: _move(parts, part), on_answers_change=_answer)
+
+
+@st.fragment(run_every=3)
+def _corner() -> None:
+    """The code of what is on the screen now, for those who want it on their own."""
+    with st.container(key="qr"):
+        code(address())
+
+
+def _move(parts: Sequence[str], part: str) -> None:
+    """One part on or back; at either end it stays."""
+    by = st.session_state["present.keys"].move
+    if by and part in parts:
+        place = min(max(list(parts).index(part) + int(by), 0), len(parts) - 1)
+        st.query_params[PART] = parts[place]
+
+
+def _answer() -> None:
+    st.session_state[ANSWERS] = not st.session_state.get(ANSWERS)

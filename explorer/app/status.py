@@ -1,0 +1,106 @@
+"""How the explorer and its server are: what is installed, what will work offline, who is here, what it takes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from explorer.app import hosted
+from explorer.errors import ExplorerError
+from explorer.models import store
+from explorer.training.jobs import workshop
+from explorer.views import export
+
+PACKAGES = ("torch", "transformers", "tokenizers", "plotly", "streamlit", "jupyterlab", "ipywidgets", "kaleido", "bertviz")
+GUI = "package_data/plotly.min.js"  # what pictures in a browser are drawn with
+
+
+def versions() -> dict[str, str]:
+    """Python, the explorer and what it stands on; "missing" where a package is not there."""
+    found = {"python": sys.version.split()[0], "system": platform.platform(terse=True)}
+    for package in ("pretraining-explorer", *PACKAGES):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found
+
+
+def offline() -> dict[str, str]:
+    """What works without a network: every shipped model opened from its own files, what draws pictures, and where to write."""
+    found = {}
+    for name, held in store.models().items():
+        if held.shipped:
+            found[f"model {name}"] = _opens(name)
+    plotly = find_spec("plotly")
+    drawn = plotly is not None and any((Path(place) / GUI).is_file() for place in plotly.submodule_search_locations or ())
+    found["pictures"] = "ok" if drawn else f"missing: {GUI}. Install plotly again."
+    found["PNG and SVG"] = "ok" if export.browser() else "no Chrome or Chromium found: HTML and CSV still work"
+    found["own models"] = _writable(workshop().home.parent)
+    return found
+
+
+def _opens(name: str) -> str:
+    """Whether a shipped model opens, and its weights are numbers."""
+    import torch
+
+    import explorer as ex
+
+    try:
+        model = ex.load(name, device="cpu")
+    except ExplorerError as error:
+        return f"does not open: {error}"
+    weights = model.module.parameters() if hasattr(model, "module") else ()
+    return (
+        "ok" if all(bool(torch.isfinite(one).all()) for one in weights) else "broken: a weight is no number. Install it again."
+    )
+
+
+def _writable(folder: Path) -> str:
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    return "ok" if os.access(there, os.W_OK) else f"cannot be written: {there}. Set EXPLORER_HOME to another folder."
+
+
+def machine() -> dict[str, float]:
+    """Memory of this process and free on the disk, in GB; cores; how busy they are."""
+    import psutil
+
+    held = psutil.Process()
+    memory = sum(one.memory_info().rss for one in (held, *held.children(recursive=True)))
+    return {
+        "memory of the server, GB": memory / 1e9,
+        "memory that is free, GB": psutil.virtual_memory().available / 1e9,
+        "disk that is free, GB": shutil.disk_usage(Path.home() if Path.home().exists() else ".").free / 1e9,
+        "cores": float(os.cpu_count() or 1),
+        "load of a core": os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else float("nan"),
+    }
+
+
+def visitors() -> int:
+    """How many browsers are connected to this server; 0 outside of one."""
+    from streamlit import runtime
+
+    sessions = getattr(runtime.get_instance(), "_session_mgr", None) if runtime.exists() else None
+    return len(sessions.list_active_sessions()) if sessions is not None else 0
+
+
+def trainings() -> dict[str, int]:
+    """How many trainings are at work and how many wait."""
+    alive = workshop().alive()
+    return {"at work": min(1, len(alive)), "waiting": max(0, len(alive) - 1)}
+
+
+def limits() -> Mapping[str, object]:
+    """What the visitors of a room may do; empty on one's own machine."""
+    held = hosted.room()
+    if held is None:
+        return {}
+    return {
+        name: getattr(held, name) for name in ("models", "letters", "steps", "minutes", "queue", "idle", "uploads", "public")
+    }

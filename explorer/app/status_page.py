@@ -1,0 +1,43 @@
+"""The page for the teacher: who is here, what waits, memory, disk, versions, and what works without a network."""
+
+import streamlit as st
+
+from explorer.app import hosted, status
+from explorer.app.cached import kept
+
+
+@st.fragment(run_every=3)
+def live() -> None:
+    """What changes while one looks."""
+    queue = status.trainings()
+    with st.container(horizontal=True):
+        st.metric("Visitors", status.visitors())
+        st.metric("Trainings at work", queue["at work"])
+        st.metric("Trainings that wait", queue["waiting"])
+        for name, value in status.machine().items():
+            st.metric(name, f"{value:.2f}" if value % 1 else f"{value:.0f}")
+
+
+key = st.query_params.get("teacher", st.session_state.get("teacher"))
+st.title("Status")
+if not hosted.teaches(key):
+    st.warning("This page is the teacher's. Open it with the address that `explorer app --classroom` printed.")
+    st.stop()
+st.session_state["teacher"] = key
+st.markdown("How this server is. No text of a visitor is shown here, or written down anywhere but in a training of their own.")
+live()
+left, middle, right = st.columns(3, gap="large")
+with left:
+    st.subheader("What visitors may do", anchor=False)
+    if held := status.limits():
+        st.table([{"setting": name, "value": str(value)} for name, value in held.items()])
+    else:
+        st.markdown("This is your own machine: everything. `explorer app --classroom` serves a room.")
+with middle:
+    st.subheader("Versions", anchor=False)
+    st.table([{"what": name, "version": value} for name, value in status.versions().items()])
+with right:
+    st.subheader("Without a network", anchor=False)
+    if st.toggle("Check now: opens every shipped model", key="check"):
+        found = kept(("status.offline",), status.offline, "Opening every model …")
+        st.table([{"what": name, "works": value} for name, value in found.items()])

@@ -1,0 +1,45 @@
+"""Questions for the whole class: the guesses of the lessons, with answers from recorded numbers and shipped models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from explorer.app import recorded
+from explorer.app.call import Call
+from explorer.app.controls import SENTENCE, made, model_of
+from explorer.app.lessons.attention import questions as attention
+from explorer.app.lessons.corruption import questions as corruption
+from explorer.app.lessons.families import parts as families
+from explorer.app.lessons.families import questions as family_questions
+from explorer.app.lessons.heads import questions as heads
+from explorer.app.lessons.positions import questions as positions
+from explorer.app.lessons.start import parts as hall
+from explorer.app.lessons.start import questions as start
+from explorer.errors import ExplorerError
+from explorer.records import Exercise
+
+FIRST: dict[str, Callable[[], Exercise | None]] = {
+    "moved": lambda: start.moved_question(
+        made(
+            [hall.moved(name, start.TEXT, hall.choices(start.TEXT)[start.WORD], (start.OTHER,)) for name in hall.shown_models()]
+        )
+    ),
+    "scale": lambda: attention.scale_question(made(Call("analysis.saturation"))),
+    "heads": lambda: heads.pointing_question(made(Call("trace", model_of("bert"), SENTENCE))),
+    "order": lambda: positions.blind_question(made(Call("shuffle", model_of("bert"), SENTENCE, seed=1))),
+    "mask": lambda: family_questions.mask_question(made(families.held("gpt2"))),
+    "planted": lambda: corruption.planted_question(made(recorded.call("planted"))),
+}
+
+
+def questions() -> dict[str, Exercise]:
+    """The questions whose models and records are there, by name."""
+    found: dict[str, Exercise] = {}
+    for name, make in FIRST.items():
+        try:
+            asked = make()
+        except ExplorerError:  # a model or a record that was not shipped here
+            continue
+        if asked is not None and asked.options:
+            found[name] = asked
+    return found

@@ -1,0 +1,200 @@
+"""How much pre-training is worth, by the number of labelled texts: the score on new texts, from pre-trained weights and from scratch.
+
+`python -m explorer.studies.label_curves` measures it again, model by model, and writes `data/results/labels`; `explorer labels`
+prints it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.errors import ChoiceError, unknown
+from explorer.models import results
+from explorer.records import LabelCurves
+from explorer.studies import common_runs
+from explorer.studies.miniglue import intervals
+from explorer.training.finetune.finetuning import finetune
+from explorer.training.finetune.labelled import task_named
+from explorer.training.finetune.new_words import NEW_WORDS
+
+NAME = "labels"
+MODELS = {"BERT": "bert", "GPT": "gpt2"}  # how a model is called in the figure, and the shipped model
+BEGINNINGS = {"pre-trained": "full", "from scratch": "scratch"}
+
+
+@dataclass(frozen=True)
+class CurvesSize:
+    """How much is learned and asked."""
+
+    models: tuple[str, ...] = tuple(MODELS)
+    tasks: tuple[str, ...] = tuple(NEW_WORDS)
+    counts: tuple[int, ...] = (25, 50, 200)
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    steps: int = 80
+    asked: int = 200
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Every model, pre-trained and from scratch."""
+        return tuple(f"{model}, {begin}" for model in self.models for begin in BEGINNINGS)
+
+
+def sized(
+    seeds: int, counts: Sequence[str | int], steps: int, *, models: Sequence[str] = (), tasks: Sequence[str] = ()
+) -> CurvesSize:
+    """A size from what is said on the command line; an empty list means all."""
+    for name in models:
+        if name not in MODELS:
+            raise unknown("model of the label curves", name, MODELS)
+    for name in tasks:
+        task_named(name)
+    usual = CurvesSize()
+    wrong = [count for count in counts if not str(count).isdecimal() or int(count) < 1]
+    if wrong:
+        raise ChoiceError(f"counts: {wrong[0]!r} is no number of labelled texts. Give whole numbers, for example 25,50,100.")
+    return CurvesSize(
+        tuple(models or usual.models),
+        tuple(tasks or usual.tasks),
+        tuple(sorted({int(count) for count in counts})) or usual.counts,
+        tuple(range(max(1, seeds))),
+        steps,
+    )
+
+
+def one(task: str, way: str, count: int, seed: int, size: CurvesSize) -> tuple[float, float, float]:
+    """One fine-tuning: its score on new texts, the seconds that it took, and the score of the most frequent answer."""
+    model, beginning = way.split(", ")
+    begin = time.perf_counter()
+    run = finetune(
+        MODELS[model], task=task, how=BEGINNINGS[beginning], seed=seed, examples=count, steps=size.steps, checks=0, snapshots=0,
+        device="cpu",
+    )  # fmt: skip
+    for _ in run:
+        pass
+    took = time.perf_counter() - begin
+    return run.score("test", size.asked), took, run.blind("test", size.asked)
+
+
+def measured(size: CurvesSize, say: Callable[[str], object] = lambda line: None, processes: int = 0) -> LabelCurves:
+    """Every task, model, beginning and number of labels with every seed; the same labelled texts for all models."""
+    each = [(task, way, n, seed, size) for task in size.tasks for way in size.ways for n in size.counts for seed in size.seeds]
+    shape = (len(size.tasks), len(size.ways), len(size.counts), len(size.seeds), 3)
+    found = np.array(common_runs.each(one, each, processes)).reshape(shape)
+    scores, took, blind = found[..., 0], found[..., 1], found[:, 0, -1, -1, 2]
+    for n, task in enumerate(size.tasks):
+        told = "; ".join(f"{way} {scores[n, w, -1].mean():.3f}" for w, way in enumerate(size.ways))
+        say(f"{task}, {size.counts[-1]} labels: {told}")
+    note = (
+        f"{size.steps} steps, {len(size.seeds)} seeds, {size.asked} new texts; bands: 95 % of the mean; "
+        f"{took.size} fine-tunings in {took.sum():.0f} s, one after the other"
+    )
+    metrics = tuple(task_named(task).metric for task in size.tasks)
+    return LabelCurves(size.tasks, metrics, size.ways, np.array(size.counts), scores, intervals(scores), blind, note)
+
+
+def joined(one_: LabelCurves, other: LabelCurves) -> LabelCurves:
+    """Two measurements of the same tasks and numbers of labels with other models, as one."""
+    scores = np.concatenate((one_.scores, other.scores), axis=1)
+    notes = one_.note if one_.note == other.note else f"{one_.note}; then {other.note.rpartition('; ')[2]}"
+    return LabelCurves(
+        one_.tasks, one_.metrics, one_.ways + other.ways, one_.counts, scores, intervals(scores), one_.blind, notes
+    )
+
+
+def apart(made: LabelCurves, model: str, count: int) -> tuple[str, ...]:
+    """The tasks on which a model with so many labels is above itself from scratch, intervals apart."""
+    place = list(made.counts).index(count)
+    high, low = (made.ways.index(f"{model}, {begin}") for begin in BEGINNINGS)
+    return tuple(
+        task for n, task in enumerate(made.tasks) if made.intervals[n, high, place, 1] > made.intervals[n, low, place, 2]
+    )
+
+
+def models_of(made: LabelCurves) -> tuple[str, ...]:
+    """The models that were measured."""
+    return tuple(dict.fromkeys(way.partition(", ")[0] for way in made.ways))
+
+
+def printed(made: LabelCurves) -> str:
+    """The curves as text: the mean and half of the 95 % interval."""
+    lines = []
+    for n, task in enumerate(made.tasks):
+        lines.append(f"{task} ({made.metrics[n]}; most frequent answer {made.blind[n]:.3f})")
+        lines.append(" " * 22 + "".join(f"{f'{count} labels':>18}" for count in made.counts))
+        for w, way in enumerate(made.ways):
+            lines.append(
+                f"  {way:20}" + "".join(f"{f'{mean:.3f} ± {high - mean:.3f}':>18}" for mean, _, high in made.intervals[n, w])
+            )
+    for model in models_of(made):
+        for count in made.counts:
+            found = apart(made, model, int(count))
+            lines.append(f"{model}, {count} labels: above from scratch on {len(found)} of {len(made.tasks)} tasks")
+    return "\n".join([*lines, made.note])
+
+
+def as_plain(made: LabelCurves) -> dict[str, Any]:
+    """The curves as JSON takes them."""
+    scores = {task: {way: made.scores[n, w].tolist() for w, way in enumerate(made.ways)} for n, task in enumerate(made.tasks)}
+    about = {"tasks": list(made.tasks), "metrics": list(made.metrics), "labels": made.counts.tolist(), "note": made.note}
+    return about | {"scores": scores, "most frequent": made.blind.tolist()}
+
+
+def card(made: LabelCurves) -> str:
+    """What was measured, what was found, and how to do it again."""
+    parts = []
+    for n, task in enumerate(made.tasks):
+        head = f"| {task} ({made.metrics[n]}) | {' | '.join(f'{count} labels' for count in made.counts)} |"
+        rows = [head, "|---" * (len(made.counts) + 1) + "|"]
+        for w, way in enumerate(made.ways):
+            cells = (f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in made.intervals[n, w])
+            rows.append(f"| {way} | {' | '.join(cells)} |")
+        parts.append(
+            "\n".join([*rows, f"| most frequent answer | {' | '.join([f'{made.blind[n]:.3f}'] * len(made.counts))} |"])
+        )
+    found = [
+        f"- {model}, {count} labels: {', '.join(apart(made, model, int(count))) or 'nowhere'}."
+        for model in models_of(made)
+        for count in made.counts
+    ]
+    return CARD.format(note=made.note, tables="\n\n".join(parts), found="\n".join(found))
+
+
+CARD = """# Accuracy by the number of labels
+
+{note}. In brackets the 95 % interval of the mean over the seeds (Student's t). No word that a test
+asks about stands in a labelled text; all of them stand in the stories of pre-training.
+
+{tables}
+
+Pre-trained is above from scratch, and the intervals do not overlap:
+
+{found}
+
+Make it again: `explorer labels`, or `python -m explorer.studies.label_curves` to write the record. Another processor rounds
+differently, so last digits may differ.
+"""
+
+
+def main() -> None:
+    """Measure the models that are named, or all anew, one after the other, and write the record after each: it keeps the others."""
+    torch.set_num_threads(1)
+    made = results.recorded(NAME, LabelCurves) if sys.argv[1:] and NAME in results.results() else None
+    for model in sys.argv[1:] or MODELS:
+        size = sized(5, (), CurvesSize.steps, models=(model,))
+        fresh = measured(size, lambda line: sys.stderr.write(line + "\n"), processes=1)
+        alike = made is not None and made.tasks == fresh.tasks and made.counts.tolist() == fresh.counts.tolist()
+        made = joined(made, fresh) if made is not None and alike and model not in models_of(made) else fresh
+        results.write_result(NAME, made, card(made))
+    assert made is not None
+    sys.stdout.write(printed(made) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The recipes of the models that are to be shipped: a size between tiny and small, trained for longer than a class can wait.
+
+They are the recipes of `recipes.py` with another size, more stories and more steps. `python -m explorer.studies.making` carries them out.
+Which recipe made a model that is shipped now is found by the size of that model: `recipe_of`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from explorer.models import store
+from explorer.studies.recipes import RECIPES, Recipe
+
+WORLD = "microworld-1.1:120000"  # three times the stories of a tiny model
+MASKED = (
+    "agreement", "a name said before", "a noun said before", "he or she", "minimal pairs, reason: both of a pair",
+    "minimal pairs, reason, in stories: both of a pair",
+)  # fmt: skip
+LONG, SHORT = 90.0, 30.0  # minutes of two cores
+HIDING = {"mask_rate_first": 0.5, "mask_rate": 0.15}
+
+
+def longer(name: str, minutes: float, steps: int, judged: tuple[str, ...] = (), **options: Any) -> Recipe:
+    """The recipe of a model at the size that is shipped: one seed, so many steps of 32 texts."""
+    first = RECIPES[name]
+    given = {"corpus": WORLD, "steps": steps, "batch": 32, **options}
+    return replace(first, size="mini", minutes=minutes, seeds=(0,), judged=judged, options=given, keep=min(first.keep, 5))
+
+
+# The figures in bits do not depend on how words are cut, so that models with other tokenizers are compared by them.
+BITS = ("bits per character",)
+LONGER = {
+    "bert": longer("bert", LONG, 30_000, MASKED, **HIDING),
+    "gpt2": longer("gpt2", LONG, 22_000, BITS),
+    "transformer": longer("transformer", LONG, 30_000, ("exact match", "bleu"), corpus="english-french", warm=0.03),
+    "gpt": longer("gpt", LONG, 22_000, BITS),
+    "bart": longer("bart", LONG, 16_000, ("bleu", "exact match")),
+    "t5": longer("t5", LONG, 16_000, ("spans exactly right",), **HIDING),
+    "elmo": longer("elmo", LONG, 6000, ("forward perplexity", "backward perplexity")),
+    "bert-deep": longer("bert-deep", SHORT, 7000, MASKED, objective="mlm", layers=8, **HIDING),
+    "deberta": longer("deberta", SHORT, 6000, MASKED, **HIDING),
+    "roberta": longer("roberta", SHORT, 9000, MASKED, **HIDING),
+    "spanbert": longer("spanbert", SHORT, 9000, ("mlm accuracy", "masked spans exactly right"), **HIDING),
+    "electra": longer("electra", SHORT, 9000, ("replaced f1",), teacher=None),
+    "llama": longer("llama", SHORT, 7000, BITS, kv_heads=2),
+    "olmo": longer("olmo", SHORT, 7000, BITS),
+    "olmo2": longer("olmo2", SHORT, 7000, BITS),
+    "pegasus": longer("pegasus", SHORT, 5500, ("gap sentence F1",)),
+    "distilbert": longer("distilbert", SHORT, 9000, MASKED, teacher="bert-deep", mask_rate_first=0.5, mask_rate=0.2),
+}
+AFTER = {"distilbert": "bert-deep"}  # who is trained by whom: the teacher must be shipped at this size first
+
+
+def recipe_of(name: str) -> Recipe:
+    """The recipe by which the shipped model of that name was made."""
+    return LONGER[name] if name in LONGER and shipped_at_size(name) else RECIPES[name]
+
+
+def shipped_at_size(name: str) -> bool:
+    """Whether the model that is shipped under this name is one of these: its card says so."""
+    card = store.data_folder() / "models" / name / store.CARD
+    return card.is_file() and "size `mini`" in " ".join(card.read_text("utf-8").split())

@@ -1,0 +1,158 @@
+"""What takes long to make and is the same every time, kept on disk: generated stories, tokenizers, stories in tokens.
+
+The folder is the one that EXPLORER_CACHE names, or the system's own for such things; `explorer cache` says which, and `--empty` empties
+it. Nothing depends on it: where it cannot be written, the last results are kept in memory, and a damaged file is made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+from zipfile import BadZipFile
+from zlib import error as ZlibError
+
+from explorer.errors import FileError
+
+LIMIT = 512 << 20  # bytes on disk; what was not used for longest goes first
+IN_MEMORY = 64 << 20  # bytes kept in memory where the disk cannot be written
+ENDING, STALE = ".cache", ".part"
+NAME = "pretraining-explorer"
+DAMAGED = (ValueError, KeyError, IndexError, EOFError, ZlibError, BadZipFile, UnicodeDecodeError)
+Made = TypeVar("Made")
+_memory: OrderedDict[str, bytes] = OrderedDict()
+_lock = Lock()
+
+
+def cache_folder() -> Path | None:
+    """Where it is kept; None where there is no home folder. It need not exist yet."""
+    if named := os.environ.get("EXPLORER_CACHE"):
+        return Path(named)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / NAME
+
+
+def cached(
+    kind: str, key: tuple[object, ...], make: Callable[[], Made], pack: Callable[[Made], bytes], unpack: Callable[[bytes], Made]
+) -> Made:
+    """What `make` makes, or what it made the last time for the same key. `pack` and `unpack` turn it into bytes and back.
+
+    >>> import os; os.environ["EXPLORER_CACHE"] = os.devnull  # a folder that cannot be written: memory takes its place
+    >>> cached("doctest", (1,), lambda: "slow", str.encode, bytes.decode), cached("doctest", (1,), lambda: "new", str.encode, bytes.decode)
+    ('slow', 'slow')
+    """
+    name = f"{kind}-{hashlib.sha256(repr(key).encode('utf-8')).hexdigest()[:32]}{ENDING}"
+    held = _read(name)
+    if held is not None:
+        with suppress(*DAMAGED):
+            return unpack(held)
+    made = make()
+    _write(name, pack(made))
+    return made
+
+
+def source_mark(folder: Path) -> str:
+    """A checksum of the programme and the texts in a folder: it changes with every change that could change a result."""
+    found = hashlib.sha256()
+    for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.txt"))):
+        found.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+def cached_files() -> dict[Path, int]:
+    """Every file of the cache with its size in bytes, the one that was not used for longest first."""
+    folder, found = cache_folder(), []
+    if folder is not None and folder.is_dir():
+        for path in folder.glob(f"*{ENDING}"):
+            with suppress(OSError):  # another process may have removed it
+                about = path.stat()
+                found.append((about.st_mtime, path, about.st_size))
+    return {path: size for _, path, size in sorted(found)}
+
+
+def empty_cache() -> int:
+    """Remove everything that is kept, and say how many bytes that were."""
+    with _lock:
+        _memory.clear()
+    freed = sum(cached_files().values())
+    folder = cache_folder()
+    if folder is not None and folder.is_dir():
+        for path in (*folder.glob(f"*{ENDING}"), *folder.glob(f"*{STALE}")):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise FileError(
+                    f"{path} cannot be removed ({error.strerror}). Is it yours, and is no program using it?"
+                ) from error
+    return freed
+
+
+def _read(name: str) -> bytes | None:
+    with _lock:
+        if name in _memory:
+            return _memory[name]
+    folder = cache_folder()
+    if folder is None:
+        return None
+    try:
+        content = (folder / name).read_bytes()
+    except OSError:
+        return None
+    with suppress(OSError):
+        os.utime(folder / name)  # it was used now
+    return content
+
+
+def _write(name: str, content: bytes) -> None:
+    """Put it on disk in one move, so that nobody reads half of it; in memory where that fails."""
+    folder, fresh = cache_folder(), None
+    try:
+        if folder is None:
+            raise FileNotFoundError
+        folder.mkdir(parents=True, exist_ok=True)
+        number, path = tempfile.mkstemp(STALE, dir=folder)
+        fresh = Path(path)
+        with open(number, "wb") as file:
+            file.write(content)
+        os.replace(fresh, folder / name)
+        _make_room()
+    except OSError:
+        if fresh is not None:
+            with suppress(OSError):
+                fresh.unlink()
+        _remember(name, content)
+
+
+def _remember(name: str, content: bytes) -> None:
+    with _lock:
+        _memory[name] = content
+        while sum(map(len, _memory.values())) > IN_MEMORY:
+            _memory.popitem(last=False)
+
+
+def _make_room() -> None:
+    """Remove what was not used for longest until the rest is within the limit."""
+    files = cached_files()
+    over = sum(files.values()) - LIMIT
+    for path, size in files.items():
+        if over <= 0:
+            break
+        with suppress(OSError):
+            path.unlink()
+        over -= size

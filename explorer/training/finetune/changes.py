@@ -1,0 +1,68 @@
+"""The same text before and after fine-tuning: attention, states, predictions and probes, with what differs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from explorer.analysis.compare import compare
+from explorer.analysis.trace import trace
+from explorer.errors import ChoiceError
+from explorer.models.finetuned import FinetunedModel, GivenText
+from explorer.models.model import TrainableModel
+from explorer.records import TaskChange, Trace
+from explorer.training.finetune.probes import probe_layers
+from explorer.training.finetune.run import FinetuneRun
+from explorer.training.finetune.task import Task
+
+
+def before_after(
+    before: TrainableModel,
+    after: FinetunedModel | FinetuneRun,
+    text: GivenText,
+    *,
+    probes: str | Task | None = None,
+    examples: int = 200,
+) -> TaskChange:
+    """What fine-tuning changed for one text. `before` is the model that it began with, or a fine-tuned one of an earlier step; `probes`
+    names a task whose layer probes are measured in both.
+
+    >>> run = ex.finetune("bert", task="sentiment", examples=24, steps=2, checks=0, snapshots=0)
+    >>> change = ex.training.before_after(ex.load("bert"), run, "Anna was happy.")
+    >>> change.moved("encoder").shape[0], change.labels
+    (3, ('glad', 'neither', 'sad'))
+    """
+    made = after.model if isinstance(after, FinetuneRun) else after
+    if not isinstance(made, FinetunedModel):
+        raise ChoiceError("The second model must be a fine-tuned one, or the run that made it: ex.finetune(…).")
+    old = before.body if isinstance(before, FinetunedModel) else before
+    if type(old.config) is not type(made.body.config) or old.streams != made.body.streams:
+        raise ChoiceError(f"{before.name} and {made.name} have different shapes, so their heads cannot be compared.")
+    was = made.module.training
+    made.module.eval()
+    try:
+        first = trace(old, text, scores=True)
+        second = _narrowed(trace(made.body, first.source, scores=True), first)
+        both = (old, made.body) if probes is not None else ()
+        kept = tuple(probe_layers(model, probes or "", examples=examples) for model in both)
+        labels = made.output.labels if made.output.kind == "class" else ()
+        chances = np.array([_chances(model, text, labels) for model in (before, made)])
+    finally:
+        made.module.train(was)
+    compared = compare(first, second) if "lm" in first.outputs and "lm" in second.outputs else None
+    return TaskChange(made.output.task, first, second, labels, chances, compared, kept)
+
+
+def _narrowed(after: Trace, before: Trace) -> Trace:
+    """A trace whose scores are those of the tokens that the model had before: a decoder learned three marks besides."""
+    if "lm" not in after.outputs or "lm" not in before.outputs:
+        return after
+    return replace(after, outputs={**after.outputs, "lm": after.outputs["lm"][:, : before.outputs["lm"].shape[1]]})
+
+
+def _chances(model: TrainableModel, text: GivenText, labels: tuple[str, ...]) -> np.ndarray:
+    """The probability of each label; no number for a model without an output layer for them."""
+    if not labels or not isinstance(model, FinetunedModel) or model.output.labels != labels:
+        return np.full(len(labels), np.nan)
+    return np.asarray(model.probabilities([text])[0])

@@ -1,0 +1,82 @@
+"""A linear classifier on every layer of a frozen model: what can be read off its states, of ours and of others' models."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.analysis.trace import trace
+from explorer.errors import ChoiceError
+from explorer.models.model import Model
+from explorer.records import LayerProbes
+from explorer.training.finetune.features import inside
+from explorer.training.finetune.labelled import task_named
+from explorer.training.finetune.microworld import SEED
+from explorer.training.finetune.task import Questions, Task, majority
+
+RIDGE = 1.0  # how much large weights cost
+LEARN, ASK = 200, 200
+
+
+def probe_layers(
+    model: Model, task: str | Task = "part of speech", *, examples: int = LEARN, asked: int = ASK, seed: int = 0
+) -> LayerProbes:
+    """How well each layer of a model answers a task, when only a linear classifier learns (by ridge regression).
+
+    Examples of several places are read side by side. The classifier reads the mean of the states of a place; where a place is a whole
+    text, that of all its tokens.
+    >>> probes = ex.training.probe_layers(ex.load("bert"), "new words: kind", examples=30, asked=30)
+    >>> probes.scores.shape
+    (3,)
+    """
+    chosen, begin = task_named(task), time.perf_counter()
+    if chosen.kind not in ("token", "sentence", "pair"):
+        raise ChoiceError(
+            f"A probe tells classes apart; the task {chosen.name!r} is one {chosen.kind}. Choose sentiment or entities."
+        )
+    told = _some(chosen, examples, "train", SEED + 1000 * (seed + 1))
+    new = _some(chosen, asked, "test", SEED)
+    x, y = (layer_states(model, questions) for questions in (told, new))
+    names = sorted(set(told.labels))
+    scores = [chosen.score(fitted(x[:, layer], told.labels, names, y[:, layer]), new.labels) for layer in range(x.shape[1])]
+    blind = chosen.score([majority(told.labels)] * len(new.labels), new.labels)
+    took = time.perf_counter() - begin
+    counts = (len(told.labels), len(new.labels))
+    return LayerProbes(model.name, chosen.name, chosen.metric, np.array(scores), blind, counts, took)
+
+
+def _some(task: Task, count: int, split: str, seed: int) -> Questions:
+    """So many examples, the texts whole: those of one text stay together."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ChoiceError(f"{count!r} must be a whole number of examples, for example 200.")
+    found = task.make(count, split, seed)
+    kept = found.examples[:count]
+    return Questions(found.texts, kept)
+
+
+def layer_states(model: Model, questions: Questions) -> np.ndarray:
+    """The state of every layer at the places of every example [example, layer, dim]; several places stand side by side."""
+    asked: dict[int, list[tuple[int, int]]] = {}
+    for number, example in enumerate(questions.examples):
+        for which, place in enumerate(example.places):
+            asked.setdefault(place.text, []).append((number, which))
+    made: list[list[np.ndarray]] = [[np.zeros(0)] * len(example.places) for example in questions.examples]
+    for text, places in asked.items():
+        read = trace(model, questions.texts[text], layers=[], scores=False)
+        states = next(iter(read.hidden.values()))
+        for number, which in places:
+            where = questions.examples[number].places[which]
+            made[number][which] = states[:, inside(read.source, where)].mean(axis=1)
+    return np.stack([np.concatenate(parts, axis=-1) for parts in made])
+
+
+def fitted(x: np.ndarray, gold: Sequence[str], names: Sequence[str], new: np.ndarray) -> list[str]:
+    """The answers to `new` [example, dim] of a ridge regression that learned from `x`: +1 for the right answer, −1 for the others."""
+    mean, wide = x.mean(0), x.std(0) + 1e-6
+    x, new = ((some - mean) / wide for some in (x.astype(np.float64), new.astype(np.float64)))
+    wanted = np.where(np.array(gold)[:, None] == np.array(names), 1.0, -1.0)
+    middle = wanted.mean(0)
+    weights = np.linalg.solve(x.T @ x + RIDGE * len(x) / 10 * np.eye(x.shape[1]), x.T @ (wanted - middle))
+    return [names[n] for n in (new @ weights + middle).argmax(1)]

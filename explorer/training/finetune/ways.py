@@ -1,0 +1,147 @@
+"""Several ways to fine-tune one model on the same labels: what each moves, what it learns, what it costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from explorer.errors import ChoiceError
+from explorer.models.finetuned import FinetunedModel
+from explorer.models.load import load
+from explorer.models.model import TrainableModel
+from explorer.records import FinetuneWays
+from explorer.training.finetune.finetuning import finetune
+from explorer.training.finetune.labelled import flat, gold
+from explorer.training.finetune.run import FinetuneRun
+from explorer.training.finetune.task import majority
+
+WAYS = ("full", "last-1", "lora", "frozen", "scratch")
+ASKED, SHOWN = 120, 6  # new texts that are scored, and those whose answers are kept
+Progress = Callable[[float, str], object]
+
+
+@dataclass(frozen=True)
+class OneWay:
+    """What one way came to."""
+
+    moved: int
+    weights: int
+    loss: list[float]
+    lm_loss: list[float]
+    seconds: float
+    score: float
+    blind: float
+    answers: tuple[str, ...]
+    texts: tuple[str, ...]
+    gold: tuple[str, ...]
+    metric: str
+
+
+def compare_ways(  # noqa: PLR0913  what `finetune` takes
+    model: str | Path | TrainableModel,
+    *,
+    task: str = "sentiment",
+    ways: Sequence[str] | Mapping[str, Mapping[str, Any]] = WAYS,
+    examples: int = 100,
+    steps: int = 60,
+    seed: int = 0,
+    lm_weight: float = 0.0,
+    device: str = "auto",
+    progress: Progress = lambda share, said: None,
+) -> FinetuneWays:
+    """The same model fine-tuned in several ways on the same labelled texts, one run after the other, and all scored on new texts.
+
+    `ways` are names as `how` of `ex.finetune` takes them, or labels with the options of each. `lm_weight` is λ of L3 = L2 + λ·L1,
+    for decoders. `progress` is told the share that is done and what is being trained.
+
+    >>> found = ex.training.compare_ways("bert", ways=["frozen", "full"], examples=16, steps=2, device="cpu")
+    >>> found.ways, bool(found.moved[0] < found.moved[1])
+    (('frozen', 'full'), True)
+    """
+    named = dict(ways) if isinstance(ways, Mapping) else {way: {"how": way} for way in ways}
+    if not named:
+        raise ChoiceError(f"ways={ways!r} names no way to fine-tune. Give at least one, for example ['full', 'scratch'].")
+    body = load(model, device=device) if isinstance(model, (str, Path)) else model
+    given: dict[str, Any] = {
+        "task": task,
+        "examples": examples,
+        "steps": steps,
+        "seed": seed,
+        "device": device,
+        "lm_weight": lm_weight,
+    }
+    found = []
+    for number, (label, options) in enumerate(named.items()):
+        told = _progress_of(progress, label, number, len(named))
+        found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), told))  # type: ignore[arg-type]
+    first = found[0]
+    note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
+        f"; λ = {lm_weight:g}" if lm_weight else ""
+    )
+    return FinetuneWays(
+        str(body.name), task, first.metric, tuple(named),
+        moved=np.array([one.moved for one in found]), weights=np.array([one.weights for one in found]),
+        loss=np.array([one.loss for one in found]), lm_loss=np.array([one.lm_loss for one in found]),
+        scores=np.array([one.score for one in found]), seconds=np.array([one.seconds for one in found]),
+        blind=first.blind, texts=first.texts, gold=first.gold, answers=tuple(one.answers for one in found), note=note,
+    )  # fmt: skip
+
+
+def _progress_of(progress: Progress, label: str, number: int, count: int) -> Callable[[float], object]:
+    """What one run says of its own share, as a share of all runs."""
+    return lambda share: progress((number + share) / count, label)
+
+
+def _one_way(run: FinetuneRun, progress: Callable[[float], object]) -> OneWay:
+    """Train one run to its end, count what changed, and score it."""
+    before = {name: weight.detach().clone() for name, weight in run.model.module.named_parameters()}
+    begin, losses = time.perf_counter(), []
+    for step in run:
+        losses.append(step.losses)
+        progress(step.step / run.plan.steps)
+    seconds = time.perf_counter() - begin
+    run.model.module.eval()
+    held = run.held("test", ASKED)
+    said = run.model.answers([one.given.asked for one in held], [one.rows for one in held])
+    right, learned = (gold(tuple(one.given for one in some)) for some in (held, run.examples))
+    shown = held[:SHOWN]
+    return OneWay(
+        moved=changed(before, dict(run.model.module.named_parameters())),
+        weights=sum(weight.numel() for weight in before.values()),
+        loss=[one["task"] for one in losses],
+        lm_loss=[one.get("lm", float("nan")) for one in losses],
+        seconds=seconds,
+        score=run.task.score(flat(said, tagged=run.task.kind == "token"), right),
+        blind=run.task.score([majority(learned)] * len(right), right),
+        answers=tuple(" ".join(one) for one in said[:SHOWN]),
+        texts=tuple(" / ".join(filter(None, (one.given.asked.text, one.given.asked.pair))) for one in shown),
+        gold=tuple(" ".join(one.given.tags) or one.given.label for one in shown),
+        metric=run.task.metric,
+    )
+
+
+def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:
+    """How many weights have another value than before."""
+    return sum(int((after[name].detach() != weight).sum()) for name, weight in before.items())
+
+
+def finetuned_model(
+    model: str | Path | TrainableModel, *, progress: Progress = lambda share, said: None, **options: Any
+) -> FinetunedModel:
+    """A fine-tuning from its first step to its last, and the model that it made; `options` are those of `ex.finetune`.
+
+    >>> made = ex.training.finetuned_model("bert", task="sentiment", examples=16, steps=2)
+    >>> made.classify("Anna was happy.")[0] in made.output.labels
+    True
+    """
+    run = finetune(model, **{"checks": 0, "snapshots": 0, **options})
+    for step in run:
+        progress(step.step / run.plan.steps, run.task.name)
+    run.model.module.eval()
+    return run.model

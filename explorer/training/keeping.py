@@ -1,0 +1,48 @@
+"""What a second `fit` on our own corpora need not make again: their tokenizer, and their texts in tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from explorer import text
+from explorer.models.presets import Preset
+from explorer.text.disk_cache import cached, source_mark
+from explorer.text.learning import tokenizer as learned
+from explorer.text.packing import PackedExamples, pack_examples, pack_tokenizer, unpack_tokenizer
+from explorer.text.tokenizers import Tokenizer
+from explorer.training.corpora import Corpus
+
+
+@cache
+def _reader() -> str:
+    """A checksum of all that decides how a text becomes tokens."""
+    return f"{source_mark(Path(text.__path__[0]))} {version('tokenizers')}"
+
+
+def learned_tokenizer(system: Preset, corpus: Corpus, size: int, kind: str | None = None, whole: int = 0) -> Tokenizer:
+    """The tokenizer of a preset, or one of another kind, learned from a corpus of texts or of translations."""
+    specials = system.specials if kind is None else None
+
+    def make() -> Tokenizer:
+        plain = (text if isinstance(text, str) else " ".join(text) for text in corpus.texts)
+        return learned(kind or system.tokenizer, plain, size=size, specials=specials, whole=whole)
+
+    if not corpus.mark:
+        return make()
+    key = (corpus.mark, _reader(), kind or system.tokenizer, size, specials, whole)
+    return cached("tokenizer", key, make, pack_tokenizer, unpack_tokenizer)
+
+
+def kept_examples(
+    corpus: Corpus, tokenizer: Tokenizer, how: tuple[object, ...], make: Callable[[], Sequence[Any]]
+) -> Sequence[Any]:
+    """The texts of a corpus in tokens; `how` they were made is part of what they are kept under."""
+    if not corpus.mark:
+        return make()
+    pieces = hashlib.sha256(tokenizer.core.to_str().encode("utf-8")).hexdigest()
+    return cached("examples", (corpus.mark, _reader(), pieces, *how), make, pack_examples, PackedExamples)

@@ -1,0 +1,34 @@
+// What the keys do, and how they are listed.
+import { write } from "./growing.js";
+import { nudge, takeBack } from "./hands.js";
+
+export const HELP = [
+  ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
+  ["[ ]", "another head"], [", .", "another layer"], ["+ −", "more or less weight in the cell (or drag it up and down)"], ["Z", "undo an edit"], ["D", "write one token more (Shift+D: one less)"],
+  ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row (in the app)"], ["W", "words or tokens"],
+  ["H", "hide special tokens"], ["P", "present: the whole screen"], ["S", "save as PNG"], ["?", "these keys"],
+];
+
+/** What a key does; nothing where it means nothing here. @param {any} board @param {KeyboardEvent} e @returns {(() => void) | null | undefined} */
+export function actOf(board, e) {
+  const { row, col } = board.cursor, n = board.rows.length, m = board.cols.length;
+  const move = (/** @type {number} */ r, /** @type {number} */ c) => () => {
+    board.point(Math.max(0, Math.min(n - 1, row + r)), Math.max(0, Math.min(m - 1, col + c)));
+    board.draw();
+    board.parts.twin(board);
+    board.report();
+  };
+  if (/^[1-9]$/.test(e.key)) return () => board.go(Number(e.key) - 1);
+  const key = e.key.length === 1 ? e.key.toLowerCase() : e.key, back = e.shiftKey ? -1 : 1;
+  /** @type {Record<string, () => void>} */
+  const known = {
+    " ": () => board.play(!board.playing), ArrowRight: () => board.go(board.step + 1), ArrowLeft: () => board.go(board.step - 1),
+    ArrowUp: e.shiftKey ? move(0, -1) : move(-1, 0), ArrowDown: e.shiftKey ? move(0, 1) : move(1, 0), Enter: () => board.hold(e.shiftKey),
+    Escape: () => board.free(), "[": () => board.choose(board.at, board.head - 1), "]": () => board.choose(board.at, board.head + 1),
+    ",": () => board.choose(board.at - 1, board.head), ".": () => board.choose(board.at + 1, board.head), p: () => board.fullscreen(),
+    s: () => board.save(), "?": () => board.parts.help(HELP), m: () => board.ask(), w: () => board.toggle("words"), h: () => board.toggle("hiding"),
+    t: () => board.during(e.shiftKey ? board.moment - 1 : (board.moment + 1) % (board.series?.length ?? 1)), d: () => write(board, back),
+    "+": () => nudge(board, 0.05), "=": () => nudge(board, 0.05), "-": () => nudge(board, -0.05), z: () => takeBack(board),
+  };
+  return known[key];
+}

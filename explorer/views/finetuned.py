@@ -1,0 +1,288 @@
+"""Inside a fine-tuned model: its table of spans, what fine-tuning changed, probes of its layers, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Answers, LayerProbes, SpanTable, TaskChange
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name, only
+
+WHOLE = {"tickmode": "linear", "dtick": 1, "showgrid": False}
+PARTS = {"probability": "P", "whole score": "s + e + g + b", "start s_i": "s", "end e_j": "e", "summary g_ij": "g"}
+
+
+def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
+    """Every span of the text: the row is its first token i, the column its last token j. Its score is the sum of what i says as a
+    beginning (s_i, the same along a row), what j says as an end (e_j, the same along a column) and what the span holds (g_ij). A text
+    of T tokens has T(T + 1)/2 spans with i ≤ j (single tokens included; the slide's T(T − 1)/2 leaves them out), fewer where a span
+    may not be longer than a limit. Grey cells are no spans.
+
+    You may conclude which span the model prefers, and through which part. You may not conclude that a part alone would decide so: the
+    three were trained together, and a number may move from one to another without any change of their sum.
+    """
+    n = record.classes.index(label)
+    cells = np.where(record.legal, _part(record, shows)[..., n], np.nan)
+    i, j, best = record.best
+    texts = [theme.printable(text) for text in record.tokens.texts[i : j + 1]]
+    over = "over all spans" if record.one_answer else "over the classes of each span"
+    notes = (
+        f"{record.count} spans; softmax {over}",
+        f"likeliest: “{' '.join(texts)}” ({theme.printable(best)}), P = {record.chances[i, j, record.classes.index(best)]:.3f}",
+    )
+    signed = shows != "probability"
+    figure = go.Figure(
+        go.Heatmap(
+            z=cells.astype(np.float32), coloraxis="coloraxis2" if signed else "coloraxis", hoverongaps=False, name=PARTS[shows],
+            hovertemplate=f"<b>%{{y}}</b> … <b>%{{x}}</b><br>{PARTS[shows]} = <b>%{{z:.4g}}</b><extra></extra>", **theme.gaps(cells),
+        )
+    )  # fmt: skip
+    above, size = theme.space_above(*notes) + 90, max(220, 30 * len(record.tokens))
+    below = theme.signed_below(cells) if signed else theme.colours_below(cells)
+    figure.update_layout(
+        title=theme.title(f"Spans: {shows}" + ("" if record.one_answer else f", class {theme.printable(label)}"), *notes),
+        xaxis={**theme.token_axis(record.tokens), "side": "top", "tickangle": -60},
+        yaxis={**theme.token_axis(record.tokens), "range": [len(record.tokens) - 0.5, -0.5]},
+        height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80}, **below,
+    )  # fmt: skip
+    return figure
+
+
+def _part(record: SpanTable, shows: str) -> np.ndarray:
+    """What is drawn of every span [token, token, class]."""
+    if shows == "probability":
+        return record.chances
+    if shows == "summary g_ij":
+        return record.inside
+    parts = {"start s_i": record.start[:, None], "end e_j": record.end[None]}
+    return np.broadcast_to(parts[shows], record.inside.shape) if shows in parts else record.scores
+
+
+def before_after(record: TaskChange, *, stream: str, layer: int, head: int, shows: str) -> go.Figure:
+    """The attention of one head on the same tokens before and after fine-tuning, or the difference (blue: more after, brown: less).
+    Each row attends to the columns; rows before and after sum to 1, so those of the difference to 0.
+
+    You may conclude where this head attends differently now, in this text. You may not conclude that the task needs it: most heads
+    move a little with whatever is trained.
+    """
+    rows, columns = record.before.axes(stream)
+    values = {
+        "before": record.before.at(stream, layer).weights[head],
+        "after": record.after.at(stream, layer).weights[head],
+        "difference": record.weights(stream, layer, head),
+    }[shows]
+    signed = shows == "difference"
+    moved = float(np.abs(record.weights(stream, layer, head)).max())
+    notes = (_said(record), f"largest change of a weight in this head: {moved:.3f}", theme.unseen_note(columns))
+    figure = go.Figure(
+        go.Heatmap(
+            z=values.astype(np.float32), coloraxis="coloraxis2" if signed else "coloraxis", name=shows,
+            hovertemplate="<b>%{y}</b> → <b>%{x}</b><br>%{z:.4f}<extra></extra>", **theme.gaps(values),
+        )
+    )  # fmt: skip
+    above, size = theme.space_above(*notes) + 90, max(220, 30 * len(rows))
+    figure.update_layout(
+        title=theme.title(f"{stream} layer {layer}, head {head}: {shows}", *notes),
+        xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
+        yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
+        height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80},
+        **(theme.signed_below(values) if signed else theme.colours_below(values)),
+    )  # fmt: skip
+    return figure
+
+
+def moved(record: TaskChange, *, stream: str) -> go.Figure:
+    """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 means not at all, 1 by
+    as much as it is long. Layer 0 is the embeddings.
+
+    You may conclude in which layers, and at which tokens, fine-tuning changed most: a frozen model moves nowhere. You
+    may not conclude that a layer which moved more matters more: later layers move with whatever happens below them.
+    """
+    values = record.moved(stream)
+    rows, _ = record.before.axes(stream)
+    notes = (_said(record), theme.unseen_note(rows))
+    figure = go.Figure(
+        go.Heatmap(
+            z=values.astype(np.float32), coloraxis="coloraxis", name="moved", **theme.gaps(values),
+            hovertemplate="layer %{y}, <b>%{x}</b><br>moved by <b>%{z:.3f}</b> of its length<extra></extra>",
+        )
+    )  # fmt: skip
+    above = theme.space_above(*notes) + 20
+    figure.update_layout(
+        title=theme.title("How far each state moved", *notes),
+        xaxis={**theme.token_axis(rows), "tickangle": -60}, yaxis={**WHOLE, "title": "layer", "autorange": "reversed"},
+        height=above + 220 + 40 * len(values), margin={"l": 60, "r": 20, "t": above, "b": 160}, **theme.colours_below(values),
+    )  # fmt: skip
+    return figure
+
+
+def _said(record: TaskChange) -> str:
+    """What both models say to the text."""
+    if not record.labels:
+        return f"fine-tuned for {theme.printable(record.task)}"
+    said = [
+        "no output layer yet"
+        if np.isnan(row).any()
+        else f"{theme.printable(record.labels[int(row.argmax())])} ({row.max():.2f})"
+        for row in record.chances
+    ]
+    return f"{theme.printable(record.task)}: before {said[0]}, after {said[1]}"
+
+
+def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figure:
+    """What a linear classifier reads off each layer of a frozen model: the score on new texts, layer by layer. Layer 0 is the
+    embeddings. Several lines are several models, or one before and after fine-tuning. The dashed line always gives the most frequent
+    answer.
+
+    You may conclude that a layer holds what the task asks, in a form that one linear layer can read. You may not conclude that the
+    model uses it, nor that a layer with a low score lacks it: it may hold it in another form.
+    """
+    held = _probes_of(record)
+    figure = go.Figure()
+    before = isinstance(record, TaskChange)
+    for n, one in enumerate(held):
+        name = ("before", "after")[n] if before else theme.printable(one.model)
+        figure.add_scatter(
+            x=np.arange(len(one.scores)), y=one.scores, mode="lines+markers", name=name, meta=n, marker={"size": 9},
+            line={"width": 3}, hovertemplate=f"{name}, layer %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
+        )  # fmt: skip
+    deepest = max(len(one.scores) for one in held) - 1
+    figure.add_scatter(
+        x=[0, deepest], y=[held[0].blind] * 2, mode="lines", name="most frequent answer", meta=6, line={"width": 2, "dash": "dash"},
+        hovertemplate="most frequent answer: <b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    notes = (f"{held[0].counts[0]} examples to learn from, {held[0].counts[1]} new ones",)
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(f"Layer probes: {theme.printable(held[0].task)}", *notes), height=340 + above,
+        xaxis={**WHOLE, "title": "layer"}, yaxis={"title": held[0].metric, "automargin": True},
+        margin={"l": 10, "r": 20, "t": above, "b": 120}, legend={"y": -0.28},
+    )  # fmt: skip
+    return figure
+
+
+def _probes_of(record: object) -> tuple[LayerProbes, ...]:
+    if isinstance(record, TaskChange):
+        return record.probes
+    return (record,) if isinstance(record, LayerProbes) else tuple(record) if isinstance(record, Sequence) else ()
+
+
+def confusion(record: Answers) -> go.Figure:
+    """How often which answer was given to which label: rows are the labels, columns the answers. What is right lies on the diagonal.
+    Colours are shares of each row, so that a rare label can be read as well.
+
+    You may conclude which labels this model takes for which. You may not conclude from a single cell of a few texts: look at how many
+    there are.
+    """
+    counts = record.confusion
+    shares = counts / np.maximum(1, counts.sum(1, keepdims=True))
+    names = [theme.printable(label) for label in record.labels]
+    notes = (
+        f"{theme.printable(record.metric)} {record.score:.3f}; {int(record.right.sum())} of {len(record.gold)} answers right",
+    )
+    figure = go.Figure(
+        go.Heatmap(
+            z=shares, x=names, y=names, text=counts, texttemplate="%{text}", coloraxis="coloraxis", xgap=1, ygap=1, name="confusion",
+            hovertemplate="label %{y}, answer %{x}: <b>%{text}</b> (%{z:.1%} of the label)<extra></extra>",
+        )
+    )  # fmt: skip
+    above = theme.space_above(*notes) + 20
+    figure.update_layout(
+        title=theme.title(f"Which label got which answer: {theme.printable(record.task)}", *notes),
+        xaxis={"title": "answer", "automargin": True, "tickangle": -45},
+        yaxis={"title": "label", "autorange": "reversed", "automargin": True},
+        height=above + 230 + 42 * len(names), margin={"l": 10, "r": 20, "t": above, "b": 180}, **theme.colours_below(shares),
+    )  # fmt: skip
+    return figure
+
+
+def slices(record: Answers) -> go.Figure:
+    """The share of right answers in parts of the texts: by label, by length, and with words that pre-training never met. The number
+    behind a bar is how many answers it has. The dashed line is the share over all.
+
+    You may conclude where this model is weaker, if a part has many answers. You may not conclude why: parts overlap, and long texts
+    may also be those with new words.
+    """
+    names = list(record.slices)
+    found = [record.share(name) for name in names]
+    labels = [theme.printable(name) for name in names]
+    whole = float(record.right.mean())
+    figure = go.Figure(
+        go.Bar(
+            x=[share for share, _ in found], y=labels, orientation="h", name="share right", meta=0,
+            text=[f"{share:.2f} of {many}" for share, many in found], textposition="auto",
+            hovertemplate="%{y}: <b>%{x:.3f}</b> right<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.add_scatter(
+        x=[whole, whole], y=[labels[0], labels[-1]], mode="lines", name="all", meta=1, line={"width": 2, "dash": "dash"},
+        hovertemplate="all: <b>%{x:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    notes = (f"{len(record.gold)} answers, {whole:.3f} of them right",)
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(f"Right answers by part: {theme.printable(record.task)}", *notes), height=above + 110 + 36 * len(names),
+        xaxis={"title": "share of right answers", "range": [0, 1.02]}, yaxis={"autorange": "reversed", "automargin": True},
+        margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.25},
+    )  # fmt: skip
+    return figure
+
+
+def of_spans(record: SpanTable) -> Mapping[str, Control]:
+    """Which part of the score, and of which class."""
+    shown = tuple(PARTS) if record.inside.any() else tuple(part for part in PARTS if not part.startswith("summary"))
+    classes = record.classes if record.one_answer else (*record.classes[1:], record.classes[0])
+    return {"shows": Choice("Show", shown), "label": Choice("Class", classes)}
+
+
+def of_head(record: TaskChange) -> Mapping[str, Control]:
+    """Which head, before or after."""
+    held = record.before.attention
+    layers, heads = tuple(dict.fromkeys(one.layer for one in held)), min(one.heads for one in held)
+    return {
+        "stream": Choice("Attention", tuple(dict.fromkeys(one.stream for one in held))),
+        "layer": Choice("Layer", layers, layers[-1], ordered=True),
+        "head": Choice("Head", tuple(range(heads)), ordered=True),
+        "shows": Choice("Show", ("difference", "before", "after")),
+    }
+
+
+def of_stream(record: TaskChange) -> Mapping[str, Control]:
+    """The states of which stack."""
+    return {"stream": Choice("States", tuple(record.before.hidden))}
+
+
+def has_heads(record: object) -> str:
+    """Empty where there is attention to compare."""
+    if not isinstance(record, TaskChange):
+        return CHANGED(record)
+    return "" if record.before.attention else "this model has no attention whose change could be drawn."
+
+
+def has_probes(record: object) -> str:
+    """Empty where there are probes of at least one model."""
+    held = _probes_of(record)
+    if held and all(isinstance(one, LayerProbes) for one in held):
+        return ""
+    return f"it draws what ex.training.probe_layers makes, or before_after with probes=…; this is a {type(record).__name__}."
+
+
+def has_classes(record: object) -> str:
+    """Empty where answers are classes."""
+    if not isinstance(record, Answers):
+        return ANSWERED(record)
+    return "" if record.labels else "the answers of this task are no classes, so none is taken for another."
+
+
+CHANGED, ANSWERED = only(TaskChange, "ex.training.before_after makes"), only(Answers, "ex.training.answers makes")
+VIEWS = by_name(
+    View("span-table", "Table of spans", spans, of_spans, only(SpanTable, "ex.analysis.span_table makes")),
+    View("before-after", "Attention before and after", before_after, of_head, has_heads),
+    View("states-moved", "How far each state moved", moved, of_stream, CHANGED),
+    View("layer-probes", "Layer probes", probes, lambda record: {}, has_probes),
+    View("confusion", "Which label got which answer", confusion, lambda record: {}, has_classes),
+    View("slices", "Right answers by part", slices, lambda record: {}, ANSWERED),
+)

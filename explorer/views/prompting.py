@@ -1,0 +1,113 @@
+"""Prompting: the answer to one prompt, and how answers change with the form of the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import Prompted, PromptScores
+from explorer.views import theme
+from explorer.views.view import Choice, Control, View, by_name, only
+
+NAMED = 12  # so many forms have their names beside the picture; more are only numbered
+
+
+def answer(record: Prompted, *, text: int) -> go.Figure:
+    """The probability of each label for one text: P of its verbaliser after the prompt, divided by the sum over all verbalisers. With
+    content-free texts there are two more bars: what the model prefers when the text says nothing, and the calibrated probability, the
+    first divided by that.
+
+    You may conclude which verbaliser this model finds more probable here. You may not conclude that it knows the task: another
+    template or verbaliser may turn the answer round. Nor that the model finds the word probable at all: only the verbalisers compete.
+    """
+    names = [f"{theme.label(label)}<br>“{theme.label(word)}”" for label, word in zip(record.labels, record.words, strict=True)]
+    rows = {"after the prompt": record.probabilities[text]}
+    if len(record.free):
+        rows |= {"calibrated": record.calibrated[text], "after a text that says nothing": record.prior}
+    figure = go.Figure()
+    for number, (label, values) in enumerate(rows.items()):
+        figure.add_bar(
+            x=names, y=values, name=label, meta=(0, 1, 6)[number], text=[f"{value:.0%}" for value in values],
+            textposition="outside", textangle=0, cliponaxis=False, hovertemplate=f"{label}, %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
+        )  # fmt: skip
+    logs = ", ".join(f"“{theme.label(word)}” {value:.2f}" for word, value in zip(record.words, record.logp[text], strict=True))
+    notes = (f"log P of the verbaliser: {logs}", f"{record.model}, {len(record.shots)} shots")
+    above = theme.space_above(*notes) + 20
+    figure.update_layout(
+        title=theme.title("The answer to this prompt", *notes), barmode="group", height=380 + above,
+        margin={"l": 10, "r": 10, "t": above, "b": 120}, legend={"y": -0.28},
+        yaxis={"title": {"text": "probability"}, "range": [0, 1.08], "automargin": True}, xaxis={"automargin": True},
+    )  # fmt: skip
+    return figure
+
+
+def forms(record: PromptScores) -> go.Figure:
+    """Every row asks the same texts in another form: another template, or the same shots in another order. A dot is the share of right
+    answers, a circle the same after calibration; the upright line is what always answering the most frequent label gets. Rows are
+    sorted by the dots.
+
+    You may conclude how much the form decides, with nothing else changed. You may not conclude that the best form is the best on other
+    texts: it was found on these, and to choose it labelled texts were needed.
+    """
+    order = np.argsort(record.accuracy[:, 0], kind="stable")
+    named = len(order) <= NAMED
+    rows = np.arange(len(order))
+    texts = [theme.printable(record.forms[n]) for n in order]
+    lean = [
+        ", ".join(f"{theme.label(name)} {x:.0%}" for name, x in zip(record.labels, record.share[n], strict=True)) for n in order
+    ]
+    figure = go.Figure()
+    for way, (label, symbol) in enumerate((("as answered", "circle"), ("calibrated", "circle-open"))):
+        figure.add_scatter(
+            x=record.accuracy[order, way], y=rows, mode="markers", name=label, meta=way,
+            marker={"size": 12 if named else 7, "symbol": symbol, "line": {"width": 2}},
+            customdata=list(zip(texts, lean, strict=True)),
+            hovertemplate=f"%{{customdata[0]}}<br>{label}: <b>%{{x:.1%}}</b> right<br>it answers %{{customdata[1]}}<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=[record.blind] * 2, y=[-0.5, len(order) - 0.5], mode="lines", name="always one label", meta=6, line={"dash": "dot"},
+        hoverinfo="skip",
+    )  # fmt: skip
+    low, high = record.accuracy[:, 0].min(), record.accuracy[:, 0].max()
+    notes = (f"from {low:.0%} to {high:.0%} right over {len(order)} forms", record.note)
+    above = theme.space_above(*notes) + 14
+    names = [_folded(text) for text in texts] if named else []
+    figure.update_layout(
+        title=theme.title(theme.printable(record.title), *notes), height=(64 * len(order) if named else 420) + above + 130,
+        margin={"l": 10, "r": 20, "t": above, "b": 120}, legend={"y": -0.22 if named else -0.2},
+        xaxis={"title": {"text": "right answers"}, "tickformat": ".0%", "automargin": True},
+        yaxis={
+            "tickmode": "array", "tickvals": list(rows) if named else [], "ticktext": names, "range": [-0.6, len(order) - 0.4],
+            "automargin": True, "showgrid": named, "title": {"text": "" if named else "orders, sorted"},
+        },
+    )  # fmt: skip
+    return figure
+
+
+def _folded(text: str, wide: int = 22) -> str:
+    """A form on short lines, at most three, so that the picture keeps its place on a telephone."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + len(word) >= wide:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return "<br>".join(lines[:3])
+
+
+def which(record: Prompted) -> Mapping[str, Control]:
+    """Which text."""
+    return {"text": Choice("Text", tuple(range(len(record.texts))), 0)}
+
+
+VIEWS = by_name(
+    View("prompt-answer", "The answer to a prompt", answer, which, only(Prompted, "ex.prompt returns")),
+    View(
+        "prompt-forms",
+        "The same question in other forms",
+        forms,
+        lambda record: {},
+        only(PromptScores, "ex.analysis.prompt_templates measures"),
+    ),
+)

@@ -1,0 +1,143 @@
+"""Fine-tuning up close: what is read for each task, and several ways to fine-tune side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import FinetuneWays, TaskInputs
+from explorer.views import theme
+from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip, drawn, wrapped
+from explorer.views.view import Choice, Control, View, by_name, only
+
+LEGEND = "two blues: first and second text; white: special tokens; orange: read by the output layer"
+SMOOTH = 0.85  # of the running mean of a loss
+
+
+def inputs(record: TaskInputs, *, task: str) -> go.Figure:
+    """One example of a task as this model reads it. GPT puts every task into one row: [START] the text [EXTRACT], or, for two texts,
+    [START] a [DELIM] b [EXTRACT]; the three special tokens are new and learned in fine-tuning. BERT writes [CLS] a [SEP] b [SEP].
+    Orange tokens are those whose last states go into the new output layer; every other state matters only through them.
+
+    You may conclude what the model is given, and where its answer is read. You may not conclude that the output layer alone solves
+    the task: the state that it reads has gathered the text through all layers.
+    """
+    rows = [n for n, name in enumerate(record.tasks) if name == task]
+    strips: list[Strip] = []
+    for n in rows:
+        read = set(record.reads[n].tolist())
+        boxes = [_box(record, n, place, place in read) for place in range(len(record.tokens[n]))]
+        strips += wrapped(f"{theme.printable(task)}: {len(boxes)} tokens", boxes)
+    said = theme.printable(record.answers[rows[0]])
+    notes = (f"{record.model}; output: {record.outputs[rows[0]]}", f"gold answer: {said}", LEGEND)
+    return drawn(strips, f"The input for {theme.printable(task)}", notes)
+
+
+def _box(record: TaskInputs, row: int, place: int, read: bool) -> Box:
+    part = int(record.parts[row][place])
+    text = record.tokens[row][place]
+    tone = NEW if read else PLAIN if part < 0 else (FIRST, SECOND)[part]
+    where = "special token" if part < 0 else ("first text", "second text")[part]
+    return Box(
+        text, tone, f"<b>{theme.label(text)}</b><br>position {place}, {where}" + (", read by the output layer" if read else "")
+    )
+
+
+def ways(record: FinetuneWays) -> go.Figure:
+    """The same labels, learned in several ways. A bar is the score on new texts; beside it is how many weights changed their value.
+    *full* moves every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen* the
+    output layer alone; *scratch* has the same shape but starts from random weights, so it knows only these labels. The dotted line
+    always gives the most frequent answer.
+
+    You may conclude how far each way came here, with these labels. You may not conclude which way is better: this is one seed, and
+    another draw of labels can turn the order round. The recorded curves above have five seeds and intervals.
+    """
+    order = range(len(record.ways))
+    names = [theme.printable(record.ways[n]) for n in order]
+    share = [
+        f"{record.moved[n]:,} of {record.weights[n]:,} weights changed ({record.moved[n] / record.weights[n]:.1%})"
+        for n in order
+    ]
+    shown = [f"{record.scores[n]:.2f} · {_short(record.moved[n])} moved" for n in order]
+    figure = go.Figure(
+        go.Bar(
+            x=record.scores, y=names, orientation="h", name="score on new texts", meta=0, text=shown, textposition="auto",
+            insidetextanchor="start", textangle=0, cliponaxis=False, customdata=share,
+            hovertemplate="%{y}: <b>%{x:.3f}</b><br>%{customdata}<extra></extra>",
+        )
+    )  # fmt: skip
+    figure.add_scatter(
+        x=[record.blind] * 2, y=[names[0], names[-1]], mode="lines", name="most frequent answer", meta=6, line={"dash": "dot", "width": 3},
+        hovertemplate="most frequent answer: <b>%{x:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    return _with_title(figure, record, "Ways to fine-tune", 46 * len(names), record.metric, reverse=True)
+
+
+def losses(record: FinetuneWays, *, part: str) -> go.Figure:
+    """The loss of every step, as a running mean. *Task* is L2, −log P of the right label; *next token* is L1, which a decoder minimises
+    as well where λ is above 0: L3 = L2 + λ·L1.
+
+    You may conclude how fast each way fits the labels that it is shown. You may not conclude that the lowest loss answers new texts
+    best: a model from scratch can learn a hundred texts by heart.
+    """
+    held = record.loss if part == TASK else record.lm_loss
+    figure = go.Figure()
+    steps = np.arange(1, held.shape[1] + 1)
+    for n, way in enumerate(record.ways):
+        if not np.isnan(held[n]).all():
+            name = theme.printable(way)
+            figure.add_scatter(
+                x=steps, y=_running(held[n]), mode="lines", name=name, meta=n, line={"width": 3},
+                hovertemplate=f"{name}, step %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
+            )  # fmt: skip
+    return _with_title(figure, record, f"Loss in fine-tuning: {part}", 330, "step", up="loss, nats")
+
+
+TASK, NEXT = "task", "next token"
+
+
+def _running(values: np.ndarray) -> np.ndarray:
+    """An exponential running mean that begins at the first value."""
+    made, now = [], float(values[0])
+    for value in values:
+        now = SMOOTH * now + (1 - SMOOTH) * float(value)
+        made.append(now)
+    return np.array(made)
+
+
+def _short(count: int) -> str:
+    """A number of weights in few letters."""
+    return f"{count / 1e6:.1f} M" if count >= 1e6 else f"{count / 1e3:.1f} k" if count >= 1e3 else str(count)
+
+
+def _with_title(  # noqa: PLR0913  what differs between the two
+    figure: go.Figure, record: FinetuneWays, title: str, high: int, across: str, *, up: str = "", reverse: bool = False
+) -> go.Figure:
+    notes = (f"{record.model}, {theme.printable(record.task)}: {record.note}",)
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(title, *notes), height=high + above + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},
+        xaxis={"title": {"text": across}, "automargin": True}, legend={"y": -0.3},
+        yaxis={"automargin": True, "title": {"text": up}, **({"autorange": "reversed"} if reverse else {})},
+    )  # fmt: skip
+    return figure
+
+
+def tasks(record: TaskInputs) -> Mapping[str, Control]:
+    """Which task."""
+    return {"task": Choice("Task", tuple(dict.fromkeys(record.tasks)))}
+
+
+def parts(record: FinetuneWays) -> Mapping[str, Control]:
+    """Which part of the loss."""
+    return {"part": Choice("Part of the loss", (TASK,) if np.isnan(record.lm_loss).all() else (TASK, NEXT))}
+
+
+WAYS_OF = "ex.training.compare_ways returns"
+VIEWS = by_name(
+    View("task-inputs", "What is read for each task", inputs, tasks, only(TaskInputs, "ex.training.task_inputs returns")),
+    View("finetune-ways", "Ways to fine-tune", ways, lambda record: {}, only(FinetuneWays, WAYS_OF)),
+    View("finetune-losses", "Loss in fine-tuning", losses, parts, only(FinetuneWays, WAYS_OF)),
+)

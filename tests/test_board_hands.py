@@ -1,0 +1,292 @@
+"""What a hand does on the board: it changes weights, writes a text again, forces tokens and silences heads; in a real browser, offline."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import SENTENCE
+from offline import Watch, opened
+from playwright.sync_api import Browser, Page, expect
+from test_board import array, header
+from test_board_browser import BOARD, close, middle, pixels, shown, station, traced
+
+import explorer as ex
+from explorer.app.board import _forced, _keep_row
+from explorer.records import Trace
+from explorer.views.board.beams import moments
+from explorer.views.board.pack import pack
+
+APP = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.board')).find(Boolean).board"  # a component's
+SOFTMAX = {"stream": "encoder", "layer": 0, "head": 1, "station": "softmax", "row": 4, "col": 7}
+
+
+def rescaled(weights: np.ndarray, col: int, value: float) -> np.ndarray:
+    """A row in which one weight has another value and the others keep their proportions and the sum."""
+    others = np.delete(np.arange(len(weights)), col)
+    made = weights.astype(np.float64)
+    made[others] *= (weights.sum() - value) / weights[others].sum()
+    made[col] = value
+    return made
+
+
+def settled(page: Page) -> str:
+    """The picture, once nothing fades any more."""
+    page.wait_for_function(f"!{BOARD}.fading && {BOARD}.t === 1")
+    return pixels(page)
+
+
+@pytest.mark.browser
+def test_a_weight_is_dragged_and_the_context_follows(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX)
+    own, held = trace.attention[0].weights[1].astype(np.float64), trace.attention[0]
+    x, y = middle(page, "S", 4, 7)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 30)
+    page.mouse.move(x, y - 80)  # half of the way from 0 to 1
+    page.mouse.up()
+    assert station(page) == "mix" and page.evaluate(f"{BOARD}.held") == []
+    found = page.evaluate(f"{BOARD}.numbers(0, 1)")
+    weights = np.array(found["weights"]).reshape(own.shape)
+    close(weights[4], rescaled(own[4], 7, own[4][7] + 0.5))
+    close(np.delete(weights, 4, axis=0).reshape(-1), np.delete(own, 4, axis=0))
+    assert held.v is not None
+    close(found["context"], weights @ held.v[1])
+    far = np.linalg.norm((weights @ held.v[1] - own @ held.v[1])[4])
+    expect(page.locator(".operands")).to_contain_text(f"α was {own[4][7]:.3f}, is {own[4][7] + 0.5:.3f}; z moved by {far:.3f}")
+    expect(page.locator(".gap")).to_contain_text("still show the model's own run")
+    page.get_by_role("button", name="Undo").click()
+    close(page.evaluate(f"{BOARD}.numbers(0, 1)")["context"], own @ held.v[1])
+    expect(page.locator(".gap")).not_to_contain_text("by hand")
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_slider_and_keys_change_a_weight_too_and_every_step_can_be_undone(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX)
+    own = trace.attention[0].weights[1][4]
+    page.get_by_label("This weight α").fill("0.7")
+    weight = f"{BOARD}.numbers(0, 1).weights[4 * 16 + 7]"
+    assert abs(page.evaluate(weight) - 0.7) < 1e-6
+    page.locator("canvas").focus()
+    page.keyboard.press("-")
+    assert abs(page.evaluate(weight) - 0.65) < 1e-6
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    assert abs(page.evaluate(weight) - 0.75) < 1e-6
+    for wanted in (0.7, 0.65, 0.7, float(own[7])):
+        page.keyboard.press("z")
+        assert abs(page.evaluate(weight) - wanted) < 1e-6
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()
+    page.keyboard.press("4")  # scores: nothing to change there
+    expect(page.locator(".weigh")).to_be_hidden()
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_what_a_mask_forbids_and_a_single_key_cannot_be_changed(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("gpt2")
+    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX | {"stream": "decoder", "row": 0, "col": 0})
+    for row, col in ((0, 0), (2, 5)):
+        page.evaluate(f"([r, c]) => {{ {BOARD}.point(r, c); {BOARD}.draw(); }}", [row, col])
+        expect(page.locator(".weigh")).to_be_hidden()
+        page.locator("canvas").focus()
+        page.keyboard.press("+")
+    close(page.evaluate(f"{BOARD}.numbers(0, 1).weights"), trace.attention[0].weights[1])
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_leap_fades_and_reduced_motion_cuts_it(browser: Browser, tmp_path: Path) -> None:
+    page = shown(browser, traced("bert"), tmp_path, Watch(), view=SOFTMAX)
+    page.evaluate(f"{BOARD}.choose(1, 2)")
+    assert page.evaluate(f"{BOARD}.fading !== null")
+    page.wait_for_function(f"{BOARD}.fading === null")
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate(f"{BOARD}.choose(0, 1)")
+    assert page.evaluate(f"{BOARD}.fading === null")
+    page.context.close()
+
+
+def translated() -> tuple[Trace, tuple[Any, ...]]:
+    model = ex.load("transformer", device="cpu")
+    steps = tuple(ex.decode(model, "The dog was tired.", "beam", beams=3, max_tokens=12))
+    return ex.trace(model, "The dog was tired.", target=steps[-1].ids.tolist(), blocks=True), steps
+
+
+@pytest.mark.browser
+def test_a_text_is_written_again_with_its_best_beams(browser: Browser, tmp_path: Path) -> None:
+    trace, steps = translated()
+    watch = Watch()
+    board = ex.board(trace, steps=steps, stream="cross", layer=1, station="next")
+    page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
+    expect(page.locator(".board[data-state=ready]")).to_be_attached()
+    assert trace.target is not None
+    whole = settled(page)
+    page.locator("canvas").focus()
+    page.keyboard.press("d")
+    expect(page.locator(".time b")).to_have_text(f"{trace.target.texts[0]} (1 of {len(trace.target)})")
+    assert settled(page) != whole
+    kept = [one for one in steps[0].candidates if one.beam >= 0]
+    for one in kept:
+        expect(page.locator(".operands")).to_contain_text(f"{one.total:.3f}".replace("-", "−"))
+    page.keyboard.press("d")
+    expect(page.locator(".pair")).to_have_text(f"after {trace.target.texts[1]}")
+    page.keyboard.press("Shift+d")
+    expect(page.locator(".time b")).to_contain_text("(1 of")
+    page.get_by_label("Tokens written").fill(str(len(trace.target)))
+    expect(page.locator(".pair")).to_have_text(f"after {trace.target.texts[-1]}")
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_every_step_s_beams_are_those_of_the_search() -> None:
+    trace, steps = translated()
+    made = moments(trace, steps)
+    assert trace.target is not None and [one["row"] for one in made] == list(range(len(trace.target)))
+    for step, one in zip(steps, made, strict=False):
+        kept = sorted((c for c in step.candidates if c.beam >= 0), key=lambda c: c.beam)
+        assert [beam["total"] for beam in one["beams"]] == [c.total for c in kept]
+    first = steps[0].candidates
+    best = next(c for c in first if c.beam == 0)
+    assert made[0]["beams"][0]["text"] == best.text.replace("·", "").strip()
+    tokenizer = ex.load("transformer", device="cpu").tokenizer
+    texts = [beam["text"] for beam in made[2]["beams"]]
+    assert tokenizer.decode(steps[2].ids).strip() in texts or steps[2].finished
+    with pytest.raises(ex.ExplorerError, match="wrote another text"):
+        ex.board(ex.trace(ex.load("transformer", device="cpu"), "A dog.", target="Un chat."), steps=steps)
+
+
+def test_what_an_edit_hands_on_travels_with_the_trace(bert: Any) -> None:
+    trace = ex.trace(bert, SENTENCE, blocks=True, edits=[ex.SilenceHead("encoder", 0, 1)])
+    data = pack(trace)
+    site = header(data)["sites"][0]
+    np.testing.assert_array_equal(array(data, site["z"])[1], 0)
+    np.testing.assert_array_equal(array(data, site["z"])[0], trace.attention[0].stage("context", 0))
+    assert "edited: head 1 of layer 0 silenced" in header(data)["notes"]
+    assert header(pack(ex.trace(bert, SENTENCE)))["sites"][0]["z"] is None
+
+
+@pytest.mark.browser
+def test_the_model_runs_on_a_row_that_a_hand_wrote(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention?board=encoder.0.1.softmax.4.7")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    page.get_by_label("This weight α").fill("0.7")
+    page.get_by_role("button", name="Run the model on it").click()
+    expect(
+        page.get_by_text("The model was run with edited weights (row 4 of head 1 of layer 0 written by hand)")
+    ).to_be_visible()
+    expect(page.locator(".gap")).to_contain_text("Edited: row 4 of head 1 of layer 0 written by hand")
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True)
+    row = [round(float(share), 6) for share in rescaled(trace.attention[0].weights[1][4], 7, 0.7)]
+    wanted = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True, edits=[ex.ReplaceRow("encoder", 0, 1, 4, row)])
+    found = page.evaluate(f"{APP}.numbers(1, 0)")["weights"]
+    assert np.abs(np.array(found) - wanted.attention[1].weights[0].reshape(-1)).max() < 1e-5
+    page.get_by_role("button", name="Undo the last edit").click()
+    expect(page.get_by_text("The model was run with edited weights")).to_have_count(0)
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def click_bar(page: Page, rank: int) -> None:
+    """Click the bar of an expected token."""
+    page.wait_for_function(f"!{APP}.fading && {APP}.t === 1")
+    page.locator(".board canvas").scroll_into_view_if_needed()
+    box = page.evaluate(f"{APP}.layout.boxes.find(b => b.id === 'next')")
+    page.locator(".board canvas").click(position={"x": box["x"] + 6, "y": box["y"] + 18 + 25 * rank + 10})
+
+
+@pytest.mark.browser
+def test_an_expected_token_is_forced_by_its_bar(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention?model=gpt2&text=The%20dog&board=decoder.1.0.next.1.0")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    trace = ex.trace(ex.load("gpt2", device="cpu"), "The dog", blocks=True)
+    assert trace.top is not None
+    click_bar(page, 1)
+    expect(page.get_by_label("Your sentence")).to_have_value("The dog" + trace.top.texts[-1][1].replace("·", " "))
+    expect(page.locator("[role=grid]")).to_have_attribute("aria-rowcount", re.compile("^[34]$"))
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_head_is_silenced_on_the_board(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/whatif?model=bert&whatif.board=encoder.1.2.mix.4.7")
+    expect(page.locator(".board[data-state=ready] .time b")).to_have_text("as it is")
+    page.get_by_role("button", name="silence this head").click()
+    expect(page.get_by_label("Layer", exact=True).and_(page.locator("input"))).to_have_value("1")
+    expect(page.get_by_label("Head", exact=True).and_(page.locator("input"))).to_have_value("2")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("t")
+    expect(page.locator(".time b")).to_have_text("edited")
+    page.wait_for_function(f"{APP}.numbers(1, 2).context.every(x => x === 0)")
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_the_snapshot_of_the_page_is_the_moment_of_its_board(browser: Browser, app: tuple[str, Path]) -> None:
+    steps = ex.training.snapshots("bert")
+    watch = Watch()
+    page = opened(browser, watch, f"{app[0]}/training?kept=bert&at={steps[1]}")
+    expect(page.locator(".board[data-state=ready] .time b")).to_have_text(f"step {steps[1]:,}")
+    page.get_by_role("button", name="Later").click()
+    expect(page.locator(".board .time b")).to_have_text(f"step {steps[2]:,}")
+    own = ex.trace(ex.load("bert", step=steps[2], device="cpu"), SENTENCE)
+    found = page.evaluate(f"{APP}.numbers(0, 1)")["weights"]
+    close(found, own.attention[0].weights[1])
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_the_front_page_plays_and_follows_the_chosen_word(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/start?chosen=bat")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    page.wait_for_function(f"{APP}.playing && {APP}.step > 1")
+    assert page.evaluate(f"{APP}.rows[{APP}.cursor.row]") == "bat"
+    page.get_by_test_id("stButtonGroup").get_by_text("window", exact=True).click()
+    page.wait_for_function(f"{APP}.rows[{APP}.cursor.row] === 'window'")
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"shares": "x"}, {"shares": [2.0]}, {"stream": 3}, {"layer": 99}, {"head": -1}, {"row": 16}, {"shares": [0.5] * 3}],
+)
+def test_a_row_that_is_none_is_not_kept(trace: Trace, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    held: dict[str, Any] = {"b.rows": ()}
+    monkeypatch.setattr("explorer.app.board.st.session_state", held)
+    sound = {"stream": "encoder", "layer": 0, "head": 0, "row": 1, "shares": [1 / 16] * 16}
+    _keep_row("b", trace, sound | asked)
+    assert len(held["b.rows"]) == (0 if asked else 1)
+
+
+def test_a_forced_token_stands_in_the_sentence(bert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: dict[str, Any] = {}
+    monkeypatch.setattr("explorer.app.board.st.session_state", held)
+    gpt2 = ex.load("gpt2", device="cpu")
+    held["text"] = "The dog slept."
+    read = ex.trace(gpt2, held["text"])
+    assert read.top is not None
+    _forced(read, 1, 0)
+    assert held["text"] == "The dog" + read.top.texts[1][0].replace("·", " ")
+    held["text"] = SENTENCE
+    masked = ex.trace(bert, SENTENCE)
+    assert masked.top is not None
+    _forced(masked, 2, 3)
+    assert held["text"] == SENTENCE.replace("animal", masked.top.texts[2][3])

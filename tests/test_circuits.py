@@ -1,0 +1,289 @@
+"""Patching, writes to the vocabulary and information flow, each against Hugging Face's classes and formulas written out."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+from test_twins import CLASSES
+from torch import Tensor, nn
+
+import explorer as ex
+from explorer.models.transformer import TransformerModel
+from explorer.records import InformationFlow, PatchSweep
+
+TEXT = "The animal was too tired."
+PAIRS = {
+    "bert": ("Anna was hungry, so [MASK] ate.", "Tom was hungry, so [MASK] ate."),
+    "gpt2": ("The dog was tired because", "The cat was tired because"),
+    "bart": ("The dog was tired.", "The cat was tired."),
+}
+PARTS = {  # where each class makes what is patched, by layer
+    "bert": {"state": "bert.encoder.layer.{}", "attention": "bert.encoder.layer.{}.attention.output.dense",
+             "feed-forward": "bert.encoder.layer.{}.output.dense"},
+    "gpt2": {"state": "transformer.h.{}", "attention": "transformer.h.{}.attn.c_proj", "feed-forward": "transformer.h.{}.mlp.c_proj"},
+    "bart": {"state": "model.encoder.layers.{}", "attention": "model.encoder.layers.{}.self_attn.out_proj",
+             "feed-forward": "model.encoder.layers.{}.fc2"},
+}  # fmt: skip
+
+
+@cache
+def pair(name: str) -> tuple[TransformerModel, Any, dict[str, np.ndarray]]:
+    """A shipped model, the same in its class, and its exported weights."""
+    ours = ex.load(name, device="cpu")
+    assert isinstance(ours, TransformerModel)
+    with TemporaryDirectory() as folder:
+        place = ex.export(ours, Path(folder) / name)
+        weights = load_file(Path(place) / "model.safetensors")
+        return ours, CLASSES[ours.preset].from_pretrained(place, attn_implementation="eager").eval(), weights
+
+
+def scores(twin: nn.Module, given: dict[str, Tensor]) -> np.ndarray:
+    with torch.no_grad():
+        out = twin(**given)
+    return (out.prediction_logits if "prediction_logits" in out else out.logits)[0].numpy()
+
+
+def told(model: TransformerModel, text: str, target: str | None) -> dict[str, Tensor]:
+    given = {"input_ids": torch.tensor(model.tokens(text).ids)[None]}
+    return given if target is None else given | {"decoder_input_ids": torch.tensor(model.reads(target).ids)[None]}
+
+
+def first_of(out: Any) -> Tensor:
+    made: Tensor = out[0] if isinstance(out, tuple) else out
+    return made
+
+
+def patched(
+    twin: nn.Module, part: nn.Module, clean: dict[str, Tensor], changed: dict[str, Tensor], position: int
+) -> np.ndarray:
+    """The scores for the changed text with one vector of one module taken from the clean text: two plain hooks."""
+    held: list[Tensor] = []
+    hook = part.register_forward_hook(lambda module, args, out: held.append(first_of(out).clone()))
+    scores(twin, clean)
+    hook.remove()
+
+    def put(module: nn.Module, args: Any, out: Any) -> Any:
+        x = first_of(out).clone()
+        x[0, position] = held[0][0, position]
+        return (x, *out[1:]) if isinstance(out, tuple) else x
+
+    hook = part.register_forward_hook(put)
+    found = scores(twin, changed)
+    hook.remove()
+    return found
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_sweep_is_a_loop_of_hooks_on_theirs(name: str) -> None:
+    ours, twin, _ = pair(name)
+    target = "The dog slept." if name == "bart" else None
+    made = ex.analysis.patch_sweep(
+        ours, *PAIRS[name], target=target, **({"row": 2} if name == "bart" else {}), answers=ANSWERS[name]
+    )
+    clean, changed = (told(ours, text, target) for text in PAIRS[name])
+    right, other = (int(ours.tokenizer.encode(text.replace("·", " "), special=False).ids[0]) for text in ANSWERS[name])
+    before, after = (scores(twin, given)[made.row] for given in (clean, changed))
+    ends = before[right] - before[other], after[right] - after[other]
+    np.testing.assert_allclose(made.difference, ends, atol=1e-4)
+    assert list(made.restored) == ["state", "attention", "feed-forward"]
+    for part, found in made.restored.items():
+        for layer in range(2):
+            module = twin.get_submodule(PARTS[name][part].format(layer))
+            row = layer + 1 if part == "state" else layer
+            for position in range(len(made.clean)):
+                said = patched(twin, module, clean, changed, position)[made.row]
+                wanted = (said[right] - said[other] - ends[1]) / (ends[0] - ends[1])
+                assert abs(found[row, position] - wanted) <= 1e-3, (part, layer, position)
+
+
+ANSWERS = {"bert": ("she", "he"), "gpt2": ("·it", "·he"), "bart": ("·dog", "·cat")}
+
+
+def test_what_enters_and_what_leaves_the_model_restores_everything() -> None:
+    ours, _, _ = pair("bert")
+    made = ex.analysis.patch_sweep(ours, *PAIRS["bert"], answers=("she", "he"))
+    differs = np.flatnonzero(made.clean.ids != made.changed.ids)
+    assert differs.tolist() == [1] and made.row == 6 and made.answers == ("she", "he")
+    wanted = np.zeros(len(made.clean))
+    wanted[1] = 1
+    np.testing.assert_allclose(made.restored["state"][0], wanted, atol=1e-4)  # the one word that was changed
+    np.testing.assert_allclose(made.restored["state"][-1], np.eye(len(made.clean))[6], atol=1e-4)  # the state that is read out
+
+
+def test_theirs_are_swept_like_ours(tmp_path: Path) -> None:
+    ours, _, _ = pair("gpt2")
+    theirs = ex.load(ex.export(ours, tmp_path / "x"), native=False, device="cpu")
+    one, two = (ex.analysis.patch_sweep(model, *PAIRS["gpt2"], answers=ANSWERS["gpt2"]) for model in (ours, theirs))
+    for part, found in one.restored.items():
+        np.testing.assert_allclose(found, two.restored[part], atol=1e-3)
+    assert PatchSweep.read(one.write(tmp_path / "y.npz")) == one
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "says"),
+    [
+        (("The dog ran.", "The dog ran far away."), {}, "tokens and the changed one"),
+        (("The dog ran.", "The dog ran."), {}, "Both texts are the same"),
+        (("The dog ran.", "The cat ran."), {"row": 99}, "row"),
+        (("The dog ran.", "The cat ran."), {"answers": ("extraordinarily", "·cat")}, "an answer is one"),
+        (("The dog ran.", "The cat ran."), {"answers": "dog"}, "answers are two tokens"),
+        (("The dog ran.", "The cat ran."), {"answers": ("·cat", "·cat")}, "Name other ones"),
+        (("The dog ran.", "The cat ran."), {"stream": "cross"}, "stream in gpt2"),
+    ],
+)
+def test_what_cannot_be_swept_is_refused(texts: tuple[str, str], options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=says):
+        ex.analysis.patch_sweep(pair("gpt2")[0], *texts, **options)
+
+
+def normed(x: np.ndarray, gain: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Layer normalisation, written out."""
+    centred = x - x.mean(-1, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * gain + shift
+
+
+def test_a_head_of_gpt2_writes_what_its_exported_weights_say() -> None:
+    ours, twin, w = pair("gpt2")
+    with torch.no_grad():
+        states = twin(torch.tensor(ours.tokens(TEXT).ids)[None], output_hidden_states=True).hidden_states
+    dim = states[0].shape[-1]
+    wide, unembed = dim // 4, w["transformer.wte.weight"].astype(np.float64)
+    for layer, head, position in ((0, 1, 2), (1, 3, 4)):
+        at = f"transformer.h.{layer}."
+        x = normed(states[layer][0, position].numpy().astype(np.float64), w[at + "ln_1.weight"], w[at + "ln_1.bias"])
+        columns = slice(2 * dim + head * wide, 2 * dim + (head + 1) * wide)
+        v = x @ w[at + "attn.c_attn.weight"][:, columns] + w[at + "attn.c_attn.bias"][columns]
+        wrote = v @ w[at + "attn.c_proj.weight"][head * wide : (head + 1) * wide]
+        added = unembed @ ((wrote - wrote.mean()) * w["transformer.ln_f.weight"])
+        made = ex.analysis.head_writes(ours, TEXT, layer=layer, head=head, position=position)
+        np.testing.assert_allclose(made.scores, added - added.mean(), atol=1e-4)
+        assert made.ids[0].tolist() == np.argsort(-made.scores, kind="stable")[:10].tolist()
+        assert made.ids[1].tolist() == np.argsort(made.scores, kind="stable")[:10].tolist()
+        assert made.texts[1][0] == ours.tokenizer.text_of(int(made.ids[1, 0]))
+
+
+def test_a_unit_writes_its_row_of_the_second_matrix() -> None:
+    for name, second in (("gpt2", "transformer.h.1.mlp.c_proj.weight"), ("bert", "bert.encoder.layer.1.output.dense.weight")):
+        ours, _, w = pair(name)
+        for unit in (0, 7, 31):
+            if name == "gpt2":
+                row = w[second][unit].astype(np.float64)
+                added = w["transformer.wte.weight"] @ ((row - row.mean()) * w["transformer.ln_f.weight"])
+            else:
+                row = w["cls.predictions.transform.dense.weight"].astype(np.float64) @ w[second][:, unit]
+                row = (row - row.mean()) * w["cls.predictions.transform.LayerNorm.weight"]
+                added = w["bert.embeddings.word_embeddings.weight"] @ row
+            made = ex.analysis.unit_writes(ours, layer=1, unit=unit)
+            np.testing.assert_allclose(made.scores, added - added.mean(), atol=1e-4)
+    assert any("activation" in note for note in made.notes), "what BERT's output layer does besides is said"
+
+
+def test_switching_a_head_off_takes_away_what_it_writes() -> None:
+    """In the last layer of a model without norms after it, the writes over all tokens are what the scores lose."""
+    ours, _, _ = pair("gpt2")
+    plain = ex.trace(ours, TEXT, blocks=True)
+    last, head, row = 1, 2, 4
+    off = ex.trace(ours, TEXT, edits=ex.SilenceHead("decoder", last, head), blocks=True)
+    weights = plain.at("decoder", last).weights[head, row]
+    width = plain.at("decoder", last).v.shape[-1]
+    matrix = ours.module.layers[last].attention.output.weight.detach().numpy()[:, head * width : (head + 1) * width]
+    lost = plain.block("decoder", last, "attention").out[row] - off.block("decoder", last, "attention").out[row]
+    np.testing.assert_allclose(matrix @ (weights @ plain.at("decoder", last).v[head]), lost, atol=1e-4)
+    unembed, gain = (part.detach().numpy() for part in (ours.module.head.project.weight, ours.module.norm.weight))
+    moved = unembed @ ((lost - lost.mean()) * gain)
+    made = sum(
+        share * ex.analysis.head_writes(ours, TEXT, layer=last, head=head, position=key).scores
+        for key, share in enumerate(weights)
+    )
+    np.testing.assert_allclose(made, moved - moved.mean(), atol=1e-3)
+
+
+def test_what_writes_nothing_is_refused() -> None:
+    ours = pair("gpt2")[0]
+    for options, says in (({"layer": 9, "head": 0, "position": 0}, "layer"), ({"layer": 0, "head": 9, "position": 0}, "head"),
+                          ({"layer": 0, "head": 0, "position": 99}, "position"),
+                          ({"layer": 0, "head": 0, "position": 0, "stream": "encoder"}, "stream of gpt2")):  # fmt: skip
+        with pytest.raises(ex.ExplorerError, match=says):
+            ex.analysis.head_writes(ours, TEXT, **options)
+    with pytest.raises(ex.ExplorerError, match="unit in decoder layer 0"):
+        ex.analysis.unit_writes(ours, layer=0, unit=99_999)
+    with pytest.raises(ex.ExplorerError, match="no feed-forward units"):
+        ex.analysis.unit_writes(ex.build("bart", tokenizer=ours.tokenizer), layer=0, unit=0, stream="cross")
+    with pytest.raises(ex.ExplorerError, match="no scores over a vocabulary"):
+        ex.analysis.unit_writes(ex.build("electra", tokenizer=pair("bert")[0].tokenizer), layer=0, unit=0)
+
+
+def share_by_hand(parts: list[np.ndarray], whole: np.ndarray) -> np.ndarray:
+    """The published measure for each part: ‖y‖₁ − ‖y − z‖₁, not below 0, scaled to sum to one."""
+    size = sum(abs(number) for number in whole)
+    near = [max(0.0, size - sum(abs(y - z) for y, z in zip(whole, part, strict=True))) for part in parts]
+    return np.array(near) / sum(near)
+
+
+def test_flow_is_the_published_measure_on_their_numbers() -> None:
+    """GPT-2 and BERT: states and weights of Hugging Face's, the products by hand."""
+    for name in ("gpt2", "bert"):
+        ours, twin, w = pair(name)
+        flow = ex.analysis.information_flow(ours, TEXT)
+        with torch.no_grad():
+            out = twin(torch.tensor(ours.tokens(TEXT).ids)[None], output_hidden_states=True, output_attentions=True)
+        for layer, query in ((0, 3), (1, 4)):
+            x = out.hidden_states[layer][0].numpy().astype(np.float64)
+            alpha, dim = out.attentions[layer][0].numpy(), x.shape[1]
+            if name == "gpt2":
+                at = f"transformer.h.{layer}."
+                v = normed(x, w[at + "ln_1.weight"], w[at + "ln_1.bias"]) @ w[at + "attn.c_attn.weight"][:, 2 * dim :]
+                v, out_matrix = v + w[at + "attn.c_attn.bias"][2 * dim :], w[at + "attn.c_proj.weight"]
+                bias = w[at + "attn.c_proj.bias"]
+            else:
+                at = f"bert.encoder.layer.{layer}.attention."
+                v = x @ w[at + "self.value.weight"].T + w[at + "self.value.bias"]
+                out_matrix, bias = w[at + "output.dense.weight"].T, w[at + "output.dense.bias"]
+            wide = dim // len(alpha)
+            parts = [
+                alpha[head, query, key] * v[key, head * wide : (head + 1) * wide] @ out_matrix[head * wide : (head + 1) * wide]
+                for head in range(len(alpha))
+                for key in range(len(x))
+            ]
+            shares = share_by_hand([*parts, x[query]], sum(parts) + x[query] + bias)
+            np.testing.assert_allclose(flow.attention[layer, :, query].ravel(), shares[:-1], atol=1e-4)
+            assert abs(flow.kept[layer, query] - shares[-1]) <= 1e-4
+
+
+@pytest.mark.parametrize("preset", ["bert", "gpt2", "llama", "t5", "bart", "olmo2"])
+def test_flow_takes_sums_apart_without_a_rest(preset: str) -> None:
+    tokenizer = pair("bert" if preset == "bert" else "gpt2")[0].tokenizer
+    model = ex.build(preset, tokenizer=tokenizer, device="cpu", seed=1, layers=2, heads=4, dim=32)
+    target = {"target": TEXT} if model.family == "encoder-decoder" else {}
+    for stream in (name for name in model.streams if name != "cross"):
+        flow = ex.analysis.information_flow(model, TEXT, stream=stream, **target)
+        np.testing.assert_allclose(flow.attention.sum((1, 3)) + flow.kept, 1, atol=1e-5)
+        assert (flow.feed_forward >= 0).all() and (flow.feed_forward <= 1).all()
+        assert (flow.crossed is not None) == (stream == "decoder" and model.family == "encoder-decoder")
+        if stream == "decoder":
+            assert not np.triu(flow.attention.sum((0, 1)), 1).any(), "no way leads from a later token"
+    norm = model.module.layers[0].after_attention.norm
+    if preset == "olmo2":  # the norm stands between: its parts must still add up to what was added
+        made = ex.trace(model, TEXT, blocks=True).block("decoder", 0, "attention")
+        assert made.place == "inside" and norm is not None
+
+
+def test_ways_end_where_a_share_is_below_the_threshold() -> None:
+    attention = np.zeros((2, 1, 3, 3), np.float32)
+    attention[0, 0] = [[0.1, 0, 0], [0.6, 0.1, 0], [0.0, 0.05, 0.15]]
+    attention[1, 0] = [[0.2, 0, 0], [0.3, 0.2, 0], [0.0, 0.7, 0.1]]
+    kept = 1 - attention.sum((1, 3))
+    tokens = pair("gpt2")[0].tokenizer.tokens([5, 6, 7])
+    flow = InformationFlow("m", tokens, "decoder", attention, kept, np.zeros((2, 3), np.float32))
+    ways = {(kind, layer, query, key) for kind, layer, query, key, _ in flow.edges(2, 0.25)}
+    assert ways == {("attention", 1, 2, 1), ("attention", 0, 1, 0), ("kept", 0, 1, 1)}
+    assert {edge[:4] for edge in flow.edges(None, 0.25)} > ways
+    assert flow.edges(2, 1.1) == ()
+    assert sum(share for *_, share in flow.edges(1, 0.0) if _[1] == 1) == pytest.approx(1)

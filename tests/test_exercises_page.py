@@ -1,0 +1,66 @@
+"""Exercises on a page: a hint after two wrong answers, the answer after three or when it is asked for, and a score."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from explorer.app.exercises import hint_of
+from explorer.records import Exercise
+
+
+def page() -> None:
+    from explorer.app.exercises import exercises
+    from explorer.records import Exercise
+
+    exercises(
+        (
+            Exercise("How many rows?", 12.0, "Three times four.", digits=0),
+            Exercise("Which?", "b", "Because.", ("a", "b", "c", "d")),
+        ),
+        "toy.exercise",
+    )
+
+
+def opened() -> AppTest:
+    return AppTest.from_function(page, default_timeout=60).run()
+
+
+def test_a_right_answer_counts() -> None:
+    at = opened().text_input(key="toy.exercise.1").set_value("12").run()
+    assert not at.exception and "Right: 12" in at.success[0].value and "**1 of 2**" in at.markdown[-1].value
+    at = at.radio(key="toy.exercise.2").set_value("b").run()
+    assert len(at.success) == 2 and "**2 of 2**" in at.markdown[-1].value
+
+
+def test_two_wrong_answers_bring_a_hint_and_three_the_answer() -> None:
+    at = opened()
+    box = at.text_input(key="toy.exercise.1")
+    at = box.set_value("5").run()
+    assert "Hint" not in at.warning[0].value and not at.info
+    at = at.text_input(key="toy.exercise.1").set_value("40").run()
+    assert "smaller than 40" in at.warning[0].value and not at.info
+    at = at.text_input(key="toy.exercise.1").set_value("5").run()
+    assert at.warning and not at.info, "the same answer is no third one"
+    at = at.text_input(key="toy.exercise.1").set_value("9").run()
+    assert "It is **12**. Three times four." in at.info[0].value and "**0 of 2**" in at.markdown[-1].value
+    at = at.text_input(key="toy.exercise.1").set_value("12").run()
+    assert "Right" in at.success[0].value
+
+
+def test_the_answer_is_shown_when_it_is_asked_for_and_does_not_count() -> None:
+    at = opened().button(key="toy.exercise.2.show").click().run()
+    assert "It is **b**. Because." in at.info[0].value
+    at = at.radio(key="toy.exercise.2").set_value("b").run()
+    assert not at.success and "**0 of 2**" in at.markdown[-1].value
+
+
+def test_a_hint_is_true_and_does_not_say_the_answer() -> None:
+    for answer in (12.0, -3.5, 0.02):
+        item = Exercise("?", answer, digits=2)
+        for given in ("-100", "0.01", "99"):
+            said = hint_of(item, given)
+            assert ("larger" in said) == (answer > float(given)), (answer, given)
+            bound = float(said.rstrip(".").split()[-1])
+            assert bound >= answer if "at most" in said else bound <= answer
+    choice = Exercise("?", "b", "", ("a", "b", "c"))
+    assert "*b*" not in hint_of(choice, "a") and "number" in hint_of(Exercise("?", 1.0), "x")

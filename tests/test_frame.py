@@ -1,0 +1,224 @@
+"""The frame of the pages: parts, the address that holds every choice, the glossary, presenting, and the QR code of the address."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ALL
+from streamlit.testing.v1 import AppTest
+
+from explorer.app import glossary, qr
+from explorer.app.lessons import LESSONS, SECTIONS, section_of
+from explorer.app.tour_steps import STEPS
+from explorer.app.web import caption_of
+from explorer.views import VIEWS
+
+ROOT = Path(__file__).parent.parent
+SOME = list(LESSONS) if ALL else ["attention", "decoding", "whatif"]
+
+
+def opened(lesson: str, **asked: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at.query_params["part"] = "exercises"
+    at.run()
+    at.query_params.clear()
+    for name, value in asked.items():
+        at.query_params[name] = value
+    return at.switch_page(str(LESSONS[lesson].page)).run()
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As visitors see the pages: one part at a time."""
+    monkeypatch.setattr("explorer.app.frame.EVERY_PART", False)
+
+
+def test_the_lessons_have_one_order_in_the_menu_and_in_the_tour() -> None:
+    order = [name for names in SECTIONS.values() for name in names if name in LESSONS]
+    assert list(LESSONS) == order and {section_of(name) for name in LESSONS} <= set(SECTIONS)
+    visited = list(dict.fromkeys(step.page for step in STEPS))
+    assert all(order.index(a) < order.index(b) for a, b in pairwise(visited))
+    assert order.index("positions") < order.index("attention") < order.index("heads")
+
+
+@pytest.mark.usefixtures("parts")
+def test_only_the_part_in_the_address_runs() -> None:
+    at = opened("attention", part="both-masks")
+    assert not at.exception and [header.value for header in at.header] == ["Both masks"]
+    assert len(at.get("plotly_chart")) == 1 and at.session_state["part.chosen"] == "both-masks"
+    at.query_params["part"] = "exercises"
+    at = at.run()
+    assert [header.value for header in at.header] == ["Exercises"] and not at.get("plotly_chart") and at.text_input
+
+
+@pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize("asked", ["", "nothing", "<script>", "walk.walk"])
+def test_an_address_without_a_part_opens_the_first(asked: str) -> None:
+    at = opened("positions", part=asked)
+    assert not at.exception and [header.value for header in at.header] == ["Ways to encode a position"]
+
+
+@pytest.mark.usefixtures("parts")
+def test_all_parts_stand_below_each_other_where_the_address_says_so() -> None:
+    at = opened("positions", part="all")
+    assert len(at.header) == 5 and at.button(key="part.one")
+
+
+@pytest.mark.parametrize("lesson", SOME)
+def test_the_address_holds_every_control(lesson: str) -> None:
+    """But for guesses, answers and votes, which are the visitor's own, and files."""
+    at = opened(lesson)
+    kinds = (
+        "text_input",
+        "text_area",
+        "number_input",
+        "slider",
+        "select_slider",
+        "selectbox",
+        "radio",
+        "toggle",
+        "pills",
+        "button_group",
+    )
+    unbound = []
+    for widget in (one for kind in kinds for one in at.get(kind)):
+        key = getattr(widget, "key", None) or ""
+        mine = key.startswith(("guess.", "part.chosen")) or ".exercise" in key
+        if not mine and not getattr(widget.proto, "query_param_key", ""):
+            unbound.append(key)
+    assert unbound == []
+
+
+def test_a_caption_is_split_before_what_may_be_concluded() -> None:
+    for view in VIEWS.values():
+        seen, concluded = caption_of(view)
+        assert seen and "conclude" not in seen and "may not conclude" in concluded, view.name
+        assert " ".join(f"{seen} {concluded}".split()) == " ".join(view.caption.split())
+
+
+WORDS = (  # that a newcomer met before, or without, an explanation
+    "token, mask, vector, layer, softmax, probability, nats, loss, source, decoder, sigmoid, bias, cosine, principal components, d_k, "
+    "rollout, residual stream, feed-forward, gradient, norm, query, key, disentangled, perplexity, multiply-adds, Poisson, ROUGE-1, "
+    "generator, mlm, nsp, sop, sbo, lm, probe, learning rate, entropy, early stopping, LSTM, highway, max-pooling, biLM, KL, checkpoint, "
+    "safetensors, hub, seed, state"
+)
+
+
+@pytest.mark.parametrize("word", WORDS.split(", "))
+def test_every_word_that_stopped_a_newcomer_is_explained(word: str) -> None:
+    made = glossary.explained(f"This is {word} here, and {word} again.", {})
+    assert made.count("(glossary#") == 1 and made.endswith(f"and {word} again."), "at its first use only"
+
+
+def test_code_formulas_links_and_parts_of_words_are_left_alone() -> None:
+    for text in (
+        "`token`",
+        "$token + loss$",
+        "[token](page)",
+        "![token](x.png)",
+        "tokenizer",
+        "lossless",
+        "sub-token",
+        "the arrow keys",
+    ):
+        assert glossary.explained(text, {}) == text
+    assert '](glossary#mask "' in glossary.explained("**A mask** here.", {})
+    assert all('"' not in term.says and term.says.endswith((".", "?")) for term in glossary.TERMS), "a mark ends at a quote"
+    assert len({term.anchor for term in glossary.TERMS}) == len(glossary.TERMS)
+
+
+def test_each_term_is_marked_once_on_a_page() -> None:
+    at = opened("heads")
+    said = " ".join(block.value for block in at.markdown)
+    found = re.findall(r"\(glossary#([a-z0-9-]+)", said)
+    assert len(found) >= 8 and len(found) == len(set(found))
+    assert {"token", "query", "value"} <= set(found) or {"token", "key"} <= set(found)
+
+
+def test_a_text_that_is_written_again_keeps_its_marks() -> None:
+    seen: dict[str, str] = {}
+    first, other = "A token.", "Another token."
+    assert glossary.explained(first, seen) == glossary.explained(first, seen) != first
+    assert glossary.explained(other, seen) == other
+
+
+def test_the_page_of_the_glossary_has_every_term_and_finds_one() -> None:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page("explorer/app/glossary_page.py").run()
+    said = " ".join(block.value for block in at.markdown)
+    assert not at.exception and all(term.says in said for term in glossary.TERMS)
+    at = at.text_input(key="find").set_value("softm").run()
+    said = " ".join(block.value for block in at.markdown)
+    assert "Turns scores into probabilities" in said and "Keeps the few most probable" not in said
+
+
+@pytest.mark.usefixtures("parts")
+def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_key() -> None:
+    at = opened("attention", part="both-masks", present="1")
+    said = " ".join(block.value for block in at.markdown)
+    assert not at.exception and len(at.get("plotly_chart")) == 1 and "One head's queries" not in said
+    at = at.button(key="present.button").click().run()
+    said = " ".join(block.value for block in at.markdown)
+    assert "present" not in at.query_params and "under both" in said
+    at = opened("attention", part="why-d", present="1")
+    assert not at.get("plotly_chart"), "the picture waits for a guess"
+    at.session_state["present.answers"] = True
+    assert len(at.run().get("plotly_chart")) == 1
+
+
+# The QR code: numbers that the standard and its tutorials print, and a reader of our own that knows nothing of the writer.
+def test_error_correction_and_format_are_those_of_the_standard() -> None:
+    words = [32, 91, 11, 120, 209, 114, 220, 77, 67, 64, 236, 17, 236, 17, 236, 17]  # HELLO WORLD, 1-M
+    assert qr.correction(words, 10) == [196, 35, 39, 119, 235, 215, 231, 226, 93, 23]
+    assert f"{qr.format_bits(4):015b}" == "110011000101111" and f"{qr.format_bits(0):015b}" == "111011111000100"
+    assert [qr.data_bytes(n) for n in (1, 2, 3, 4, 5, 6, 7, 10, 15, 20)] == [19, 34, 55, 80, 108, 136, 156, 274, 523, 861]
+
+
+def read_back(dark: np.ndarray) -> bytes:
+    """A code as a reader takes it: its mask from the format bits, its bits column by column, its blocks taken apart."""
+    size = len(dark)
+    version = (size - 17) // 4
+    rows = [0, 1, 2, 3, 4, 5, 7, 8]
+    told = [dark[row, 8] for row in rows] + [dark[8, 7], *(dark[8, column] for column in (5, 4, 3, 2, 1, 0))]
+    number = sum(int(bit) << n for n, bit in enumerate(told)) ^ 0x5412
+    assert number >> 13 == 1, "error correction L"
+    mask = number >> 10 & 7
+    tests = [lambda i, j: (i + j) % 2, lambda i, j: i % 2, lambda i, j: j % 3, lambda i, j: (i + j) % 3,
+             lambda i, j: (i // 2 + j // 3) % 2, lambda i, j: i * j % 2 + i * j % 3, lambda i, j: (i * j % 2 + i * j % 3) % 2,
+             lambda i, j: ((i + j) % 2 + i * j % 3) % 2]  # fmt: skip
+    bits = [bool(dark[i, j]) ^ (tests[mask](i, j) == 0) for i, j in qr.places(version)]
+    words = [sum(int(bit) << 7 - n for n, bit in enumerate(bits[at : at + 8])) for at in range(0, len(bits) // 8 * 8, 8)]
+    count, room = qr.BLOCKS[version - 1], qr.data_bytes(version)
+    short, extra = divmod(room, count)
+    blocks: list[list[int]] = [[] for _ in range(count)]
+    stream = iter(words)
+    for n in range(short + 1):
+        for b in range(count):
+            if n < short or b >= count - extra:
+                blocks[b].append(next(stream))
+    text = "".join(f"{word:08b}" for block in blocks for word in block)
+    wide = 8 if version < 10 else 16
+    length = int(text[4 : 4 + wide], 2)
+    assert text[:4] == "0100"
+    return bytes(int(text[at : at + 8], 2) for at in range(4 + wide, 4 + wide + 8 * length, 8))
+
+
+@pytest.mark.parametrize("length", [1, 17, 18, 60, 154, 155, 230, 320, 500, 858] if ALL else [17, 60, 155, 320])
+def test_a_code_is_read_back(length: int) -> None:
+    text = (
+        ("http://192.168.1.20:8501/heads?part=one-head&text=" + "The bät, 3 % of it. " * 50)
+        .encode()[:length]
+        .decode(errors="ignore")
+    )
+    dark = qr.encode(text)
+    assert read_back(dark) == text.encode()
+    for corner in (dark[:7, :7], dark[:7, -7:], dark[-7:, :7]):
+        assert corner.sum() == 33 and corner[3, 3] and corner[0].all() and not corner[1, 1:6].any()
+
+
+def test_an_address_that_is_too_long_says_so() -> None:
+    with pytest.raises(qr.TooLong, match="holds 858"):
+        qr.encode("x" * 859)

@@ -1,0 +1,124 @@
+"""The frame of the pages in a real browser: parts, the bar that stays, presenting, sharing and the glossary."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ALL
+from offline import Watch, opened
+from playwright.sync_api import Browser, Page, expect
+
+from explorer.app.lessons import LESSONS
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=60_000)
+HEATMAP = ".js-plotly-plot .hm image"
+HEIGHT = "Math.round(document.querySelector('.stMainBlockContainer').getBoundingClientRect().height)"
+TALLEST = 2000  # pixels of a part at 1280
+
+
+def rested(page: Page) -> None:
+    """Wait until the page has been drawn and nothing runs any more."""
+    page.wait_for_function(
+        """() => { const state = document.querySelector('[data-test-script-state]');
+        const rests = state && state.dataset.testScriptState === 'notRunning' && document.querySelector('.st-key-bar');
+        window.rested = rests ? (window.rested || 0) + 1 : 0; return window.rested > 4; }""",
+        polling=200, timeout=90_000,
+    )  # fmt: skip
+
+
+def parts_of(page: Page) -> list[str]:
+    """What the bar offers."""
+    return page.locator(".st-key-bar [data-testid=stButtonGroup] button").all_inner_texts()
+
+
+@pytest.mark.parametrize("lesson", list(LESSONS) if ALL else ["attention"])
+def test_every_part_has_an_address_and_fits(browser: Browser, app: tuple[str, Path], lesson: str) -> None:
+    watch = Watch()
+    page = opened(browser, watch, f"{app[0]}/{'' if lesson == 'start' else lesson}")
+    rested(page)
+    offered = [name for name in parts_of(page)[-12:] if name]
+    assert offered[-1] == "Exercises" and len(offered) >= 3
+    for name in offered[1:]:
+        page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).last.click()
+        expect(page).to_have_url(re.compile("part=" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")))
+        rested(page)
+        assert page.evaluate(HEIGHT) <= TALLEST, name
+        assert (
+            page.locator("[data-testid=stException]").count() == 0
+            and page.evaluate("document.documentElement.scrollWidth") <= 1280
+        )
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_the_bar_stays_in_view(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention?part=both-masks", height=700)
+    page.wait_for_selector(HEATMAP, state="attached")
+    rested(page)
+    page.locator("[data-testid=stMain]").evaluate("e => e.scrollTo(0, 400)")
+    expect(page.get_by_role("heading", name="Attention, step by step")).not_to_be_in_viewport()
+    expect(page.get_by_label("Your sentence")).to_be_in_viewport()
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_page_is_presented_with_keys(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention?part=both-masks", width=1920, height=1080)
+    page.wait_for_selector(HEATMAP, state="attached")
+    rested(page)
+    small = page.locator(".gtitle").first.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+    page.get_by_role("button", name="Present").click()
+    expect(page).to_have_url(re.compile("present=1"))
+    expect(page.get_by_text("Inside", exact=True)).to_be_hidden()
+    expect(page.get_by_text("May I conclude?")).to_have_count(0)
+    expect(page.locator(".st-key-qr img").first).to_be_visible()
+    page.wait_for_function(f"parseFloat(getComputedStyle(document.querySelector('.gtitle')).fontSize) >= {1.4 * small}")
+    assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == 24
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1920
+    page.keyboard.press("b")
+    expect(page.locator("[data-blank]")).to_be_visible()
+    page.keyboard.press("b")
+    expect(page.locator("[data-blank]")).to_have_count(0)
+    page.keyboard.press("PageDown")
+    expect(page).to_have_url(re.compile("part=why-d"))
+    rested(page)
+    expect(page.locator(".gtitle")).to_have_count(0)  # the picture waits for a guess
+    page.keyboard.press("a")
+    expect(page.locator(".gtitle").first).to_be_visible()
+    page.keyboard.press("PageUp")
+    expect(page).to_have_url(re.compile("part=both-masks"))
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_a_shared_address_opens_the_same_page(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/whatif?edit.head=3&edit.layer=1")
+    expect(page.get_by_label("Head", exact=True)).to_have_value("3")
+    rested(page)
+    page.get_by_role("button", name="Share").click()
+    address = page.locator("[data-testid=stPopoverBody] code").first
+    expect(address).to_contain_text("edit.head=3")
+    expect(page.locator("[data-testid=stPopoverBody] img").first).to_be_visible()
+    other = opened(browser, watch, address.inner_text().strip())
+    expect(other.get_by_label("Head", exact=True)).to_have_value("3")
+    expect(other.get_by_label("Layer", exact=True)).to_have_value("1")
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_a_word_is_explained_where_one_points(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention")
+    link = page.get_by_role("link", name="vector", exact=True).first
+    expect(link).to_have_attribute("title", re.compile("A list of numbers"))
+    expect(link).to_have_attribute("href", re.compile("glossary#vector$"))
+    page.goto(app[0] + "/glossary#vector")
+    expect(page.get_by_text("A list of numbers. Every token is one inside a model.")).to_be_visible()
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()

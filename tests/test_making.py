@@ -1,0 +1,210 @@
+"""`make models`: it goes on after a stop and a kill with the same bits, says how far all are, and ships only what is better."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import explorer as ex
+from explorer.models import run_folder, store
+from explorer.models.presets import preset
+from explorer.studies import longer, making, model_cards, recipes
+from explorer.studies.longer import LONGER, recipe_of
+from explorer.training import fit as fitting
+
+SMALL = {
+    "corpus": "microworld:120",
+    "steps": 8,
+    "batch": 4,
+    "dim": 16,
+    "hidden": 32,
+    "layers": 1,
+    "whole": 0,
+    "pieces": 500,
+    "checks": 0,
+}
+NEVER = float("inf")
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two recipes that take a second each, and a place of their own for what they make."""
+    recipe = replace(LONGER["gpt2"], options=SMALL, minutes=1.0)
+    for module in (making, longer):
+        monkeypatch.setattr(module, "LONGER", {"gpt2": recipe, "olmo": replace(recipe, system="olmo")})
+    monkeypatch.setattr(making, "WORKSHOP", tmp_path / "models")
+    monkeypatch.setattr(recipes, "TEXTS", 6)
+    return tmp_path
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return dict(store.read_weights(folder / "model.safetensors"))
+
+
+def same(one: Path, other: Path) -> bool:
+    a, b = weights(one), weights(other)
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_many_short_sittings_end_with_the_same_bits_as_one(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    assert making.train("gpt2", 0, NEVER, said.append)
+    making.folder_of("gpt2", 0).rename(small / "whole")
+    sittings = 0
+    while not making.train("gpt2", 0, 0.0, said.append):  # every sitting is over after its first step
+        sittings += 1
+        assert making.state("gpt2").step == sittings and making.state("gpt2").seconds > 0
+    assert sittings == 7 and same(small / "whole", making.folder_of("gpt2", 0))
+    assert "step 8 of 8" in said[-1] and "All models: 1 of 2 trained, " in said[-1]
+
+
+KILLED = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from explorer.studies import making
+from explorer.training import run
+run.EVERY_SECONDS = making.SAY_EVERY = 0.0
+making.LONGER = {"gpt2": replace(making.LONGER["gpt2"], options=OPTIONS)}
+making.WORKSHOP = Path(sys.argv[1])
+making.make(["gpt2"], [0], float("inf"), making._say)
+"""
+
+
+def test_a_kill_costs_little_and_the_next_sitting_goes_on(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long, said = {**SMALL, "steps": 400}, list[str]()
+    monkeypatch.setattr(making, "LONGER", {"gpt2": replace(LONGER["gpt2"], options=long)})
+    command = [sys.executable, "-c", KILLED.replace("OPTIONS", repr(long)), str(making.WORKSHOP)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) as first:
+        assert first.stdout is not None
+        assert any("step 3 of 400" in line for line in first.stdout)
+        first.send_signal(signal.SIGKILL)
+    reached = making.state("gpt2").step
+    assert first.returncode == -signal.SIGKILL and 2 <= reached < 400
+    monkeypatch.setattr(making, "SAY_EVERY", 0.0)
+    making.train("gpt2", 0, 0.0, said.append)  # one step more
+    assert said[0].startswith(f"gpt2 (seed 0): step {reached + 1} of 400, ")
+    run = fitting.fit("gpt2", size="mini", seed=0, device="cpu", **long)
+    for step in run:
+        if step.step == reached + 1:
+            run.stop()
+    other = fitting.fit("gpt2", size="mini", seed=0, device="cpu", folder=making.folder_of("gpt2", 0), **long)
+    assert run.step == other.step == reached + 1
+    own, its = (one.model.module.state_dict() for one in (run, other))
+    assert all(torch.equal(own[name], its[name]) for name in own)
+
+
+def test_a_run_of_another_recipe_is_kept_aside_and_made_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    making.train("gpt2", 0, NEVER, said.append)
+    assert making.outdated(making.LONGER["gpt2"], making.folder_of("gpt2", 0)) == []
+    monkeypatch.setitem(making.LONGER, "gpt2", replace(making.LONGER["gpt2"], options={**SMALL, "rate": 1e-3}))
+    making.train("gpt2", 0, 0.0, said.append)
+    assert any("rate=None, now 0.001" in line for line in said)
+    assert (making.WORKSHOP / "gpt2-0-before-1" / "model.safetensors").is_file() and making.state("gpt2").step == 1
+    monkeypatch.setattr(making, "texts_mark", lambda corpus: "another world")
+    assert making.outdated(making.LONGER["gpt2"], making.folder_of("gpt2", 0)) == ["its texts are others now"]
+
+
+def test_a_model_that_is_trained_elsewhere_is_passed_over(small: Path) -> None:
+    said: list[str] = []
+    making.train("gpt2", 0, 0.0, said.append)
+    held = f"lock = FileLock({str(making.folder_of('gpt2', 0) / 'lock')!r})"
+    other = subprocess.Popen(
+        [sys.executable, "-c", f"from filelock import FileLock\n{held}\nlock.acquire()\nprint(1, flush=True)\ninput()"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert other.stdout is not None and other.stdout.readline()
+    try:
+        making.make(["gpt2", "olmo"], [0], time.monotonic() - 1, said.append)
+    finally:
+        other.communicate(b"\n")
+    assert "gpt2 (seed 0) is being trained by another process: passed over." in said
+    assert making.state("gpt2").step == 1 and making.state("olmo").step == 1
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_only_what_is_measured_better_takes_the_place_of_the_shipped_model(
+    better: bool, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped: list[str] = []
+    said: list[str] = []
+    monkeypatch.setattr(recipes, "ship", lambda name, recipe, folders: shipped.append(name))
+    making.train("gpt2", 0, NEVER, said.append)
+    real = recipes.measured
+
+    def measured(model: Any, plan: Any, split: str, texts: int = 6) -> dict[str, float]:
+        found = real(model, plan, split, 6)  # perplexity of the shipped model is far lower than after 8 steps
+        worse = better and model.config.dim > 16
+        return {name: value * (1000 if worse else 1) for name, value in found.items()}
+
+    monkeypatch.setattr(recipes, "measured", measured)
+    assert making.promote("gpt2", 0, said.append) is better and shipped == ["gpt2"] * better
+    assert making.state("gpt2").promoted is better
+    assert making.promote("gpt2", 0, said.append, asked=True) and making.state("gpt2").promoted
+    with pytest.raises(ex.ExplorerError, match="olmo is not trained yet"):
+        making.promote("olmo", 0, said.append)
+
+
+def test_the_time_that_is_left_is_the_rule_of_three(small: Path) -> None:
+    one = making.MakingState("gpt2", 0, 2, 8, 30.0)
+    assert one.left() == 90.0 and making.pace_here([one]) == 2.0  # 120 seconds instead of its recipe's minute
+    assert making.MakingState("olmo", 0, 0, 8, 0.0).left(2.0) == 120.0
+    assert making.line(one, [one, making.MakingState("olmo", 0, 0, 8, 0.0)]).endswith("0 of 2 trained, 4 min left.")
+
+
+@pytest.mark.parametrize("name", LONGER)
+def test_every_recipe_can_be_carried_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its plan and its shape are accepted, at one to four million weights; the texts are fewer here, so that it is quick."""
+    recipe = LONGER[name]
+    options = {
+        **recipe.options,
+        "corpus": f"{recipe.options['corpus'].partition(':')[0]}:150",
+        "checks": 0,
+        "whole": 0,
+        "pieces": 900,
+    }
+    if options.get("teacher"):
+        for part in ("whole", "pieces"):
+            options.pop(part)
+        options["teacher"] = "bert"
+    run = fitting.fit(recipe.system, size=recipe.size, device="cpu", **options)
+    assert run.plan.steps == recipe.options["steps"] and run.plan.corpus["stories"] >= 32
+    weights = sum(part.numel() for part in run.model.module.parameters())
+    wide = run.model.tokenizer.vocabulary.size
+    held = weights + (4000 - wide) * preset(recipe.system).sizes["mini"]["dim"]
+    assert options.get("teacher") or 0.8e6 < held < 4e6, held
+
+
+def test_recipes_by_which_the_shipped_models_were_made() -> None:
+    for name in recipes.RECIPES:
+        about = run_folder.described(store.data_folder() / "models" / name)
+        recipe = recipe_of(name)
+        assert about["plan"]["steps"] == recipe.options.get("steps", preset(recipe.system).tiny.get("steps")), name
+
+
+def test_a_card_of_this_size_says_so_and_how_to_make_it_again() -> None:
+    run = {
+        "plan": {"corpus": {"name": "microworld:120000", "stories": 120_000}, "steps": 5, "batch": 2, "objective": "causal",
+                 "seed": 0, "precision": "float32"},
+        "architecture": {"family": "decoder", "dim": 8, "layers": 1, "heads": 2, "vocab": 4000},
+        "preset": {"name": "gpt"},
+    }  # fmt: skip
+    choice = {"seed": 0, "best": "perplexity", "note": "", "options": {"corpus": "microworld:120000"}, "size": "mini"}
+    taken = {0: {"seconds": 60.0, "processor": "abacus", "threads": 2, "torch": "2"}}
+    card = model_cards.written("gpt", run, choice, {0: {"validation": {"perplexity": 3.0}}}, taken)
+    told = " ".join(model_cards.with_words(card, 1000, 25, 40, 3).split())
+    assert "size `mini`" in told and "`python -m explorer.studies.making --only gpt`" in told
+    assert "`explorer fit gpt --size mini --seed 0 --device cpu --precision float32 --corpus microworld:120000`" in told
+    assert "cuts 2.50% of the 1,000 words (and signs) of its training texts into several tokens; of the 40 different" in told
+    again = model_cards.with_words(model_cards.with_words(card, 1, 1, 1, 1), 1000, 25, 40, 3)
+    assert " ".join(again.split()) == told and model_cards.figures(again)["perplexity (validation)"] == (3.0,)

@@ -1,0 +1,142 @@
+"""Tasks whose test words no label names, the study of label curves, and that pre-training is what answers them."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+
+import explorer as ex
+from explorer import microworld
+from explorer.errors import ChoiceError
+from explorer.microworld.lexicon import lexicon
+from explorer.models import folders, results
+from explorer.records import LabelCurves
+from explorer.studies import finetuning_rates, label_curves
+from explorer.training.finetune import new_words
+from explorer.training.finetune.labelled import draw_labelled, task_named
+from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.new_words import NEW_WORDS, halves
+from explorer.training.finetune.plan import RATES
+
+GROUPS = (new_words.KINDS, new_words.FEELINGS, new_words.GENDERS, new_words.PARTS, new_words.NAMES)
+ASKED = {  # the words that decide the answer
+    "new words: feeling": (new_words.FEELINGS, new_words.GENDERS),
+    "new words: kind": (new_words.KINDS, new_words.GENDERS),
+    "new words: gender": (new_words.GENDERS,),
+    "new words: part of speech": (new_words.PARTS,),
+    "new words: entities": (new_words.NAMES,),
+    "new words: entailment": (new_words.KINDS, new_words.GENDERS),
+    "new words: acceptability": (new_words.KINDS, new_words.GENDERS),
+}
+
+
+def texts_of(name: str, split: str, seed: int = 5) -> list[str]:
+    drawn = draw_labelled(task_named(name), 150, split, seed)
+    return [text for one in drawn for text in (one.asked.text, one.asked.pair) if text]
+
+
+@pytest.mark.parametrize("name", NEW_WORDS)
+def test_no_word_that_a_test_asks_about_stands_in_a_labelled_text(name: str) -> None:
+    labelled = (
+        " " + " ".join(text.strip(".!") + " ." for text in (*texts_of(name, "train"), *texts_of(name, "validation", 9))) + " "
+    )
+    asked = [f" {one.asked.text.strip('.!')} " for one in draw_labelled(task_named(name), 150, "test")]
+    for groups in ASKED[name]:
+        new = set(chain.from_iterable(halves(groups)[True].values()))
+        known = set(chain.from_iterable(halves(groups)[False].values()))
+        assert not new & known
+        assert not [word for word in new if f" {word} " in labelled]
+    decide = set(chain.from_iterable(halves(ASKED[name][0])[True].values()))
+    assert all(any(f" {word} " in text for word in decide) for text in asked)
+
+
+@pytest.mark.parametrize("name", NEW_WORDS)
+def test_the_sentences_around_the_words_are_the_same_for_every_answer(name: str) -> None:
+    """Whoever leaves out the words that decide has nothing left to tell the answers apart."""
+    task = task_named(name)
+    if task.kind == "token":
+        return
+    words = set(chain.from_iterable(chain.from_iterable(halves(groups)[False].values()) for groups in ASKED[name]))
+    bare: dict[str, set[str]] = {}
+    for one in draw_labelled(task, 3000, "train"):
+        left = " ".join("_" if word.strip(".!") in words else word for word in one.asked.text.split())
+        bare.setdefault(one.label, set()).add(left)
+    first, *others = bare.values()
+    assert others and all(other == first for other in others)
+
+
+def test_answers_are_those_of_the_lexicon() -> None:
+    held = lexicon()
+    for one in draw_labelled(task_named("new words: kind"), 60, "test"):
+        word = one.asked.text.strip(".").split("the ")[-1].split("The ")[-1].split()[0]
+        classes = dict(new_words.KINDS)[one.label]
+        assert any(word == entry.name for name in classes for entry in held.classes[name])
+    for one in draw_labelled(task_named("new words: gender"), 40, "train"):
+        names = {word.name for group in dict(new_words.GENDERS)[one.label] for word in held.classes[group]}
+        assert names & set(one.asked.text.strip(".").split())
+    for one in draw_labelled(task_named("new words: entailment"), 60, "train"):
+        kind = next(kind for kind in dict(new_words.KINDS) if kind in (one.asked.pair or ""))
+        word = one.asked.text.strip(".").split()[-1]
+        assert (one.label == "yes") == (word in halves(new_words.KINDS)[False][kind])
+    for one in draw_labelled(task_named("new words: acceptability"), 60, "train"):
+        alive = one.asked.text.strip(".").split()[-1] in new_words.ALIVE
+        words = halves(new_words.KINDS)[False]
+        is_alive = any(word in one.asked.text.split() for word in (*words["animal"], *words["person"]))
+        assert (one.label == "right") == (alive == is_alive)
+
+
+def test_the_words_stand_in_the_stories_of_pre_training() -> None:
+    """Both halves of every class are told of: what a test asks about can be known."""
+    told = {word.strip('.,"?!').lower() for story in microworld.stories(2500, 0) for line in story for word in line.split()}
+    for groups in GROUPS:
+        for half in halves(groups).values():
+            for answer, words in half.items():
+                missing = [word for word in words if word.split()[0].lower() not in told]
+                assert len(missing) <= len(words) // 8, (answer, missing)
+
+
+def test_pre_training_answers_what_labels_do_not_teach() -> None:
+    """The same labelled names; only who has read stories knows the others."""
+    scores = {}
+    for how in ("full", "scratch"):
+        run = ex.finetune("bert", task="new words: gender", examples=60, how=how, steps=40, checks=0, snapshots=0, device="cpu")
+        list(run)
+        scores[how] = run.score("test", 100)
+    assert scores["full"] > scores["scratch"] + 0.15
+
+
+def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
+    size = label_curves.CurvesSize(("BERT",), ("new words: gender",), (8, 16), (0, 1), steps=2, asked=20)
+    lines: list[str] = []
+    one, other = label_curves.measured(size, lines.append), label_curves.measured(size)
+    np.testing.assert_array_equal(one.scores, other.scores)
+    assert one.ways == ("BERT, pre-trained", "BERT, from scratch") and one.scores.shape == (1, 2, 2, 2) and len(lines) == 1
+    np.testing.assert_allclose(one.intervals[0, 1, 1], interval(one.scores[0, 1, 1]))
+    text = label_curves.printed(one)
+    assert "16 labels: above from scratch on" in text and label_curves.as_plain(one)["labels"] == [8, 16]
+    both = label_curves.joined(one, LabelCurves(**{**vars(other), "ways": ("GPT, pre-trained", "GPT, from scratch")}))
+    assert label_curves.models_of(both) == ("BERT", "GPT") and both.scores.shape == (1, 4, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"models": ("BRET",)}, "Did you mean 'BERT'"),
+        ({"tasks": ("sentimant",)}, "Did you mean 'sentiment'"),
+        ({"counts": ("many",)}, "no number of labelled texts"),
+    ],
+)
+def test_sizes_that_make_no_sense_are_said(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ChoiceError, match=said):
+        label_curves.sized(**{"seeds": 1, "counts": (5,), "steps": 1, **options})
+
+
+def test_the_usual_rates_are_those_that_were_measured() -> None:
+    kept = results.recorded(finetuning_rates.NAME, finetuning_rates.Curves)
+    found = finetuning_rates.best(kept)
+    assert {"last-k" if how == "last-1" else how: rate for how, rate in found.items()} == RATES
+    folder = folders.data_folder() / "results" / finetuning_rates.NAME
+    assert (folder / "CARD.md").read_text("utf-8") == finetuning_rates.card(kept)

@@ -1,0 +1,188 @@
+"""Prompting: exact log-probabilities beside Hugging Face's own loss, calibration beside its formula, and clear refusals."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+import explorer as ex
+from explorer.analysis.prompting import CONTENT_FREE, ScoredTokens, few_above_zero, log_probabilities
+from explorer.models.transformer import TransformerModel
+from explorer.records import Prompted
+from explorer.studies import prompting as study
+from explorer.views import VIEWS
+
+FEEL = {"glad": "happy", "sad": "miserable and lonely"}  # of one token, and of several
+TEMPLATE = "{text} In the end Anna was {label}."
+TEXTS = ["Anna lost her dog.", "Anna won the big prize, and everybody sang."]
+SHOTS = [("Tom laughed.", "glad"), ("Tom wept.", "sad"), ("Tom won.", "glad")]
+
+
+def theirs(module: torch.nn.Module, source: list[int] | None, ids: list[int], first: int) -> float:
+    """log P of ids[first:] by the loss of a Hugging Face class: −(mean −log P) × count."""
+    labels = torch.tensor([[-100] * first + ids[first:]])
+    with torch.no_grad():
+        if source is None:
+            loss = module(input_ids=torch.tensor([ids]), labels=labels).loss
+        else:
+            loss = module(input_ids=torch.tensor([source]), labels=labels, decoder_input_ids=_shifted(module, ids)).loss
+    return -float(loss) * (len(ids) - first)
+
+
+def _shifted(module: torch.nn.Module, ids: list[int]) -> torch.Tensor:
+    start = module.config.decoder_start_token_id  # type: ignore[union-attr]
+    return torch.tensor([[start, *ids[:-1]]])
+
+
+def test_scores_are_the_loss_of_a_causal_model_of_hugging_face(gpt2: TransformerModel, tmp_path: Path) -> None:
+    ex.export(gpt2, tmp_path / "gpt2")
+    module = AutoModelForCausalLM.from_pretrained(tmp_path / "gpt2").eval()
+    said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
+    for n, written in enumerate(said.prompts):
+        for m, word in enumerate(said.words):
+            begin = gpt2.tokenizer.vocabulary.begin
+            before = [begin, *gpt2.tokenizer.encode(written, special=False).ids.tolist()]
+            whole = [begin, *gpt2.tokenizer.encode(f"{written} {word}", special=False).ids.tolist()]
+            assert whole[: len(before)] == before and said.tokens[m] == len(whole) - len(before)
+            assert theirs(module, None, whole, len(before)) == pytest.approx(said.logp[n, m], abs=1e-4)
+    hub = ex.prompt(ex.load(str(tmp_path / "gpt2"), native=False), TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS)
+    assert np.allclose(hub.logp, said.logp, atol=1e-4), "the same folder opened by transformers"
+
+
+@pytest.mark.parametrize("name", ["t5", "bart"])
+def test_scores_are_the_loss_of_an_encoder_decoder_of_hugging_face(name: str, tmp_path: Path) -> None:
+    model = ex.load(name, device="cpu")
+    ex.export(model, tmp_path / name)
+    module = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / name).eval()
+    known, encode = model.tokenizer.vocabulary, model.tokenizer.encode
+    said = ex.prompt(model, TEXTS[0], labels=FEEL, template=TEMPLATE)
+    head = encode(said.prompts[0], special=False).ids.tolist()
+    after = encode(".", special=False).ids.tolist()
+    for m, word in enumerate(said.words):
+        whole = encode(f"{said.prompts[0]} {word}", special=False).ids.tolist()
+        own = whole[len(head) :]
+        if name == "t5":
+            hole = model.tokenizer.core.token_to_id("<extra_id_0>")
+            source, target, first = [*head, hole, *after, known.last], [hole, *own], 1
+        else:
+            source, target, first = [known.cls, *head, known.mask, *after, known.last], [known.cls, *whole], 1 + len(head)
+        assert theirs(module, source, target, first) == pytest.approx(said.logp[0, m], abs=1e-4)
+
+
+def test_calibration_is_the_formula_of_the_paper(gpt2: TransformerModel) -> None:
+    said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, shots=SHOTS, calibrate=True)
+    alone = [
+        ex.prompt(gpt2, TEXTS[0], labels=FEEL, template=TEMPLATE.replace("{text}", f"{free}{{text}}"), shots=()).prompts
+        for free in CONTENT_FREE
+    ]
+    assert len(said.free) == len(CONTENT_FREE) == len(alone)
+    p = np.exp(said.logp) / np.exp(said.logp).sum(1, keepdims=True)
+    p_cf = np.mean([np.exp(row) / np.exp(row).sum() for row in said.free], axis=0)
+    q = np.stack([np.diag(1 / p_cf) @ row for row in p])  # W p + b with W = diag(p_cf)⁻¹ and b = 0
+    assert np.allclose(said.calibrated, q / q.sum(1, keepdims=True)) and np.allclose(said.probabilities, p)
+    flat = Prompted(
+        "m", "", ("a", "b"), ("a", "b"), ("",), ("",), (), np.log([[0.6, 0.4]]), np.log([[0.6, 0.4]]), (1, 1), ("b",)
+    )
+    assert np.allclose(flat.calibrated, 0.5), "what is answered to a text that says nothing is worth nothing"
+
+
+def test_a_prompt_is_read_once_for_all_words_of_one_token_and_the_batch_changes_nothing(gpt2: TransformerModel) -> None:
+    begin = gpt2.tokenizer.vocabulary.begin or 0
+    asked = [ScoredTokens((begin, 5, 9 + n), 2) for n in range(40)] + [ScoredTokens((begin, 7, 8, 9), 1)]
+    assert len({one.read for one in asked}) == 2
+    together = log_probabilities(gpt2, asked)
+    assert np.allclose(together, [log_probabilities(gpt2, [one])[0] for one in asked], atol=1e-5)
+
+
+def test_all_orders_and_templates_are_tried(gpt2: TransformerModel) -> None:
+    held = {"gold": ["sad", "glad"], "labels": FEEL, "template": TEMPLATE, "calibrate": ["Nothing happened."]}
+    orders = ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS, **held)  # type: ignore[arg-type]
+    assert sorted(orders.forms) == sorted(" ".join(map(str, order)) for order in itertools.permutations((1, 2, 3)))
+    place = orders.forms.index("3 1 2")
+    alone = ex.prompt(gpt2, TEXTS, shots=[SHOTS[2], SHOTS[0], SHOTS[1]], **held)  # type: ignore[arg-type]
+    assert orders.right[place, 0].tolist() == alone.right().tolist()
+    assert orders.right[place, 1].tolist() == alone.right(calibrated=True).tolist()
+    with pytest.raises(ex.ExplorerError, match="2 to 5 shots"):
+        ex.analysis.prompt_orders(gpt2, TEXTS, shots=SHOTS * 2, **held)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"template": "{text}"}, "must hold {text} once"),
+        ({"template": "{label} {text}"}, "must hold {text} once"),
+        ({"labels": {"glad": "happy"}}, "at least two labels"),
+        ({"labels": {"glad": "happy", "sad": " happy"}}, "same verbaliser"),
+        ({"shots": [("Tom sang.", "merry")]}, "no label of a shot 'merry'"),
+        ({"shots": [("", "glad")]}, "a text and its label"),
+        ({"shots": SHOTS * 40}, "reads at most 128"),
+        ({"texts": "  "}, "text is empty"),
+        ({"gold": ["glad"]}, "2 texts, but 1 gold"),
+    ],
+)
+def test_a_wrong_prompt_gets_one_clear_line(gpt2: TransformerModel, given: dict[str, object], message: str) -> None:
+    usual: dict[str, object] = {"texts": TEXTS, "labels": FEEL, "template": TEMPLATE}
+    with pytest.raises(ex.ExplorerError, match=message):
+        ex.prompt(gpt2, **{**usual, **given})  # type: ignore[arg-type]
+
+
+def test_a_model_that_continues_nothing_is_refused(bert: TransformerModel) -> None:
+    with pytest.raises(ex.ExplorerError, match="continued by a causal model"):
+        ex.prompt(bert, TEXTS, labels=FEEL)
+    with pytest.raises(ex.ExplorerError, match="right labels are needed"):
+        ex.analysis.prompt_templates(bert, [], gold=[], labels=FEEL, templates=[])
+
+
+def test_text_that_looks_like_a_template_or_markup_stays_text(gpt2: TransformerModel) -> None:
+    said = ex.prompt(gpt2, "{label} <b>x</b> {0} \x00", labels=FEEL, template=TEMPLATE)
+    assert said.prompts[0].startswith("{label} <b>x</b> {0}") and np.isfinite(said.logp).all()
+
+
+def test_the_study_draws_balanced_texts_that_no_shot_repeats() -> None:
+    size = study.PromptSize(counts=(0, 2), tuned=(4,), draws=1, texts=10)
+    for name in ("ending", "acceptability"):
+        solved, new = study.drawn(name, 0, size)
+        assert [label for _, label in new].count(next(iter(study.TASKS[name].words))) == 5
+        assert not {text for text, _ in solved} & {text for text, _ in new}
+
+
+def test_the_study_measures_what_the_verb_answers(gpt2: TransformerModel) -> None:
+    size = study.PromptSize(counts=(0, 1, 40), tuned=(), draws=2, texts=8)
+    curves = study.by_shots("ending", ["gpt2"], size)
+    plain = next(one for one in curves.lines if one.label.endswith("prompted"))
+    assert plain.x.tolist() == [0, 1], "where no prompt fits there is no point"
+    solved, new = study.drawn("ending", 0, size)
+    other = study.drawn("ending", 1, size)[1]
+    task = study.TASKS["ending"]
+    right = [
+        ex.prompt(gpt2, [t for t, _ in part], labels=task.words, template=task.templates[0], gold=[g for _, g in part])
+        .right()
+        .mean()
+        for part in (new, other)
+    ]
+    assert plain.y[0] == pytest.approx(np.mean(right))
+
+
+def test_the_shipped_record_says_what_its_card_says() -> None:
+    folder = Path(study.__file__).parents[2] / "data" / "results" / "prompting"
+    text = (folder / "CARD.md").read_text("utf-8")
+    for name in study.TASKS:
+        for label, where in few_above_zero(ex.result("prompting", name)).items():  # type: ignore[arg-type]
+            assert f"{label}: {where}" in text
+    orders = ex.result("prompting", "orders")
+    assert len(orders.forms) == 120 and f"{orders.accuracy[:, 0].max():.2f}" in text  # type: ignore[attr-defined]
+
+
+def test_the_pictures_show_the_record(gpt2: TransformerModel) -> None:
+    said = ex.prompt(gpt2, TEXTS, labels=FEEL, template=TEMPLATE, calibrate=True, gold=["sad", "glad"])
+    figure = VIEWS["prompt-answer"](said, text=1)
+    assert np.allclose(figure.data[0].y, said.probabilities[1]) and np.allclose(figure.data[1].y, said.calibrated[1])
+    held = {"gold": ["sad", "glad"], "labels": FEEL}
+    forms = ex.analysis.prompt_templates(gpt2, TEXTS, templates=[TEMPLATE, "{text} She felt {label}."], **held)  # type: ignore[arg-type]
+    drawn = VIEWS["prompt-forms"](forms)
+    assert sorted(drawn.data[0].x) == pytest.approx(sorted(forms.accuracy[:, 0]))

@@ -1,0 +1,64 @@
+"""The page What if: vectors and units by hand, patches, writes and ways, for every kind of model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ALL, SENTENCE
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.app.lessons import LESSONS
+
+ROOT = Path(__file__).parent.parent
+MODELS = ("bert", "gpt2", "bart", "llama", "t5", "deberta") if ALL else ("bert", "bart")
+
+
+def page(**address: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page(str(LESSONS["whatif"].page))
+    for name, value in address.items():
+        at.query_params[name.replace("__", ".")] = value
+    return at.run()
+
+
+def titles(at: AppTest) -> list[str]:
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in at.get("plotly_chart")]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_part_draws_for_every_family(name: str) -> None:
+    at = page(model=name)
+    assert not at.exception and not at.warning
+    drawn = " ".join(titles(at))
+    assert "patched" in drawn and "what is written to the vocabulary" in drawn and "ways into position" in drawn
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_a_vector_set_on_the_page_is_the_edit_of_its_code() -> None:
+    at = page(edit="set q, k or v", edit__which="v", edit__vector_head="2", edit__position="4", edit__way="zeros")
+    assert not at.exception and not at.warning
+    codes = ["".join(block.value.split()) for block in at.code if "SetVector" in block.value]
+    assert codes and all("ex.SetVector('v','encoder',0,2,4,[" in code for code in codes)
+    edit = ex.SetVector("v", "encoder", 0, 2, 4, np.zeros(16))
+    wanted = ex.views["change"](ex.change(ex.load("bert", device="cpu"), SENTENCE, edit))
+    assert wanted.layout.title.text in titles(at)
+
+
+def test_a_unit_is_scaled_on_the_page() -> None:
+    at = page(edit="scale a unit", edit__layer="1", edit__unit="5", edit__factor="2.0")
+    assert not at.exception and not at.warning
+    assert any("unit 5 of layer 1 × 2" in title for title in titles(at))
+
+
+def test_what_cannot_be_patched_is_said_in_one_line() -> None:
+    at = page()
+    changed = next(one for one in at.text_input if one.key and one.key.startswith("patch.Changed"))
+    changed.set_value("Tom was.").run()
+    assert not at.exception and any("Exchange a word" in one.value for one in at.info)
+    numbers = page(edit="set q, k or v")
+    box = next(one for one in numbers.text_input if one.label == "Numbers")
+    box.set_value("1 two 3").run()
+    assert not numbers.exception and any("no numbers" in one.value for one in numbers.warning)
