@@ -116,3 +116,39 @@ def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pyte
             assert held == [wanted] * 2 and not torch.are_deterministic_algorithms_enabled()
     for _ in begun("gpt2", "cpu", steps=1, deterministic=True):
         assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_losses_read_together_are_the_same_and_nobody_waits_between() -> None:
+    one, some = (
+        begun("gpt2", "cpu", steps=11, checks=2, dropout=0.1),
+        begun("gpt2", "cpu", steps=11, checks=2, dropout=0.1, read_every=4),
+    )
+    steps, together = list(one), list(some)
+    assert [(step.step, dict(step.losses), dict(step.metrics)) for step in steps] == [
+        (step.step, dict(step.losses), dict(step.metrics)) for step in together
+    ]
+    for here, there in zip(one.model.module.parameters(), some.model.module.parameters(), strict=True):
+        assert torch.equal(here, there)
+    with pretended() as log:
+        run = begun("gpt2", "cuda", steps=9, read_every=4)
+        waits = []
+        for _ in run:
+            waits.append(log.waits.total())
+            log.reset()
+        assert waits == [1, 0, 0, 0, 1, 0, 0, 0, 1] and not log.copies
+
+
+def test_a_run_that_reads_together_goes_on_and_stops_as_any_other(tmp_path: Path) -> None:
+    losses = [dict(step.losses) for step in begun("gpt2", "cpu", steps=10)]
+    run = begun("gpt2", "cpu", steps=10, read_every=4, folder=tmp_path / "run")
+    steps = iter(run)
+    found = [dict(next(steps).losses)]
+    steps.close()  # after the first of four that were made
+    assert run.step == 4 and len((tmp_path / "run" / "steps.jsonl").read_text("utf-8").splitlines()) == 4
+    again = begun("gpt2", "cpu", steps=10, folder=tmp_path / "run")  # one by one from here
+    found += losses[1:4] + [dict(step.losses) for step in again]
+    assert found == losses
+    with pytest.raises(ex.ExplorerError, match="no[t]? .*number"):
+        list(begun("gpt2", "cpu", steps=10, read_every=4, rate=1e9, optimiser="adamw", schedule="constant"))
+    with pytest.raises(ex.ExplorerError, match="read_every"):
+        begun("gpt2", "cpu", read_every=0)

@@ -19,7 +19,9 @@ from explorer.training.objectives import OBJECTIVES, objective, with_property
 from explorer.training.schedules import lr_share
 
 OPTIMISERS = ("muon", "adamw")
-COUNTS = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0}  # each with the least that it may be
+COUNTS = {  # each with the least that it may be
+    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0,
+}  # fmt: skip
 SHARES = ("warm", "smoothing", "check_share")
 
 
@@ -47,9 +49,8 @@ class Plan:
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     checks: int = 20  # about how often the model is measured on held-out text
     check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
-    deterministic: bool = (
-        False  # whether a GPU takes the ways that give the same bits again, which are slower; a processor always does
-    )
+    deterministic: bool = False  # whether a GPU takes slower ways that always give the same bits; a processor always does
+    read_every: int = 1  # after so many steps their losses are read, and come out together: a GPU is waited for as seldom
     corpus: dict[str, Any] = field(default_factory=dict)
     teacher: dict[str, Any] | None = None  # whose layers the model began with, and who teaches it where the objective does
 

@@ -62,7 +62,7 @@ def as_safetensors(tensors: dict[str, Tensor]) -> list[bytes | memoryview]:
         plain = value.contiguous().reshape(-1)
         size = plain.numel() * plain.element_size()
         header[name] = {"dtype": NAMES[value.dtype], "shape": list(value.shape), "data_offsets": [place, place + size]}
-        parts.append(memoryview(plain.view(torch.uint8).numpy()))
+        parts.append(plain.view(torch.uint8).numpy().data)
         place += size
     written = json.dumps(header).encode("utf-8")
     written += b" " * (-len(written) % 8)

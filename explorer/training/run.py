@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -39,6 +39,14 @@ EVERY_SECONDS = 30.0
 GPU_SHARE = 0.05  # of the time, for checks, where a step takes so little of it
 Trained = TypeVar("Trained", bound=TrainableModel)
 Measure = Callable[[TrainableModel], Measured]
+
+
+def check_losses(losses: Mapping[str, float], norm: float, step: int) -> None:
+    """Refuse losses and gradients that are no numbers."""
+    wrong = next((name for name, value in losses.items() if not math.isfinite(value)), None)
+    if wrong is not None:
+        raise ChoiceError(f"The loss {wrong!r} is not a number at step {step}. Choose a lower rate=….")
+    check_norm(norm)
 
 
 class Run(Summarised, Generic[Trained]):
@@ -100,7 +108,7 @@ class Run(Summarised, Generic[Trained]):
             self.model.module.train()
             try:
                 while self.step < self.plan.steps and not self._over:
-                    yield self._next()
+                    yield from self._together() if self._window() > 1 else (self._next(),)
             finally:
                 self.model.module.eval()
                 self._end()
@@ -124,21 +132,68 @@ class Run(Summarised, Generic[Trained]):
     def _next(self) -> TrainingStep:
         """One step: make the batch, run the model, update the weights."""
         begin, number = time.perf_counter(), self.step + 1
-        if self._lock is not None and not self._lock.held:
-            raise ChoiceError(f"Another loop over the run in {self.folder} was begun, so this one has ended.")
+        self._check_lock()
         with memory_for(self.plan.batch, self.plan.accumulate):
             batch = self.batch(number) if self._batches is None else next(self._batches)
             values = self._gradients(batch, number)
-            rate = lr_share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
             with defer_sigint():
-                self._whole = False
-                self.optimiser.step(rate)
-                self.step, self._whole = number, True
+                rate = self._update(number)
                 speed = batch.tokens / (time.perf_counter() - begin)
                 return self._keep(self._measured(TrainingStep(number, values, rate, speed)))
 
+    def _check_lock(self) -> None:
+        """Refuse to go on in a folder that another loop has taken."""
+        if self._lock is not None and not self._lock.held:
+            raise ChoiceError(f"Another loop over the run in {self.folder} was begun, so this one has ended.")
+
+    def _update(self, number: int) -> float:
+        """Move the weights along the gradients of a step; the share of the full rate by which they moved."""
+        rate = lr_share(self.plan.schedule, number, self.plan.steps, self.plan.warm)
+        self._whole = False
+        self.optimiser.step(rate)
+        self.step, self._whole = number, True
+        return rate
+
+    def _window(self) -> int:
+        """How many steps are made before their losses are read: at most `read_every`, and none beyond one that is measured or kept."""
+        if self.processes.accelerator is not None:
+            return 1
+        many, due = self.plan.read_every, {*self.plan.checked, *self.plan.kept}
+        ends = (n for n in range(1, many) if self.step + n in due)
+        return min(many, self.plan.steps - self.step, next(ends, many))
+
+    def _together(self) -> list[TrainingStep]:
+        """Some steps one after the other, for which the device is waited for once, at their end."""
+        begin, many, made = time.perf_counter(), self._window(), []
+        self._check_lock()
+        with memory_for(self.plan.batch, self.plan.accumulate):
+            for number in range(self.step + 1, self.step + many + 1):
+                batch = self.batch(number) if self._batches is None else next(self._batches)
+                totals = self._backward(batch, number)
+                row = torch.stack([value.reshape(()) for value in (*totals.values(), self.optimiser.norm())])
+                with defer_sigint():
+                    made.append((number, tuple(totals), row, self._update(number), batch.tokens))
+            rows = torch.stack([row for _, _, row, _, _ in made]).tolist()
+        speed = sum(tokens for *_, tokens in made) / (time.perf_counter() - begin)
+        self._whole = False  # until it is known that all of them were numbers
+        steps = []
+        for (number, names, _, rate, _), (*values, norm) in zip(made, rows, strict=True):
+            losses = dict(zip(names, values, strict=True))
+            check_losses(losses, norm, number)
+            steps.append(TrainingStep(number, losses, rate, speed))
+        self._whole = True
+        self._unwritten += [line_of(step) for step in steps[:-1]] if self._writes else []
+        return [*steps[:-1], self._keep(self._measured(steps[-1]))]
+
     def _gradients(self, batch: Batch, number: int) -> dict[str, float]:
-        """The losses of a batch, with their gradients in the weights: part after part, each process its own rows."""
+        """The losses of a batch, the same in every process, with their gradients in the weights."""
+        totals = self._backward(batch, number)
+        values, norm, self._agreed = self.processes.all_reduce(self.model.module, totals, self._stopped, self.optimiser.norm)
+        check_losses(values, norm, number)  # before the update, so that the point which is kept is still a good one
+        return values
+
+    def _backward(self, batch: Batch, number: int) -> dict[str, Tensor]:
+        """The losses of this process's rows, where they were computed, and their gradients: part after part."""
         module, device = self.model.module, self.model.device
         totals: dict[str, Tensor] = {}
         module.zero_grad(set_to_none=True)  # what a step that failed may have left
@@ -154,12 +209,7 @@ class Run(Summarised, Generic[Trained]):
                     whole.backward()
                 for name, loss in weighted.items():
                     totals[name] = totals[name] + loss.detach() if name in totals else loss.detach()
-        values, norm, self._agreed = self.processes.all_reduce(module, totals, self._stopped, self.optimiser.norm)
-        wrong = next((name for name, value in values.items() if not math.isfinite(value)), None)
-        if wrong is not None:  # before the update, so that the point which is kept is still a good one
-            raise ChoiceError(f"The loss {wrong!r} is not a number at step {number}. Choose a lower rate=….")
-        check_norm(norm)
-        return values
+        return totals
 
     def _measured(self, made: TrainingStep) -> TrainingStep:
         """The step with what the model does on held-out text, where a check is due."""
