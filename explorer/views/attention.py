@@ -55,7 +55,7 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
         title=theme.title(f"{layer}, head {head}: {stage}", *notes),
         xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
-        **stage_colours(attention, stage),
+        **stage_colours(attention, head, stage),
         **frame(len(rows), columns, notes),
     )
     return figure
@@ -165,12 +165,11 @@ def has_attention(trace: Trace) -> str:
     return "" if trace.attention else "this trace holds no attention. Trace with the layers that you want to see."
 
 
-def stage_colours(attention: Attention, stage: str) -> dict[str, object]:
-    """One scale for q·k, ÷√d, bias and mask of all heads of a layer, so that dividing is seen; and one for all weights."""
+def stage_colours(attention: Attention, head: int, stage: str) -> dict[str, object]:
+    """One scale for q·k, ÷√d, bias and mask of a head, so that dividing is seen; and one for all weights."""
     if stage == "weights" or attention.q is None:
         return theme.colours_of_weights()
-    scores = [attention.stage(name, head) for head in range(attention.heads) for name in ("scores", "biased")]
-    return theme.colours(np.stack(scores), signed=True)
+    return theme.colours(np.stack([attention.stage(name, head) for name in ("scores", "biased")]), signed=True)
 
 
 def operands_of(attention: Attention, head: int, stage: str) -> np.ndarray:

@@ -116,7 +116,7 @@ def stage(name: str) -> Callable[[Walk], Panel]:
             values = np.where(held.attention.allowed, values, np.nan)
         operands = operands_of(held.attention, held.head, name)
         hover = formula_of(held.attention, name)
-        colours = stage_colours(held.attention, name)
+        colours = stage_colours(held.attention, held.head, name)
         return Panel(values, held.rows, held.keys, hover, signed=name != "weights", operands=operands, colours=colours)
 
     return panel
