@@ -565,7 +565,27 @@ def test_repeated_pieces_stay_apart_and_signed_values_have_a_fixed_zero(records:
     assert names.count("the") == 2
     scale = figure.layout.coloraxis2
     assert scale.cmid == 0 and scale.cmin == -scale.cmax
-    assert VIEWS["attention"](records["encoder"], stage="weights").layout.coloraxis.cmin == 0
+    weights = VIEWS["attention"](records["encoder"], stage="weights")
+    assert weights.data[0].coloraxis == "coloraxis3" and (weights.layout.coloraxis3.cmin, weights.layout.coloraxis3.cmax) == (
+        0,
+        1,
+    )
+
+
+def test_the_stages_of_a_head_share_one_scale_so_that_dividing_is_seen(records: dict[str, Any]) -> None:
+    for record in (records["encoder"], records["decoder"], records["both stacks"]):
+        first = record.attention[0]
+        layer = f"{first.stream} layer 0"
+        drawn = {(stage, head): VIEWS["attention"](record, layer=layer, head=head, stage=stage)
+                 for stage in ("scores", "scaled", "masked") for head in range(first.heads)}  # fmt: skip
+        for head in range(first.heads):
+            tops = {drawn[stage, head].layout.coloraxis2.cmax for stage in ("scores", "scaled", "masked")}
+            largest = max(float(np.abs(first.stage(stage, head)).max()) for stage in ("scores", "biased"))
+            assert len(tops) == 1 and tops.pop() == pytest.approx(largest)
+    stops = theme.template("light").layout.coloraxis3.colorscale
+    assert [round(float(place) ** 0.5, 6) for place, _ in stops] == [round(n / 5, 6) for n in range(6)], (
+        "weights by their roots"
+    )
 
 
 def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=shown.astype(np.float32),
-            coloraxis="coloraxis2" if signed else "coloraxis",
+            coloraxis="coloraxis2" if signed else "coloraxis3",
             customdata=operands_of(attention, head, stage),
             hovertemplate=formula_of(attention, stage),
             hoverongaps=False,
@@ -55,7 +55,7 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
         title=theme.title(f"{layer}, head {head}: {stage}", *notes),
         xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
-        **theme.colours(shown, signed),
+        **stage_colours(attention, head, stage),
         **frame(len(rows), columns, notes),
     )
     return figure
@@ -64,7 +64,7 @@ def matrix(trace: Trace, *, layer: str, head: int, stage: str) -> go.Figure:
 def heads(trace: Trace, *, layer: str) -> go.Figure:
     """All heads of one layer side by side, each a small matrix of attention weights.
 
-    Rows (queries) attend to columns (keys), in the order of the text; all heads share one colour scale. Point at a cell for the two
+    Rows (queries) attend to columns (keys), in the order of the text; all share one colour scale, from 0 to 1. Point at a cell for the two
     tokens and the weight. Look for patterns: a diagonal (each token attends to itself), a line beside it (to its neighbour), a full
     column (all attend to one position).
 
@@ -80,7 +80,7 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
     for head in range(attention.heads):
         shown = np.where(attention.allowed, attention.weights[head], np.nan).astype(np.float32)
         hover = f"head {head}: <b>%{{y}}</b> → <b>%{{x}}</b><br><b>%{{z:.4g}}</b><extra></extra>"
-        heat = go.Heatmap(z=shown, coloraxis="coloraxis", hovertemplate=hover, hoverongaps=False, name=f"head {head}")
+        heat = go.Heatmap(z=shown, coloraxis="coloraxis3", hovertemplate=hover, hoverongaps=False, name=f"head {head}")
         figure.add_trace(heat, row=head // across + 1, col=head % across + 1)
     quiet = {"showticklabels": False, "automargin": False, "ticks": "", "showline": True, "mirror": True}
     figure.update_xaxes(**{**theme.token_axis(columns), **quiet})
@@ -90,7 +90,7 @@ def heads(trace: Trace, *, layer: str) -> go.Figure:
     size = {"height": 60 + above + 250 * down, "margin": {"l": 10, "r": 10, "t": above, "b": 60}}
     figure.update_layout(
         title=theme.title(f"{layer}: all {attention.heads} heads", *notes),
-        **theme.colours(attention.weights, signed=False),
+        **theme.colours_of_weights(),
         **size,
     )
     return figure
@@ -163,6 +163,13 @@ def has_attention(trace: Trace) -> str:
     if not isinstance(trace, Trace):
         return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
     return "" if trace.attention else "this trace holds no attention. Trace with the layers that you want to see."
+
+
+def stage_colours(attention: Attention, head: int, stage: str) -> dict[str, object]:
+    """One scale for q·k, ÷√d, bias and mask of a head, so that dividing is seen; and one for all weights."""
+    if stage == "weights" or attention.q is None:
+        return theme.colours_of_weights()
+    return theme.colours(np.stack([attention.stage(name, head) for name in ("scores", "biased")]), signed=True)
 
 
 def operands_of(attention: Attention, head: int, stage: str) -> np.ndarray:

@@ -39,7 +39,7 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
     )
     figure = go.Figure(
         go.Heatmap(
-            z=weights, coloraxis="coloraxis", **theme.gaps(weights), hoverongaps=False, name="weights",
+            z=weights, coloraxis="coloraxis3", **theme.gaps(weights), hoverongaps=False, name="weights",
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br><b>%{z:.4g}</b><extra></extra>",
         )
     )  # fmt: skip
@@ -47,7 +47,7 @@ def growing(record: Generation, *, layer: str, head: int, step: int) -> go.Figur
         title=theme.title(f"{layer}, head {head}, as the text grows", *notes),
         xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
-        coloraxis={"cmin": 0, "cmax": max(float(np.nanmax(attention.weights[head])), 1e-6)},
+        **theme.colours_of_weights(),
         **frame(len(rows), columns, notes),
     )
 

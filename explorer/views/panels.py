@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records import Attention, Block, Tokens, Trace
-from explorer.views.attention import formula_of, operands_of
+from explorer.views.attention import formula_of, operands_of, stage_colours
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Panel:
     signed: bool = True
     operands: np.ndarray | None = None
     mine: bool = True
+    colours: dict[str, object] | None = None  # a scale that several panels share; else one of its own
 
 
 VALUE = "<b>%{z:.4g}</b><extra></extra>"
@@ -115,7 +116,8 @@ def stage(name: str) -> Callable[[Walk], Panel]:
             values = np.where(held.attention.allowed, values, np.nan)
         operands = operands_of(held.attention, held.head, name)
         hover = formula_of(held.attention, name)
-        return Panel(values, held.rows, held.keys, hover, signed=name != "weights", operands=operands)
+        colours = stage_colours(held.attention, held.head, name)
+        return Panel(values, held.rows, held.keys, hover, signed=name != "weights", operands=operands, colours=colours)
 
     return panel
 

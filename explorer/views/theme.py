@@ -2,7 +2,7 @@
 
 A figure holds no colours: they come from its template, so the app or a notebook changes from light to dark by changing
 `layout.template`. `coloraxis` is the scale for values from 0 upwards, `coloraxis2` the one for signed values, with zero in the
-middle.
+middle, and `coloraxis3` the one for attention weights: always from 0 to 1, so that heads, layers and steps can be compared.
 """
 
 from __future__ import annotations
@@ -99,6 +99,10 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
             "yaxis": axis,
             "coloraxis": {"colorscale": _scale(SEQUENTIAL[mode]), "colorbar": bar},
             "coloraxis2": {"colorscale": _scale(DIVERGING[mode]), "colorbar": bar},
+            "coloraxis3": {
+                "colorscale": _scale(SEQUENTIAL[mode], power=2),
+                "colorbar": bar,
+            },  # weights are small: by their roots
             "hoverlabel": {"font": {"size": 15, "family": FONT, "color": ink}, "bgcolor": paper, "bordercolor": ink},
         }
     )
@@ -191,6 +195,11 @@ def colours(values: np.ndarray, signed: bool) -> dict[str, object]:
     return {"coloraxis2": {"cmin": -top, "cmax": top, "cmid": 0}} if signed else {"coloraxis": {"cmin": 0, "cmax": top}}
 
 
+def colours_of_weights() -> dict[str, object]:
+    """The colour axis of attention weights: the same in every picture, by their square roots."""
+    return {"coloraxis3": {"cmin": 0, "cmax": 1, "colorbar": {"tickvals": [0, 0.05, 0.25, 0.5, 1]}}}
+
+
 def colours_below(values: np.ndarray) -> dict[str, object]:
     """Colours of unsigned values for a low picture: their bar lies at the very bottom, below the names of the columns."""
     at_bottom = {"yref": "container", "y": 0.02, "yanchor": "bottom"}
@@ -211,5 +220,5 @@ def unseen_note(tokens: Tokens) -> str:
     return f"{UNSEEN} never seen in training: {count} of {text} tokens ({tokens.unseen_share:.0%}), so their vectors are noise"
 
 
-def _scale(colours: tuple[str, ...]) -> list[list[object]]:
-    return [[i / (len(colours) - 1), colour] for i, colour in enumerate(colours)]
+def _scale(colours: tuple[str, ...], power: int = 1) -> list[list[object]]:
+    return [[(i / (len(colours) - 1)) ** power, colour] for i, colour in enumerate(colours)]

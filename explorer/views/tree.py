@@ -65,6 +65,7 @@ def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure
         title=theme.title("What the search kept, and what it pruned", *notes),
         xaxis={
             "title": {"text": "step"}, "range": [begin - 0.6, begin + min(len(steps), COLUMNS) + 0.7], "showgrid": False, "dtick": 1,
+            "fixedrange": False,  # a long search is moved along
         },
         yaxis={"visible": False, "range": [rows + 0.2, -0.9], "fixedrange": False},
         dragmode="pan", height=int(above + max(ROW * (rows + 1.5), 200) + 120),

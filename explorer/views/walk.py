@@ -62,7 +62,7 @@ def _cells(panel: Panel, heading: str, notes: tuple[str, ...]) -> go.Figure:
     """A panel as a heat map."""
     heat = go.Heatmap(
         z=panel.values.astype(np.float32),
-        coloraxis="coloraxis2" if panel.signed else "coloraxis",
+        coloraxis="coloraxis2" if panel.signed else "coloraxis" if panel.colours is None else "coloraxis3",
         customdata=panel.operands,
         hovertemplate=panel.hover,
         hoverongaps=False,
@@ -74,7 +74,7 @@ def _cells(panel: Panel, heading: str, notes: tuple[str, ...]) -> go.Figure:
         title=theme.title(heading, *notes),
         xaxis={**_axis(panel.columns, panel.values.shape[1]), "side": "top"},
         yaxis={**theme.token_axis(panel.rows), "range": [len(panel.rows) - 0.5, -0.5]},
-        **theme.colours(panel.values, panel.signed),
+        **(theme.colours(panel.values, panel.signed) if panel.colours is None else panel.colours),
         **_frame(panel, notes),
     )
     return figure
