@@ -14,7 +14,7 @@ from explorer.errors import ChoiceError
 from explorer.microworld.lexicon import lexicon
 from explorer.models import folders, results
 from explorer.records import LabelCurves
-from explorer.studies import finetuning_rates, label_curves
+from explorer.studies import finetuning_rates, label_curves, miniglue
 from explorer.training.finetune import new_words
 from explorer.training.finetune.labelled import draw_labelled, task_named
 from explorer.training.finetune.metrics import interval
