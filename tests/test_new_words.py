@@ -14,7 +14,7 @@ from explorer.errors import ChoiceError
 from explorer.microworld.lexicon import lexicon
 from explorer.models import folders, results
 from explorer.records import LabelCurves
-from explorer.studies import finetuning_rates, label_curves
+from explorer.studies import finetuning_rates, label_curves, miniglue
 from explorer.training.finetune import new_words
 from explorer.training.finetune.labelled import draw_labelled, task_named
 from explorer.training.finetune.metrics import interval
@@ -132,6 +132,16 @@ def test_curves_by_the_number_of_labels_come_out_the_same_again() -> None:
 def test_sizes_that_make_no_sense_are_said(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ChoiceError, match=said):
         label_curves.sized(**{"seeds": 1, "counts": (5,), "steps": 1, **options})
+
+
+def test_the_kept_curves_are_whole_and_pre_training_is_apart_on_most_tasks() -> None:
+    kept = results.recorded(label_curves.NAME, LabelCurves)
+    assert kept.scores.shape == (len(kept.tasks), len(kept.ways), len(kept.counts), 5) and np.isfinite(kept.scores).all()
+    np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores))
+    assert {50, 200} <= set(kept.counts.tolist()) and set(NEW_WORDS) <= set(kept.tasks)
+    assert all(len(label_curves.apart(kept, "BERT", count)) >= 4 for count in (50, 200))
+    folder = folders.data_folder() / "results" / label_curves.NAME
+    assert (folder / "CARD.md").read_text("utf-8") == label_curves.card(kept)
 
 
 def test_the_usual_rates_are_those_that_were_measured() -> None:

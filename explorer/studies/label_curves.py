@@ -163,7 +163,8 @@ def card(made: LabelCurves) -> str:
         for model in models_of(made)
         for count in made.counts
     ]
-    return CARD.format(note=made.note, tables="\n\n".join(parts), found="\n".join(found))
+    again = f"explorer labels --counts {','.join(str(n) for n in made.counts)} --models {','.join(models_of(made))}"
+    return CARD.format(note=made.note, tables="\n\n".join(parts), found="\n".join(found), again=again)
 
 
 CARD = """# Accuracy by the number of labels
@@ -177,7 +178,7 @@ Pre-trained is above from scratch, and the intervals do not overlap:
 
 {found}
 
-Make it again: `explorer labels`, or `python -m explorer.studies.label_curves` to write the record. Another processor rounds
+Make it again: `{again}`; `python -m explorer.studies.label_curves` measures all models anew and writes the record. Another processor rounds
 differently, so last digits may differ.
 """
 

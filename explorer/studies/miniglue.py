@@ -22,6 +22,7 @@ from explorer.training.finetune.derived import EVERY_TASK
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import task_named
 from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.new_words import NEW_WORDS
 
 NAME = "miniglue"
 PROCESSES = 1
@@ -157,18 +158,21 @@ def card(table: TaskTable) -> str:
     found += [f"- Not measured this time: {', '.join(missing)}."] if missing else []
     order = " > ".join(table.systems[n] for n in np.argsort(-table.average))
     columns = "; ".join(f"{task}: {theirs}" for task, theirs in COLUMNS.items() if theirs and task in table.tasks)
+    new = NEW if any(task in NEW_WORDS for task in table.tasks) else ""
     lecture = ", ".join(f"{name} {score}" for name, score in LECTURE.items())
     return CARD.format(
         note=table.note, rows="\n".join(rows), found="\n".join(found), order=order, seconds=table.seconds.sum(), columns=columns,
-        lecture=lecture,
+        lecture=lecture, new=new,
     )  # fmt: skip
 
+
+NEW = """In the tasks named *new words* no word that a test asks about stands in a labelled text; all of them stand in the stories of
+pre-training. """
 
 CARD = """# MiniGLUE
 
 {note}. In brackets the 95 % interval of the mean over the seeds (Student's t).
-In the tasks named *new words* no word that a test asks about stands in a labelled text; all of them stand in the stories of
-pre-training. What each column stands for in GLUE: {columns}.
+{new}What columns stand for in GLUE: {columns}.
 
 {rows}
 

@@ -76,7 +76,7 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
     }[shows]
     signed = shows == "difference"
     moved = float(np.abs(record.weights(stream, layer, head)).max())
-    notes = (_said(record), f"largest change of a weight in this head: {moved:.3f}", theme.unseen_note(columns))
+    notes = (_said(record), f"{stream}; largest change of a weight in this head: {moved:.3f}", theme.unseen_note(columns))
     figure = go.Figure(
         go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis2" if signed else "coloraxis", name=shows,
@@ -85,7 +85,7 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
     )  # fmt: skip
     above, size = theme.space_above(*notes) + 90, max(220, 30 * len(rows))
     figure.update_layout(
-        title=theme.title(f"{stream} layer {layer}, head {head}: {shows}", *notes),
+        title=theme.title(f"Layer {layer}, head {head}: {shows}", *notes),
         xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
         height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80},
@@ -154,10 +154,10 @@ def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figur
         x=[0, deepest], y=[held[0].blind] * 2, mode="lines", name="most frequent answer", meta=6, line={"width": 2, "dash": "dash"},
         hovertemplate="most frequent answer: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
-    notes = (f"{held[0].counts[0]} examples to learn from, {held[0].counts[1]} new ones",)
+    notes = (theme.printable(held[0].task), f"{held[0].counts[0]} examples to learn from, {held[0].counts[1]} new ones")
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(f"Layer probes: {theme.printable(held[0].task)}", *notes), height=340 + above,
+        title=theme.title("Layer probes", *notes), height=340 + above,
         xaxis={**WHOLE, "title": "layer"}, yaxis={"title": held[0].metric, "automargin": True},
         margin={"l": 10, "r": 20, "t": above, "b": 120}, legend={"y": -0.28},
     )  # fmt: skip
@@ -181,6 +181,7 @@ def confusion(record: Answers) -> go.Figure:
     shares = counts / np.maximum(1, counts.sum(1, keepdims=True))
     names = [theme.printable(label) for label in record.labels]
     notes = (
+        theme.printable(record.task),
         f"{theme.printable(record.metric)} {record.score:.3f}; {int(record.right.sum())} of {len(record.gold)} answers right",
     )
     figure = go.Figure(
@@ -191,7 +192,7 @@ def confusion(record: Answers) -> go.Figure:
     )  # fmt: skip
     above = theme.space_above(*notes) + 20
     figure.update_layout(
-        title=theme.title(f"Which label got which answer: {theme.printable(record.task)}", *notes),
+        title=theme.title("Label and answer", *notes),
         xaxis={"title": "answer", "automargin": True, "tickangle": -45},
         yaxis={"title": "label", "autorange": "reversed", "automargin": True},
         height=above + 230 + 42 * len(names), margin={"l": 10, "r": 20, "t": above, "b": 180}, **theme.colours_below(shares),
@@ -221,10 +222,10 @@ def slices(record: Answers) -> go.Figure:
         x=[whole, whole], y=[labels[0], labels[-1]], mode="lines", name="all", meta=1, line={"width": 2, "dash": "dash"},
         hovertemplate="all: <b>%{x:.3f}</b><extra></extra>",
     )  # fmt: skip
-    notes = (f"{len(record.gold)} answers, {whole:.3f} of them right",)
+    notes = (theme.printable(record.task), f"{len(record.gold)} answers, {whole:.3f} of them right")
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(f"Right answers by part: {theme.printable(record.task)}", *notes), height=above + 110 + 36 * len(names),
+        title=theme.title("Right answers by part", *notes), height=above + 110 + 36 * len(names),
         xaxis={"title": "share of right answers", "range": [0, 1.02]}, yaxis={"autorange": "reversed", "automargin": True},
         margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.25},
     )  # fmt: skip
@@ -235,7 +236,7 @@ def of_spans(record: SpanTable) -> Mapping[str, Control]:
     """Which part of the score, and of which class."""
     shown = tuple(PARTS) if record.inside.any() else tuple(part for part in PARTS if not part.startswith("summary"))
     classes = record.classes if record.one_answer else (*record.classes[1:], record.classes[0])
-    return {"shows": Choice("Show", shown), "label": Choice("Class", classes)}
+    return {"shows": Choice("Show", shown), "label": Choice("Class", classes, record.best[2])}
 
 
 def of_head(record: TaskChange) -> Mapping[str, Control]:

@@ -44,10 +44,10 @@ def labels(record: LabelCurves, *, task: str) -> go.Figure:
         line={"width": 2, "dash": "dash"}, hovertemplate="most frequent answer: <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": counts, "ticktext": [str(count) for count in counts]}
-    notes = (record.note,)
+    notes = (theme.printable(task), record.note)
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(f"Score by number of labels: {theme.printable(task)}", *notes), height=430 + above,
+        title=theme.title("Score by number of labels", *notes), height=430 + above,
         xaxis={"title": {"text": "labelled texts"}, "type": "log", "automargin": True, **ticks},
         yaxis={"title": {"text": record.metrics[row]}, "automargin": True},
         margin={"l": 10, "r": 20, "t": above, "b": 150}, legend={"y": -0.28},
@@ -81,10 +81,13 @@ def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:
         hovertemplate="most frequent answer: <b>%{x:.3f}</b><extra></extra>",
     )  # fmt: skip
     clear = _apart(record, mine, place)
-    notes = (f"{count} labelled texts; intervals apart on {len(clear)} of {len(rows)} tasks", record.note)
+    notes = (
+        f"{theme.printable(model)}, {count} labelled texts; intervals apart on {len(clear)} of {len(rows)} tasks",
+        record.note,
+    )
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(f"Pre-trained and from scratch: {theme.printable(model)}", *notes), height=ROW * len(rows) + 130 + above,
+        title=theme.title("Pre-trained, from scratch", *notes), height=ROW * len(rows) + 130 + above,
         xaxis={"title": {"text": "score on new texts"}, "automargin": True}, yaxis={"autorange": "reversed", "automargin": True},
         margin={"l": 10, "r": 20, "t": above, "b": 130}, legend={"y": -0.3},
     )  # fmt: skip
@@ -130,10 +133,10 @@ def glue(record: TaskTable, *, task: str) -> go.Figure:
             line={"width": 2, "dash": "dash"}, hovertemplate="most frequent answer: <b>%{x:.3f}</b><extra></extra>",
         )  # fmt: skip
     metric = "mean of all metrics" if whole else record.metrics[record.tasks.index(task)]
-    notes = (record.note,)
+    notes = (theme.printable(task), record.note)
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title(f"MiniGLUE: {theme.printable(task)}", *notes), height=36 * len(rows) + 130 + above,
+        title=theme.title("MiniGLUE", *notes), height=36 * len(rows) + 130 + above,
         xaxis={"title": {"text": metric}, "automargin": True}, yaxis={"autorange": "reversed", "automargin": True},
         margin={"l": 10, "r": 20, "t": above, "b": 120}, legend={"y": -0.28},
     )  # fmt: skip
