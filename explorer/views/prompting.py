@@ -14,7 +14,7 @@ from explorer.views.view import Choice, Control, View, by_name, only
 NAMED = 12  # so many forms have their names beside the picture; more are only numbered
 
 
-def answer(record: Prompted, *, text: int) -> go.Figure:
+def answer(record: Prompted, *, text: int = 0) -> go.Figure:
     """The probability of each label for one text: P of its verbaliser after the prompt, divided by the sum over all verbalisers. With
     content-free texts there are two more bars: what the model prefers when the text says nothing, and the calibrated probability, the
     first divided by that.
@@ -97,7 +97,9 @@ def _folded(text: str, wide: int = 22) -> str:
 
 
 def which(record: Prompted) -> Mapping[str, Control]:
-    """Which text."""
+    """Which text, where there are several."""
+    if len(record.texts) == 1:
+        return {}
     return {"text": Choice("Text", tuple(range(len(record.texts))), 0)}
 
 

@@ -80,12 +80,17 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     for number, (label, options) in enumerate(named.items()):
         told = _progress_of(progress, label, number, len(named))
         found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), told))  # type: ignore[arg-type]
-    first = found[0]
     note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
         f"; λ = {lm_weight:g}" if lm_weight else ""
     )
+    return _record(str(body.name), task, tuple(named), found, note)
+
+
+def _record(model: str, task: str, ways: tuple[str, ...], found: Sequence[OneWay], note: str) -> FinetuneWays:
+    """What all ways came to."""
+    first = found[0]
     return FinetuneWays(
-        str(body.name), task, first.metric, tuple(named),
+        model, task, first.metric, ways,
         moved=np.array([one.moved for one in found]), weights=np.array([one.weights for one in found]),
         loss=np.array([one.loss for one in found]), lm_loss=np.array([one.lm_loss for one in found]),
         scores=np.array([one.score for one in found]), seconds=np.array([one.seconds for one in found]),

@@ -1,7 +1,5 @@
 """Lesson 10. Fine-tuning: pre-train once, then learn many tasks from few labels."""
 
-from typing import Any
-
 import streamlit as st
 
 from explorer.app import recorded, web
@@ -41,26 +39,9 @@ def few_labels() -> None:
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
 
 
-def wanted() -> tuple[str, dict[str, Any]]:
-    """The task, and how it is learned, as the visitor chose."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = one_of("Task", lab.TASKS, "task.tuned", lab.FIRST)
-        examples = st.select_slider(
-            "Labelled texts", (25, 50, 100, 200), 50, key="labelled.tuned", bind="query-params", width=200
-        )
-        steps = st.select_slider("Steps", (20, 40, 80, 160), 40, key="steps.tuned", bind="query-params", width=180)
-        seed = int(st.number_input("Seed", 0, 99, 0, key="seed.tuned", bind="query-params", width=110))
-        options: dict[str, Any] = {"examples": examples, "steps": steps, "seed": seed}
-        if opened(name).family == "decoder":
-            weight = st.select_slider("λ", (0.0, 0.25, 0.5, 1.0), 0.0, key="lambda.tuned", bind="query-params", width=150)
-            options |= {"lm_weight": weight} if weight else {}
-    st.caption("The tasks called *new words* test words that no label names: only pre-training can have taught them.")
-    return task, options
-
-
 def live() -> None:
     """Several ways to fine-tune, trained now."""
-    task, options = wanted()
+    task, options = lab.wanted(opened(name).family == "decoder")
     how = tuple(st.pills("Ways", list(lesson.WAY_NOTES), selection_mode="multi", default=lab.USUAL, key="ways.tuned"))
     st.caption(lab.notes(how))
     run = lab.ways(name, task, how, options)

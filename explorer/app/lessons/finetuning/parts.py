@@ -9,7 +9,7 @@ import streamlit as st
 
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, stamp_of
+from explorer.app.controls import made, model_of, one_of, stamp_of
 from explorer.app.lessons.finetuning.questions import WAY_NOTES
 from explorer.errors import ExplorerError
 from explorer.microworld import texts
@@ -96,3 +96,20 @@ def changes(feel: Call, text: str) -> dict[str, Call]:
 def spans(ask: Call, question: str, story: str) -> Call:
     """The call that scores every span of a text as the answer."""
     return Call("analysis.span_table", ask, (question, story))
+
+
+def wanted(causal: bool) -> tuple[str, dict[str, Any]]:
+    """The task, and how it is learned, as the visitor chose; a causal model may go on predicting the next token."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        task = one_of("Task", TASKS, "task.tuned", FIRST)
+        examples = st.select_slider(
+            "Labelled texts", (25, 50, 100, 200), 50, key="labelled.tuned", bind="query-params", width=200
+        )
+        steps = st.select_slider("Steps", (20, 40, 80, 160), 40, key="steps.tuned", bind="query-params", width=180)
+        seed = int(st.number_input("Seed", 0, 99, 0, key="seed.tuned", bind="query-params", width=110))
+        options: dict[str, Any] = {"examples": examples, "steps": steps, "seed": seed}
+        if causal:
+            weight = st.select_slider("λ", (0.0, 0.25, 0.5, 1.0), 0.0, key="lambda.tuned", bind="query-params", width=150)
+            options |= {"lm_weight": weight} if weight else {}
+    st.caption("The tasks called *new words* test words that no label names: only pre-training can have taught them.")
+    return task, options

@@ -15,6 +15,7 @@ from explorer.nn.config import FAMILIES
 from explorer.records import Curves
 
 RESULT = "prompting"
+SHOWN = ("sentiment", "ending", "story")  # come first: shots or fine-tuning do something there
 PARTS = ("record", "templates", "orders")  # besides the tasks
 FIRST = "gpt2"
 
@@ -32,7 +33,9 @@ def shelf() -> list[str]:
 def measured() -> dict[str, Call]:
     """The recorded curves of every task."""
     folder = store.data_folder() / "results" / RESULT
-    return {path.stem: recorded.call(RESULT, path.stem) for path in sorted(folder.glob("*.npz")) if path.stem not in PARTS}
+    names = sorted(path.stem for path in folder.glob("*.npz") if path.stem not in PARTS)
+    order = sorted(names, key=lambda name: SHOWN.index(name) if name in SHOWN else len(SHOWN))
+    return {name: recorded.call(RESULT, name) for name in order}
 
 
 def curves() -> dict[str, Curves]:

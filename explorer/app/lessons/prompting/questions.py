@@ -118,7 +118,10 @@ def shots_question(measured: Mapping[str, Curves], model: str) -> Exercise:
         name: few_above_zero(curves).get(f"{model}, prompted and calibrated", "nowhere") for name, curves in measured.items()
     }
     after = ", ".join(f"{name} (with {where})" for name, where in other.items() if where != "nowhere")
-    why = f"They help on: {', '.join(helped) or 'no task'}; once calibrated on: {after or 'no task'}. A model this small continues stories; it hardly ever read a question."
+    why = (
+        f"They help on: {', '.join(helped) or 'no task'}; once calibrated on: {after or 'no task'}. A model this small continues "
+        "stories; it hardly ever read a question."
+    )
     return Exercise(asked, answer, why, options)
 
 
