@@ -301,7 +301,7 @@ def miniglue(
 @cli.command()
 def labels(  # noqa: PLR0913  one for each choice on the command line
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
-    counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,100,200",
+    counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,200",
     steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     models: Annotated[str, typer.Option(help="Only these (BERT, GPT), separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",

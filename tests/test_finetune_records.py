@@ -97,13 +97,11 @@ def test_a_model_of_others_is_probed_as_well() -> None:
     """An architecture that has no twin here."""
     texts = task_named("new words: feeling").make(60, "train").texts
     pieces = tokenizer("wordpiece", texts, size=120)
-    shape = transformers.AlbertConfig(
-        vocab_size=pieces.vocabulary.size, embedding_size=8, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=16
-    )  # fmt: skip
+    sizes = {"embedding_size": 8, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
     torch.manual_seed(0)
     pair = (
-        transformers.AlbertForMaskedLM(shape).eval(),
-        pieces.to_transformers() if hasattr(pieces, "to_transformers") else pieces,
+        transformers.AlbertForMaskedLM(transformers.AlbertConfig(vocab_size=pieces.vocabulary.size, **sizes)).eval(),
+        pieces,
     )
     made = ex.training.probe_layers(ex.load(pair, device="cpu"), "new words: feeling", examples=20, asked=10)
     assert made.scores.shape == (3,) and np.isfinite(made.scores).all()
@@ -175,8 +173,7 @@ def test_the_figures_draw_the_means_and_intervals_of_the_records() -> None:
         np.testing.assert_allclose(line.customdata, spans[1, n, :, 1:])
     dots = VIEWS["label-gains"](curves, model="BERT", count=20).data
     np.testing.assert_allclose(dots[1].x, spans[:, 1, 2, 0])
-    table = TaskTable(
-        ("x", "y"), ("a", "b"), ("F1", "F1"), rng.random((2, 2, 3)), rng.random((2, 2, 3)), np.ones((2, 2, 3)), np.ones(2), ""
-    )
+    scores, ones = rng.random((2, 2, 3)), np.ones((2, 2, 3))
+    table = TaskTable(("x", "y"), ("a", "b"), ("F1", "F1"), scores, scores, ones, np.ones(2), "")
     np.testing.assert_allclose(VIEWS["miniglue"](table, task="all tasks").data[0].x, table.average)
     np.testing.assert_allclose(VIEWS["miniglue"](table, task="b").data[0].x, table.scores[:, 1].mean(-1))

@@ -25,6 +25,7 @@ from explorer.microworld.lexicon import lexicon
 from explorer.microworld.script import scripts
 from explorer.microworld.translation import words
 from explorer.microworld.translation.contracting import contracted
+from explorer.training.corpora import corpus_of, full_name, recorded_corpus
 from tests.conftest import sample
 from tests.test_microworld import POS, _compiles
 
@@ -229,3 +230,11 @@ def test_short_forms_are_those_of_english(said: str, meant: str) -> None:
 
     made = contracted(Pair(said, "…", words(said, "english"), ("…",), ()))
     assert made.english == meant and made.english_words == words(meant, "english")
+
+
+def test_translations_with_short_forms_are_a_corpus_by_name() -> None:
+    new, old = corpus_of(f"english-french-{NEW}:40"), recorded_corpus("english-french:40")
+    assert [text.source for text in new.texts] == [pair.english for pair in pairs(40, 1, version=NEW)]
+    assert [text.source for text in old.texts] == [pair.english for pair in pairs(40, 1, version="1.0")]
+    assert new.name == f"english-french-{NEW}:40" and new.base == "english-french" and full_name(new.name) == new.name
+    assert [pair.english for pair in new.held(9, "test").gold] == [pair.english for pair in pairs(9, 1, "test", version=NEW)]

@@ -136,7 +136,12 @@ def replaced_token_detection(module: Transformer, batch: Tensors, smoothing: flo
 @torch.no_grad()
 def sample_tokens(scores: Tensor, uniforms: Tensor) -> Tensor:
     """A token for every row of scores, sampled from the softmax by inverse transform sampling with one number in [0, 1) a row."""
-    below = scores.float().softmax(-1).cumsum(-1) <= uniforms.float()[:, None]
+    shares = scores.float().softmax(-1)
+    if scores.is_cuda and torch.are_deterministic_algorithms_enabled():  # a GPU adds them up in no fixed order
+        shares = shares.cpu().cumsum(-1).to(scores.device)
+    else:
+        shares = shares.cumsum(-1)
+    below = shares <= uniforms.float()[:, None]
     return below.sum(-1).clamp(max=scores.shape[-1] - 1)
 
 

@@ -232,3 +232,52 @@ class MinimalScores(Record):
     def rule_both(self) -> float:
         """The share of pairs in which the trivial rule is right in both texts."""
         return float((self.rule == np.arange(2)).all(axis=1).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSearch(Record):
+    """The heads of a model that find a hidden word elsewhere in its text, chosen on one half of the questions, judged on the other.
+
+    For each phenomenon `heads` [phenomenon, chosen, (layer, head)] are the best on the first half, where every head is right in the
+    share `every` [phenomenon, layer, head]. `kept` [phenomenon, chosen] is their share on the other half of `questions`, and `rules`
+    what rules that need no model reach there. `intact` is how often the model itself is right there, `silenced` the same without the
+    chosen heads, and `others` [phenomenon, draw] without as many other ones.
+    """
+
+    model: str
+    phenomena: tuple[str, ...]
+    heads: np.ndarray
+    every: np.ndarray
+    kept: np.ndarray
+    rules: dict[str, np.ndarray]
+    intact: np.ndarray
+    silenced: np.ndarray
+    others: np.ndarray
+    questions: np.ndarray
+
+    @property
+    def best_rule(self) -> np.ndarray:
+        """The best that any rule reaches, for each phenomenon."""
+        made: np.ndarray = np.max(list(self.rules.values()), axis=0)
+        return made
+
+    @property
+    def lowest(self) -> np.ndarray:
+        """The lower end of the 95 % interval (Wilson) of the best head's share on the other half."""
+        n, z = self.questions, 1.959963984540054
+        share, square = self.kept.max(axis=1), z * z / self.questions
+        wide = np.sqrt(share * (1 - share) / n + square / (4 * n)) * z
+        made: np.ndarray = (share + square / 2 - wide) / (1 + square)
+        return made
+
+    @property
+    def finds(self) -> np.ndarray:
+        """Whether a chosen head is surely better than every rule."""
+        made: np.ndarray = self.lowest > self.best_rule
+        return made
+
+    @property
+    def needed(self) -> np.ndarray:
+        """Whether the model loses more without the chosen heads than without any of the other sets of as many."""
+        made: np.ndarray = self.silenced < np.nanmin(self.others, axis=1)
+        return made

@@ -21,16 +21,7 @@ COUNTED = 10_000  # so many are looked at by what counts in all texts, such as a
 
 
 class StreamedExamples(Sequence[Example]):
-    """The training examples of a prepared corpus for a model that reads `room` tokens; a longer document is several.
-
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> (folder / "mine.txt").write_text("A dog ran.\\n\\nIt was red.\\n\\nA cat sat.", "utf-8")
-    36
-    >>> ready = ex.text.corpus(folder / "mine.txt", ex.load("bert").tokenizer, folder / "ready")
-    >>> len(StreamedExamples(ready, None))  # the last one is held out
-    2
-    """
+    """The training examples of a prepared corpus for a model that reads `room` tokens; a longer document is several."""
 
     def __init__(self, corpus: PreparedCorpus, room: int | None) -> None:
         if corpus.words is None or not (corpus.folder / HELD).is_file():
@@ -122,7 +113,8 @@ def _spans(corpus: PreparedCorpus, count: int, room: int | None) -> np.ndarray:
     long = np.flatnonzero(np.diff(edges) > room) if room else np.zeros(0, int)
     made, before = [], 0
     for number in long.tolist():
-        made += [whole[before:number], _cut(corpus, *whole[number].tolist(), room or 0)]
+        begin, end = whole[number].tolist()
+        made += [whole[before:number], _cut(corpus, begin, end, room or 0)]
         before = number + 1
     return np.concatenate((*made, whole[before:]))
 

@@ -28,6 +28,7 @@ from explorer.text.toy import stories as toy_stories
 
 MEASURED = 64  # so many held-out texts are looked at while training; a card looks at more
 STORIES, TRANSLATIONS = 40_000, 100_000  # so many texts where no number is asked for
+VERSIONED = re.compile(r"^(microworld|english-french)(?=:|$)")  # the names of what has versions, without one
 FIRST = "1.0"  # the version of the microworld that plans and cards do not name
 SHARE = 0.02  # of texts that somebody brings along, the last ones are held out
 
@@ -101,12 +102,12 @@ def corpus_named(what: str) -> Corpus:
 def full_name(what: str) -> str:
     """The name of a corpus as a plan writes it: with the version of its world, unless that is the first one."""
     usual = "" if microworld.VERSION == FIRST else f"-{microworld.VERSION}"
-    return re.sub(r"^microworld(?=:|$)", f"microworld{usual}", what)
+    return VERSIONED.sub(rf"\1{usual}", what)
 
 
 def recorded_corpus(name: str) -> Corpus:
-    """The corpus that the plan of a run names. A microworld without a version there is the first one, whatever is usual now."""
-    return corpus_of(re.sub(r"^microworld(?=:|$)", f"microworld-{FIRST}", name))
+    """The corpus that the plan of a run names. A world without a version there is the first one, whatever is usual now."""
+    return corpus_of(VERSIONED.sub(rf"\1-{FIRST}", name))
 
 
 def own(name: str, texts: Texts, held: Texts | None = None) -> Corpus:
@@ -186,18 +187,22 @@ def repeated_words(count: int, seed: int) -> list[list[str]]:
     return [[" ".join((row * (1 + 90 // len(row)))[:90])] for row in rows]
 
 
-def _french(count: int = TRANSLATIONS) -> Corpus:
+def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Corpus:
     def held(count: int, split: str) -> EvalData:
-        gold = list(pairs(count, 1, split))
+        gold = list(pairs(count, 1, split, version=version))
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
     def make() -> list[Translation]:
-        return [Translation(pair.english, pair.french) for pair in pairs(count, 1)]
+        return [Translation(pair.english, pair.french) for pair in pairs(count, 1, version=version)]
 
-    texts, mark = _kept("translations", count, make)
-    return Corpus("english-french", texts, held, mark=mark)
+    texts, mark = _kept("translations" if version == FIRST else f"translations {version}", count, make)
+    return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark=mark)
 
 
-WORLDS = {f"microworld-{version}": partial(_microworld, version=version) for version in microworld.WORLDS}
+WORLDS = {
+    f"{name}-{version}": partial(make, version=version)
+    for name, make in (("microworld", _microworld), ("english-french", _french))
+    for version in microworld.WORLDS
+}
 COUNTABLE: dict[str, Callable[..., Corpus]] = {"microworld": _microworld, "english-french": _french, **WORLDS}
 CORPORA: dict[str, Callable[[], Corpus]] = {"toy": _toy, "microworld+repeats": _repeats, **COUNTABLE}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 import torch
@@ -55,6 +57,21 @@ def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
     if device.type != "cuda":
         return {name: value.to(device) for name, value in made.items()}
     return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy
+
+
+@contextmanager
+def deterministic(device: torch.device, wanted: bool) -> Iterator[None]:
+    """While inside, a GPU computes everything in a fixed order where that is wanted, and refuses what it cannot."""
+    if not wanted or device.type != "cuda":
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when the first product is computed
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 def forked(device: torch.device) -> AbstractContextManager[None]:

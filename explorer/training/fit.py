@@ -31,7 +31,7 @@ from explorer.training.steps import TrainingRun
 STEPS = 2000  # how long a preset without a number trains
 PLANNED = (
     "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
-    "compiled", "mask_rate", "mask_rate_first", "packed", "static",
+    "compiled", "mask_rate", "mask_rate_first", "packed", "static", "check_share", "deterministic",
 )  # fmt: skip
 
 
@@ -49,18 +49,17 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
 ) -> TrainingRun:
     """A run that trains a system from scratch, or goes on with a model. Iterate over it for one `TrainingStep` each.
 
-    `corpus` (the preset has its own) is a name, the path of a text file or a folder of them, a folder that `ex.text.corpus` prepared
-    (its texts stay on the disk, however many they are), or a list of stories (lists of sentences).
-    It is measured about `checks` times (0: never) on texts held out: `held`, or the last 2 %. `steps` is else the preset's. `folder`
-    keeps the run, or takes up the one in it. `precision` is that of the matrix products: "auto" is bfloat16 where it is faster here.
-    `options` are parts of the plan (batch, schedule, rate, …) or fields of the preset; `tokenizer` is one, or a kind to learn. An "ngram"
-    is counted: steps are `portions`, it takes `order` and `smoothing`. "distilbert" and "electra" have a `teacher` (name, folder, model).
+    `corpus` (the preset has its own) is a name, a text file or a folder of them, a folder that `ex.text.corpus` prepared (which stays on
+    the disk), or a list of stories (lists of sentences). It is measured about `checks` times (0: never) on texts held out: `held`, or
+    the last 2 %. `steps` is else the preset's. `folder` keeps the run, or takes up the one in it. `precision` is that of the products:
+    "auto" is bfloat16 where it is faster here. `options` are parts of the plan (batch, schedule, …) or fields of the preset; `tokenizer`
+    is one, or a kind to learn. An "ngram" is counted: steps are `portions`, it takes `order` and `smoothing`. "distilbert" and "electra"
+    have a `teacher` (name, folder, model).
     >>> len(list(ex.fit("gpt2", corpus=ex.microworld.texts(40, 1), pieces=300, steps=2, batch=4, checks=0, device="cpu")))
     2
     """
     if isinstance(what, str) and preset(what).objective == "counting":
-        options = _portions(steps, options)
-        return fit_ngram(what, corpus, seed, folder, options)
+        return fit_ngram(what, corpus, seed, folder, _portions(steps, options))
     planned = {name: options.pop(name) for name in PLANNED if name in options}
     system = preset(what.preset if isinstance(what, TrainableModel) else what)
     found = corpus_of(system.corpus if corpus is None else corpus, options.pop("held", None))

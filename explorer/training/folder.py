@@ -21,7 +21,11 @@ from explorer.training import resume
 LOCK = "lock"
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
-FREE = ("accumulate",)  # parts of a plan that may change when a run goes on, because they change no result
+FREE = (
+    "accumulate",
+    "check_share",
+    "deterministic",
+)  # parts of a plan that may change when a run goes on, because they change no result
 
 
 def enter(folder: Path, wanted: dict[str, Any]) -> None:

@@ -87,8 +87,12 @@ class Optimiser:
 
     def state(self) -> dict[str, Tensor]:
         """Everything that the next step depends on, as tensors by name."""
+        return {name: value.clone() for name, value in self.tensors().items()}
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The same without a copy: the next step changes them."""
         return {
-            f"{n}.{place}.{name}": torch.as_tensor(value).clone()
+            f"{n}.{place}.{name}": torch.as_tensor(value)
             for n, (optimiser, _) in enumerate(self.parts)
             for place, held in optimiser.state_dict()["state"].items()
             for name, value in held.items()

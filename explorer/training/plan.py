@@ -20,7 +20,7 @@ from explorer.training.schedules import lr_share
 
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {"steps": 1, "batch": 1, "accumulate": 1, "snapshots": 0, "checks": 0, "seed": 0}  # each with the least that it may be
-SHARES = ("warm", "smoothing")
+SHARES = ("warm", "smoothing", "check_share")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class Plan:
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     checks: int = 20  # about how often the model is measured on held-out text
+    check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
+    deterministic: bool = (
+        False  # whether a GPU takes the ways that give the same bits again, which are slower; a processor always does
+    )
     corpus: dict[str, Any] = field(default_factory=dict)
     teacher: dict[str, Any] | None = None  # whose layers the model began with, and who teaches it where the objective does
 

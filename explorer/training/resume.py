@@ -5,26 +5,99 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.torch import load
 from torch import Tensor, nn
 
 from explorer.errors import FileError
 from explorer.training.optimising import Optimiser
 
 POINT = "resume.safetensors"
+NAMES = {
+    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64", torch.int32: "I32",
+    torch.uint8: "U8", torch.bool: "BOOL",
+}  # fmt: skip
 
 
 def write(folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> None:
     """Write the point of a step. What stood there before stays whole until the new one is on the disk."""
-    tensors = {f"weight.{name}": value for name, value in _own(module).items()}
-    tensors |= {f"optimiser.{name}": value for name, value in optimiser.state().items()}
-    content = save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
-    held = {"step": step, "sha256": hashlib.sha256(content).hexdigest(), "run": _run(folder)}
-    replace_file(folder / POINT, json.dumps(held).encode("utf-8") + b"\n" + content)
+    put(folder, step, _run(folder), copied(module, optimiser, {}))
+
+
+def copied(module: nn.Module, optimiser: Optimiser, into: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Weights and state as they are now, in the processor's memory; tensors of an earlier copy (`into`) are used again."""
+    tensors = {f"weight.{name}": value.detach() for name, value in _own(module).items()}
+    tensors |= {f"optimiser.{name}": value for name, value in optimiser.tensors().items()}
+    device = next(module.parameters()).device
+    made = {}
+    for name, value in tensors.items():
+        near = into.get(name)
+        if near is None or (near.shape, near.dtype) != (value.shape, value.dtype):
+            near = torch.empty(value.shape, dtype=value.dtype, pin_memory=device.type == "cuda")
+        made[name] = near.copy_(value, non_blocking=True)
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return made
+
+
+def put(folder: Path, step: int, run: str, tensors: dict[str, Tensor]) -> None:
+    """Write a point whose tensors are in the processor's memory. Little of it holds Python up, so that it may be done beside a run."""
+    parts = as_safetensors(tensors)
+    checksum = hashlib.sha256()
+    for part in parts:
+        checksum.update(part)
+    held = {"step": step, "sha256": checksum.hexdigest(), "run": run}
+    replace_file(folder / POINT, json.dumps(held).encode("utf-8") + b"\n", *parts)
+
+
+def as_safetensors(tensors: dict[str, Tensor]) -> list[bytes | memoryview]:
+    """The parts of a safetensors file: its header, then each tensor where it lies, those of the widest numbers first."""
+    header: dict[str, object] = {}
+    parts, place = [], 0
+    for name, value in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
+        plain = value.contiguous().reshape(-1)
+        size = plain.numel() * plain.element_size()
+        header[name] = {"dtype": NAMES[value.dtype], "shape": list(value.shape), "data_offsets": [place, place + size]}
+        parts.append(memoryview(plain.view(torch.uint8).numpy()))
+        place += size
+    written = json.dumps(header).encode("utf-8")
+    written += b" " * (-len(written) % 8)
+    return [len(written).to_bytes(8, "little") + written, *parts]
+
+
+class PointWriter:
+    """Writes points in a thread of its own, one after the other, while the run goes on."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._failed: BaseException | None = None
+        self._copy: dict[str, Tensor] = {}
+
+    def begin(self, folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> None:
+        """Copy what the point is made of, and begin to write it."""
+        self.finish()  # the copy is still being written from
+        self._copy = copied(module, optimiser, self._copy)
+        self._thread = threading.Thread(target=self._write, args=(folder, step, _run(folder)), name="resume point")
+        self._thread.start()
+
+    def _write(self, folder: Path, step: int, run: str) -> None:
+        try:
+            put(folder, step, run, self._copy)
+        except BaseException as error:  # handed over to the run, whatever it is
+            self._failed = error
+
+    def finish(self) -> None:
+        """Wait until the last point is on the disk; what went wrong meanwhile is raised here."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        if self._failed is not None:
+            failed, self._failed = self._failed, None
+            raise failed
 
 
 def resume_stamp(folder: Path) -> bytes | None:
@@ -76,12 +149,12 @@ def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:
             raise ValueError(f"{name} is {tuple(found.shape)} there and {tuple(value.shape)} here")
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, *content: bytes | memoryview) -> None:
     """Put a file in place of another in one go."""
     fresh = path.with_name(path.name + ".new")
     try:
         with open(fresh, "wb") as file:
-            file.write(content)
+            file.writelines(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, path)

@@ -23,7 +23,7 @@ from explorer.records import TrainingStep
 from explorer.records.summary import Summarised, Summary, of_run
 from explorer.text.examples import example_rng, examples_of_step, step_rng
 from explorer.training import resume
-from explorer.training.device import autocast, compiled, forked, seeded, tensors
+from explorer.training.device import autocast, compiled, deterministic, forked, seeded, tensors
 from explorer.training.distillation import Teacher, loss_of
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import defer_sigint, memory_for
@@ -36,6 +36,7 @@ from explorer.training.schedules import lr_share
 from explorer.training.steps import line_of
 
 EVERY_SECONDS = 30.0
+GPU_SHARE = 0.05  # of the time, for checks, where a step takes so little of it
 Trained = TypeVar("Trained", bound=TrainableModel)
 Measure = Callable[[TrainableModel], Measured]
 
@@ -72,6 +73,8 @@ class Run(Summarised, Generic[Trained]):
         self.step, self._stopped, self._agreed, self._whole = 0, False, False, True
         self._stamp: bytes | None = None  # of the resume point that is this object's own
         self._saved, self._saved_at = -1, time.monotonic()
+        self._writer = resume.PointWriter()
+        self._began, self._spent = time.monotonic(), 0.0  # since when it trains, and the seconds of that for checks
         self._unwritten: list[str] = []
         self._lock: Lock | None = None
         self._batches: Iterator[Batch] | None = None
@@ -88,6 +91,8 @@ class Run(Summarised, Generic[Trained]):
         self._stopped = self._agreed = False
         with ExitStack() as until_the_end:
             self._begin(until_the_end)
+            until_the_end.enter_context(deterministic(self.model.device, self.plan.deterministic))
+            self._began, self._spent = time.monotonic(), 0.0
             self._batches = None
             if self.ahead:
                 coming = made_ahead(self.batch, self.step + 1, self.plan.steps)
@@ -98,8 +103,18 @@ class Run(Summarised, Generic[Trained]):
                     yield self._next()
             finally:
                 self.model.module.eval()
-                if self._writes and self._whole and self._saved != self.step:
+                self._end()
+
+    def _end(self) -> None:
+        """Keep the last step that was made, once the point before it is on the disk."""
+        try:
+            self._writer.finish()
+        finally:
+            if self._writes and self._whole:
+                assert self.folder is not None
+                if self._saved != self.step:
                     self._save()
+                self._stamp = resume.resume_stamp(self.folder)
 
     @property
     def _over(self) -> bool:
@@ -148,10 +163,22 @@ class Run(Summarised, Generic[Trained]):
 
     def _measured(self, made: TrainingStep) -> TrainingStep:
         """The step with what the model does on held-out text, where a check is due."""
-        if self.measure is None or made.step not in self.plan.checked or not self.processes.main:
+        if self.measure is None or not self._is_checked(made.step) or not self.processes.main:
             return made
+        begin = time.monotonic()
         found = self.measure(self.model)
+        self._spent += time.monotonic() - begin
         return replace(made, metrics=found.metrics, samples=found.samples, probes=found.probes)
+
+    def _is_checked(self, step: int) -> bool:
+        """Whether the model is measured after this step: where it is planned, as long as checks take no more than their share of time.
+
+        The first and the last one and those of snapshots are never left out.
+        """
+        share = self.plan.check_share or (GPU_SHARE if self.model.device.type == "cuda" else 1.0)
+        if step not in self.plan.checked or step in (self.plan.checked[0], self.plan.steps, *self.plan.kept):
+            return step in self.plan.checked
+        return self._spent <= share * (time.monotonic() - self._began)
 
     def _mask_rate(self, step: int) -> float | None:
         """The share of tokens that is hidden at a step."""
@@ -220,8 +247,11 @@ class Run(Summarised, Generic[Trained]):
         finally:  # a step that was made is written down, now or with the next one
             self._unwritten.append(line_of(made))
         self._write_down()
-        if time.monotonic() - self._saved_at >= EVERY_SECONDS or made.step == self.plan.steps:
+        if made.step == self.plan.steps:
             self._save()
+        elif time.monotonic() - self._saved_at >= EVERY_SECONDS:
+            self._writer.begin(self.folder, self.step, self.model.module, self.optimiser)
+            self._saved, self._saved_at = self.step, time.monotonic()
         return made
 
     def _write_down(self) -> None:
@@ -246,6 +276,7 @@ class Run(Summarised, Generic[Trained]):
     def _save(self) -> None:
         assert self.folder is not None
         self._write_down()  # first, so that no step before the point is missing in the list
+        self._writer.finish()
         resume.write(self.folder, self.step, self.model.module, self.optimiser)
         self._stamp = resume.resume_stamp(self.folder)
         if self.step == self.plan.steps:

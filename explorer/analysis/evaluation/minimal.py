@@ -14,12 +14,12 @@ from explorer.analysis.evaluation.batches import judged, logp_at, sheet_of
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError
 from explorer.microworld.derived.minimal import PHENOMENA, minimal_pairs
-from explorer.microworld.derived.opposed import MinimalPair
+from explorer.microworld.derived.opposed import ContrastPair
 from explorer.models.transformer import TransformerModel
 from explorer.records import MinimalScores
 
 Cut = tuple[list[int], int, int]  # the ids of a text, and where the tokens of the choice begin and end
-Asked = Sequence[tuple[MinimalPair, int, int]]
+Asked = Sequence[tuple[ContrastPair, int, int]]
 
 
 def minimal_scores(
@@ -56,23 +56,23 @@ def translates(model: TransformerModel) -> bool:
     return model.family == "encoder-decoder" and known.mask is None and not known.sentinels
 
 
-def preferences(model: TransformerModel, pairs: Sequence[MinimalPair]) -> np.ndarray:
+def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.ndarray:
     """The log-probability of each choice in each text of each pair: [pair, text, choice]."""
-    ask = {"encoder": filled, "decoder": continued, "encoder-decoder": written}.get(model.family)
+    ask = {"encoder": logp_filled, "decoder": logp_continued, "encoder-decoder": logp_written}.get(model.family)
     if ask is None:
         raise ChoiceError(f"{model.name} has no words to choose from, so it cannot be asked. Take a masked or a causal model.")
     asked = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
     return ask(model, asked).reshape(-1, 2, 2)
 
 
-def filled(model: TransformerModel, asked: Asked) -> np.ndarray:
+def logp_filled(model: TransformerModel, asked: Asked) -> np.ndarray:
     """Log P of the tokens of a choice when all of them are hidden, each by one mask."""
     mask = model.tokenizer.vocabulary.mask
     if mask is None:
         raise ChoiceError(f"{model.name} has no mask, so it cannot fill a place in a text. Take a masked model.")
     rows, where, answers = [], [], []
     for pair, which, choice in asked:
-        ids, first, last = cut(model, pair, which, choice)
+        ids, first, last = place_of(model, pair, which, choice)
         answers.append(ids[first:last])
         rows.append([*ids[:first], *[mask] * (last - first), *ids[last:]])
         where.append(range(first, last))
@@ -85,7 +85,7 @@ def filled(model: TransformerModel, asked: Asked) -> np.ndarray:
     return np.add.reduceat(found, np.cumsum([0, *map(len, answers)])[:-1])
 
 
-def continued(model: TransformerModel, asked: Asked) -> np.ndarray:
+def logp_continued(model: TransformerModel, asked: Asked) -> np.ndarray:
     """Log P of the choice and of all that comes after it; what comes before is the same for both choices."""
     ends = edge(model.tokenizer)
     rows = [[*ends, *model.tokenizer.core.encode(pair.text(n, c), add_special_tokens=False).ids, *ends] for pair, n, c in asked]
@@ -94,20 +94,20 @@ def continued(model: TransformerModel, asked: Asked) -> np.ndarray:
     return np.add.reduceat(logp, np.cumsum([0, *(len(row) - 1 for row in rows)])[:-1])
 
 
-def written(model: TransformerModel, asked: Asked) -> np.ndarray:
+def logp_written(model: TransformerModel, asked: Asked) -> np.ndarray:
     """Log P of what should be written: a translation, the whole text, or what a sentinel stands for."""
-    read, write = zip(*(exercise(model, *one) for one in asked), strict=True)
+    read, write = zip(*(read_and_write(model, *one) for one in asked), strict=True)
     answers = sheet_of(write)
     logp, _ = judged(model, sheet_of(read), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *map(len, write)])[:-1])
 
 
-def exercise(model: TransformerModel, pair: MinimalPair, which: int, choice: int) -> tuple[list[int], list[int]]:
+def read_and_write(model: TransformerModel, pair: ContrastPair, which: int, choice: int) -> tuple[list[int], list[int]]:
     """What an encoder-decoder reads and what it should write, in tokens."""
     known, encode = model.tokenizer.vocabulary, model.tokenizer.core.encode
     if pair.sources:
         return list(encode(pair.sources[which]).ids), list(encode(pair.text(which, choice)).ids)
-    ids, first, last = cut(model, pair, which, choice)
+    ids, first, last = place_of(model, pair, which, choice)
     if known.sentinels and known.mask is None and known.end is not None:
         return [*ids[:first], known.sentinels[0], *ids[last:]], [known.sentinels[0], *ids[first:last], known.end]
     if known.mask is None or known.sentinels:
@@ -115,7 +115,7 @@ def exercise(model: TransformerModel, pair: MinimalPair, which: int, choice: int
     return [*ids[:first], known.mask, *ids[last:]], ids
 
 
-def cut(model: TransformerModel, pair: MinimalPair, which: int, choice: int) -> Cut:
+def place_of(model: TransformerModel, pair: ContrastPair, which: int, choice: int) -> Cut:
     """A text with one of its choices, in tokens, and where the choice is."""
     begin = len(pair.story) + len(pair.before[which])
     end = begin + len(pair.choices[choice])

@@ -13,12 +13,12 @@ from explorer.errors import unknown
 from explorer.microworld.derived.minimal_french import gendered
 from explorer.microworld.derived.minimal_reasons import reasons_of
 from explorer.microworld.derived.minimal_words import agreement, deeds, negation, senses
-from explorer.microworld.derived.opposed import WORLD, MinimalPair
+from explorer.microworld.derived.opposed import WORLD, ContrastPair
 from explorer.microworld.derived.stage import Stage
 from explorer.microworld.telling import stories
 
 
-def minimal_pairs(phenomenon: str, count: int, seed: int, split: str = "test", *, inside: bool = False) -> list[MinimalPair]:
+def minimal_pairs(phenomenon: str, count: int, seed: int, split: str = "test", *, inside: bool = False) -> list[ContrastPair]:
     """`count` minimal pairs of a phenomenon; `inside` puts the first sentences of a story before both texts.
 
     >>> pair = minimal_pairs("reason", 1, seed=1)[0]
@@ -40,7 +40,7 @@ def minimal_pairs(phenomenon: str, count: int, seed: int, split: str = "test", *
 class Phenomenon:
     """How its pairs are made, and the trivial rule beside which a model is shown."""
 
-    make: Callable[[Stage, int, str], list[MinimalPair]]
+    make: Callable[[Stage, int, str], list[ContrastPair]]
     rule: str
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from explorer.microworld.derived.opposed import MinimalPair, shuffled
+from explorer.microworld.derived.opposed import ContrastPair, shuffled
 from explorer.microworld.derived.stage import Stage
 from explorer.microworld.translation.adverbs import BECAUSE
 from explorer.microworld.translation.drawing import nouns
@@ -18,9 +18,9 @@ Row = tuple[str, Noun, Noun, Adjective, Adjective]
 KEPT = ("validation", "test")  # both sentences are in one of these, so that training has met neither
 
 
-def gendered(stage: Stage, count: int, split: str) -> list[MinimalPair]:
+def gendered(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """One English sentence twice, with a reason of the first noun and of the second; the two nouns differ in gender in French."""
-    found: list[MinimalPair] = []
+    found: list[ContrastPair] = []
     for row in shuffled(stage, [row for row in rows() if row[1].gender != row[2].gender]):
         if len(found) == count:
             break
@@ -52,7 +52,7 @@ def told(row: Row, which: int, gender: str) -> Joined:
     return Joined(begin, BECAUSE, Clause(Pronoun(3, False, gender, True), tense="past", tail=(Predicate(said[which], "too"),)))
 
 
-def _pair(row: Row, sources: tuple[str, str]) -> MinimalPair:
+def _pair(row: Row, sources: tuple[str, str]) -> ContrastPair:
     genders = (row[1].gender, row[2].gender)
     targets = tuple((translate(told(row, n, genders[0])).french, translate(told(row, n, genders[1])).french) for n in (0, 1))
-    return MinimalPair("il or elle", row[0], ("", ""), ("", ""), genders, sources=sources, targets=targets)
+    return ContrastPair("il or elle", row[0], ("", ""), ("", ""), genders, sources=sources, targets=targets)

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 
 from explorer.microworld.apart import REASONS, is_apart
-from explorer.microworld.derived.opposed import MinimalPair, opposed, shuffled, words_of
+from explorer.microworld.derived.opposed import ContrastPair, opposed, shuffled, words_of
 from explorer.microworld.derived.stage import Stage
 
 ACTS = {
@@ -26,7 +26,7 @@ LECTURES = (
 )  # fmt: skip
 
 
-def reasons_of(stage: Stage, count: int, split: str) -> list[MinimalPair]:
+def reasons_of(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """The lectures' own two pairs, then one family after the other; fewer than `count` where no more are kept for the split."""
     found = [_lecture(*words) for words in LECTURES] if split == "test" else []
     rows = [shuffled(stage, held(family, split)) for family in REASONS]
@@ -49,11 +49,11 @@ def held(family: str, split: str) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def _reason(family: str, words: tuple[str, ...], frame: str, act: str) -> MinimalPair:
+def _reason(family: str, words: tuple[str, ...], frame: str, act: str) -> ContrastPair:
     x, y, *said = words
     texts = [frame.format(x=x, y=y, v=act, z="␣", r=one) for one in said]
     return opposed("reason", family, texts, (x, y), rule=int("{y}" in frame.split("{z}")[0]))
 
 
-def _lecture(family: str, act: str, words: tuple[str, ...]) -> MinimalPair:
+def _lecture(family: str, act: str, words: tuple[str, ...]) -> ContrastPair:
     return replace(_reason(family, words, FRAMES[0], act), lecture=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from explorer.microworld.apart import OPPOSITES, is_apart
-from explorer.microworld.derived.opposed import MinimalPair, opposed, shuffled, words_of
+from explorer.microworld.derived.opposed import ContrastPair, opposed, shuffled, words_of
 from explorer.microworld.derived.stage import Stage
 from explorer.microworld.forms import article
 
@@ -30,7 +30,7 @@ DEEDS = (  # with the first verb the second person is meant, with the second the
 )
 
 
-def agreement(stage: Stage, count: int, split: str) -> list[MinimalPair]:
+def agreement(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """*The dog beside the trees was*, *the dogs beside the trees were*: one of the two stands past a noun of the other number."""
     subjects, states = words_of("subject"), words_of("state")
     rows = [(x, n, r) for x in subjects for r in states if is_apart(x.lemma, r.lemma, split) for n in subjects if n is not x]
@@ -42,7 +42,7 @@ def agreement(stage: Stage, count: int, split: str) -> list[MinimalPair]:
     return made
 
 
-def negation(stage: Stage, count: int, split: str) -> list[MinimalPair]:
+def negation(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """*The door wasn't open: it was closed*, *the door was open: it was open*."""
     rows = [
         (noun.lemma, one, other)
@@ -58,7 +58,7 @@ def negation(stage: Stage, count: int, split: str) -> list[MinimalPair]:
     return made
 
 
-def senses(stage: Stage, count: int, split: str) -> list[MinimalPair]:
+def senses(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """One word of several senses after two words, of which each calls for another sense."""
     rows = [(word, a, b) for word, (_, first, second, _) in SENSES.items() for a in first for b in second]
     made = []
@@ -70,7 +70,7 @@ def senses(stage: Stage, count: int, split: str) -> list[MinimalPair]:
     return made
 
 
-def deeds(stage: Stage, count: int, split: str) -> list[MinimalPair]:
+def deeds(stage: Stage, count: int, split: str) -> list[ContrastPair]:
     """*Anna followed Ben: Ben was in front*, *Anna led Ben: Anna was*."""
     made = []
     for number in range(count):

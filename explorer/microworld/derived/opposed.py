@@ -14,7 +14,7 @@ WORLD = "1.1"  # the first version that keeps the words of minimal pairs apart
 
 
 @dataclass(frozen=True, slots=True)
-class MinimalPair:
+class ContrastPair:
     """Two texts with an open place each: `before[n]`, then one of the `choices`, then `after[n]`; `choices[n]` is right in text n."""
 
     phenomenon: str
@@ -35,10 +35,10 @@ class MinimalPair:
         return f"{self.story}{self.before[which]}{self.choices[choice]}{self.after[which]}"
 
 
-def opposed(phenomenon: str, kind: str, texts: Sequence[str], choices: tuple[str, str], rule: int = 1) -> MinimalPair:
+def opposed(phenomenon: str, kind: str, texts: Sequence[str], choices: tuple[str, str], rule: int = 1) -> ContrastPair:
     """A minimal pair from two texts with a ␣ at their open place; `rule` is the choice of who looks only at what is the same."""
     (first, end), (second, close) = (text.split("␣") for text in texts)
-    return MinimalPair(phenomenon, kind, (first, second), (end, close), choices, (rule, rule))
+    return ContrastPair(phenomenon, kind, (first, second), (end, close), choices, (rule, rule))
 
 
 def shuffled(stage: Stage, rows: Sequence[T]) -> list[T]:

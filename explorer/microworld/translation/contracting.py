@@ -23,9 +23,10 @@ CURLY = "\u2019"
 
 def short_form(first: str, second: str, after: str) -> str:
     """The short form of two words; "" where there is none, as before a full stop (*yes, it is.*)."""
-    low, next_ = first.lower(), second.lower()
-    made = NOT.get(low, "") if next_ == "not" else JOINED.get((low, next_), "")
-    if next_ == "cannot" or (made and next_ != "not" and (not after[:1].isalpha() or after.lower() == "not")):
+    low, then = first.lower(), second.lower()
+    made = NOT.get(low, "") if then == "not" else JOINED.get((low, then), "")
+    ends = not after[:1].isalpha() or (after.lower() == "not" and then in NOT)
+    if then != "not" and ends:
         return ""
     return made[:1].upper() + made[1:] if first[:1].isupper() else made
 

@@ -44,7 +44,9 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
     `seed` draws others. `how` is "full" (every weight moves), "last-2" (the last two layers and the output layer), "frozen" (the
     output layer alone), "lora" (low-rank adapters of `rank`) or "scratch" (the same shape with new weights); where nothing is said
     it is full for Transformers and frozen for ELMo and word vectors. A decoder with `lm_weight` λ minimises L3 = L2 + λ·L1.
-    `folder` keeps the run and takes it up again. `options` are parts of the plan: batch, rate, schedule, checks, …
+    `folder` keeps the run and takes it up again. `options` are parts of the plan: batch, rate, schedule, checks, …; `pool` ("mean",
+    "first", "last") is the state that stands for a text, `head` ("crf", "spans", "attentive spans") what answers a task about words.
+    `run.report` says how many texts were learned from, and which were too long.
     >>> run = ex.finetune("bert", task="sentiment", examples=24, steps=2, checks=0, snapshots=0)
     >>> [step.step for step in run], run.model.classify("Anna was happy.")[0] in run.model.output.labels
     ([1, 2], True)
@@ -82,7 +84,8 @@ def _source(model: object, held: Sequence[Labelled], device: str) -> TrainableMo
     if not isinstance(found, TrainableModel):
         raise ChoiceError(
             f"finetune takes a model of ours, for example 'bert' or ex.load(…); this is {type(found).__name__}. "
-            "A folder of Hugging Face's opens as ours with ex.load(folder, native=True) where there is a twin."
+            "A folder of Hugging Face's opens as ours with ex.load(folder, native=True) where there is a twin; any other model can be "
+            "probed layer by layer with ex.training.probe_layers(model, task)."
         )
     found.module.to(pick_device(device))
     return found

@@ -46,7 +46,7 @@ def task_inputs(model: Model, tasks: Sequence[str] = TASKS) -> TaskInputs:
             reads.append(read_positions(output, row, one))
             outputs.append(_said(output))
             answers.append(" ".join(one.tags) or one.label)
-    return TaskInputs(str(body.name), *map(tuple, (names, tokens, parts, reads, outputs, answers)))
+    return TaskInputs(str(body.name), tuple(names), tuple(tokens), tuple(parts), tuple(reads), tuple(outputs), tuple(answers))
 
 
 def _rows(body: TrainableModel, output: OutputConfig, one: Labelled) -> list[TaskRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from explorer.errors import ChoiceError, unknown
 from explorer.training.plan import Plan
@@ -46,6 +46,8 @@ class FinetunePlan:
     optimiser: str = "adamw"
     objective: str = "fine-tuning"
     corpus: dict[str, Any] = field(default_factory=dict)
+    check_share: ClassVar[float | None] = None  # every check that is planned is made
+    deterministic: ClassVar[bool] = False
 
     kept = Plan.kept
     checked = Plan.checked

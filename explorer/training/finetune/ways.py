@@ -84,12 +84,12 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
         f"; λ = {lm_weight:g}" if lm_weight else ""
     )
-    columns = [
-        np.array([getattr(one, name) for one in found]) for name in ("moved", "weights", "loss", "lm_loss", "score", "seconds")
-    ]
     return FinetuneWays(
-        str(body.name), task, first.metric, tuple(named), *columns, first.blind, first.texts, first.gold,
-        tuple(one.answers for one in found), note,
+        str(body.name), task, first.metric, tuple(named),
+        moved=np.array([one.moved for one in found]), weights=np.array([one.weights for one in found]),
+        loss=np.array([one.loss for one in found]), lm_loss=np.array([one.lm_loss for one in found]),
+        scores=np.array([one.score for one in found]), seconds=np.array([one.seconds for one in found]),
+        blind=first.blind, texts=first.texts, gold=first.gold, answers=tuple(one.answers for one in found), note=note,
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ STATIONS = {
         Station(
             "softmax",
             "softmax",
-            "Each row becomes weights that sum to 1",
+            "Each row becomes weights with sum 1",
             "α_ij = e^s_ij / Σ_m e^s_im",
             "weights = np.exp(scores) / np.exp(scores).sum(1)",
             "Each row separately: e to the power of a score is positive, and divided by the sum of its row it becomes a weight.",
@@ -139,7 +139,7 @@ STATIONS = {
             "Values flow along the weights",
             "z_i = Σ_j α_ij v_j",
             "z = weights @ v",
-            "The values of all tokens are multiplied by their weights and added up. Drag a weight up or down to see the sum follow.",
+            "The values of all tokens are multiplied by their weights and added up. Drag a weight up or down, or move its slider, and the sum follows.",
             "You may conclude what this head carries to a token. You may not conclude that later layers use it.",
             1400,
         ),

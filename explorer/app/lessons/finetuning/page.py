@@ -15,32 +15,34 @@ from explorer.views import VIEWS
 
 
 def inputs() -> None:
-    """What is read for each task."""
+    """What the model reads for each task, and that it reads no [MASK]."""
+    read(lab.inputs(name))
     web.show(VIEWS["task-inputs"], lab.inputs(name))
-    predict(
-        lesson.mask_question(*lab.hidden()),
-        "guess.mask",
-        lambda: st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab"),
-    )
+    predict(lesson.mask_question(*lab.hidden()), "guess.mask", to_the_lab)
 
 
-def labels() -> None:
-    """The score by the number of labels, after a guess."""
+def to_the_lab() -> None:
+    """Where 80/10/10 is shown."""
+    st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab")
+
+
+def show_curves() -> None:
+    """The score by the number of labels, and all tasks at one number of labels."""
+    web.show(VIEWS["labels"], recorded.call("labels"))
+    web.show(VIEWS["label-gains"], recorded.call("labels"))
+
+
+def few_labels() -> None:
+    """The score by the number of labels, pre-trained and from scratch."""
     if recorded.there("labels"):
-        curves = recorded.call("labels")
-
-        def show_curves() -> None:
-            web.show(VIEWS["labels"], curves)
-            web.show(VIEWS["label-gains"], curves)
-
-        predict(lesson.label_question(made(curves)), "guess.labels", show_curves)
+        predict(lesson.label_question(made(recorded.call("labels"))), "guess.labels", show_curves)
     else:
         st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
 
 
-def chosen() -> tuple[str, dict[str, Any]]:
-    """The task, and how long and on what the model learns."""
+def wanted() -> tuple[str, dict[str, Any]]:
+    """The task, and how it is learned, as the visitor chose."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         task = one_of("Task", lab.TASKS, "task.tuned", lab.FIRST)
         examples = st.select_slider(
@@ -52,41 +54,71 @@ def chosen() -> tuple[str, dict[str, Any]]:
         if opened(name).family == "decoder":
             weight = st.select_slider("λ", (0.0, 0.25, 0.5, 1.0), 0.0, key="lambda.tuned", bind="query-params", width=150)
             options |= {"lm_weight": weight} if weight else {}
+    st.caption("The tasks called *new words* test words that no label names: only pre-training can have taught them.")
     return task, options
 
 
-def tune() -> None:
-    """Fine-tune it yourself, in several ways."""
-    task, options = chosen()
-    st.caption("The tasks called *new words* test words that no label names: only pre-training can have taught them.")
-    first = ["full", "frozen", "scratch"]
-    how = st.pills("Ways", list(lesson.WAY_NOTES), selection_mode="multi", default=first, key="ways.tuned", bind="query-params")
-    st.caption(lab.notes(tuple(how)))
-    run = lab.ways(name, task, tuple(how), options)
+def live() -> None:
+    """Several ways to fine-tune, trained now."""
+    task, options = wanted()
+    how = tuple(st.pills("Ways", list(lesson.WAY_NOTES), selection_mode="multi", default=lab.USUAL, key="ways.tuned"))
+    st.caption(lab.notes(how))
+    run = lab.ways(name, task, how, options)
     pressed = st.button("Train", type="primary", disabled=not how, key="train.tuned")
-    if how and (pressed or lab.known(run)):
-        found = lab.trained(run, "Fine-tuning")
-
-        def show_ways() -> None:
-            web.show(VIEWS["finetune-ways"], run)
-            web.show(VIEWS["finetune-losses"], run)
-            st.markdown(lesson.answers_table(found))
-
-        predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways)
-    else:
+    if not how or not (pressed or lab.known(run)):
         st.caption("Press Train: a few seconds for each way. Then guess which one answers new texts best, before you look.")
+        return
+    found = lab.trained(run, "Fine-tuning")
+
+    def show_ways() -> None:
+        """The scores, the losses and the answers."""
+        web.show(VIEWS["finetune-ways"], run)
+        web.show(VIEWS["finetune-losses"], run)
+        st.markdown(lesson.answers_table(found))
+
+    predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways)
 
 
 def rates() -> None:
     """How fast each way should learn."""
+    st.markdown(
+        "The fewer weights move, the larger the steps that they can take. The best rate of each way is what this page uses."
+    )
     web.show(VIEWS["curves"], recorded.call("finetuning-rates"), key="rates")
 
 
+def inside() -> None:
+    """What fine-tuning changed inside the model, and its errors."""
+    st.markdown("BERT learns sentiment from 100 sentences. What changed inside it for one sentence, and what does it confuse?")
+    text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
+    feel = lab.tuned("bert", "sentiment", 100, 60)
+    if st.button("Train", type="primary", key="inside.tuned") or lab.known(feel):
+        lab.trained(feel, "Learning sentiment")
+        for view, call in lab.changes(feel, text).items():
+            read(call)
+            web.show(VIEWS[view], call)
+
+
+def spans() -> None:
+    """Every span of a text."""
+    st.markdown(
+        "Here the answer is a span of the text. Span $i \\ldots j$ has the score $s_i + e_j$ (a summary $g_{ij}$ may be added), for all "
+        "$T(T+1)/2$ spans."
+    )
+    with st.container(horizontal=True):
+        question = st.text_input("A question", lesson.QUESTION, key="question.tuned", bind="query-params", width=300)
+        story = st.text_input("And its text", lesson.STORY, key="story.tuned", bind="query-params", width=620)
+    ask = lab.tuned("bert", "questions", 200, 120)
+    if st.button("Train BERT on questions", type="primary", key="spans.tuned") or lab.known(ask):
+        lab.trained(ask, "Learning questions")
+        read(lab.spans(ask, question, story))
+        web.show(VIEWS["span-table"], lab.spans(ask, question, story))
+
+
 def glue() -> None:
-    """MiniGLUE, and the lecture's GLUE."""
+    """MiniGLUE beside the lecture's table."""
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
-    with st.expander("The lecture's GLUE"):
-        st.markdown(lesson.glue())
+    st.markdown(lesson.glue())
     st.caption(
         "MNLI-m, QNLI, SST-2 and RTE are accuracy, QQP and MRPC F1, CoLA Matthews' correlation, STS-B Spearman's. Only the order can be "
         "compared with ours: these models had thousands of times as many weights and labels. Measure again: `explorer miniglue`."
@@ -99,22 +131,24 @@ page = LessonPage(
     "it reads a state of the model and gives a score for each answer. All weights may go on learning, or only some of them. A decoder may "
     "also go on predicting the next token of the task's texts, weighed by $\\lambda$.",
     (
-        r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m)",
-        r"P = \mathrm{softmax}(h_l^m W_y)",
+        r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m)", r"P = \mathrm{softmax}(h_l^m W_y)",
         r"\mathcal L_3 = \mathcal L_2 + \lambda\,\mathcal L_1",
     ),
-)
+)  # fmt: skip
 with page.bar:
     name = one_of("Model", lab.shelf(), "tuned", "gpt2")
-asked = read(lab.inputs(name))
-
 page.parts(
     PagePart("What is read for each task", inputs, "Inputs"),
-    PagePart("How many labels?", labels, "Labels"),
-    PagePart("Fine-tune it yourself", tune, "Train one"),
+    PagePart("How many labels?", few_labels, "Labels"),
+    PagePart("Fine-tune it yourself", live, "Train"),
     *((PagePart("How fast should each way learn?", rates, "Rates"),) if recorded.there("finetuning-rates") else ()),
-    PagePart("What changed inside", lab.before_and_after, "Before and after"),
-    PagePart("Every span of a text", lab.spans, "Spans"),
+    PagePart("Before and after", inside, "Inside"),
+    PagePart("Every span of a text", spans, "Spans"),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE"),) if recorded.there("miniglue") else ()),
-    asking(lambda: lesson.exercises(asked, opened(name).width), "finetuning.exercise", lesson.DECK, lesson.NOTATION),
+    asking(
+        lambda: lesson.exercises(made(lab.inputs(name)), opened(name).width),
+        "finetuning.exercise",
+        lesson.DECK,
+        lesson.NOTATION,
+    ),
 )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from explorer.app import hosted, web
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, read, stamp_of
-from explorer.app.lessons.finetuning import questions as lesson
+from explorer.app.controls import made, model_of, stamp_of
 from explorer.app.lessons.finetuning.questions import WAY_NOTES
 from explorer.errors import ExplorerError
 from explorer.microworld import texts
@@ -18,11 +17,11 @@ from explorer.models.store import models
 from explorer.models.task_rows import task_row
 from explorer.records import Corruption
 from explorer.training.finetune.ways import compare_ways, finetuned_model
-from explorer.views import VIEWS
 
 READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
 FIRST = "new words: kind"  # texts of a few tokens, so that a way takes seconds; its test names no labelled word
 TASKS = (FIRST, "new words: feeling", "new words: gender", "sentiment", "topic", "acceptability", "entailment", "entities")
+USUAL = ("full", "frozen", "scratch")
 ASKED = 120  # new texts whose answers are counted
 MASKED, SEED = 24, 5  # texts that are hidden and counted
 CHANGED = ("before-after", "states-moved")  # views of what fine-tuning changed
@@ -55,7 +54,7 @@ def known(call: Call) -> bool:
 
 def trained(call: Call, doing: str) -> Any:
     """What a call that trains makes, kept for every visitor; while it trains there is a bar."""
-    runs = {"training.compare_ways": compare_ways, "training.finetuned_model": finetuned_model}
+    runs: dict[str, Callable[..., Any]] = {"training.compare_ways": compare_ways, "training.finetuned_model": finetuned_model}
     bar = st.progress(0.0, doing)
 
     def train() -> Any:
@@ -65,8 +64,7 @@ def trained(call: Call, doing: str) -> Any:
         )
 
     try:
-        with hosted.turn():
-            return kept((call.text, stamp_of(call)), train)
+        return kept((call.text, stamp_of(call)), train)
     except ExplorerError as error:
         st.warning(str(error))
         st.stop()
@@ -89,36 +87,12 @@ def notes(how: tuple[str, ...]) -> str:
     return "; ".join(f"*{way}*: {WAY_NOTES[way]}" for way in how if way in WAY_NOTES)
 
 
-def before_and_after() -> None:
-    """What learning sentiment changed inside BERT for one sentence, and its errors on new texts."""
-    st.markdown("BERT is fine-tuned on sentiment: what changed inside it for one sentence, and which answers are wrong?")
-    text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
-    feel = tuned("bert", "sentiment", 100, 60)
-    if not (st.button("Train", key="feel.tuned") or known(feel)):
-        st.caption("Press Train: it takes a few seconds.")
-        return
-    trained(feel, "Learning sentiment")
+def changes(feel: Call, text: str) -> dict[str, Call]:
+    """What fine-tuning changed inside the model for one sentence, and its errors on new texts: views with their calls."""
     change = Call("training.before_after", model_of("bert"), feel, text)
-    said = Call("training.answers", feel, task="sentiment", examples=ASKED)
-    for view, call in ({name: change for name in CHANGED} | {"confusion": said}).items():
-        read(call)
-        web.show(VIEWS[view], call)
+    return {name: change for name in CHANGED} | {"confusion": Call("training.answers", feel, task="sentiment", examples=ASKED)}
 
 
-def spans() -> None:
-    """Every span of a text as an answer to a question."""
-    st.markdown(
-        "BERT is fine-tuned on questions whose answer is a span of the text. Span $i \\ldots j$ has the score $s_i + e_j$ (a summary "
-        "$g_{ij}$ may be added), for all $T(T+1)/2$ spans."
-    )
-    with st.container(horizontal=True):
-        question = st.text_input("A question", lesson.QUESTION, key="question.tuned", bind="query-params", width=300)
-        story = st.text_input("And its text", lesson.STORY, key="story.tuned", bind="query-params", width=620)
-    ask = tuned("bert", "questions", 200, 120)
-    if not (st.button("Train", key="ask.tuned") or known(ask)):
-        st.caption("Press Train: it takes some seconds.")
-        return
-    trained(ask, "Learning questions")
-    call = Call("analysis.span_table", ask, (question, story))
-    read(call)
-    web.show(VIEWS["span-table"], call)
+def spans(ask: Call, question: str, story: str) -> Call:
+    """The call that scores every span of a text as the answer."""
+    return Call("analysis.span_table", ask, (question, story))

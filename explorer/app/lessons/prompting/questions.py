@@ -114,9 +114,11 @@ def shots_question(measured: Mapping[str, Curves], model: str) -> Exercise:
         f"We put 1, 2, 4 or 6 solved examples before the text. On how many of {count} tasks does {model} then answer better than without "
         "any, by more than chance (95 % intervals apart)?"
     )
-    why = (
-        f"They help on: {', '.join(helped) or 'no task'}. A model this small continues stories; it hardly ever read a question."
-    )
+    other = {
+        name: few_above_zero(curves).get(f"{model}, prompted and calibrated", "nowhere") for name, curves in measured.items()
+    }
+    after = ", ".join(f"{name} (with {where})" for name, where in other.items() if where != "nowhere")
+    why = f"They help on: {', '.join(helped) or 'no task'}; once calibrated on: {after or 'no task'}. A model this small continues stories; it hardly ever read a question."
     return Exercise(asked, answer, why, options)
 
 

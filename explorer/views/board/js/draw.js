@@ -232,7 +232,7 @@ export class Painter {
     for (let j = 0; j < head.m; j++) {
       const share = head.alpha[i * head.m + j], y = v.y + (v.h / v.r) * (j + 0.5);
       if (!(share > 0.02)) continue;
-      const x0 = v.x + v.w + 2, x1 = z.x + z.w + 2, far = 12 + 10 * share;
+      const x0 = v.x + v.w + 2, x1 = z.x + z.w + 2, far = Math.min(12 + 10 * share, s.layout.wide - x1 - 2);
       g.globalAlpha = 0.75;
       g.lineWidth = Math.max(0.7, share * 9);
       g.setLineDash([2000 * t, 4000]);

@@ -1,0 +1,301 @@
+"""One GPU in ten minutes: does everything run on it, how fast, how near its peak, and beside the Trainer. One Markdown table a part.
+
+    python benchmarks/gpu.py              # on a machine with a GPU
+    python benchmarks/gpu.py --pretend    # the same parts on a pretended GPU, small: whether they run, not how fast
+
+Each part has its own limit of time: what does not fit is left out aloud, and the next part begins. Without a GPU it pretends.
+"""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+import torch
+import training as bench
+
+import explorer as ex
+from explorer.microworld import stories
+from explorer.microworld.translation import pairs
+from explorer.models.presets import PRESETS
+from explorer.text.examples import Translation
+from explorer.training import resume
+from explorer.training.run import Run
+
+NEURAL = tuple(name for name in PRESETS if name != "ngram")
+Rows = Iterator[tuple[object, ...]]
+
+
+@dataclass
+class Bench:
+    """What is asked of this device: a pretended one is asked for little."""
+
+    pretend: bool
+
+    @property
+    def few(self) -> int:
+        return 3 if self.pretend else 20
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        return ("bert", "gpt2", "bart", "electra") if self.pretend else NEURAL
+
+    def begun(self, name: str, device: str = "cuda", **changes: Any) -> Run:
+        count = 40 if self.pretend else 2000
+        texts = (
+            [Translation(p.english, p.french) for p in pairs(count, 1)] if name == "transformer" else list(stories(count, 1))
+        )
+        settings: dict[str, Any] = {
+            "steps": self.few,
+            "batch": 4 if self.pretend else 32,
+            "checks": 0,
+            "snapshots": 0,
+            "seed": 5,
+        }
+        settings |= {"precision": "float32"} | changes
+        own = {} if PRESETS[name].teacher else {"pieces": 600}
+        return ex.fit(name, corpus=texts, device=device, **own, **settings)  # type: ignore[return-value]
+
+
+def curve(run: Run) -> list[float]:
+    return [sum(step.losses.values()) for step in run]
+
+
+def versions(at: Bench) -> Rows:
+    """Which device this is."""
+    yield "torch", torch.__version__
+    yield "CUDA", torch.version.cuda or "none"
+    yield "device", "pretended" if at.pretend else torch.cuda.get_device_name()
+    if not at.pretend:
+        yield "memory, GB", round(torch.cuda.get_device_properties(0).total_memory / 1e9)
+
+
+def presets(at: Bench) -> Rows:
+    """Every preset in both precisions: its curve beside that of the processor (float32), and how often a step waits for the device."""
+    for name in at.presets:
+        expected = curve(at.begun(name, "cpu"))
+        for precision in ("float32", "bfloat16"):
+            with counted(at) as waits:
+                found = curve(at.begun(name, precision=precision))
+            gap = max(abs(a - b) / abs(b) for a, b in zip(found, expected, strict=True))
+            yield name, precision, f"{gap:.1e}", f"{waits() / len(found):.1f}"
+
+
+class counted:  # noqa: N801  a context manager
+    """How often Python waited for the device meanwhile."""
+
+    def __init__(self, at: Bench) -> None:
+        self.at, self.stack = at, ExitStack()
+
+    def __enter__(self) -> Callable[[], int]:
+        if self.at.pretend:
+            from pretended import LOG
+
+            LOG.waits.clear()
+            return lambda: LOG.waits.total()
+        import warnings
+
+        heard = self.stack.enter_context(warnings.catch_warnings(record=True))
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        self.stack.callback(torch.cuda.set_sync_debug_mode, "default")
+        return lambda: sum("synchroniz" in str(one.message) for one in heard)
+
+    def __exit__(self, *_: object) -> None:
+        self.stack.close()
+
+
+def asked(at: Bench) -> Rows:
+    """What is asked of models: the same answer as on the processor."""
+    text = "The dog ran home because it was tired."
+    questions: dict[str, Callable[[str], Any]] = {
+        "trace": lambda device: torch.tensor(ex.trace(ex.load("bert", device=device), text).attention[0].weights),
+        "visibility": lambda device: torch.tensor(ex.visibility(ex.load("bert", device=device), text).moved),
+        "both halves of ELMo": lambda device: torch.tensor(
+            ex.analysis.elmo_visibility(ex.load("elmo", device=device), text)[0].moved
+        ),
+        "beams": lambda device: torch.tensor(
+            list(ex.decode(ex.load("gpt2", device=device), text, "beam", max_tokens=4))[-1].ids
+        ),
+    }
+    for name, question in questions.items():
+        one, other = question("cuda"), question("cpu")
+        yield name, f"{float((one.double() - other.double()).abs().max()):.1e}"
+
+
+def same_bits(at: Bench) -> Rows:
+    """A run that was stopped and goes on: the same bits as one that was not? With the flag it must be."""
+    for flag in (False, True):
+        for name in ("bert", "gpt2"):
+            straight = curve(at.begun(name, deterministic=flag, dropout=0.1))
+            with tempfile.TemporaryDirectory() as folder:
+                first = at.begun(name, deterministic=flag, dropout=0.1, folder=f"{folder}/run")
+                begin = []
+                for step in first:
+                    begin.append(sum(step.losses.values()))
+                    if step.step == self_stop(at):
+                        first.stop()
+                rest = curve(at.begun(name, deterministic=flag, dropout=0.1, folder=f"{folder}/run"))
+            yield name, "deterministic=True" if flag else "as it is", "the same bits" if begin + rest == straight else "differs"
+    with tempfile.TemporaryDirectory() as folder:
+        at.begun("gpt2", folder=f"{folder}/run", steps=2)
+        moved = at.begun("gpt2", folder=f"{folder}/run", steps=2)
+        list(moved)
+        yield (
+            "gpt2",
+            "GPU → processor",
+            "opens" if at.begun("gpt2", "cpu", folder=f"{folder}/run", steps=2).step == 2 else "differs",
+        )
+
+
+def self_stop(at: Bench) -> int:
+    return at.few // 2
+
+
+def speed(at: Bench) -> Rows:
+    """Real tokens a second, the share of the peak, the memory, the share of making batches, and the Trainer beside."""
+    sizes = ("tiny",) if at.pretend else ("small", "base")
+    for name, size in ((name, size) for size in sizes for name in ("masked", "causal")):
+        side, steps = bench.SYSTEMS[name], 4 if at.pretend else 40
+        for batch, compiled in ((4, False),) if at.pretend else ((128, False), (128, True), (512, False)):
+            options = {"precision": "bfloat16", "batch": batch, "compiled": compiled, "device": "cuda"}
+            run = bench.ours(side, steps, size, **options)
+            tokens = sum(run.batch(n).tokens for n in range(bench.WARM + 1, steps + 1))
+            torch.cuda.reset_peak_memory_stats()
+            rate = bench.rate_of_ours(run, tokens)
+            memory = torch.cuda.max_memory_allocated() / 1e9
+            making = bench.making(run) * rate * (steps - bench.WARM) / tokens
+            if at.pretend:
+                yield name, size, batch, "eager", "–", "–", f"{memory:.1f}", "–", "–"
+                continue
+            each = sum(bench.work(run, n) for n in range(bench.WARM + 1, steps + 1)) / tokens
+            share = each * rate / bench.peak(run.model.device, "bfloat16")
+            times = "–" if compiled else f"{rate / beside(side, run, steps, tokens):.1f} ×"
+            way = "compiled" if compiled else "eager"
+            yield name, size, batch, way, f"{rate:,.0f}", f"{share:.0%}", f"{memory:.1f}", f"{making:.0%}", times
+
+
+def beside(side: bench.Side, run: Run, steps: int, tokens: int) -> float:
+    return bench.rate_of_theirs(bench.Theirs(side, run, bench.Rows(run, steps)), tokens)
+
+
+def kernels(at: Bench) -> Rows:
+    """What one step spends its time on: launches, casts, and which attention ran."""
+    for name in ("bert", "gpt2", "t5"):
+        run = at.begun(name, precision="bfloat16", **({} if at.pretend else {"size": "base"}))
+        steps = iter(run)
+        next(steps)
+        if at.pretend:
+            from pretended import LOG
+
+            LOG.launches.clear()
+            next(steps)
+            attention = {key for key in LOG.launches if key.startswith("attention")}
+            yield name, LOG.launches.total(), LOG.casts, ", ".join(sorted(attention)) or "by products"
+            continue
+        from torch.profiler import ProfilerActivity, profile
+
+        next(steps)
+        with profile(activities=[ProfilerActivity.CUDA]) as seen:
+            next(steps)
+            torch.cuda.synchronize()
+        found = [(event.key, event.count) for event in seen.key_averages()]
+        casts = sum(count for key, count in found if "copy" in key.lower())
+        attention = {key[:60] for key, _ in found if any(sign in key.lower() for sign in ("flash", "fmha", "attention"))}
+        yield name, sum(count for _, count in found), casts, ", ".join(sorted(attention)) or "by products"
+
+
+def large(at: Bench) -> Rows:
+    """GPT-2 base over whole rows: its memory, how long a resume point holds the run up, and what a check costs."""
+    size = {"steps": 6, "checks": 1, "precision": "bfloat16"} | ({} if at.pretend else {"size": "base", "batch": 128})
+    torch.cuda.reset_peak_memory_stats()
+    run = at.begun("gpt2", **size)
+    list(run)
+    yield "most memory, GB", f"{torch.cuda.max_memory_allocated() / 1e9:.1f}"
+    with tempfile.TemporaryDirectory() as folder:
+        writer, blocked = resume.PointWriter(), []
+        for _ in range(3):  # the first one also takes the memory for the copy
+            begin = time.perf_counter()
+            writer.begin(Path(folder), run.step, run.model.module, run.optimiser)
+            blocked.append(time.perf_counter() - begin)
+            writer.finish()
+        megabytes = (Path(folder) / resume.POINT).stat().st_size / 1e6
+    yield f"a resume point of {megabytes:,.0f} MB holds the run up, ms", f"{1000 * blocked[-1]:.0f}"
+    if run.measure is not None:
+        begin = time.perf_counter()
+        run.measure(run.model)
+        yield "a check, s", f"{time.perf_counter() - begin:.2f}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table, its columns, and how many seconds it may take."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Callable[[Bench], Rows]
+    seconds: float
+
+
+PARTS = (
+    Part("The device", ("what", "which"), versions, 10),
+    Part("Every preset", ("preset", "precision", "largest relative gap to the processor", "waits a step"), presets, 150),
+    Part("What is asked of a model", ("what", "largest gap to the processor"), asked, 30),
+    Part("Stopped and gone on", ("preset", "how", "result"), same_bits, 60),
+    Part(
+        "Speed", ("system", "size", "batch", "way", "tokens a second", "share of the peak", "GB", "making the batch", "÷ Trainer's"),
+        speed, 200,
+    ),
+    Part("A step's kernels (bfloat16)", ("preset", "launches", "casts or copies", "attention"), kernels, 60),
+    Part("GPT-2, whole rows", ("what", "how much"), large, 60),
+)  # fmt: skip
+
+
+def table(part: Part, at: Bench) -> bool:
+    """Print one part; whether nothing in it failed."""
+    print(f"\n**{part.title}**\n\n| {' | '.join(part.columns)} |\n|{'---|' * len(part.columns)}")
+    begin, times = time.monotonic(), []
+    try:
+        for row in part.rows(at):
+            print(f"| {' | '.join(map(str, row))} |", flush=True)
+            times.append(time.monotonic() - begin)
+            if times[-1] + median([times[0], *(b - a for a, b in zip(times, times[1:], strict=False))]) > part.seconds:
+                print(f"\nThe {part.seconds:.0f} seconds of this part are over: what would follow was left out.")
+                break
+    except Exception:  # the parts after it are still worth their time
+        print(f"\nThis part failed:\n\n```\n{traceback.format_exc()}```")
+        return False
+    return True
+
+
+def main() -> int:
+    read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    read.add_argument("--pretend", action="store_true", help="on a pretended GPU")
+    read.add_argument("--rounds", type=int, default=1, help=argparse.SUPPRESS)
+    given = read.parse_args()
+    at = Bench(given.pretend or not torch.cuda.is_available())
+    bench.quiet()
+    with ExitStack() as stack:
+        if at.pretend:
+            from pretended import pretended
+
+            torch.set_num_threads(1)
+            stack.enter_context(pretended())
+        return 0 if all([table(part, at) for part in PARTS]) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
