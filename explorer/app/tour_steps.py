@@ -82,7 +82,7 @@ STEPS = (
     ),
     TourStep(
         "heads", "A layer has several heads, and each has different attention weights.", "Click other heads on the board, or press ].",
-        "A column: one token gets most weight. A line beside the diagonal: attention to a neighbour.", "In attention, every token has a",
+        "A column: one token gets most weight. A line beside the diagonal: attention to a neighbour.", "Every head on the board",
         {"model": "bert", "text": SENTENCE},
         part="board",
     ),

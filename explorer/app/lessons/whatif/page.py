@@ -109,8 +109,8 @@ def one_thing() -> None:
 
 def each() -> None:
     """Each part alone."""
-    known = read(hurt(name, text))
-    predict(lesson.sum_question(known), "guess.sum", partial(web.show, VIEWS["damage"], hurt(name, text)))
+    call = hurt(name, text)
+    predict(lesson.sum_question(read(call)), "guess.sum", partial(web.show, VIEWS["damage"], call))
 
 
 def fault() -> None:
@@ -122,11 +122,10 @@ def fault() -> None:
     }
     planted = list(FAULTS)[len(text) % len(FAULTS)]
     what = changed(name, text, ((FAULTS[planted], at[FAULTS[planted]]),))
-    broken = read(what)
-    moved = VIEWS["downstream"](broken).update_layout(title="How far the weights of each head moved")
+    moved = VIEWS["downstream"](broken := read(what)).update_layout(title="How far the weights of each head moved")
     st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG)
-    question = lesson.fault_question(broken, tuple(FAULTS), planted)
-    predict(question, "guess.fault", partial(web.show, VIEWS["change"], what, key="fault"))
+    shown = partial(web.show, VIEWS["change"], what, key="fault")
+    predict(lesson.fault_question(broken, tuple(FAULTS), planted), "guess.fault", shown)
 
 
 page = LessonPage(
