@@ -108,12 +108,10 @@ def test_what_a_mask_forbids_and_a_single_key_cannot_be_changed(browser: Browser
 @pytest.mark.browser
 def test_a_leap_fades_and_reduced_motion_cuts_it(browser: Browser, tmp_path: Path) -> None:
     page = shown(browser, traced("bert"), tmp_path, Watch(), view=SOFTMAX)
-    page.evaluate(f"{BOARD}.choose(1, 2)")
-    assert page.evaluate(f"{BOARD}.fading !== null")
+    assert page.evaluate(f"{BOARD}.choose(1, 2), {BOARD}.fading !== null")
     page.wait_for_function(f"{BOARD}.fading === null")
     page.emulate_media(reduced_motion="reduce")
-    page.evaluate(f"{BOARD}.choose(0, 1)")
-    assert page.evaluate(f"{BOARD}.fading === null")
+    assert page.evaluate(f"{BOARD}.choose(0, 1), {BOARD}.fading === null")
     page.context.close()
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
+from test_board import array, header
 from torch.nn import functional
 
 import explorer as ex
@@ -479,13 +480,15 @@ def test_the_page_shows_the_run_that_lies_on_the_disk(shelf: Path) -> None:
     said = " ".join(block.value for block in at.markdown)
     assert "a second line" in said and "<b>40</b>" not in said, "a sample is text, not markup"
     at.select_slider("at").set_value(1).run()
-    heads = next(figure for name, figure in charts(at).items() if "all 4 heads" in name)
+    data = at.get("bidi_component")[0].proto.bytes
+    series, begin = header(data), 4 + int.from_bytes(data[:4], "little")
+    moment = series["series"][series["host"]["moment"]]
+    assert moment["label"] == "step 1"
     wanted = ex.trace(
         ex.load("short-bert", step=1, device="cpu"), at.text_input(key="text").value
     )  # it came along from the front page
-    from test_corruption_lab import numbers as of_figure
-
-    np.testing.assert_allclose(of_figure(heads["data"][2]["z"]).ravel(), wanted.attention[0].weights[2].ravel(), atol=1e-6)
+    one = data[begin + moment["begin"] :]
+    np.testing.assert_allclose(array(one, header(one)["sites"][0]["weights"]), wanted.attention[0].weights, atol=1e-6)
 
 
 @pytest.mark.usefixtures("unfolded")
@@ -499,7 +502,8 @@ def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
     drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
     codes = [block.value for block in at.code if "ex.show" in block.value]
     extra = sum(recorded.there(name) for name in ("rates-senses", "next-sentence"))
-    assert len(drawn) == len(codes) == 7 + extra, "recorded results that are measured are shown"
+    assert len(drawn) == len(codes) == 6 + extra, "recorded results that are measured are shown"
+    check_board(at)
     for figure, code in zip(drawn, codes, strict=True):
         *first, last = code.splitlines()
         held: dict[str, Any] = {}
@@ -509,6 +513,17 @@ def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
         for one, two in zip(made["data"], figure["data"], strict=True):
             values = "z" if one["type"] == "heatmap" else "y"
             np.testing.assert_allclose(of_figure(one[values]).ravel(), of_figure(two[values]).ravel(), rtol=1e-5, atol=1e-6)
+
+
+def check_board(at: Any) -> None:
+    """The lines below the board of the snapshots make the numbers that travelled to the page."""
+    code = next(block.value for block in at.code if "ex.board(" in block.value)
+    *first, last = code.splitlines()
+    held: dict[str, Any] = {}
+    exec(compile("\n".join([*first, f"made = {last}"]), "page", "exec"), held)  # noqa: S102
+    sent, made = at.get("bidi_component")[0].proto.bytes, held["made"].data
+    one, two = (data[4 + int.from_bytes(data[:4], "little") :] for data in (sent, made))
+    assert one == two and len(header(made)["series"]) == len(ex.training.snapshots("short-bert"))
 
 
 def test_the_page_trains_in_another_process(shelf: Path) -> None:

@@ -139,7 +139,7 @@ STATIONS = {
             "Values flow along the weights",
             "z_i = Σ_j α_ij v_j",
             "z = weights @ v",
-            "The values of all tokens are multiplied by their weights and added up. Drag a weight up or down, or move its slider, and the sum follows.",
+            "The values of all tokens are multiplied by their weights and added up. Drag a weight, or move its slider: the sum follows.",
             "You may conclude what this head carries to a token. You may not conclude that later layers use it.",
             1400,
         ),

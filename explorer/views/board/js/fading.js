@@ -9,7 +9,7 @@ export function fade(board) {
   copy.width = canvas.width;
   copy.height = canvas.height;
   /** @type {CanvasRenderingContext2D} */ (copy.getContext("2d")).drawImage(canvas, 0, 0);
-  board.fading = { copy, begin: performance.now() };
+  board.fading = { copy, begin: 0 };
   const frame = () => {
     if (!board.fading) return;
     board.draw();
@@ -20,6 +20,7 @@ export function fade(board) {
 
 /** What was seen before, fainter and fainter over what is drawn now. @param {any} board @param {CanvasRenderingContext2D} g */
 export function faded(board, g) {
+  board.fading.begin ||= performance.now(); // from the first frame on, however long it took to draw
   const { copy, begin } = board.fading, { canvas } = board.parts, rest = 1 - (performance.now() - begin) / FADE;
   if (rest <= 0 || copy.width !== canvas.width || copy.height !== canvas.height) return void (board.fading = null);
   g.setTransform(1, 0, 0, 1, 0, 0);
