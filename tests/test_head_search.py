@@ -12,7 +12,15 @@ from conftest import sample
 import explorer as ex
 from explorer.analysis import head_search as module
 from explorer.analysis.evaluation.blanks import preferred
-from explorer.analysis.head_search import HEAD_PHENOMENA, RULES, HeadQuestion, answered, head_question, head_search, questions
+from explorer.analysis.head_search import (
+    HEAD_PHENOMENA,
+    RULES,
+    HeadQuestion,
+    head_answers,
+    head_question,
+    head_questions,
+    head_search,
+)
 from explorer.models import results
 from explorer.models.transformer import TransformerModel
 from explorer.records import HeadSearch
@@ -21,7 +29,9 @@ from explorer.studies import attention_there
 
 @pytest.fixture(scope="module")
 def asked(bert: TransformerModel) -> list[HeadQuestion]:
-    return [one for _, one in zip(range(12), questions(bert, HEAD_PHENOMENA["a name said before"](5, "1.0")), strict=False)]
+    return [
+        one for _, one in zip(range(12), head_questions(bert, HEAD_PHENOMENA["a name said before"](5, "1.0")), strict=False)
+    ]
 
 
 def test_a_question_names_every_occurrence(bert: TransformerModel) -> None:
@@ -37,7 +47,7 @@ def test_a_question_names_every_occurrence(bert: TransformerModel) -> None:
 
 def test_the_answers_of_heads_are_those_of_the_trace(bert: TransformerModel, asked: list[HeadQuestion]) -> None:
     """The same from `ex.trace` of each text alone, added up by hand."""
-    won = answered(bert, asked)
+    won = head_answers(bert, asked)
     for number in sample(len(asked), 4):
         one = asked[number]
         made = ex.trace(bert, one.ids)
@@ -56,12 +66,12 @@ def test_a_head_that_was_made_to_look_at_the_word_is_found(bert: TransformerMode
         won[1, 2] = rng.random(len(some)) < 0.97
         return won
 
-    monkeypatch.setattr(module, "answered", planted)
+    monkeypatch.setattr(module, "head_answers", planted)
     found = head_search(bert, count=160, heads=1)
     assert found.heads[:, 0].tolist() == [[1, 2]] * len(found.phenomena)
     assert (found.kept > 0.85).all() and found.finds.all()
     rng = np.random.default_rng(1)
-    monkeypatch.setattr(module, "answered", lambda model, some: rng.random((2, 4, len(some))) < 0.3)
+    monkeypatch.setattr(module, "head_answers", lambda model, some: rng.random((2, 4, len(some))) < 0.3)
     assert not head_search(bert, count=160, heads=1).finds.any()
 
 

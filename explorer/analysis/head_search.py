@@ -61,7 +61,7 @@ def head_search(
         )
     found = {}
     for name, raw in HEAD_PHENOMENA.items():
-        asked = list(islice(questions(model, raw(seed, version)), count))
+        asked = list(islice(head_questions(model, raw(seed, version)), count))
         if len(asked) >= 8:
             found[name] = _judged(model, asked, heads, seed)
     if not found:
@@ -72,7 +72,7 @@ def head_search(
     return HeadSearch(model.name, tuple(found), *numbers[:3], rules, *numbers[3:])
 
 
-def questions(model: TransformerModel, raw: Iterator[Raw]) -> Iterator[HeadQuestion]:
+def head_questions(model: TransformerModel, raw: Iterator[Raw]) -> Iterator[HeadQuestion]:
     """The questions that this model can be asked, two neighbours of which stay in one half."""
     for before, after, words in raw:
         made = head_question(model.tokenizer, before, after, words)
@@ -105,7 +105,7 @@ def _at(text: str, word: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
 def _judged(model: TransformerModel, asked: Sequence[HeadQuestion], heads: int, seed: int) -> tuple[object, ...]:
     """What is found for one phenomenon, in the order of the fields of the record."""
     first = np.arange(len(asked)) // 2 % 2 == 0
-    won = answered(model, asked)  # [layer, head, question]
+    won = head_answers(model, asked)  # [layer, head, question]
     chosen = won[..., first].mean(axis=-1)
     best = np.argsort(-chosen.reshape(-1), kind="stable")[:heads]
     there = np.stack(np.unravel_index(best, chosen.shape), axis=-1)  # [chosen, (layer, head)]
@@ -119,7 +119,7 @@ def _judged(model: TransformerModel, asked: Sequence[HeadQuestion], heads: int, 
     return there, chosen, kept, rules, _right(model, later), _right(model, later, there), silent, len(later)
 
 
-def answered(model: TransformerModel, asked: Sequence[HeadQuestion]) -> np.ndarray:
+def head_answers(model: TransformerModel, asked: Sequence[HeadQuestion]) -> np.ndarray:
     """Whether each head puts more weight on the right candidate than on every other: [layer, head, question]."""
     sheet = sheet_of([one.ids for one in asked])
     most = max(len(one.occurrences) for one in asked)

@@ -22,7 +22,7 @@ PAGE = Path("docs") / "models.md"
 
 
 @dataclass(frozen=True)
-class Ability:
+class PageAbility:
     """Something a class may want to see: the figure of the cards that measures it, and the figure beside it that needs no model."""
 
     said: str
@@ -32,24 +32,26 @@ class Ability:
 
 
 ABILITIES = (
-    Ability("fills a hidden word (the token itself)", "mlm accuracy", 0.0),
-    Ability("fills in a name that the text says elsewhere", "a name said before", 0.5),
-    Ability("fills in a noun that the text says elsewhere", "a noun said before", 0.25),
-    Ability("chooses *he* or *she* by the name", "he or she", 0.5),
-    Ability("makes a verb agree with its subject", "agreement", 0.5),
-    Ability("… past a noun of the other number", "agreement past an attractor", 0.5),
-    Ability("knows whom a reason means: *too tired, too wide*, both of a pair", "too tired, too wide: both of a pair", 0.25),
-    Ability("knows whom a reason means: *too big, too small*, both of a pair", "too big, too small: both of a pair", 0.25),
-    Ability("knows which of two people a reason means", "who, by the reason", 0.5),
-    Ability("knows whether a second half belongs to the first", "nsp accuracy", "nsp, shared-name rule"),
-    Ability("finds words that were replaced (F1)", "replaced f1", "f1, always saying replaced"),
-    Ability("is surprised by the next token less than counting (perplexity)", "perplexity", "4-gram perplexity", False),
-    Ability("goes on with what was repeated", "repeat accuracy", 0.0),
-    Ability("translates a sentence exactly", "exact match", 0.0),
-    Ability("restores a text (BLEU), beside leaving it as it is", "bleu", "copying the source, bleu"),
-    Ability("writes hidden spans exactly", "spans exactly right", 0.0),
-    Ability("writes a missing sentence (F1)", "gap sentence F1", "as many first words, F1"),
-    Ability("solves analogies", "analogies", 0.0),
+    PageAbility("fills a hidden word (the token itself)", "mlm accuracy", 0.0),
+    PageAbility("fills in a name that the text says elsewhere", "a name said before", 0.5),
+    PageAbility("fills in a noun that the text says elsewhere", "a noun said before", 0.25),
+    PageAbility("chooses *he* or *she* by the name", "he or she", 0.5),
+    PageAbility("makes a verb agree with its subject", "agreement", 0.5),
+    PageAbility("… past a noun of the other number", "agreement past an attractor", 0.5),
+    PageAbility(
+        "knows whom a reason means: *too tired, too wide*, both of a pair", "too tired, too wide: both of a pair", 0.25
+    ),
+    PageAbility("knows whom a reason means: *too big, too small*, both of a pair", "too big, too small: both of a pair", 0.25),
+    PageAbility("knows which of two people a reason means", "who, by the reason", 0.5),
+    PageAbility("knows whether a second half belongs to the first", "nsp accuracy", "nsp, shared-name rule"),
+    PageAbility("finds words that were replaced (F1)", "replaced f1", "f1, always saying replaced"),
+    PageAbility("is surprised by the next token less than counting (perplexity)", "perplexity", "4-gram perplexity", False),
+    PageAbility("goes on with what was repeated", "repeat accuracy", 0.0),
+    PageAbility("translates a sentence exactly", "exact match", 0.0),
+    PageAbility("restores a text (BLEU), beside leaving it as it is", "bleu", "copying the source, bleu"),
+    PageAbility("writes hidden spans exactly", "spans exactly right", 0.0),
+    PageAbility("writes a missing sentence (F1)", "gap sentence F1", "as many first words, F1"),
+    PageAbility("solves analogies", "analogies", 0.0),
 )
 HEAD = """# What the shipped models can and cannot do
 
@@ -81,7 +83,7 @@ def card_of_model(name: str) -> str:
     return path.read_text("utf-8")
 
 
-def section(ability: Ability, names: Sequence[str]) -> str:
+def section(ability: PageAbility, names: Sequence[str]) -> str:
     """One ability: every model that was asked for it, beside what needs no model."""
     rows = []
     for name in names:
