@@ -128,6 +128,34 @@ def test_a_model_learns_a_task_on_it(name: str, task: str) -> None:
         assert losses("cuda") == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.parametrize("name", ("bert", "electra", "bart", "distilbert") if ALL else ("bert",))
+def test_rows_without_padding_are_read_without_a_mask(name: str) -> None:
+    """Whole rows, as in long texts: attention's quickest kernels know no mask. The losses are those with one."""
+    long = [["The dog ran home and slept " * 40]] * 20
+    fitted = {"length": 24} if not PRESETS[name].teacher else {}
+    options: dict[str, Any] = {"objective": "mlm"} if name == "bert" else {}
+    settings = {
+        "corpus": long,
+        "pieces": 90,
+        "steps": 2,
+        "batch": 4,
+        "checks": 0,
+        "snapshots": 0,
+        "seed": 5,
+        "precision": "float32",
+    }
+    settings |= fitted | options | ({"teacher": None} if name == "electra" else {})
+    expected = curve(ex.fit(name, device="cpu", **settings))
+    with pretended() as log:
+        run = ex.fit(name, device="cuda", **settings)
+        log.reset()
+        found = curve(run)
+        masks = {kind: count for kind, count in log.launches.items() if kind.startswith("attention")}
+        padded = run.batch(1).attention_mask
+    assert padded.all() and set(masks) == {"attention without a mask"}, masks
+    assert found == pytest.approx(expected, rel=2e-4)
+
+
 def test_each_process_of_a_machine_takes_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: list[int] = []
     with pretended(devices=4):

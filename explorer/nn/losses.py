@@ -20,11 +20,17 @@ Tensors = Mapping[str, Tensor]  # source, attention_mask, segments, labels, loss
 Losses = dict[str, Tensor]
 Loss = Callable[[Any, Tensors, float], Losses]  # of a Transformer, or of what else there is to train
 SUPERVISED_HEAD = 0  # the head of the last layer that `mlm_coref` teaches where to look
+UNPADDED = "unpadded"  # a batch that says so has no padding
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product again for every new shape
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
 COUNTED_FULLY = 100.0  # GloVe: pairs that stand near each other so often, or more, count fully
 TEMPERATURE = 2.0
 WEIGHTS = {"soft": 5 / 8, "hard": 2 / 8, "cosine": 1 / 8}  # 5 : 2 : 1, as DistilBERT was released
+
+
+def padding_mask(batch: Tensors) -> Tensor | None:
+    """Which positions are no padding [row, position]; None where it is known that there is none."""
+    return None if UNPADDED in batch else batch["attention_mask"]
 
 
 def loss_where_scored(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: float) -> Tensor:
@@ -56,13 +62,13 @@ def rounded(positions: Tensor) -> Tensor:
 
 def causal_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """Every token is predicted from the tokens before it."""
-    hidden = module(batch["source"], None, batch["attention_mask"])
+    hidden = module(batch["source"], None, padding_mask(batch))
     return {"lm": loss_where_scored(module, hidden, batch, smoothing)}
 
 
 def mlm_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     """Masked language modelling; in a model for pairs, also next sentence prediction: whether B follows A (class 0: it does)."""
-    hidden = module(batch["source"], batch["segments"] if module.config.segments else None, batch["attention_mask"])
+    hidden = module(batch["source"], batch["segments"] if module.config.segments else None, padding_mask(batch))
     losses = {"mlm": loss_where_scored(module, hidden, batch, smoothing)}
     if "nsp" in batch and module.next_sentence is not None:
         losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), batch["nsp"])
@@ -100,7 +106,7 @@ def mlm_sbo_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losse
         raise ChoiceError(
             "'mlm+sbo' needs a model with an output layer for span boundaries. Train spanbert, or build with span_boundary=True."
         )
-    hidden = module(batch["source"], batch["segments"] if module.config.segments else None, batch["attention_mask"])
+    hidden = module(batch["source"], batch["segments"] if module.config.segments else None, padding_mask(batch))
     positions = loss_positions(batch)
     scores = module.span_boundary(hidden, batch["loss_mask"], rounded(positions), module.embeddings.tokens.weight)
     return {
@@ -121,12 +127,12 @@ def replaced_token_detection(module: Transformer, batch: Tensors, smoothing: flo
     assert generator is not None and finds is not None, "checked before the run"
     segments, mask = batch["segments"] if module.config.segments else None, batch["attention_mask"]
     positions = loss_positions(batch)
-    scores = generator.head(states_at(generator(batch["source"], segments, mask), positions))
+    scores = generator.head(states_at(generator(batch["source"], segments, padding_mask(batch)), positions))
     mlm_loss = masked_cross_entropy(scores, batch, positions, smoothing)
     uniforms = functional.pad(batch["rtd"], (0, mask.shape[1] - batch["rtd"].shape[1])).flatten()[positions]
     drawn = sample_tokens(scores[: len(positions)], uniforms)
     filled = batch["source"].flatten().scatter(0, positions, drawn).view_as(mask)
-    doubt = finds(module(filled, segments, mask))  # [batch, position]
+    doubt = finds(module(filled, segments, padding_mask(batch)))  # [batch, position]
     doubt = doubt.to(torch.promote_types(doubt.dtype, torch.float32))
     new = (filled != batch["labels"]).to(doubt.dtype)
     each = functional.binary_cross_entropy_with_logits(doubt, new, reduction="none") * mask
@@ -152,7 +158,7 @@ def distillation_loss(module: Transformer, batch: Tensors, smoothing: float) -> 
     flatter, and T² keeps the gradients as large as they were. Hard: the hidden tokens themselves. Cosine: one minus the cosine
     between the last hidden states of both, at every position of the text.
     """
-    hidden, positions = module(batch["source"], None, batch["attention_mask"]), loss_positions(batch)
+    hidden, positions = module(batch["source"], None, padding_mask(batch)), loss_positions(batch)
     scores = module.head(states_at(hidden, positions))[: len(positions)].float()  # [position that counts, vocab]
     target = batch["teacher's scores"][: len(positions)].float()
     one, other = ((each / TEMPERATURE).log_softmax(-1) for each in (scores, target))
@@ -175,8 +181,8 @@ def seq2seq_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losse
     labels = batch["labels"]
     start = torch.full_like(labels[:, :1], module.config.start)
     read = torch.cat((start, labels[:, :-1]), dim=1)
-    memory = module.encode(batch["source"], batch["attention_mask"])
-    hidden = module.decode(memory, read, batch["attention_mask"])
+    memory = module.encode(batch["source"], padding_mask(batch))
+    hidden = module.decode(memory, read, padding_mask(batch))
     return {"lm": loss_where_scored(module, hidden, batch, smoothing)}
 
 
@@ -187,7 +193,7 @@ def bilm_loss(module: BiLM, batch: Tensors, smoothing: float) -> Losses:
     """
     wide = batch["source"].shape[1]
     letters = functional.pad(batch["letters"], (0, 0, 0, wide - batch["letters"].shape[1]))
-    states, positions = module(letters, batch["attention_mask"]), loss_positions(batch)
+    states, positions = module(letters, padding_mask(batch)), loss_positions(batch)
     ids, last = batch["source"].flatten(), {"forward": positions - 1, "backward": positions}
     asked = {"forward": positions, "backward": positions - 1}
     tops = {"forward": states.forward[-1], "backward": states.backward[-1]}

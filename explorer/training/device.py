@@ -12,7 +12,7 @@ from torch import Tensor
 
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError, unknown
-from explorer.nn.losses import Loss
+from explorer.nn.losses import UNPADDED, Loss
 
 AUTOCAST = {"float32": False, "bfloat16": True}
 
@@ -54,6 +54,8 @@ def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
     positions = np.flatnonzero(batch.loss_mask)  # found here: no device is waited for
     named |= {"loss_positions": positions, **batch.extras}
     made = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
+    if device.type == "cuda" and batch.attention_mask.all():  # then attention takes its quickest way, which knows no padding
+        made[UNPADDED] = torch.empty(0)
     if device.type != "cuda":
         return {name: value.to(device) for name, value in made.items()}
     return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy
