@@ -52,8 +52,7 @@ def forms(record: PromptScores) -> go.Figure:
     texts: it was found on these, and to choose it labelled texts were needed.
     """
     order = np.argsort(record.accuracy[:, 0], kind="stable")
-    named = len(order) <= NAMED
-    rows = np.arange(len(order))
+    named, rows = len(order) <= NAMED, np.arange(len(order))
     texts = [theme.printable(record.forms[n]) for n in order]
     lean = [
         ", ".join(f"{theme.label(name)} {x:.0%}" for name, x in zip(record.labels, record.share[n], strict=True)) for n in order
