@@ -41,12 +41,14 @@ from explorer.records import (
     Curves,
     Distribution,
     Edited,
+    FinetuneWays,
     LabelCurves,
     LayerProbes,
     Likeness,
     Mixes,
     Neighbours,
     Plane,
+    PromptScores,
     Ranked,
     Ratios,
     Solved,
@@ -78,9 +80,11 @@ from explorer.views import (
     merges,
     mixes,
     pieces,
+    prompting,
     theme,
     training,
     tree,
+    tuning,
     words,
     writing,
 )
@@ -103,6 +107,8 @@ NO_TEXT = (
     *editing.VIEWS,
     *mixes.VIEWS,
     *finetuning.VIEWS,
+    *prompting.VIEWS,
+    *tuning.VIEWS,
     *(name for name in finetuned.VIEWS if name not in ("before-after", "states-moved")),
     "rates",
     "span-lengths",
@@ -186,6 +192,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         **of_sentences(),
         **of_start(bert, gpt2),
         **of_finetuning(bert, gpt2),
+        **of_prompting(gpt2),
     }
 
 
@@ -226,6 +233,29 @@ def of_start(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:
         if name != "t5":
             made[f"answer {name}"] = architectures.word_prediction(model, text, (0, 5))
     return made
+
+
+def of_prompting(gpt2: TransformerModel) -> dict[str, Any]:
+    """Prompts, forms of them, inputs of tasks and ways to fine-tune, also with words that would be markup."""
+    odd, labels = "<b>bold", {"<b>good": "happy", "bad": "<i>sad"}
+    said = ex.prompt(gpt2, [SENTENCE, ODD], labels=labels, calibrate=True)
+    right = np.arange(16).reshape(2, 2, 4) % 3 == 0
+    numbers = np.array([5, 7])
+    ways = FinetuneWays(
+        odd, odd, "accuracy", (odd, "full"), numbers, numbers, np.ones((2, 3)), np.full((2, 3), np.nan), np.array([0.2, 0.4]),
+        np.ones(2), 0.3, (odd,), (odd,), ((odd,), ("b",)), odd,
+    )  # fmt: skip
+    return {
+        "prompted": said,
+        "one prompt": ex.prompt(gpt2, SENTENCE, labels=labels),
+        "forms": PromptScores(odd, "m", (odd, "b"), (odd, "b"), right, np.full((2, 2), 0.5), 0.5, "two"),
+        "orders": PromptScores(
+            "t", "m", tuple(map(str, range(24))), ("a", "b"), np.tile(right, (12, 1, 1)), np.full((24, 2), 0.5), 0.5, ""
+        ),
+        "inputs": ex.training.task_inputs(gpt2, ["sentiment", "entailment"]),
+        "ways": ways,
+        "ways with λ": replace(ways, lm_loss=np.ones((2, 3))),
+    }
 
 
 def of_finetuning(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any]:

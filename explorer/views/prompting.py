@@ -33,7 +33,7 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
             textposition="outside", textangle=0, cliponaxis=False, hovertemplate=f"{label}, %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
     logs = ", ".join(f"“{theme.label(word)}” {value:.2f}" for word, value in zip(record.words, record.logp[text], strict=True))
-    notes = (f"log P of the verbaliser: {logs}", f"{record.model}, {len(record.shots)} shots")
+    notes = (f"log P of the verbaliser: {logs}", f"{theme.printable(record.model)}, {len(record.shots)} shots")
     above = theme.space_above(*notes) + 20
     figure.update_layout(
         title=theme.title("The answer to this prompt", *notes), barmode="group", height=380 + above,
@@ -52,8 +52,7 @@ def forms(record: PromptScores) -> go.Figure:
     texts: it was found on these, and to choose it labelled texts were needed.
     """
     order = np.argsort(record.accuracy[:, 0], kind="stable")
-    named = len(order) <= NAMED
-    rows = np.arange(len(order))
+    named, rows = len(order) <= NAMED, np.arange(len(order))
     texts = [theme.printable(record.forms[n]) for n in order]
     lean = [
         ", ".join(f"{theme.label(name)} {x:.0%}" for name, x in zip(record.labels, record.share[n], strict=True)) for n in order
@@ -71,7 +70,7 @@ def forms(record: PromptScores) -> go.Figure:
         hoverinfo="skip",
     )  # fmt: skip
     low, high = record.accuracy[:, 0].min(), record.accuracy[:, 0].max()
-    notes = (f"from {low:.0%} to {high:.0%} right over {len(order)} forms", record.note)
+    notes = (f"from {low:.0%} to {high:.0%} right over {len(order)} forms", theme.printable(record.note))
     above = theme.space_above(*notes) + 14
     names = [_folded(text) for text in texts] if named else []
     figure.update_layout(

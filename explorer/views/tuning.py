@@ -31,7 +31,7 @@ def inputs(record: TaskInputs, *, task: str) -> go.Figure:
         boxes = [_box(record, n, place, place in read) for place in range(len(record.tokens[n]))]
         strips += wrapped(f"{theme.printable(task)}: {len(boxes)} tokens", boxes)
     said = theme.printable(record.answers[rows[0]])
-    notes = (f"{record.model}; output: {record.outputs[rows[0]]}", f"gold answer: {said}", LEGEND)
+    notes = (f"{theme.printable(record.model)}; output: {record.outputs[rows[0]]}", f"gold answer: {said}", LEGEND)
     return drawn(strips, f"The input for {theme.printable(task)}", notes)
 
 
@@ -115,7 +115,7 @@ def _short(count: int) -> str:
 def _with_title(  # noqa: PLR0913  what differs between the two
     figure: go.Figure, record: FinetuneWays, title: str, high: int, across: str, *, up: str = "", reverse: bool = False
 ) -> go.Figure:
-    notes = (f"{record.model}, {theme.printable(record.task)}: {record.note}",)
+    notes = (theme.printable(f"{record.model}, {record.task}: {record.note}"),)
     above = theme.space_above(*notes) + 14
     figure.update_layout(
         title=theme.title(title, *notes), height=high + above + 130, margin={"l": 10, "r": 20, "t": above, "b": 120},

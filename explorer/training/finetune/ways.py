@@ -59,7 +59,6 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
 
     `ways` are names as `how` of `ex.finetune` takes them, or labels with the options of each. `lm_weight` is λ of L3 = L2 + λ·L1,
     for decoders. `progress` is told the share that is done and what is being trained.
-
     >>> found = ex.training.compare_ways("bert", ways=["frozen", "full"], examples=16, steps=2, device="cpu")
     >>> found.ways, bool(found.moved[0] < found.moved[1])
     (('frozen', 'full'), True)
