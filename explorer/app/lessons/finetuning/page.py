@@ -16,12 +16,10 @@ def inputs() -> None:
     """What the model reads for each task, and that it reads no [MASK]."""
     read(lab.inputs(name))
     web.show(VIEWS["task-inputs"], lab.inputs(name))
-    predict(lesson.mask_question(*lab.hidden()), "guess.mask", to_the_lab)
-
-
-def to_the_lab() -> None:
-    """Where 80/10/10 is shown."""
-    st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab")
+    predict(
+        lesson.mask_question(*lab.hidden()), "guess.mask",
+        lambda: st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab"),
+    )  # fmt: skip
 
 
 def show_curves() -> None:
@@ -100,10 +98,7 @@ def glue() -> None:
     """MiniGLUE beside the lecture's table."""
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
     st.markdown(lesson.glue())
-    st.caption(
-        "MNLI-m, QNLI, SST-2 and RTE are accuracy, QQP and MRPC F1, CoLA Matthews' correlation, STS-B Spearman's. Only the order can be "
-        "compared with ours: these models had thousands of times as many weights and labels. Measure again: `explorer miniglue`."
-    )
+    st.caption(lesson.GLUE_NOTE)
 
 
 page = LessonPage(

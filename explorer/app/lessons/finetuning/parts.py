@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from explorer.app import hosted
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, one_of, stamp_of
@@ -64,7 +65,8 @@ def trained(call: Call, doing: str) -> Any:
         )
 
     try:
-        return kept((call.text, stamp_of(call)), train)
+        with hosted.turn():
+            return kept((call.text, stamp_of(call)), train)
     except ExplorerError as error:
         st.warning(str(error))
         st.stop()

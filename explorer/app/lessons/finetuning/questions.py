@@ -47,6 +47,10 @@ GLUE = (
     ("BERT large", 86.7, 72.1, 91.1, 94.9, 60.5, 86.5, 89.3, 70.1, 81.9),
 )
 COLUMNS = ("MNLI-m", "QQP", "QNLI", "SST-2", "CoLA", "STS-B", "MRPC", "RTE", "average")
+GLUE_NOTE = (
+    "MNLI-m, QNLI, SST-2 and RTE are accuracy, QQP and MRPC F1, CoLA Matthews' correlation, STS-B Spearman's. Only the order can be "
+    "compared with ours: these models had thousands of times as many weights and labels. Measure again: `explorer miniglue`."
+)
 
 
 def glue() -> str:
