@@ -40,7 +40,8 @@ def span_table(model: FinetunedModel, text: GivenText) -> SpanTable:
     legal = (far >= 0) & (far < most) & inside[:, None] & inside[None, :]
     tokens = model.tokenizer.encode(asked.text, asked.pair)
     classes = ("answer",) if model.output.kind == "span" else model.output.span_classes
-    return SpanTable(model.name, tokens, classes, *parts, legal)
+    start, end, within, bias = parts
+    return SpanTable(model.name, tokens, classes, start, end, within, bias, legal)
 
 
 def _one_answer(model: FinetunedModel, states: torch.Tensor) -> tuple[np.ndarray, ...]:

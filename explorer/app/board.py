@@ -181,13 +181,13 @@ def _forced(trace: Trace, row: int, rank: int) -> None:
 def _keep_row(key: str, trace: Trace, asked: dict[str, Any]) -> None:
     """Remember a row of attention that a hand wrote, as a call that makes the edit."""
     shares = asked.get("shares")
-    where = [asked.get(name) for name in ("stream", "layer", "head", "row")]
+    stream, *where = (asked.get(name) for name in ("stream", "layer", "head", "row"))
     sound = isinstance(shares, list) and all(isinstance(share, (int, float)) and 0 <= share <= 1 for share in shares)
-    if not sound or not isinstance(where[0], str) or not all(isinstance(one, int) and 0 <= one < 1000 for one in where[1:]):
+    layer, head, row = (one if isinstance(one, int) and 0 <= one < 1000 else -1 for one in where)
+    if not sound or not isinstance(shares, list) or not isinstance(stream, str) or min(layer, head, row) < 0:
         return
-    stream, layer, head, row = where
     try:
-        held = trace.at(str(stream), int(layer or 0))
+        held = trace.at(stream, layer)
     except ExplorerError:
         return
     if head >= held.heads or row >= held.weights.shape[1] or len(shares) != held.weights.shape[2]:

@@ -170,7 +170,7 @@ class Answers(Record):
     @property
     def right(self) -> np.ndarray:
         """Which answers are right [entry]."""
-        return np.array(self.gold) == np.array(self.said)
+        return np.asarray(np.array(self.gold) == np.array(self.said))
 
     @property
     def confusion(self) -> np.ndarray:

@@ -97,8 +97,12 @@ class PackedExamples(Sequence[Any]):
 
     def _one(self, number: int) -> Example:
         begin, end = self._ends[number : number + 2]
-        row = [column[begin:end].astype(np.int64) for column in self._columns]
-        return Example(*row) if self._letters is None else CharExample(*row, self._letters)
+        ids, words, sentences, *forms = (column[begin:end].astype(np.int64) for column in self._columns)
+        return (
+            Example(ids, words, sentences)
+            if self._letters is None
+            else CharExample(ids, words, sentences, forms[0], self._letters)
+        )
 
 
 class PackedTexts(Sequence[Any]):

@@ -87,22 +87,13 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
             "dragmode": False,  # a finger that moves over a picture scrolls the page
             "plot_bgcolor": NOWHERE[mode] if gaps else paper,
             "legend": {"font": {"size": 15}, "orientation": "h", "x": 0, "y": -0.3, "yanchor": "top"},
-            "title": {
-                "font": {"size": 18},
-                "x": 0.01,
-                "y": 0.985,
-                "yref": "container",
-                "pad": {"t": 14},
-                "yanchor": "top",
-            },
+            "title": {"font": {"size": 18}, "x": 0.01, "y": 0.985, "yref": "container", "pad": {"t": 14}, "yanchor": "top"},
             "xaxis": axis,
             "yaxis": axis,
             "coloraxis": {"colorscale": _scale(SEQUENTIAL[mode]), "colorbar": bar},
             "coloraxis2": {"colorscale": _scale(DIVERGING[mode]), "colorbar": bar},
-            "coloraxis3": {
-                "colorscale": _scale(SEQUENTIAL[mode], power=2),
-                "colorbar": bar,
-            },  # weights are small: by their roots
+            # Attention weights are small: by their roots.
+            "coloraxis3": {"colorscale": _scale(SEQUENTIAL[mode], power=2), "colorbar": bar},
             "hoverlabel": {"font": {"size": 15, "family": FONT, "color": ink}, "bgcolor": paper, "bordercolor": ink},
         }
     )

@@ -9,6 +9,7 @@ import torch
 
 from explorer.errors import ChoiceError
 from explorer.models.finetuned import TAGGED, FinetunedModel
+from explorer.models.task_rows import TaskRow
 from explorer.records import Answers
 from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold, task_named
 from explorer.training.finetune.metrics import METRICS
@@ -49,7 +50,7 @@ def answers(
     return _record(made, known, texts, said, chances, score)
 
 
-def _fits(model: FinetunedModel, rows: Sequence[Sequence[object]]) -> bool:
+def _fits(model: FinetunedModel, rows: Sequence[TaskRow]) -> bool:
     return max(map(len, rows)) <= model.longest
 
 

@@ -16,10 +16,12 @@ def inputs() -> None:
     """What the model reads for each task, and that it reads no [MASK]."""
     read(lab.inputs(name))
     web.show(VIEWS["task-inputs"], lab.inputs(name))
-    predict(
-        lesson.mask_question(*lab.hidden()), "guess.mask",
-        lambda: st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab"),
-    )  # fmt: skip
+    predict(lesson.mask_question(*lab.hidden()), "guess.mask", to_the_lab)
+
+
+def to_the_lab() -> None:
+    """Where 80/10/10 is shown."""
+    st.page_link(str(LESSONS["corruption"].page), label="80/10/10 in the Corruption lab")
 
 
 def show_curves() -> None:
