@@ -168,7 +168,7 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
 
 def tell_words(name: str) -> None:
     """Count the words that a shipped model's tokenizer cuts in the texts it was trained on, and write that into its card."""
-    model, folder = store.open_by_name(name), store.folder_of(name)
+    model, folder = trainable(store.open_by_name(name)), store.folder_of(name)
     counted = words_cut(preset(model.preset).tokenizer, model.tokenizer, run_folder.described(folder)["plan"]["corpus"]["name"])
     card = folder / model_cards.CARD
     card.write_text(model_cards.with_words(card.read_text("utf-8"), *counted), "utf-8")

@@ -98,7 +98,10 @@ class PackedExamples(Sequence[Any]):
     def _one(self, number: int) -> Example:
         begin, end = self._ends[number : number + 2]
         row = [column[begin:end].astype(np.int64) for column in self._columns]
-        return Example(*row) if self._letters is None else CharExample(*row, self._letters)
+        if self._letters is None:
+            return Example(*row)
+        ids, words, sentences, forms = row
+        return CharExample(ids, words, sentences, forms, self._letters)
 
 
 class PackedTexts(Sequence[Any]):
