@@ -68,8 +68,8 @@ def head_search(
         raise ChoiceError(f"The tokenizer of {model.name} cuts the words of every question. Take a model of the microworld.")
     columns = list(zip(*found.values(), strict=True))
     rules = {rule: np.array([row[rule] for row in columns[3]]) for rule in RULES}
-    chosen, every, kept, intact, silenced, others, asked_of = (np.array(column) for column in (*columns[:3], *columns[4:]))
-    return HeadSearch(model.name, tuple(found), chosen, every, kept, rules, intact, silenced, others, asked_of)
+    there, every, kept, intact, silenced, others, asked_about = (np.array(column) for column in (*columns[:3], *columns[4:]))
+    return HeadSearch(model.name, tuple(found), there, every, kept, rules, intact, silenced, others, asked_about)
 
 
 def head_questions(model: TransformerModel, raw: Iterator[Raw]) -> Iterator[HeadQuestion]:

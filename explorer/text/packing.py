@@ -97,12 +97,11 @@ class PackedExamples(Sequence[Any]):
 
     def _one(self, number: int) -> Example:
         begin, end = self._ends[number : number + 2]
-        ids, words, sentences, *forms = (column[begin:end].astype(np.int64) for column in self._columns)
-        return (
-            Example(ids, words, sentences)
-            if self._letters is None
-            else CharExample(ids, words, sentences, forms[0], self._letters)
-        )
+        row = [column[begin:end].astype(np.int64) for column in self._columns]
+        if self._letters is None:
+            return Example(*row)
+        ids, words, sentences, forms = row
+        return CharExample(ids, words, sentences, forms, self._letters)
 
 
 class PackedTexts(Sequence[Any]):
