@@ -1,7 +1,7 @@
 """The shipped models: three seeds of each system by its preset, measured on held-out text; the best is shipped with a card.
 
 `python -m explorer.studies.recipes` trains what is missing in `runs/recipes`, then ships; with names, only those. `--table` prints the
-tables of the README from the cards.
+tables of docs/results.md from the cards.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Recipe:
     """How a shipped model is made: a system, what differs from its preset, and by which figure (the first shown) a seed is chosen."""
 
     system: str
-    shown: tuple[str, ...]  # the figures of the README's table
+    shown: tuple[str, ...]  # the figures of the table in docs/results.md
     largest: bool = True
     keep: int = 0  # how many snapshots travel with it
     seeds: tuple[int, ...] = SEEDS
@@ -221,7 +221,7 @@ def main() -> None:
         action="store_true",
         help="only compare the shipped models with their Hugging Face classes, and count the words that they cut",
     )
-    read.add_argument("--table", action="store_true", help="print the README's tables from the shipped cards")
+    read.add_argument("--table", action="store_true", help="print the tables of docs/results.md from the shipped cards")
     asked = read.parse_args()
     if asked.table:
         shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
