@@ -238,7 +238,7 @@ def test_a_head_is_silenced_on_the_board(browser: Browser, app: tuple[str, Path]
 def test_the_snapshot_of_the_page_is_the_moment_of_its_board(browser: Browser, app: tuple[str, Path]) -> None:
     steps = ex.training.snapshots("bert")
     watch = Watch()
-    page = opened(browser, watch, f"{app[0]}/training?kept=bert&at={steps[1]}")
+    page = opened(browser, watch, f"{app[0]}/training?part=snapshots&kept=bert&at={steps[1]}")
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text(f"step {steps[1]:,}")
     page.get_by_role("button", name="Later").click()
     expect(page.locator(".board .time b")).to_have_text(f"step {steps[2]:,}")
@@ -256,7 +256,7 @@ def test_the_front_page_plays_and_follows_the_chosen_word(browser: Browser, app:
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.wait_for_function(f"{APP}.playing && {APP}.step > 1")
     assert page.evaluate(f"{APP}.rows[{APP}.cursor.row]") == "bat"
-    page.get_by_test_id("stButtonGroup").get_by_text("window", exact=True).click()
+    page.get_by_role("radio", name="window", exact=True).or_(page.get_by_role("button", name="window", exact=True)).last.click()
     page.wait_for_function(f"{APP}.rows[{APP}.cursor.row] === 'window'")
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
