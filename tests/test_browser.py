@@ -28,6 +28,7 @@ DRAWN = (  # a heat map is one image
     ".js-plotly-plot .hm image, .js-plotly-plot .barlayer .points, .js-plotly-plot .scatterlayer .lines path, "
     ".js-plotly-plot .scatterlayer .points path"
 )
+BOARD = ".board[data-state=ready][data-mode]"  # a board says light or dark once a frame of it has been painted
 LESSONS = {  # addresses, and what stands above their first picture
     "tokens": "merge 1",
     "attention?part=without-parameters": "Attention with nothing to learn",
@@ -41,6 +42,13 @@ CUT_OFF = """plot => {
   return [...plot.querySelectorAll(".xtick text, .ytick text, .gtitle")]
     .filter(text => outside(text.getBoundingClientRect())).map(text => text.textContent);
 }"""
+STICKS_OUT = """board => {
+  const frame = board.getBoundingClientRect();
+  const outside = box => box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1);
+  const rolls = part => part !== board && (getComputedStyle(part).overflowX === "auto" || rolls(part.parentElement));
+  return [...board.querySelectorAll("canvas, button, select, .stations, .title, .says, .ledger")]
+    .filter(part => outside(part.getBoundingClientRect()) && !rolls(part.parentElement)).map(part => part.outerHTML.slice(0, 80));
+}"""
 SCREENS = [(mode, width) for mode in ("light", "dark") for width in (1280, 390)]
 FEW = SCREENS if ALL else [("dark", 390)]  # the hardest of them
 NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -49,7 +57,7 @@ NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 def test_the_first_picture_comes_within_ten_seconds(browser: Browser, app: tuple[str, Path]) -> None:
     watch, start = Watch(), time.perf_counter()
     page = opened(browser, watch, app[0])
-    page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
+    page.wait_for_selector(BOARD, timeout=60_000)
     alone = "PYTEST_XDIST_WORKER" not in os.environ  # beside other tests on two cores it takes twice as long
     assert time.perf_counter() - start < (10 if alone else 30)
     assert watch.faults == [] and app[1].read_text() == ""
@@ -62,9 +70,16 @@ def test_the_page_works_in_light_and_dark_wide_and_narrow(
 ) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0], mode, width)
+    paper = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 21, 28)"}[mode]
+    page.wait_for_selector(BOARD)
+    board = page.locator(BOARD)
+    expect(board).to_have_attribute("data-mode", mode)
+    expect(board).to_have_css("background-color", paper)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
+    assert board.evaluate(STICKS_OUT) == [], "nothing sticks out of the board"
+    page.goto(f"{app[0]}/?part=masks")
     page.wait_for_selector(DRAWN, state="attached")
-    paper = page.locator(".js-plotly-plot .main-svg").first.evaluate("e => getComputedStyle(e).backgroundColor")
-    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 21, 28)"}[mode]
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_have_css("background-color", paper)
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
     assert page.locator(".js-plotly-plot").first.evaluate(CUT_OFF) == [], "no label is cut off or left out"
     assert watch.faults == [] and app[1].read_text() == ""
@@ -91,9 +106,12 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
     expect(other.get_by_label("Your sentence")).to_have_value("The walrus was tired.")
     other.goto(app[0] + "/tokens")
     other.wait_for_selector(DRAWN, state="attached")
+    expect(other.locator("[data-test-script-state=notRunning]")).to_be_attached()
     other.get_by_role("heading", name="Tokens", exact=True).click()  # the arrow keys step when no text is being written
-    other.keyboard.press("ArrowLeft")
-    expect(other).to_have_url(re.compile("merges.step="))
+    for key, step in (("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2)):  # it begins with the first merge
+        other.keyboard.press(key)
+        expect(other).to_have_url(re.compile(f"merges.step={step}$"))
+        expect(other.locator(".gtitle").first).to_contain_text(f"merge {step}:")
     assert watch.faults == [] and app[1].read_text() == ""
 
 
@@ -176,9 +194,29 @@ def walk_to(page: Page, section: str, lesson: str) -> None:
     """Open a section of the menu and go to one of its lessons, with the keyboard."""
     tab_to(page, section)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name=lesson)).to_be_visible()
-    tab_to(page, lesson)
+    item = page.get_by_role("menuitem", name=lesson)
+    expect(item).to_be_visible()
+    expect(page.locator("[role=menuitem]:focus")).to_have_count(1)  # a menu takes the keyboard, and is walked with arrow keys
+    for _ in page.get_by_role("menuitem").all():
+        if item.evaluate("e => e === document.activeElement"):
+            break
+        page.keyboard.press("ArrowDown")
+    expect(item).to_be_focused()
     page.keyboard.press("Enter")
+
+
+def turn_to(page: Page, part: str) -> None:
+    """Choose a part of the page with the keyboard: Tab goes to the bar of parts, arrow keys along it."""
+    bar = page.locator(".st-key-bar [data-testid=stButtonGroup]").last
+    tab_to(page, bar.get_by_role("radio", checked=True).inner_text())
+    wanted = bar.get_by_role("radio", name=part, exact=True)
+    for _ in bar.get_by_role("radio").all():
+        if wanted.evaluate("e => e === document.activeElement"):
+            break
+        page.keyboard.press("ArrowRight")
+    expect(wanted).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(wanted).to_be_checked()
 
 
 def test_a_click_on_a_bar_forces_its_piece_and_temperature_moves_the_bars(browser: Browser, app: tuple[str, Path]) -> None:
@@ -220,8 +258,7 @@ def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, a
         expect(at).to_have_attribute("data-station", name)
     page.keyboard.press("ArrowLeft")
     expect(at).to_have_attribute("data-station", names[-2 if ALL else 4])
-    tab_to(page, "Why √dₖ")
-    page.keyboard.press("Enter")
+    turn_to(page, "Why √dₖ")
     tab_to(page, "it stays the same")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".gtitle", has_text="Scores without and with")).to_be_visible()
@@ -232,15 +269,14 @@ def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, a
 def test_positions_are_explored_with_the_keyboard_alone(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0])
-    page.wait_for_selector(DRAWN, state="attached")
+    page.wait_for_selector(BOARD)
     walk_to(page, "Text", "Positions")
     expect(page.locator(".gtitle").first).to_contain_text("Position vectors")
     tab_to(page, "Position vectors")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.locator(".gtitle").first).to_contain_text("Dimensions over positions")
-    tab_to(page, "Shuffle")
-    page.keyboard.press("Enter")
+    turn_to(page, "Shuffle")
     tab_to(page, "no state changes")
     page.keyboard.press("Space")
     expect(page.locator(".gtitle", has_text="Another order: bert")).to_be_visible()
@@ -301,7 +337,7 @@ def ended(bench: JobQueue, name: str) -> None:
 def walked(browser: Browser, watch: Watch, address: str) -> list[float]:
     """The seconds until each lesson's first picture stands, for a visitor who goes through them all, and lets each be drawn."""
     page, seconds = opened(browser, watch, address), []
-    page.wait_for_selector(DRAWN, state="attached")
+    page.wait_for_selector(BOARD)
     for lesson, title in LESSONS.items():
         if not lesson.startswith("training"):
             start = time.perf_counter()

@@ -145,7 +145,7 @@ def test_tokenizers_and_tokens_come_back_as_they_were(kind: str) -> None:
 
 def test_a_second_training_takes_the_same_steps_and_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def losses() -> list[dict[str, float]]:
-        run = ex.fit("bert", corpus="microworld:200", steps=2, batch=4, checks=0, pieces=400, device="cpu")
+        run = ex.fit("bert", corpus="microworld:200", steps=2, batch=4, checks=0, pieces=300, device="cpu")
         assert run.plan.corpus["name"] == "microworld:200" and run.plan.corpus["stories"] == 200
         return [dict(step.losses) for step in run]
 
@@ -179,12 +179,12 @@ def test_the_command_says_what_is_there_and_empties_it(folder: Path) -> None:
 
 def test_a_vocabulary_grows_until_every_frequent_word_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only where no number of tokens was given; the words are those that a plain count finds."""
-    monkeypatch.setattr(fit, "PIECES", {"mini": 400})
+    monkeypatch.setattr(fit, "PIECES", {"mini": 300})
     monkeypatch.setattr(fit, "WHOLE", {"mini": 6})
     run = ex.fit("gpt", size="mini", corpus="microworld:60", steps=1, batch=4, checks=0, device="cpu")
     pieces = run.model.tokenizer
     words = word_counts("bpe", (" ".join(story) for story in stories(60, 1)))
     assert not [word for word, count in cut_words(pieces, words).items() if count >= 6]
-    assert 400 < pieces.core.get_vocab_size() <= 800
+    assert 300 < pieces.core.get_vocab_size() <= 800
     with pytest.raises(ex.ExplorerError, match="still cut"):
-        ex.fit("gpt", size="mini", corpus="microworld:60", steps=1, batch=4, checks=0, pieces=400, device="cpu")
+        ex.fit("gpt", size="mini", corpus="microworld:60", steps=1, batch=4, checks=0, pieces=300, device="cpu")

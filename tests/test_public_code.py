@@ -16,6 +16,7 @@ from conftest import ALL
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
+from explorer.app import board
 from explorer.app.call import Call, Given, program, run
 from explorer.app.controls import FILES, made, model_of, stamp_of, trace_of
 from explorer.app.lessons import LESSONS
@@ -92,6 +93,19 @@ def executed(code: str) -> dict[str, Any]:
     return names
 
 
+def boards_of(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The traces of each board that a page then draws, by the board's key, in the order of their code."""
+    found: dict[str, Any] = {}
+    taken = board._taken
+
+    def told(traces: Any, what: Any, key: str, **options: Any) -> None:
+        found[key] = traces
+        taken(traces, what, key, **options)
+
+    monkeypatch.setattr(board, "_taken", told)
+    return found
+
+
 def drawn(spec: str) -> Any:
     """What a picture shows: the numbers and texts of its traces, without colours, which follow the page's theme."""
     return [{key: plain(one[key]) for key in SHOWN if key in one} for one in json.loads(spec)["data"]]
@@ -112,17 +126,24 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.usefixtures("unfolded")
 @pytest.mark.parametrize("page", list(LESSONS) if ALL else SOME)
-def test_the_code_on_a_page_makes_its_pictures(page: str) -> None:
+def test_the_code_on_a_page_makes_its_pictures(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    boards = boards_of(monkeypatch)
     at = opened(page)
+    boards.clear()  # those of the page before
+    at = at.run()
     assert not at.exception
     pictures = [drawn(chart.proto.spec) for chart in at.get("plotly_chart")]
     codes = [block.value for block in at.code if "ex." in block.value]
-    assert codes and len(codes) == sum(any(f"ex.{verb}(" in code for verb in ("show", "bertviz", "board")) for code in codes)
+    assert codes and len(boards) == sum("ex.board(" in code for code in codes)
+    assert len(codes) == sum(any(f"ex.{verb}(" in code for verb in ("show", "bertviz", "board")) for code in codes)
     for code in codes:
         if "ex.board(" in code:
-            read = made(trace_of(at.selectbox(key="model").value, at.text_input(key="text").value))
-            (shown,) = executed(code)["shown"].traces
-            assert (shown.source, shown.attention, shown.top) == (read.source, read.attention, read.top), code
+            there = boards.pop(next(iter(boards)))
+            alone = "labels=" not in code and "steps=" not in code
+            if alone and any(box.key == "model" for box in at.selectbox):  # the page's text, read by the page's model
+                there = (made(trace_of(at.selectbox(key="model").value, at.text_input(key="text").value)),)
+            for one, other in zip(executed(code)["shown"].traces, there, strict=True):
+                assert (one.source, one.attention, one.top) == (other.source, other.attention, other.top), code
             continue
         figure = executed(code)["shown"].figure
         assert any(drawn(figure.to_json()) == picture for picture in pictures), code

@@ -294,8 +294,8 @@ def of_finetuning(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, A
         ),
         "odd spans": ex.analysis.span_table(asked.model, (f"Who {ODD}?", ODD)),
         "odd spans of classes": ex.analysis.span_table(named.model, ODD),
-        "odd task change": replace(ex.training.before_after(bert, run, ODD), probes=(probes, probes)),
         "task change": ex.training.before_after(gpt2, causal, SENTENCE),
+        "odd task change": replace(ex.training.before_after(bert, run, ODD), probes=(probes, probes)),
         "layer probes": probes,
         "several probes": (probes, replace(probes, model="b", scores=np.array([0.1, 0.2]))),
         "odd answers": ex.training.answers(run, examples=labelled),
@@ -638,6 +638,21 @@ def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
 def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -> None:
     assert "never seen in training" in VIEWS[name](fitting(name, records, odd=True)).layout.title.text
     assert "never seen" not in VIEWS[name](fitting(name, records)).layout.title.text
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_numbers_of_every_picture_are_written(name: str, records: dict[str, Any]) -> None:
+    for record in (record for record in records.values() if not VIEWS[name].fits(record)):
+        assert all(len(cell) == len(export.COLUMNS) for cell in export.cells(VIEWS[name](record)))
+
+
+def test_rows_that_are_named_keep_their_names_with_the_numbers(records: dict[str, Any]) -> None:
+    record = records["label curves"]
+    cells = list(export.cells(VIEWS["label-gains"](record)))
+    assert {cell[2] for cell in cells} == {
+        f"{task} ({metric})" for task, metric in zip(record.tasks, record.metrics, strict=True)
+    }
+    assert [cell[5] for cell in cells if cell[0] == "most frequent answer"] == list(record.blind)
 
 
 def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel) -> None:

@@ -139,7 +139,7 @@ def code(text: str) -> None:
     try:
         st.image(svg(text), width="stretch")
     except TooLong as error:
-        st.caption(str(error))
+        st.text(error)
 
 
 def keys(parts: Sequence[str], part: str) -> None:

@@ -129,16 +129,28 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
             rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
             for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):
                 yield name, i, rows[i], j, columns[j], "" if np.isnan(value) else float(value)
-        elif trace.type == "bar" and trace.orientation == "h":  # boxes in rows: what is written on each, and how wide it is
-            rows = _names(figure, trace.yaxis or "y")
-            written = trace.text if trace.text is not None else [rows[int(row)] for row in trace.y]
-            for j, (row, text, value) in enumerate(zip(np.asarray(trace.y, int), written, np.asarray(trace.x), strict=True)):
-                yield name, int(row), rows[row], j, unescape(text), float(value)
+        elif trace.type in ("bar", "scatter") and (_named(trace.y) or (trace.type == "bar" and trace.orientation == "h")):
+            yield from _in_rows(figure, trace)
         elif trace.type in ("bar", "scatter"):
             for j, (where, value) in enumerate(zip(_points(figure, trace), np.asarray(trace.y, np.float64), strict=True)):
                 yield name, 0, name, j, where, "" if np.isnan(value) else float(value)
         else:
             raise ChoiceError(f"The numbers of a {trace.type} cannot be written. Save the figure as .html.")
+
+
+def _named(places: Any) -> bool:
+    """Whether these places of an axis are names."""
+    return any(isinstance(place, str) for place in places[:1])
+
+
+def _in_rows(figure: go.Figure, trace: Any) -> Iterator[tuple[str, int, str, int, str, object]]:
+    """Boxes or points in rows: what is written on each, and how wide it is, or how far to the right."""
+    axis = trace.yaxis or "y"
+    rows, order = _names(figure, axis), _categories(figure, axis)
+    places = [order.index(row) if isinstance(row, str) else int(row) for row in trace.y]
+    written = [rows[row] for row in places] if trace.text is None else [unescape(text) for text in trace.text]
+    for j, (row, text, value) in enumerate(zip(places, written, np.asarray(trace.x, np.float64), strict=True)):
+        yield trace.name or "", row, rows[row], j, text, "" if np.isnan(value) else float(value)
 
 
 def _points(figure: go.Figure, trace: Any) -> list[str]:
@@ -210,9 +222,17 @@ def _across(trace: Any) -> list[Any]:
 
 def _names(figure: go.Figure, axis: str) -> list[str]:
     texts = figure.layout[axis[0] + "axis" + axis[1:]].ticktext
-    if texts is None:  # a figure that is not ours: its places have numbers instead of names
+    if texts is None:
+        texts = [re.sub(r"<[^>]+>", "", name.replace("<br>", " ")) for name in _categories(figure, axis)]
+    if texts == []:  # a figure that is not ours: its places have numbers instead of names
         texts = [str(n) for n in range(max(np.asarray(t.z).shape[axis[0] == "x"] for t in figure.data if t.type == "heatmap"))]
     return _clean(texts)
+
+
+def _categories(figure: go.Figure, axis: str) -> list[str]:
+    """The places of an axis that are names, in plotly's order: as they first come up in its traces."""
+    places = [trace[axis[0]] for trace in figure.data if (trace[f"{axis[0]}axis"] or axis[0]) == axis]
+    return list(dict.fromkeys(place for held in places if held is not None for place in held if isinstance(place, str)))
 
 
 def _clean(texts: Sequence[str]) -> list[str]:

@@ -62,6 +62,11 @@ def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.nd
     if ask is None:
         raise ChoiceError(f"{model.name} has no words to choose from, so it cannot be asked. Take a masked or a causal model.")
     asked = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
+    for text in (
+        max((pair.text(n, c) for pair, n, c in asked), key=len),
+        *(pair.sources[n] for pair, n, _ in asked if pair.sources),
+    ):
+        model.tokens(text)  # raises a clear error where it is longer than the model reads
     return ask(model, asked).reshape(-1, 2, 2)
 
 

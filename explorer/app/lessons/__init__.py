@@ -118,7 +118,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {  # of the menu
     "Text": ("tokens", "vectors", "positions"),
     "Inside": ("attention", "heads", "families"),
     "Learning": ("corruption", "training", "elmo", "finetuning"),
-    "Writing": ("decoding", "prompting"),
+    "Writing": ("prompting", "decoding"),
     "Testing": ("whatif", "yours"),
 }
 

@@ -11,6 +11,7 @@ from explorer.app import hosted
 from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, one_of, stamp_of
+from explorer.app.exercises import plain
 from explorer.app.lessons.finetuning.questions import WAY_NOTES
 from explorer.errors import ExplorerError
 from explorer.microworld import texts
@@ -68,7 +69,7 @@ def trained(call: Call, doing: str) -> Any:
         with hosted.turn():
             return kept((call.text, stamp_of(call)), train)
     except ExplorerError as error:
-        st.warning(str(error))
+        st.warning(plain(str(error)))
         st.stop()
     finally:
         bar.empty()
