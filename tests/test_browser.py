@@ -109,6 +109,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
     expect(other.locator("[data-test-script-state=notRunning]")).to_be_attached()
     other.get_by_role("heading", name="Tokens", exact=True).click()  # the arrow keys step when no text is being written
     for key, step in (("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2)):  # it begins with the first merge
+        settled(other)
         other.keyboard.press(key)
         expect(other).to_have_url(re.compile(f"merges.step={step}$"))
         expect(other.locator(".gtitle").first).to_contain_text(f"merge {step}:")
@@ -183,11 +184,19 @@ def tab_to(page: Page, name: str) -> None:
     """Press Tab until the thing with this name has the keyboard; a page that is still being drawn may need another round."""
     says = "e => [e.innerText, e.ariaLabel, e.labels && e.labels[0] && e.labels[0].innerText].join(' ').slice(0, 80)"
     until = time.monotonic() + 30
+    settled(page)
     while time.monotonic() < until:
         page.keyboard.press("Tab")
         if name in page.evaluate(f"({says})(({INSIDE})(document.activeElement))"):
             return
     raise AssertionError(f"no way to {name!r} with the Tab key")
+
+
+def settled(page: Page) -> None:
+    """Wait until the page is drawn: a key that comes while it is being drawn may not be heard."""
+    for _ in range(2):
+        page.wait_for_timeout(300)
+        expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
 
 
 def walk_to(page: Page, section: str, lesson: str) -> None:
