@@ -108,3 +108,9 @@ def test_what_cannot_be_asked_is_refused_in_one_line(opened: dict[str, Transform
         ex.analysis.minimal_scores(opened["bert"], "reasons")
     with pytest.raises(ChoiceError, match="bart, t5"):
         preferences(ex.load("pegasus", device="cpu"), minimal_pairs("reason", 2, 3))
+
+
+def test_texts_longer_than_a_model_reads_are_refused_in_a_sentence() -> None:
+    short = ex.build("gpt2", tokenizer=ex.load("gpt2", device="cpu").tokenizer, size="tiny", length=8, device="cpu")
+    with pytest.raises(ex.ExplorerError, match="8"):
+        ex.analysis.minimal_scores(short, "reason", count=5)

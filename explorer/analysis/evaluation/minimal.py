@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.analysis.evaluation.batches import judged, logp_at, sheet_of
+from explorer.analysis.evaluation.batches import Sheet, judged, logp_at, sheet_of
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError
 from explorer.microworld.derived.minimal import PHENOMENA, minimal_pairs
@@ -62,12 +62,13 @@ def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.nd
     if ask is None:
         raise ChoiceError(f"{model.name} has no words to choose from, so it cannot be asked. Take a masked or a causal model.")
     asked = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
-    for text in (
-        max((pair.text(n, c) for pair, n, c in asked), key=len),
-        *(pair.sources[n] for pair, n, _ in asked if pair.sources),
-    ):
-        model.tokens(text)  # raises a clear error where it is longer than the model reads
     return ask(model, asked).reshape(-1, 2, 2)
+
+
+def checked_sheet(model: TransformerModel, rows: Sequence[Sequence[int]]) -> Sheet:
+    """The rows as one sheet; a clear error where the longest is longer than the model reads."""
+    model.tokens(list(rows[int(np.argmax([len(row) for row in rows]))]))
+    return sheet_of(rows)
 
 
 def logp_filled(model: TransformerModel, asked: Asked) -> np.ndarray:
@@ -81,7 +82,7 @@ def logp_filled(model: TransformerModel, asked: Asked) -> np.ndarray:
         answers.append(ids[first:last])
         rows.append([*ids[:first], *[mask] * (last - first), *ids[last:]])
         where.append(range(first, last))
-    sheet = sheet_of(rows)
+    sheet = checked_sheet(model, rows)
     there = np.zeros(sheet.ids.shape, bool)
     for row, places in enumerate(where):
         there[row, places] = True
@@ -95,15 +96,15 @@ def logp_continued(model: TransformerModel, asked: Asked) -> np.ndarray:
     ends = edge(model.tokenizer)
     rows = [[*ends, *model.tokenizer.core.encode(pair.text(n, c), add_special_tokens=False).ids, *ends] for pair, n, c in asked]
     answers = sheet_of([row[1:] for row in rows])
-    logp, _ = judged(model, sheet_of([row[:-1] for row in rows]), answers.ids, answers.attention_mask)
+    logp, _ = judged(model, checked_sheet(model, [row[:-1] for row in rows]), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *(len(row) - 1 for row in rows)])[:-1])
 
 
 def logp_written(model: TransformerModel, asked: Asked) -> np.ndarray:
     """Log P of what should be written: a translation, the whole text, or what a sentinel stands for."""
     read, write = zip(*(read_and_write(model, *one) for one in asked), strict=True)
-    answers = sheet_of(write)
-    logp, _ = judged(model, sheet_of(read), answers.ids, answers.attention_mask)
+    answers = checked_sheet(model, write)
+    logp, _ = judged(model, checked_sheet(model, read), answers.ids, answers.attention_mask)
     return np.add.reduceat(logp, np.cumsum([0, *map(len, write)])[:-1])
 
 
