@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -109,6 +110,14 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     arguments = ["streamlit", "run", "app.py", "--server.port", str(port)]
     with server(arguments, f"{address}/_stcore/health", tmp_path_factory.mktemp("app")) as outside:
         yield address, outside
+
+
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """A page that runs without a browser makes itself `__main__`, which new processes would then run: put back what was there."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
 
 
 @pytest.fixture(autouse=True)

@@ -92,7 +92,7 @@ def chromium() -> Iterator[Browser]:
 def opened(browser: Browser, watch: Watch, address: str, mode: str = "light", width: int = 1280, height: int = 900) -> Page:
     size = {"width": width, "height": height}
     page = browser.new_context(color_scheme=mode, viewport=size).new_page()  # type: ignore[arg-type]
-    page.set_default_timeout(60_000)  # a machine with much else to do
+    page.set_default_timeout(120_000)  # a machine with much else to do
     watch.on(page)
     page.goto(address)
     return page

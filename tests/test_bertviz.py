@@ -204,7 +204,7 @@ def opened(browser: Browser, watch: Watch, shown: Any, folder: Path, mode: str =
     page = browser.new_context(color_scheme=mode, viewport={"width": 1280, "height": 900}).new_page()  # type: ignore[arg-type]
     watch.on(page)
     page.goto(ex.save(shown, folder / "page.html").as_uri())
-    page.wait_for_selector("body[data-drawn]", timeout=60_000)
+    page.wait_for_selector("body[data-drawn]", timeout=120_000)
     return page
 
 
@@ -289,7 +289,7 @@ def test_a_hostile_piece_is_written_and_not_run(browser: Browser, tmp_path: Path
     (tmp_path / "notebook.html").write_text(f"<body>{ex.bertviz(bad).frame()}</body>", "utf-8")
     page.goto((tmp_path / "notebook.html").as_uri())
     inside = page.frame_locator("iframe")
-    inside.locator("body[data-drawn]").wait_for(timeout=60_000)
+    inside.locator("body[data-drawn]").wait_for(timeout=120_000)
     assert inside.locator("#vis line").count() == 4 and page.title() != "broken"
     assert watch.faults == []
 

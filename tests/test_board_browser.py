@@ -26,7 +26,7 @@ from explorer.views.board.pack import pack
 from explorer.views.board.page import page as paged
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=120_000)
 BOARD = "document.querySelector('.board').board"
 NUMBERS = f"([at, head]) => {BOARD}.numbers(at, head)"
 

@@ -50,9 +50,9 @@ class Answers:
 
 def still(page: Page) -> None:
     """Wait until the page's script has ended and nothing follows."""
-    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=90_000)
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=120_000)
     page.wait_for_timeout(700)
-    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=90_000)
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached(timeout=120_000)
 
 
 def answered(page: Page, act: Callable[[], None]) -> float | None:
@@ -65,7 +65,7 @@ def answered(page: Page, act: Callable[[], None]) -> float | None:
     except Late:
         if not page.evaluate("window.told.length"):
             return None
-        page.wait_for_function(QUIET, timeout=90_000, polling=50)
+        page.wait_for_function(QUIET, timeout=120_000, polling=50)
     return float(page.evaluate(ENDED) - began) / 1000
 
 
@@ -149,7 +149,7 @@ def test_every_control_goes_to_its_ends(
     watch = Watch()
     begun = time.perf_counter()
     page = opened(browser, watch, f"{app[0]}/{name}" if name != "start" else app[0], mode)
-    page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=90_000)
+    page.wait_for_selector(".js-plotly-plot .main-svg", state="attached", timeout=120_000)
     first = time.perf_counter() - begun
     found = walked(page, f"{name}, {mode}")
     found.first = first
@@ -168,9 +168,9 @@ def test_the_tour_is_walked_to_its_end(
     page = opened(browser, watch, app[0], mode)
     page.get_by_role("link", name="Take the guided tour").first.click()
     for number, step in enumerate(steps, 1):
-        expect(page.get_by_text(f"{number} of {len(steps)}").first).to_be_visible(timeout=30_000)
+        expect(page.get_by_text(f"{number} of {len(steps)}").first).to_be_visible(timeout=120_000)
         begun = time.perf_counter()
-        expect(page.get_by_text(step.mark).first).to_be_attached(timeout=30_000)
+        expect(page.get_by_text(step.mark).first).to_be_attached(timeout=120_000)
         took.append(time.perf_counter() - begun)
         still(page)
         assert page.locator("[data-testid=stException]").count() == 0, step.says

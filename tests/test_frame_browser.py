@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=120_000)
 HEATMAP = ".js-plotly-plot .hm image"
 HEIGHT = "Math.round(document.querySelector('.stMainBlockContainer').getBoundingClientRect().height)"
 TALLEST = 2000  # pixels of a part at 1280
@@ -26,7 +26,7 @@ def rested(page: Page) -> None:
         """() => { const state = document.querySelector('[data-test-script-state]');
         const rests = state && state.dataset.testScriptState === 'notRunning' && document.querySelector('.st-key-bar');
         window.rested = rests ? (window.rested || 0) + 1 : 0; return window.rested > 4; }""",
-        polling=200, timeout=90_000,
+        polling=200, timeout=120_000,
     )  # fmt: skip
 
 
