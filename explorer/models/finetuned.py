@@ -18,6 +18,7 @@ from explorer.nn.elmo import BiLM, BiLMStates
 from explorer.nn.output_layers import NONE, WIDEST, OutputConfig, OutputLayer, output_layer
 from explorer.nn.span_layer import legal
 from explorer.nn.static import WordVectors
+from explorer.nn.threads import one_thread
 from explorer.nn.transformer import Transformer
 from explorer.records import Tokens
 from explorer.text.letters import WIDTH
@@ -148,7 +149,8 @@ class FinetunedModel(TrainableModel):
             raise ChoiceError(f"{self.name} gives no classes to whole texts: its output is {self.output.kind!r}. Use classify.")
         asked = asked_texts(texts, tagged=False)
         rows = self.checked_rows(asked)
-        found = [self._label_scores(part) for part in _parts(rows)]
+        with one_thread(self.module):
+            found = [self._label_scores(part) for part in _parts(rows)]
         return torch.cat(found).softmax(-1).cpu().numpy()
 
     def checked_rows(self, asked: Sequence[AskedText]) -> list[list[TaskRow]]:
@@ -167,8 +169,9 @@ class FinetunedModel(TrainableModel):
         """For every text what is said, as a metric takes it: one answer, or a tag for each word."""
         held = self.checked_rows(asked) if rows is None else rows
         said: list[tuple[str, ...]] = []
-        for first in range(0, len(held), ROWS):
-            said += self._said(asked[first : first + ROWS], held[first : first + ROWS])
+        with one_thread(self.module):
+            for first in range(0, len(held), ROWS):
+                said += self._said(asked[first : first + ROWS], held[first : first + ROWS])
         return said
 
     @torch.no_grad()
