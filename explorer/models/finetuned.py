@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from explorer.errors import ChoiceError, TextError
+from explorer.models.hub.body import OUTPUT_LAYER, HubBody
 from explorer.models.model import TrainableModel, check_eval_mode, follows
 from explorer.models.task_rows import AskedText, TaskRow, task_row, words_in
 from explorer.nn.elmo import BiLM, BiLMStates
@@ -24,7 +25,7 @@ from explorer.records import Tokens
 from explorer.text.letters import WIDTH
 from explorer.text.reading import Text
 
-LAYER = "task_output"  # the name of the output layer among the parts of a network
+LAYER = OUTPUT_LAYER  # the name of the output layer among the parts of a network
 ROWS, LONGEST_ANSWER, LONGEST_TEXT = 64, 12, 60
 TAGGED = ("tags", "spans")  # kinds of output that say something of every word
 GivenText = str | tuple[str, str]
@@ -54,7 +55,8 @@ class FinetunedModel(TrainableModel):
     """
 
     def __init__(self, body: TrainableModel, output: OutputConfig, layer: OutputLayer | None = None) -> None:
-        super().__init__(body.name, body.module, body.tokenizer, body.preset)
+        self.name, self.tokenizer, self.preset = body.name, body.tokenizer, body.preset
+        self.module, self.config, self.family, self.streams = body.module, body.config, body.family, body.streams
         self.body, self.output = body, output
         if output.kind != "text" and not hasattr(body.module, LAYER):
             made = (output_layer(output) if layer is None else layer).to(body.device)
@@ -106,7 +108,8 @@ class FinetunedModel(TrainableModel):
     def batch(self, rows: Sequence[TaskRow]) -> TaskBatch:
         """Rows as tensors on the model's device."""
         wide = max(map(len, rows))
-        ids, segments = (np.zeros((len(rows), wide), np.int64) for _ in range(2))
+        padding = self.tokenizer.vocabulary.pad if isinstance(self.body, HubBody) else None  # some tell positions by it
+        ids, segments = np.full((len(rows), wide), padding or 0), np.zeros((len(rows), wide), np.int64)
         letters = np.zeros((len(rows), wide, WIDTH), np.int64) if rows[0].letters is not None else None
         for n, row in enumerate(rows):
             ids[n, : len(row)], segments[n, : len(row)] = row.ids, row.segments
@@ -125,6 +128,8 @@ class FinetunedModel(TrainableModel):
         if isinstance(self.module, BiLM):
             assert batch.letters is not None
             return cast(BiLMStates, self.module(batch.letters, batch.real)).layers
+        if isinstance(self.body, HubBody):
+            return self.body.states(batch.ids, batch.segments, batch.real)
         real = None if bool(batch.real.all()) else batch.real
         return cast(Tensor, self.transformer(batch.ids, batch.segments if self.config.segments else None, real))
 
