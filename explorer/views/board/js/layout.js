@@ -8,7 +8,7 @@ const GAP = 16, PAD = 8, BELOW = 24;
 
 /** What stands alone on a telephone at each station. */
 const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"], qkv: ["q", "k", "v"], turn: ["q", "k"], mix: ["v", "z"],
-  concat: ["z"], wo: ["o"], inner1: ["o"], add1: ["s1"], post1: ["s1"], norm2: ["n2"], units: ["u"], narrow: ["u"], inner2: ["u"], add2: ["s2"],
+  concat: ["z"], wo: ["o"], inner1: ["o"], add1: ["s1"], post1: ["s1"], norm2: ["n2"], beside2: ["n2"], units: ["u"], narrow: ["u"], inner2: ["u"], add2: ["s2"],
   post2: ["s2"], up: ["s2"], next: ["next"] });
 
 /** @typedef {{W: number, H: number, presenter: boolean, n: number, m: number, d: number, station: string, rowLabel: number, colLabel: number, memory: number,
