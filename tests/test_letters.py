@@ -91,7 +91,9 @@ def test_the_page_says_how_far_its_steps_move_a_weight(browser: Browser, tmp_pat
     far = max(np.abs(contexts[h] - trace.attention[1].stage("context", h).reshape(-1)).max() for h in range(4))
     assert 0 < far <= said["context"] + 1e-6
     expect(page.locator(".gap")).to_contain_text("in small steps")
-    expect(page.locator(".gap")).to_contain_text(f"a weight by at most {page.evaluate('x => x.toExponential(0)', said['weights'])}")
+    expect(page.locator(".gap")).to_contain_text(
+        f"a weight by at most {page.evaluate('x => x.toExponential(0)', said['weights'])}"
+    )
     assert watch.faults == []
     page.context.close()
 

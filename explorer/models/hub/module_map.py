@@ -35,7 +35,9 @@ class ModuleMap:
     experts: list[tuple[nn.Module, str]] = field(default_factory=list)  # whole feed-forward sub-layers, with their stream
     positions: list[tuple[nn.Module, str]] = field(default_factory=list)
     norms: list[nn.Module] = field(default_factory=list)  # everything in a layer that normalises
-    turning: list[tuple[nn.Module, nn.Module, str]] = field(default_factory=list)  # W_Q or W_K, its attention, "q", "k" or "qkv"
+    turning: list[tuple[nn.Module, nn.Module, str]] = field(
+        default_factory=list
+    )  # W_Q or W_K, its attention, "q", "k" or "qkv"
     unturned: bool = False  # queries and keys are turned after a matrix that was not found
     biased: bool = False  # distances are added to the scores, as in T5
     layer_of: dict[int, int] = field(default_factory=dict)
@@ -91,7 +93,9 @@ def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dic
     """W_O of an attention: its own matrix, or (in BERT and its relatives) the one of the neighbouring module."""
     path, part, stream = at
     beside = path.rsplit(".", 1)[0]
-    within = re.search(r"attention|attn", beside.rsplit(".", 1)[-1], re.IGNORECASE)  # a layer's own output is another matter (MPNet)
+    within = re.search(
+        r"attention|attn", beside.rsplit(".", 1)[-1], re.IGNORECASE
+    )  # a layer's own output is another matter (MPNet)
     for base in (path, beside) if within else (path,):
         for name in OUT if base == path else ("output.dense",):
             matrix = named.get(f"{base}.{name}")

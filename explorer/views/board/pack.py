@@ -31,7 +31,12 @@ POOLED = 64  # a map of one head in the overview has at most this many rows and 
 FINE, COARSE = 255, 63  # the steps of a map; the coarse ones pack better
 EXACT = 128  # tokens up to which the model's own weights travel in full
 STEPPED = 1.15  # bytes of a number in steps, once packed
-TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "d1": "u1"}  # d1: bytes, each row less the row above it, modulo 256; p2: in steps
+TYPES = {
+    "f4": "<f4",
+    "f2": "<f2",
+    "u1": "u1",
+    "d1": "u1",
+}  # d1: bytes, each row less the row above it, modulo 256; p2: in steps
 
 
 @dataclass

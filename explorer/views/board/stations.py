@@ -287,7 +287,11 @@ STATIONS = {
 }
 
 SCORES = ("qk", "scale", "cap", "bias", "mask")
-FIRST = {"post": ("add1", "post1"), "inside": ("inner1", "add1"), "both": ("inner1", "add1")}  # after W_O; elsewhere only the sum
+FIRST = {
+    "post": ("add1", "post1"),
+    "inside": ("inner1", "add1"),
+    "both": ("inner1", "add1"),
+}  # after W_O; elsewhere only the sum
 SECOND = {
     "post": ("units", "narrow", "add2", "post2"),
     "pre": ("norm2", "units", "narrow", "add2"),
