@@ -88,7 +88,7 @@ def recorded_attention(
         out, weights = call.made()
     made_by = now.turned.pop(id(module), {})
     if "qkv" in made_by:
-        made_by = parted(made_by["qkv"], query, key, value)
+        made_by = fused_parts(made_by["qkv"], query, key, value)
         now.parted = bool(made_by)
     for which, made in made_by.items() if call.before == 1.0 else ():  # elsewhere a factor is all that comes between
         of = query if which == "q" else key
@@ -101,7 +101,7 @@ def recorded_attention(
     return out, weights
 
 
-def parted(made: Tensor, query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
+def fused_parts(made: Tensor, query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
     """The queries and keys in what one matrix made of all three, before they are turned; nothing where no order of them is found.
 
     Nothing turns a value: the order in which the values are found again, to the bit, is the right one.

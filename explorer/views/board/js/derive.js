@@ -38,6 +38,7 @@ export function rewrite(site, h, alpha) {
   else site.written.delete(h);
   /** @type {any} */ (site.made).set(h, alpha ? withWeights(base, alpha) : base);
   site.changes = (site.changes ?? 0) + 1;
+  site.habits = undefined;
 }
 
 /** Σ α v of every row. @param {Float32Array} alpha @param {Float32Array} v @param {number} n @param {number} m @param {number} dv */

@@ -76,7 +76,8 @@ function across(ask, one) {
 /** One station over the full width, the heads above it. @param {Ask} ask @returns {Layout} */
 function phone(ask) {
   const { W, n, m, columns, station } = ask, label = clamp(ask.rowLabel + 10, 36, 96), room = W - 2 * PAD - label;
-  const cell = Math.min(room / m, 24), tall = clamp(n * Math.min(22, Math.max(cell, 14)), 24, 420), mapped = 84;
+  const leans = FOCUS[station] || m > 40 ? 0 : clamp(ask.colLabel * 0.5 - room / m / 2, 0, 34); // the last name over the columns leans out
+  const cell = Math.min((room - leans) / m, 24), tall = clamp(n * Math.min(22, Math.max(cell, 14)), 24, 420), mapped = 84;
   const wanted = FOCUS[station] ?? ["S"];
   let y = PAD + mapped + 12;
   const square = wanted.includes("S"), keys = square && m <= 40 ? clamp(ask.colLabel * 0.85 + 8, 24, 64) : 0;
