@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from explorer.app import glossary, present
+from explorer.app import glossary, hold, present
 from explorer.app.exercises import deck as slides
 from explorer.app.exercises import exercises
 from explorer.app.glossary import marked
@@ -60,6 +60,7 @@ class LessonPage:
     def __init__(self, title: str, says: str, formulas: Sequence[str] = ()) -> None:
         self.says, self.formulas = says, formulas
         glossary.begin()
+        hold.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
             st.title(title, width="stretch")
             with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):

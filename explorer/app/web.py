@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.app import present
+from explorer.app import hold, present
 from explorer.app.call import Call, program
 from explorer.app.controls import made
 from explorer.app.glossary import marked
@@ -62,7 +62,7 @@ def _shown(  # noqa: PLR0913  what `show` was given
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     chosen = _controls(view, record, steps, name)
-    figure = present.larger(export.themed(view(record, **chosen), mode()))
+    figure = present.larger(export.themed(hold.framed(view(record, **chosen)), mode()))
     room = present.on()  # a room gets the picture alone
     picture, words = (st.container(), st.container()) if room else st.columns([3, 2], gap="large")
     with picture:
