@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from test_board import header
 
 import explorer as ex
-from explorer.app import hold, menu
+from explorer.app import hold
 from explorer.app.lessons import LESSONS
 from explorer.views import VIEWS
 
@@ -56,11 +56,9 @@ def test_an_address_that_names_no_letter_holds_nothing(asked: str) -> None:
 
 
 def test_a_token_stays_held_on_other_pages_and_in_other_sentences() -> None:
-    at = opened("heads", part="combined", hold=str(IT))
-    at.session_state[hold.HELD] = (SENTENCE, "it", IT)
-    at.query_params.clear()
-    at.query_params["part"], at.query_params["text"] = "both-masks", SENTENCE
-    at = at.switch_page(str(LESSONS["attention"].page)).run()
+    at = opened("attention", part="both-masks")
+    at.session_state[hold.HELD] = (SENTENCE, "it", IT)  # as another page left it
+    at = at.text_input(key="text").set_value(SENTENCE).run()
     assert len(frames(at)) == 4, "a row and a column in each of two pictures"
     at = at.text_input(key="text").set_value("Then it slept.").run()
     assert [n for n, said in enumerate(ticks(at)) if "<b>" in said] == [2]
@@ -83,8 +81,3 @@ def test_axes_that_name_something_else_are_left_alone(trace: ex.Trace) -> None:
     named = tuple(VIEWS["together"](trace).layout.xaxis.ticktext)
     assert hold._names([0, 1, 2], named[:3], named) and hold._names([0, 2], (named[0], named[2]), named)
     assert not hold._names([0, 1], ("a", "b"), named) and not hold._names([0.5], named[:1], named)
-
-
-def test_every_lesson_has_its_name_as_an_address_and_start_as_well() -> None:
-    addresses = [page.url_path for pages in menu.pages().values() for page in pages]
-    assert len(addresses) == len(set(addresses)) and set(LESSONS) <= set(addresses) and "" in addresses

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import hold, web
+from explorer.app import deeds, hold, web
 from explorer.app.cached import kept
 from explorer.app.call import Call, Expression, Given, calls, program
 from explorer.app.controls import made, opened, stamp_of
@@ -49,6 +49,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         return
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
+    deeds.check()
     row = hold.held() if row is None else row
     _drawn(key, trace, data, force, {"view": _begin(key, first, row), "play": play, "row": _turned(key, row)})
     _undoing(key, asked)
@@ -89,6 +90,7 @@ def series(
         return
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
+    deeds.check()
     row = hold.held()
     told = {"moment": moment, "silence": silence is not None, "asks": silence is not None, "row": _turned(key, row)}
     _component(

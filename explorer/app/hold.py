@@ -76,7 +76,7 @@ def bar(text: str, tokens: Tokens) -> int | None:
     ]
     start = "" if row is None else tokens.offsets[row][0]
     _component(
-        key="hold.tokens", data={"tokens": every, "start": start, "colour": COLOURS[_mode()]},
+        key="hold.tokens", data={"tokens": every, "start": start, "colour": COLOURS[mode()]},
         on_chosen_change=lambda: _chosen(text, tokens),
     )  # fmt: skip
     return row
@@ -158,7 +158,7 @@ def framed(figure: Any) -> Any:
     labels, row, _ = st.session_state.get(SHOWN, NOTHING)
     if row is None:
         return figure
-    colour, layout = COLOURS[_mode()], figure.layout
+    colour, layout = COLOURS[mode()], figure.layout
     for name in [one for one in layout if one.startswith(("xaxis", "yaxis"))]:
         axis = layout[name]
         at, said = axis.tickvals, axis.ticktext
@@ -187,5 +187,6 @@ def _frame(figure: Any, axis: str, row: int, colour: str) -> None:
     figure.add_shape(type="rect", line={"color": colour, "width": 1.5}, fillcolor="rgba(0,0,0,0)", **places)
 
 
-def _mode() -> str:
+def mode() -> str:
+    """Light or dark, as the visitor's page is."""
     return "dark" if st.context.theme.type == "dark" else "light"
