@@ -1,11 +1,4 @@
-"""The main rules of accessibility, checked on a page as it stands: names, headings, contrast, alt text, focus, language, size."""
-
-from __future__ import annotations
-
-from playwright.sync_api import Page
-
-SMALLEST = 12  # pixels of a text
-AUDIT = r"""
+// The main rules of accessibility, checked on a page as it stands. Gives back a list of what is wrong.
 smallest => {
   const faults = new Set(), name = e => (e.tagName + " " + (e.getAttribute("data-testid") || e.className.baseVal || e.className || "") + " «" +
     (e.textContent || "").trim().slice(0, 30) + "»").slice(0, 110);
@@ -73,9 +66,3 @@ smallest => {
   heads.forEach((level, n) => { if (n && level > heads[n - 1] + 1) faults.add(`headings: h${level} after h${heads[n - 1]}`); });
   return [...faults];
 }
-"""
-
-
-def audit(page: Page) -> list[str]:
-    """What is wrong on the page as it stands."""
-    return page.evaluate(AUDIT, SMALLEST)  # type: ignore[no-any-return]
