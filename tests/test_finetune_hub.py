@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,24 @@ def test_a_copy_learns_again_and_from_scratch_and_is_compared() -> None:
     assert found.moved[0] < found.moved[1] < found.moved[2]
     inputs = ex.training.task_inputs(given, [TASK])
     assert inputs.reads[0].tolist() == [len(inputs.tokens[0]) - 1]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "how"),
+    [("MegatronBertForPreTraining", "lora"), ("MPNetForMaskedLM", "full"), ("GPTNeoXForCausalLM", "lora")],
+)
+def test_what_was_learned_is_written_as_their_own_class(architecture: str, how: str, tmp_path: Path) -> None:
+    run = ex.finetune(opened(architecture), task=TASK, how=how, rate=1e-2, **SMALL)
+    list(run)
+    ex.export(run.model, tmp_path)
+    made, told = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path, output_loading_info=True)
+    assert type(made).__name__ == f"{CLASSES[architecture][0]}ForSequenceClassification" and not any(told.values()), told
+    one = run.examples[0]
+    with torch.no_grad():
+        theirs = made.eval()(input_ids=torch.tensor([one.rows[0].ids.tolist()])).logits[0]
+        ours = run.model.scores(run.model.batch(one.rows))[0]
+    assert float((ours - theirs).abs().max()) <= 1e-5 and float(ours.std()) > 1e-3
+    assert made.config.id2label == dict(enumerate(run.model.output.labels))
 
 
 def test_what_cannot_be_done_with_them_is_said() -> None:

@@ -141,6 +141,7 @@ def test_the_kept_curves_are_whole_and_pre_training_is_apart_on_most_tasks() -> 
     np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores))
     assert {50, 200} <= set(kept.counts.tolist()) and set(NEW_WORDS) <= set(kept.tasks)
     assert all(len(label_curves.apart(kept, "BERT", count)) >= 4 for count in (50, 200))
+    assert len(label_curves.apart(kept, "GPT", 50)) >= 3 and len(label_curves.apart(kept, "GPT", 200)) >= 4
     folder = folders.data_folder() / "results" / label_curves.NAME
     assert (folder / "CARD.md").read_text("utf-8") == label_curves.card(kept)
     assert label_curves.table_of(kept) in (Path(__file__).parent.parent / "docs" / "results.md").read_text("utf-8")

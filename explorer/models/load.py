@@ -15,6 +15,8 @@ from explorer.models import store
 from explorer.models.factory import model_of
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.hub import TWINS, Twin, classifiers, opening
+from explorer.models.hub.body import HubBody
+from explorer.models.hub.exporting import classifier_of
 from explorer.models.model import Model, TrainableModel
 from explorer.models.presets import configure, preset
 from explorer.models.transformer import TransformerModel
@@ -152,6 +154,8 @@ def _export_finetuned(model: FinetunedModel, folder: str | Path) -> Path:
     if model.output.kind == "text":
         return export(model.body, folder)
     classifiers.check_exports(model.name, model.output)
+    if isinstance(model.body, HubBody):
+        return _export_hub(model, model.body, Path(folder))
     place = export(model.body, folder)
     config, weights = store.read_config(place), store.read_weights(place / store.WEIGHTS)
     end = model.tokenizer.vocabulary.last
@@ -161,6 +165,13 @@ def _export_finetuned(model: FinetunedModel, folder: str | Path) -> Path:
     if model.config.segments > 1:
         classifiers.tell_segments(place / "tokenizer_config.json")
     return place
+
+
+def _export_hub(model: FinetunedModel, body: HubBody, folder: Path) -> Path:
+    """Write a fine-tuned Hugging Face model as its own class with this output layer, and its tokenizer beside it."""
+    classifier_of(body, model.output, model.layer).save_pretrained(folder)  # type: ignore[operator]
+    _write_tokenizer(model.tokenizer, folder, model.longest)
+    return folder
 
 
 def pick_device(device: str) -> torch.device:

@@ -18,6 +18,7 @@ def one_thread(module: nn.Module) -> Iterator[None]:
     Several threads wait for each other after every layer. For a few short texts that takes longer than the work that they share, and
     where other programs run it takes many times as long.
 
+    >>> import torch
     >>> from explorer.nn.threads import one_thread
     >>> with one_thread(torch.nn.Linear(2, 2)):
     ...     torch.get_num_threads()

@@ -103,7 +103,7 @@ def body_of(model: HubModel, seed: int | None = None) -> HubBody:
             f"{what} writes its answer with a decoder beside an encoder, and there is no model of ours of its kind. Fine-tune bart or "
             "t5, or an encoder or a decoder of Hugging Face's."
         )
-    base = deepcopy(model.module) if isinstance(model, HubBody) and seed is None else fresh(model.module, seed)
+    base = deepcopy(model.module) if isinstance(model, HubBody) and seed is None else bare_copy(model.module, seed)
     base = base.float().eval()
     if hasattr(base, OUTPUT_LAYER):
         delattr(base, OUTPUT_LAYER)
@@ -114,7 +114,7 @@ def body_of(model: HubModel, seed: int | None = None) -> HubBody:
     return HubBody(model.name, base, model)
 
 
-def fresh(module: Any, seed: int | None) -> Any:
+def bare_copy(module: Any, seed: int | None) -> Any:
     """A copy of the part of a module that all its heads share; nothing that was hung on the module comes along."""
     config = deepcopy(module.config)
     with torch.random.fork_rng(devices=[]):

@@ -151,7 +151,7 @@ def larger(model: Model) -> int:
 
 def papers() -> str:
     """Papers with Prompt in their title, as a table with bars."""
-    rows = [f"| {where} | {'▇' * round(count / 3)} {count} |" for where, count in PAPERS]
+    rows = [f"| {where} | {'▇' * round(count / 4)} {count} |" for where, count in PAPERS]
     return "\n".join(("| main conference | papers with “Prompt” in the title (L2) |", "|---|---|", *rows))
 
 
