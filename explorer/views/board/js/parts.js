@@ -2,6 +2,7 @@
 import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
+import { HABITS } from "./heads.js";
 import { short, readable } from "./ledger.js";
 
 const MOST = 64; // rows of the twin and columns of the table: more would make the page slow
