@@ -305,7 +305,8 @@ def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(browser: Brows
     page = shown(browser, trace, tmp_path, watch, view=SOFTMAX)
     backs = [habits_of(held.weights[head].astype(np.float64))["back"] for held in trace.attention for head in range(held.heads)]
     best = int(np.argmax(backs))
-    thumb = page.evaluate(f"[s, h] => {BOARD}.thumbs.find(t => t.site === s && t.head === h)".replace("[s, h]", "([s, h])"), [best // 4, best % 4])
+    find = f"([s, h]) => {BOARD}.thumbs.find(t => t.site === s && t.head === h)"
+    thumb = page.evaluate(find, [best // 4, best % 4])
     at = page.locator(".board canvas").bounding_box()
     assert at is not None
     page.mouse.move(at["x"] + thumb["x"] + 6, at["y"] + thumb["y"] + 6)
@@ -319,9 +320,9 @@ def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(browser: Brows
     before = settled(page)
     page.get_by_label("Colour all heads by").select_option("back")
     assert pixels(page) != before
-    colours = page.evaluate(
-        f"{BOARD}.thumbs.map(t => {BOARD}.parts.canvas.getContext('2d').getImageData({BOARD}.dots * (t.x + t.s / 2), {BOARD}.dots * (t.y + t.s / 2), 1, 1).data[0])"
-    )
+    middles = f"(b => b.thumbs.map(t => [t.x + t.s / 2, t.y + t.s / 2].map(x => x * b.dots)))({BOARD})"
+    red = f"at => at.map(([x, y]) => {BOARD}.parts.canvas.getContext('2d').getImageData(x, y, 1, 1).data[0])"
+    colours = page.evaluate(red, page.evaluate(middles))
     assert int(np.argmin(colours)) == best, "the strongest colour is the head that looks back most"
     assert watch.faults == []
     page.context.close()

@@ -56,7 +56,11 @@ def _tight(line: str) -> str:
     """A line without the spaces that only people need; texts stay as they are, and so does a line with a text inside a text."""
     parts = TEXTS.split(line)
     nested = "'" in line or any(part.count("${") != part.count("}") for part in parts if part.startswith("`"))
-    return line if nested else "".join(part if part[:1] in ('"', "`") else BETWEEN.sub(r"\1", SPACED.sub(r"\1", part)) for part in parts)
+    return (
+        line
+        if nested
+        else "".join(part if part[:1] in ('"', "`") else BETWEEN.sub(r"\1", SPACED.sub(r"\1", part)) for part in parts)
+    )
 
 
 @lru_cache(maxsize=1)
