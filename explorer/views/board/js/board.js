@@ -416,13 +416,14 @@ export class Board {
     /** @type {[number, number] | null} */
     let down = null;
     /** @type {((y: number) => boolean) | null} */
-    let pull = null, pulled = false;
+    let pull = null, pulled = false, from = 0;
     canvas.addEventListener("pointermove", (e) => {
-      if (pull && e.buttons) pulled = pull(spot(e)[1]) || pulled;
+      if (pull && down && e.buttons) pulled = pull(down[1] + e.clientY - from) || pulled; // what is said above may grow by a line meanwhile
       else if (this.layout && !this.held.length && e.pointerType !== "touch") this.hover(...spot(e));
     });
     canvas.addEventListener("pointerdown", (e) => {
       down = spot(e);
+      from = e.clientY;
       pulled = false;
       pull = e.pointerType === "touch" || e.button ? null : grip(this, this.under(...down), down[1]);
       if (pull) canvas.setPointerCapture(e.pointerId);
