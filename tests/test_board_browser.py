@@ -27,7 +27,8 @@ from explorer.views.board.page import page as paged
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=120_000)
-BOARD = "document.querySelector('.board').board"
+INSIDE = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.board')).find(Boolean)"  # a component's of the app
+BOARD = f"(document.querySelector('.board') ?? {INSIDE}).board"
 NUMBERS = f"([at, head]) => {BOARD}.numbers(at, head)"
 
 
@@ -474,13 +475,23 @@ def test_a_series_moves_while_everything_else_stays(browser: Browser, tmp_path: 
     page.context.close()
 
 
-@pytest.mark.parametrize("name", ["ModernBertForMaskedLM", "GptOssForCausalLM", "Gemma2ForCausalLM", "FalconForCausalLM"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ModernBertForMaskedLM",
+        "GptOssForCausalLM",
+        "Gemma2ForCausalLM",
+        "FalconForCausalLM",
+        "PhiForCausalLM",
+        "GPTNeoXForCausalLM",
+    ],
+)
 def test_other_architectures_are_drawn_and_derived(browser: Browser, tmp_path: Path, name: str) -> None:
     from explorer.models.hub.architectures import tiny
     from explorer.studies.support import TEXT, words
 
     watch, tokens = Watch(), words()
-    page = shown(browser, trace := ex.trace(ex.load((tiny(name, 64), tokens)), TEXT), tmp_path, watch)
+    page = shown(browser, trace := ex.trace(ex.load((tiny(name, 64), tokens)), TEXT, blocks=True), tmp_path, watch)
     if trace.attention[0].q is not None:
         check_numbers(page, trace)
     for name_ in page.evaluate(f"{BOARD}.site.stations"):

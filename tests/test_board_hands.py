@@ -288,3 +288,41 @@ def test_a_forced_token_stands_in_the_sentence(bert: Any, monkeypatch: pytest.Mo
     assert masked.top is not None
     _forced(masked, 2, 3)
     assert held["text"] == SENTENCE.replace("animal", masked.top.texts[2][3])
+
+
+def habits_of(alpha: np.ndarray) -> dict[str, float]:
+    """Means over the rows of a head, with NumPy: shares at fixed distances, distance and entropy."""
+    n = len(alpha)
+    rows, columns = np.indices(alpha.shape)
+    logs = np.log2(np.where(alpha > 0, alpha, 1))
+    return {"back": alpha.diagonal(-1).mean(), "self": alpha.diagonal().mean(), "on": alpha.diagonal(1).mean(), "first": alpha[:, 0].mean(),
+            "distance": float((alpha * np.abs(rows - columns)).sum() / n), "spread": float(-(alpha * logs).sum() / n)}  # fmt: skip
+
+
+@pytest.mark.browser
+def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, view=SOFTMAX)
+    backs = [habits_of(held.weights[head].astype(np.float64))["back"] for held in trace.attention for head in range(held.heads)]
+    best = int(np.argmax(backs))
+    find = f"([s, h]) => {BOARD}.thumbs.find(t => t.site === s && t.head === h)"
+    thumb = page.evaluate(find, [best // 4, best % 4])
+    at = page.locator(".board canvas").bounding_box()
+    assert at is not None
+    page.mouse.move(at["x"] + thumb["x"] + 6, at["y"] + thumb["y"] + 6)
+    expect(page.locator(".pair")).to_have_text(f"encoder layer {best // 4}, head {best % 4}")
+    expect(page.locator(".operands")).to_contain_text(f"one token back {100 * backs[best]:.0f} %")
+    wanted = habits_of(trace.attention[best // 4].weights[best % 4].astype(np.float64))
+    expect(page.locator(".operands")).to_contain_text(f"{wanted['distance']:.1f} tokens away")
+    expect(page.locator(".operands")).to_contain_text(f"over about {2 ** wanted['spread']:.1f} tokens")
+    page.mouse.move(*middle(page, "S", 4, 7))
+    expect(page.locator(".pair")).to_have_text(f"{trace.source.texts[4]} → {trace.source.texts[7]}")
+    before = settled(page)
+    page.get_by_label("Colour all heads by").select_option("back")
+    assert pixels(page) != before
+    middles = f"(b => b.thumbs.map(t => [t.x + t.s / 2, t.y + t.s / 2].map(x => x * b.dots)))({BOARD})"
+    red = f"at => at.map(([x, y]) => {BOARD}.parts.canvas.getContext('2d').getImageData(x, y, 1, 1).data[0])"
+    colours = page.evaluate(red, page.evaluate(middles))
+    assert int(np.argmin(colours)) == best, "the strongest colour is the head that looks back most"
+    assert watch.faults == []
+    page.context.close()

@@ -35,6 +35,8 @@ COMMENT = re.compile(
 )  # types and indentation: they are for those who read the files
 
 SPACED = re.compile(r" ?([=*<>?:,;{}()|&!\[\]]+) ?")  # never around + and −: "a - -b" needs its space
+BETWEEN = re.compile(r"(?<=[\w)\]]) ([-+/]) (?=[\w(\[])")  # a sign between two numbers
+GOES_ON = re.compile(r"([;,{(\[])\n")  # where a line break says nothing
 TEXTS = re.compile(r'("(?:[^"\\]|\\.)*"|`[^`]*`)')
 LAST = re.compile(r" // [^\"`]*$")
 
@@ -46,14 +48,19 @@ def module() -> str:
     joined = "\n".join(EXPORTED.sub("", IMPORT.sub("", part)) for part in parts)
     drawn = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes()))
     lines = (_tight(LAST.sub("", line)) for line in COMMENT.sub("", drawn).splitlines())
-    return "\n".join(line for line in lines if line) + "\nexport { mount };\n"
+    text = "\n".join(line for line in lines if line) + "\nexport { mount };\n"
+    return GOES_ON.sub(r"\1", text).replace(";}", "}")  # nor does the last semicolon of a block
 
 
 def _tight(line: str) -> str:
     """A line without the spaces that only people need; texts stay as they are, and so does a line with a text inside a text."""
     parts = TEXTS.split(line)
     nested = "'" in line or any(part.count("${") != part.count("}") for part in parts if part.startswith("`"))
-    return line if nested else "".join(part if part[:1] in ('"', "`") else SPACED.sub(r"\1", part) for part in parts)
+    return (
+        line
+        if nested
+        else "".join(part if part[:1] in ('"', "`") else BETWEEN.sub(r"\1", SPACED.sub(r"\1", part)) for part in parts)
+    )
 
 
 @lru_cache(maxsize=1)

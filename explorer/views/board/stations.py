@@ -119,7 +119,7 @@ STATIONS = {
             "What may not be seen becomes −∞",
             "s_ij = −∞ where forbidden",
             "scores[~allowed] = -np.inf",
-            "A decoder may not look ahead: those cells are taken out. An encoder forbids nothing, and nothing changes.",
+            "A decoder may not look ahead: those cells are taken out. An encoder forbids nothing: choose a decoder to see it.",
             "You may conclude who can see whom. You may not conclude that they do.",
             600,
         ),

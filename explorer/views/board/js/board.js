@@ -1,13 +1,13 @@
 // The board itself: its state and what it hears.
 import { lookOf, modeOf, Pictures } from "./colour.js";
-import { columnsOf, strangeNote } from "./columns.js";
-import { highest, openBuffer, seriesOf } from "./data.js";
-import { blockOf, headOf, numbersOf } from "./derive.js";
-import { bandsOf, FONT, Painter, siteName } from "./draw.js";
+import { columnsOf, memoryOf, strangeNote } from "./columns.js";
+import { openBuffer, seriesOf } from "./data.js";
+import { headOf, numbersOf } from "./derive.js";
+import { bandsOf, FONT, Painter } from "./draw.js";
 import { fade, faded } from "./fading.js";
 import { beamsAt } from "./growing.js";
 import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
-import { headEntry } from "./heads.js";
+import { headEntry, peekAt } from "./heads.js";
 import { actOf } from "./keys.js";
 import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
@@ -185,19 +185,8 @@ export class Board {
     this.gone = this.hiding ? this.special : { rows: rows.special.map(() => 0), cols: cols.special.map(() => 0) };
     this.columns = columnsOf(this.site, this.head, `${this.at}`);
     this.speaks = this.site.stations.includes("next");
-    this.ribbon = this.memory();
+    this.ribbon = memoryOf(this.data, this.site);
     this.wide = undefined;
-  }
-
-  /** The last states of the encoder, on their side, where a decoder stands below one. @returns {any} */
-  memory() {
-    const last = this.data.sites.filter((s) => s.stream === "encoder").at(-1);
-    if (this.site.stream === "encoder" || this.data.family !== "encoder-decoder" || !last) return null;
-    const from = last.after ?? (last.blocks?.length ? blockOf(last.blocks[last.blocks.length - 1]).leaves : null);
-    if (!from) return null;
-    const [n, d] = from.s, a = new Float32Array(n * d);
-    for (let i = 0; i < n; i++) for (let e = 0; e < d; e++) a[e * n + i] = from.a[i * d + e];
-    return { id: "memory", a, r: d, c: n, top: highest(a) * 0.6 };
   }
 
   /** A matrix as it is shown: in words, without special tokens, without what is faint. @param {any} m */
@@ -338,8 +327,9 @@ export class Board {
       : entryOf(site, this.head, station, cursor, this.rows, this.cols), box = this.parts.ledger, place = this.layout?.ledger;
     const held = this.held.slice(0, 3).map((h) => `${readable(this.rows[h.row] ?? "")} → ${readable(this.cols[h.col] ?? "")}`);
     say(this.parts.pair, entry.title);
-    say(this.parts.operands, [...(liftable(this) ? changedLines(this) : []), ...entry.lines].join("\n"));
+    say(this.parts.operands, [...(!peek && liftable(this) ? changedLines(this) : []), ...entry.lines].join("\n"));
     this.parts.weigh(this);
+    if (peek) this.parts.weight.hidden = true;
     say(this.parts.holds, held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (Esc frees)` : "");
     box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
   }
@@ -398,9 +388,7 @@ export class Board {
     const found = this.under(x, y), { row, col } = this.cursor;
     const chooses = found?.thumb || found?.token != null || barAt(this, found, y);
     this.parts.canvas.style.cursor = chooses ? "pointer" : found?.box?.id === "S" && liftable(this, found.i, found.j) ? "ns-resize" : "default";
-    const before = this.peek;
-    this.peek = found?.thumb ? { site: found.thumb.site, head: found.thumb.head } : null;
-    if ((this.peek || before) && (!found || found.thumb)) this.ledger();
+    if (peekAt(this, found) && (!found || found.thumb)) this.ledger();
     if (!found || found.thumb || found.box?.id === "memory") return false;
     if (found.token != null) this.point(found.token, col);
     else if (found.box.id === "S") this.point(found.i, found.j);
@@ -428,13 +416,14 @@ export class Board {
     /** @type {[number, number] | null} */
     let down = null;
     /** @type {((y: number) => boolean) | null} */
-    let pull = null, pulled = false;
+    let pull = null, pulled = false, from = 0;
     canvas.addEventListener("pointermove", (e) => {
-      if (pull && e.buttons) pulled = pull(spot(e)[1]) || pulled;
+      if (pull && down && e.buttons) pulled = pull(down[1] + e.clientY - from) || pulled; // what is said above may grow by a line meanwhile
       else if (this.layout && !this.held.length && e.pointerType !== "touch") this.hover(...spot(e));
     });
     canvas.addEventListener("pointerdown", (e) => {
       down = spot(e);
+      from = e.clientY;
       pulled = false;
       pull = e.pointerType === "touch" || e.button ? null : grip(this, this.under(...down), down[1]);
       if (pull) canvas.setPointerCapture(e.pointerId);
@@ -447,11 +436,7 @@ export class Board {
       else if (down && Math.hypot(x - down[0], y - down[1]) < 12) this.click(x, y, e.shiftKey);
       down = null;
     });
-    canvas.addEventListener("pointerleave", () => {
-      if (!this.peek) return;
-      this.peek = null;
-      this.ledger();
-    });
+    canvas.addEventListener("pointerleave", () => peekAt(this, null) && this.ledger());
     frame.addEventListener("keydown", (e) => this.key(e));
     const watch = new ResizeObserver(() => this.size()), dark = matchMedia("(prefers-color-scheme: dark)"), again = () => this.draw();
     watch.observe(stage);
@@ -550,18 +535,6 @@ export class Board {
     this.presenter = on;
     this.parts.frame.classList.toggle("presenter", on);
     this.size();
-  }
-
-  /** The picture as a file. */
-  save() {
-    this.parts.canvas.toBlob((blob) => {
-      if (!blob) return;
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = `${this.data.model}-${siteName(this.site)}-${this.station}.png`.replace(/[^\w.-]/g, "_");
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    });
   }
 
   /** Leave nothing behind. */

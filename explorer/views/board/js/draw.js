@@ -314,7 +314,7 @@ export class Painter {
       const site = s.data.sites[t.site], n = site.map.s[1], m = site.map.s[2], mine = t.site === s.at && t.head === s.head;
       const state = { id: `map ${t.site} ${t.head}`, a: site.map.a.subarray(t.head * n * m, (t.head + 1) * n * m), r: n, c: m, top: site.steps / site.highest, share: true };
       const strong = s.habit ? habitShare(site, t.head, s.habit) : NaN;
-      g.drawImage(s.pictures.of(s.habit ? { id: `habit ${strong}`, a: [strong], r: 1, c: 1, top: 1, share: true } : state, look), t.x, t.y, t.s, t.s);
+      g.drawImage(s.pictures.of(s.habit ? { id: `habit ${strong}`, a: [strong], r: 1, c: 1, top: 1, share: true, see: () => strong === strong } : state, look), t.x, t.y, t.s, t.s);
       g.strokeStyle = mine ? look.hold : look.none;
       g.lineWidth = mine ? 3 : 1;
       g.strokeRect(t.x - 0.5, t.y - 0.5, t.s + 1, t.s + 1);

@@ -1,11 +1,11 @@
 // What a head does with its weights on the whole: where it looks, how far, and how widely.
 import { headOf } from "./derive.js";
-import { percent, short } from "./ledger.js";
+import { percent } from "./ledger.js";
 
 /** @typedef {{id: string, name: string, of: (a: ArrayLike<number>, i: number, m: number) => number | null}} Habit  a number of one row; null where it has none */
 
 /** @param {ArrayLike<number>} a @param {number} i @param {number} m @param {(j: number, share: number) => number} part */
-const summed = (a, i, m, part) => {
+const rowSum = (a, i, m, part) => {
   let sum = 0;
   for (let j = 0; j < m; j++) if (a[i * m + j] > 0) sum += part(j, a[i * m + j]);
   return sum;
@@ -17,8 +17,8 @@ export const HABITS = [
   { id: "self", name: "the token itself", of: (a, i, m) => a[i * m + i] },
   { id: "on", name: "one token on", of: (a, i, m) => (i + 1 < m ? a[i * m + i + 1] : null) },
   { id: "first", name: "the first token", of: (a, i, m) => a[i * m] },
-  { id: "distance", name: "mean distance", of: (a, i, m) => summed(a, i, m, (j, share) => share * Math.abs(j - i)) },
-  { id: "spread", name: "spread (entropy)", of: (a, i, m) => summed(a, i, m, (j, share) => -share * Math.log2(share)) },
+  { id: "distance", name: "mean distance", of: (a, i, m) => rowSum(a, i, m, (j, share) => share * Math.abs(j - i)) },
+  { id: "spread", name: "spread (entropy)", of: (a, i, m) => rowSum(a, i, m, (j, share) => -share * Math.log2(share)) },
 ];
 const ANYWHERE = ["first", "spread"];
 
@@ -45,6 +45,13 @@ export function habitShare(site, h, id) {
 export function headEntry(site, h, name) {
   const held = habitsOf(site, h), known = (/** @type {string} */ id) => held[id] === held[id];
   const shares = HABITS.slice(0, 4).filter(({ id }) => known(id)).sort((x, y) => held[y.id] - held[x.id]).map(({ id, name }) => `${name} ${percent(held[id])}`);
-  const far = known("distance") ? `${short(held.distance)} tokens away, ` : "";
-  return { title: name, lines: [`Its weights go to: ${shares.join(" · ")}`, `On average ${far}spread over about ${short(2 ** held.spread)} tokens. Click to open it.`] };
+  const far = known("distance") ? `${held.distance.toFixed(1)} tokens away, ` : "";
+  return { title: name, lines: [`Its weights go to: ${shares.join(" · ")}`, `On average ${far}spread over about ${(2 ** held.spread).toFixed(1)} tokens. Click to open it.`] };
+}
+
+/** Follow the pointer over the squares of all heads. @param {any} board @param {any} found  what is under the pointer @returns {boolean} whether the ledger has to change */
+export function peekAt(board, found) {
+  const before = board.peek;
+  board.peek = found?.thumb ? { site: found.thumb.site, head: found.thumb.head } : null;
+  return Boolean(board.peek || before);
 }

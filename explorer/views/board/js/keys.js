@@ -1,6 +1,7 @@
 // What the keys do, and how they are listed.
 import { write } from "./growing.js";
 import { nudge, takeBack } from "./hands.js";
+import { siteName } from "./draw.js";
 
 export const HELP = [
   ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
@@ -26,9 +27,21 @@ export function actOf(board, e) {
     ArrowUp: e.shiftKey ? move(0, -1) : move(-1, 0), ArrowDown: e.shiftKey ? move(0, 1) : move(1, 0), Enter: () => board.hold(e.shiftKey),
     Escape: () => board.free(), "[": () => board.choose(board.at, board.head - 1), "]": () => board.choose(board.at, board.head + 1),
     ",": () => board.choose(board.at - 1, board.head), ".": () => board.choose(board.at + 1, board.head), p: () => board.fullscreen(),
-    s: () => board.save(), "?": () => board.parts.help(HELP), m: () => board.ask(), w: () => board.toggle("words"), h: () => board.toggle("hiding"),
+    s: () => savePicture(board), "?": () => board.parts.help(HELP), m: () => board.ask(), w: () => board.toggle("words"), h: () => board.toggle("hiding"),
     t: () => board.during(e.shiftKey ? board.moment - 1 : (board.moment + 1) % (board.series?.length ?? 1)), d: () => write(board, back),
     "+": () => nudge(board, 0.05), "=": () => nudge(board, 0.05), "-": () => nudge(board, -0.05), z: () => takeBack(board),
   };
   return known[key];
+}
+
+/** The picture as a file. @param {any} board */
+function savePicture(board) {
+  board.parts.canvas.toBlob((/** @type {Blob | null} */ blob) => {
+    if (!blob) return;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = `${board.data.model}-${siteName(board.site)}-${board.station}.png`.replace(/[^\w.-]/g, "_");
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
 }

@@ -2,6 +2,7 @@
 import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
+import { HABITS } from "./heads.js";
 import { short, readable } from "./ledger.js";
 
 const MOST = 64; // rows of the twin and columns of the table: more would make the page slow
@@ -73,8 +74,8 @@ export function controlsOf(board) {
   const head = put(choices, "select", { class: "head", "aria-label": "Head" });
   head.onchange = () => board.choose(board.at, Number(head.value));
   const by = put(choices, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
-  put(by, "option", { value: "" }, "heads: weights");
-  for (const { id, name } of HABITS) put(by, "option", { value: id }, `heads: ${name}`);
+  put(by, "option", { value: "" }, "heads by …");
+  for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
   by.value = board.habit;
   by.onchange = () => board.colourBy(by.value);
   const speed = put(choices, "select", { class: "speed", "aria-label": "Speed" });

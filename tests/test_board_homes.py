@@ -1,0 +1,187 @@
+"""The same hands in all three homes of the board: a saved file, a page of the app, JupyterLab; offline, and no error in the console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import ALL, SENTENCE
+from offline import ROOT, Watch, free_port, opened, server
+from playwright.sync_api import Browser, Page, expect
+from test_board_browser import BOARD, middle
+
+import explorer as ex
+
+pytestmark = pytest.mark.browser
+HOMES = ("file", "app", "notebook") if ALL else ("file",)
+
+
+@contextmanager
+def in_a_file(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
+    trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True)
+    board = ex.board(trace, stream="encoder", layer=0, head=1, station="softmax", row=4, col=7)
+    yield opened(browser, watch, ex.save(board, folder / "x.html").as_uri())
+
+
+@contextmanager
+def in_the_app(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
+    yield opened(browser, watch, f"{app}/attention?board=encoder.0.1.softmax.4.7")
+
+
+@contextmanager
+def in_a_notebook(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
+    from test_browser import run_all_cells
+
+    begin = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nimport explorer as ex\n"
+    place = "stream='encoder', layer=0, head=1, station='softmax', row=4, col=7"
+    cells = [f"{begin}ex.board(ex.trace(ex.load('bert'), {SENTENCE!r}, blocks=True), {place})"]
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), folder / "b.ipynb")
+    (folder / "logs").mkdir()
+    port = free_port()
+    arguments = ["jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", "--ip=127.0.0.1",
+                 f"--notebook-dir={folder}", "--IdentityProvider.token=", "--ServerApp.password=",
+                 f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
+    with server(arguments, f"http://127.0.0.1:{port}/lab", folder / "logs"):
+        page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/b.ipynb", height=1600)
+        run_all_cells(page)
+        yield page
+
+
+OPEN = {"file": in_a_file, "app": in_the_app, "notebook": in_a_notebook}
+
+
+def state(page: Page, what: str) -> object:
+    return page.evaluate(BOARD_STATE.replace("WHAT", what))
+
+
+BOARD_STATE = f"(() => {{ const b = {BOARD}; return WHAT; }})()"
+
+
+def ready(page: Page) -> None:
+    """Wait until the board stands still, and in view."""
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    page.locator(".board canvas").scroll_into_view_if_needed()
+    page.wait_for_function(f"{BOARD}.t === 1 && !{BOARD}.fading")
+
+
+def stations_and_keys(page: Page) -> None:
+    """Buttons and keys: stations, rows, columns, heads, layers, a digit, the help."""
+    current = page.locator(".stations [aria-current]")
+    page.get_by_role("button", name="One station on").click()
+    expect(current).to_have_attribute("data-station", "mix")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(current).to_have_attribute("data-station", "softmax")
+    page.keyboard.press("3")
+    expect(current).to_have_attribute("data-station", "qk")
+    page.keyboard.press("6")
+    ready(page)
+    for key, wanted in (("ArrowDown", [5, 7]), ("Shift+ArrowUp", [5, 6]), ("ArrowUp", [4, 6]), ("Shift+ArrowDown", [4, 7])):
+        page.keyboard.press(key)
+        assert state(page, "[b.cursor.row, b.cursor.col]") == wanted
+    page.keyboard.press("]")
+    page.keyboard.press(".")
+    expect(page.locator(".where")).to_contain_text("encoder layer 1, head 2")
+    page.keyboard.press("[")
+    page.keyboard.press(",")
+    expect(page.locator(".where")).to_contain_text("encoder layer 0, head 1")
+    page.keyboard.press("?")
+    expect(page.locator(".help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".help")).to_be_hidden()
+
+
+def pointing_and_holding(page: Page) -> None:
+    """Hover previews, a click holds, a second with Shift too, Esc frees; the square of another head opens it."""
+    ready(page)
+    page.mouse.move(*middle(page, "S", 9, 2))
+    expect(page.locator(".pair")).to_have_text("because → animal")
+    page.mouse.click(*middle(page, "S", 9, 2))
+    page.keyboard.down("Shift")
+    page.mouse.click(*middle(page, "S", 4, 7))
+    page.keyboard.up("Shift")
+    expect(page.locator(".holds")).to_contain_text("because → animal · ' → the")
+    page.keyboard.press("Escape")
+    expect(page.locator(".holds")).to_have_text("")
+    at, thumb = page.locator(".board canvas").bounding_box(), state(page, "b.thumbs.find(t => t.site === 1 && t.head === 3)")
+    assert at is not None and isinstance(thumb, dict)
+    page.mouse.move(at["x"] + thumb["x"] + 5, at["y"] + thumb["y"] + 5)
+    expect(page.locator(".operands")).to_contain_text("Its weights go to")
+    page.mouse.click(at["x"] + thumb["x"] + 5, at["y"] + thumb["y"] + 5)
+    expect(page.locator(".where")).to_contain_text("encoder layer 1, head 3")
+    page.get_by_label("Layer", exact=True).and_(page.locator(".layer")).select_option("0")
+    page.get_by_label("Head", exact=True).and_(page.locator(".head")).select_option("1")
+    expect(page.locator(".where")).to_contain_text("encoder layer 0, head 1")
+
+
+def ways_to_look(page: Page) -> None:
+    """Words, special tokens, a threshold, heads by what they do, the numbers as a table, speed."""
+    for key, what in (("w", "words"), ("h", "hiding")):
+        page.locator(".board canvas").focus()
+        page.keyboard.press(key)
+        assert state(page, f"b.{what}") is True
+        page.keyboard.press(key)
+        assert state(page, f"b.{what}") is False
+    page.get_by_label("Hide weights below").fill("0.2")
+    assert state(page, "b.faint") == 0.2
+    page.get_by_label("Hide weights below").fill("0")
+    page.get_by_label("Colour all heads by").select_option("spread")
+    assert state(page, "b.habit") == "spread"
+    page.get_by_label("Colour all heads by").select_option("")
+    page.get_by_text("The numbers as a table").click()
+    expect(page.locator(".field td")).to_have_count(256)
+    page.get_by_text("The numbers as a table").click()
+    page.get_by_label("Speed").select_option("2")
+    assert state(page, "b.speed") == 2
+
+
+def hands(page: Page) -> None:
+    """A weight is dragged, pushed by its slider and by keys, and every change is taken back."""
+    page.locator(".board canvas").focus()
+    page.keyboard.press("6")
+    ready(page)
+    own = state(page, "b.numbers(0, 1).weights[4 * 16 + 7]")
+    x, y = middle(page, "S", 4, 7)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 40, steps=3)
+    page.mouse.up()
+    ready(page)
+    dragged = state(page, "b.numbers(0, 1).weights[4 * 16 + 7]")
+    assert isinstance(own, float) and isinstance(dragged, float) and dragged > own + 0.1
+    page.get_by_label("This weight α").fill("0.7")
+    assert abs(float(str(state(page, "b.numbers(0, 1).weights[4 * 16 + 7]"))) - 0.7) < 1e-6
+    while page.get_by_role("button", name="Undo", exact=True).is_visible():
+        page.locator(".board canvas").focus()
+        page.keyboard.press("z")
+    assert abs(float(str(state(page, "b.numbers(0, 1).weights[4 * 16 + 7]"))) - own) < 1e-6
+
+
+def playing(page: Page) -> None:
+    """It plays and pauses by its button and by the space bar, and can be shown on the whole screen."""
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_function(f"{BOARD}.playing")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("Space")
+    page.wait_for_function(f"!{BOARD}.playing")
+    page.keyboard.press("p")
+    expect(page.locator(".board.presenter")).to_be_visible()
+    page.wait_for_function(f"!{BOARD}.asking")
+    page.evaluate(f"{BOARD}.fullscreen()")
+    expect(page.locator(".board.presenter")).to_have_count(0)
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_every_hand_works_in_every_home(browser: Browser, tmp_path: Path, home: str, request: pytest.FixtureRequest) -> None:
+    watch = Watch()
+    address = request.getfixturevalue("app")[0] if home == "app" else ""
+    with ExitStack() as after:
+        page = after.enter_context(OPEN[home](browser, tmp_path, watch, address))
+        ready(page)
+        for part in (stations_and_keys, pointing_and_holding, ways_to_look, hands, playing):
+            part(page)
+        assert watch.faults == []
+        page.context.close()
