@@ -1,4 +1,4 @@
-"""The tokens of the bar and the strip of the tour in a real browser: what is held is followed, what was asked for is framed and ticked off."""
+"""The tokens of the bar and the strip of the tour in a browser: what is held is followed, what was asked for is framed and ticked off."""
 
 from __future__ import annotations
 
