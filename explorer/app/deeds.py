@@ -55,7 +55,7 @@ def check() -> None:
 
 
 def _watched() -> Iterable[str]:
-    return st.session_state.get(WATCHED, (None, ()))[1]  # type: ignore[no-any-return]
+    return st.session_state.get(WATCHED, (None, ()))[1]
 
 
 def _is_done(deed: str) -> bool:

@@ -1,0 +1,66 @@
+"""The tokens of the bar and the strip of the tour in a browser: what is held is followed, what was asked for is framed and ticked off."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ALL
+from offline import Watch, opened
+from playwright.sync_api import Browser, expect
+from test_frame_browser import rested
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=120_000)
+
+
+def test_a_step_of_the_tour_frames_its_control_and_is_ticked_off_when_it_was_used(
+    browser: Browser, app: tuple[str, Path]
+) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention?step=10&part=both-masks", height=700)
+    rested(page)
+    control, strip = page.locator(".st-key-masks-stage"), page.locator(".st-key-tour")
+    expect(control).to_have_attribute("data-toured", "10")
+    expect(control).to_be_in_viewport(ratio=1)
+    expect(strip).to_be_in_viewport(ratio=1)
+    expect(strip).not_to_contain_text("Now you know")
+    assert control.evaluate(
+        "e => e.getBoundingClientRect().bottom < document.querySelector('.st-key-tour').getBoundingClientRect().top"
+    )
+    control.get_by_text("weights", exact=True).click()
+    expect(strip).to_contain_text("Now you know")
+    strip.get_by_role("link", name="Next").click()
+    expect(page).to_have_url(re.compile("/heads.*step=11"))
+    expect(page.locator("[data-toured='11']")).to_be_in_viewport()
+    strip.get_by_role("button", name="Leave the tour").click()
+    expect(strip).to_have_count(0)
+    expect(page.locator("[data-toured]")).to_have_count(0)
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@pytest.mark.skipif(not ALL, reason="two pages more in a browser: make test-all")
+def test_a_token_that_is_held_stays_so_on_other_pages_and_a_board_turns_to_it(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    rested(page)
+    chosen = page.locator("[data-tokens] button", has_text="tired")
+    chosen.click()
+    expect(chosen).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("hold=54"))
+    expect(page.locator(".board .ledger")).to_contain_text("tired")
+    page.get_by_role("radio", name="Both masks", exact=True).click()
+    expect(page.locator(".ytick b, .ytick tspan", has_text="tired").first).to_be_attached()
+    page.get_by_role("button", name="Inside").click()
+    page.get_by_role("menuitem", name="Heads and layers").or_(page.get_by_role("link", name="Heads and layers")).first.click()
+    expect(page.get_by_role("heading", name="Who looks at whom?")).to_be_visible()
+    expect(page.locator("[data-tokens] button", has_text="tired")).to_have_attribute("aria-pressed", "true")
+    page.locator("[data-tokens] button", has_text="tired").press("ArrowLeft")
+    expect(page.locator("[data-tokens] button", has_text="too")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("hold=50"))
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
