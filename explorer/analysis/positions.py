@@ -8,6 +8,7 @@ from torch import Tensor
 
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.nn.positions import POSITIONS, Position, PositionContext, Project, Sinusoidal
 from explorer.nn.transformer import Transformer
@@ -23,6 +24,7 @@ MEANINGS = {
 }
 
 
+@checked
 def places(
     scheme: str | Model, *, count: int = 64, dim: int = 64, heads: int = 4, causal: bool = False, seed: int = 0
 ) -> Places:
@@ -107,6 +109,7 @@ def _depends(made: Position, count: int, rng: torch.Generator) -> Tensor | None:
     return torch.stack(list(terms.values())).sum(dim=0) if terms else None
 
 
+@checked
 def shuffle(model: Model, text: Text, *, seed: int = 0) -> Shuffle:
     """Read a text, and again with its tokens shuffled, each time with positions and without.
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import torch
 
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.errors.kinds import checked
 from explorer.models import store
 from explorer.models.factory import model_of
 from explorer.models.finetuned import FinetunedModel
@@ -29,6 +30,7 @@ HUB_NAME = re.compile(r"(?!.*(\.\.|--))[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
+@checked
 def load(
     what: str | Path | tuple[Any, Any],
     *,
@@ -73,6 +75,7 @@ def on_hub(what: str | Path) -> bool:
     return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not _there(Path(what)))
 
 
+@checked
 def build(  # noqa: PLR0913  the public contract fixes these names
     name: str,
     *,
@@ -97,6 +100,7 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     return model_of(name, module, tokenizer, preset(name).name)
 
 
+@checked
 def export(model: Model, folder: str | Path) -> Path:
     """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs.
 

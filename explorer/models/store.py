@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.errors.kinds import checked
 from explorer.models import ngram_files, run_folder
 from explorer.models.adapters import plain_state
 from explorer.models.factory import model_of
@@ -89,6 +90,7 @@ def folder_of(what: str | Path) -> Path:
     raise unknown("model", text, shelf)
 
 
+@checked
 def snapshots_of(what: str | Path) -> tuple[int, ...]:
     """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder.
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import FileError, TextError
+from explorer.errors.kinds import checked
 from explorer.records import Prepared
 from explorer.text.corpora import CorpusPart, Stretch, documents_of, parts
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
@@ -87,6 +88,7 @@ class PreparedCorpus:
         return np.memmap(path, dtype=kind, mode="r", shape=(count,)) if count else np.zeros(0, kind)
 
 
+@checked
 def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> PreparedCorpus:
     """Prepare a source (or find it prepared) and open it.
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.records import Tokens
 from explorer.text.tokenizers import Tokenizer
 
 Text = str | tuple[str, str] | Tokens | Sequence[int]
 
 
+@checked
 def first_tokens(stories: Iterable[Sequence[str]], tokenizer: Tokenizer, count: int) -> Tokens:
     """The first tokens of some stories, sentence after sentence, as one text without special tokens.
 

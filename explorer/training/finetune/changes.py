@@ -9,6 +9,7 @@ import numpy as np
 from explorer.analysis.compare import compare
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.finetuned import FinetunedModel, GivenText
 from explorer.models.model import TrainableModel
 from explorer.records import TaskChange, Trace
@@ -17,6 +18,7 @@ from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
 
 
+@checked
 def before_after(
     before: TrainableModel,
     after: FinetunedModel | FinetuneRun,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.models.factory import model_of
 from explorer.models.load import load, pick_device
 from explorer.models.model import TrainableModel
@@ -25,6 +26,7 @@ WITHOUT_ATTENTION = 1e-2  # the rate of models that have no attention layers
 WORDS = 20_000  # the most words that a bag of words counts
 
 
+@checked
 def finetune(  # noqa: PLR0913  the public contract fixes these names
     model: str | Path | TrainableModel,
     *,

@@ -12,6 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.load import load
 from explorer.models.model import TrainableModel
@@ -43,6 +44,7 @@ class OneWay:
     metric: str
 
 
+@checked
 def compare_ways(  # noqa: PLR0913  what `finetune` takes
     model: str | Path | TrainableModel,
     *,
@@ -135,6 +137,7 @@ def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:
     return sum(int((after[name].detach() != weight).sum()) for name, weight in before.items())
 
 
+@checked
 def finetuned_model(
     model: str | Path | TrainableModel, *, progress: Progress = lambda share, said: None, **options: Any
 ) -> FinetunedModel:
