@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from conftest import ALL
 from hypothesis import strategies as st
 
 import explorer as ex
 from explorer.records.record import Record
 
 TEXT, TWO = "A dog ran. It was red.", "The cat was tired."
-LONG = 100_000
+LONG = 100_000 if ALL else 20_000  # letters of a very long text
 STEPS = 2  # of what goes on step by step, so many are taken
 
 

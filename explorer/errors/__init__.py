@@ -103,10 +103,7 @@ def check_index(what: str, given: object, count: int) -> int:
 
 def check_seed(seed: object) -> int:
     """`seed` if a generator can be started with it, otherwise the error that says what can."""
-    number = whole(seed)
-    if number is None or number < 0:
-        raise ChoiceError(f"seed={repeated(seed)} must be a whole number from 0 to {WHOLE - 1}.")
-    return number
+    return check_whole("seed", seed, 0)
 
 
 def check_whole(name: str, given: object, least: int, most: int = WHOLE - 1) -> int:

@@ -229,7 +229,13 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         recorded = (file.metadata() or {}).get(SUM)
         if recorded not in (None, checksum(held)):
             raise ValueError("its checksum is wrong")
-    return {name: value.float() for name, value in held.items()}
+        if any(value.is_complex() for value in held.values()):
+            raise ValueError("it holds complex numbers")
+    made = {name: value.float() for name, value in held.items()}
+    for name, value in made.items():
+        if not bool(torch.isfinite(value).all()):
+            raise FileError(f"{path} holds numbers that are not finite, in {name!r}: the training that wrote it diverged.")
+    return made
 
 
 def checksum(weights: dict[str, torch.Tensor]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,6 +17,7 @@ from explorer.errors import FileError
 from explorer.records.equality import mark, same, thawed
 from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
 
+MOST = 3 << 29  # bytes that the arrays of one record may take: a trace has at most two thirds of it
 KINDS: dict[str, type[Record]] = {}
 
 
@@ -79,6 +82,7 @@ class Record(Summarised):
     def read(cls, path: str | Path) -> Self:
         """Read a record that `write` wrote."""
         try:
+            _check_unpacked(path)
             with open(path, "rb") as bytes_, np.load(bytes_, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             record = _unpack(json.loads(arrays.pop("record").tobytes().decode("utf-8")), arrays)
@@ -89,6 +93,21 @@ class Record(Summarised):
         if not isinstance(record, cls):
             raise FileError(f"{path} holds a {type(record).__name__}, not a {cls.__name__}.")
         return record
+
+
+def _check_unpacked(path: str | Path) -> None:
+    """Refuse an archive that takes more memory than a record may have, before any of it is read."""
+    with zipfile.ZipFile(path) as held:
+        total = sum(part.file_size for part in held.infolist())
+        if total > MOST:
+            raise ValueError(f"it takes {total / 1e9:.1f} GB in memory; at most {MOST / 1e9:.1f} are read")
+        for part in held.infolist():
+            with held.open(part) as file:
+                version = np.lib.format.read_magic(file)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, _, kind = read(file)
+            if math.prod(shape) * kind.itemsize > part.file_size:
+                raise ValueError(f"{part.filename} describes more numbers than it holds")
 
 
 PLAIN = {str, int, float, bool, type(None)}
