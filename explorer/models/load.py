@@ -15,6 +15,7 @@ from explorer.errors.kinds import checked
 from explorer.models import store
 from explorer.models.factory import model_of
 from explorer.models.finetuned import FinetunedModel
+from explorer.models.folders import staged
 from explorer.models.hub import TWINS, Twin, classifiers, opening
 from explorer.models.model import Model, TrainableModel
 from explorer.models.presets import configure, preset
@@ -126,11 +127,13 @@ def export(model: Model, folder: str | Path) -> Path:
     if model.generator is not None:
         export(model.generator, folder / "generator")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        store.write_weights(folder / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
-        _write_tokenizer(model.tokenizer, folder, model.config.length)
-        config = twin.config(model.config) | _special_ids(model.tokenizer)
-        (folder / store.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+        with staged(folder, store.CONFIG) as stage:
+            store.write_weights(stage / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
+            _write_tokenizer(model.tokenizer, stage, model.config.length)
+            config = twin.config(model.config) | _special_ids(model.tokenizer)
+            (stage / store.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+            if model.tokenizer.seen is None:  # that of an earlier model would not be this one's
+                (folder / store.SEEN).unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
     return folder

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -71,11 +73,16 @@ class Record(Summarised):
         """Write this record to `path`: one .npz file that holds the arrays and a JSON text, nothing executable."""
         arrays: dict[str, np.ndarray] = {}
         text = json.dumps(_pack(self, arrays), ensure_ascii=False)
+        part = Path(f"{path}.part")
         try:
-            with open(path, "wb") as file:
+            with open(part, "wb") as file:
                 np.savez_compressed(file, record=np.frombuffer(text.encode("utf-8"), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+            os.replace(part, path)  # who is stopped before leaves what was there
         except OSError as error:
             raise FileError(f"Could not write {path}: {error.strerror}. Choose a folder that exists and has space.") from error
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         return Path(path)
 
     @classmethod
