@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -71,6 +73,27 @@ def drawn() -> Any:
 def edited(name: str) -> Callable[..., Any]:
     """An edit is made, then asked of a model."""
     return lambda **given: ex.trace(model("bert"), TEXT, edits=[getattr(ex, name)(**given)])
+
+
+def note(what: str, *, survived: bool) -> None:
+    """Count a case or a fault for the report of `make break`."""
+    if book := os.environ.get("EXPLORER_BREAK"):
+        with open(book, "a", encoding="utf-8") as file:
+            file.write(json.dumps([what, survived]) + "\n")
+
+
+@contextmanager
+def counted_as(what: str) -> Iterator[None]:
+    """Whatever happens inside is one case: survived unless something else than an ExplorerError comes out."""
+    try:
+        yield
+    except ex.ExplorerError:
+        note(what, survived=True)
+        raise
+    except BaseException:
+        note(what, survived=False)
+        raise
+    note(what, survived=True)
 
 
 def scratch() -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 from conftest import sample
+from hostile import note
 
 import explorer as ex
 from explorer.models import folders, store
@@ -74,6 +75,7 @@ def test_what_was_saved_before_survives_a_stop_at_any_moment(
             except Killed:
                 stopped += 1
                 assert torch.equal(answers(folder), before), f"stopped at write {moment}"
+                note("stops within a write", survived=True)
                 continue
         break
     assert stopped >= 4 and not torch.equal(answers(folder), before), "in the end it is the new model"
@@ -105,6 +107,7 @@ def test_an_export_that_is_killed_leaves_a_whole_model(delay: float, two: tuple[
     assert torch.equal(answers(tmp_path / "model"), torch.from_numpy(two[0].logits("A dog ran.")))
     ex.export(two[0], tmp_path / "model")
     assert not list((tmp_path / "model").glob(f"{folders.STAGE}*")), "what was left behind is cleared away"
+    note("processes killed", survived=True)
 
 
 TUNES = """
@@ -139,6 +142,7 @@ def test_a_killed_fine_tuning_goes_on_to_the_same_bits(kill_at: int, tmp_path: P
     assert again.step == 8
     for name, value in store.state(straight.model.module).items():
         assert torch.equal(value, store.state(again.model.module)[name]), name
+    note("processes killed", survived=True)
 
 
 def test_a_result_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +173,7 @@ def test_a_clock_that_is_set_changes_no_bit(jump: float, tmp_path: Path, monkeyp
     assert list(again) == [] and again.step == 8
     for name, value in store.state(straight.model.module).items():
         assert torch.equal(value, store.state(again.model.module)[name]), name
+    note("clocks set", survived=True)
 
 
 @pytest.fixture
@@ -191,6 +196,7 @@ def readonly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_folder_that_may_not_be_written_is_said(how: str, readonly: Path, two: tuple[Any, Any]) -> None:
     with pytest.raises(ex.ExplorerError, match="Permission denied.*Choose a folder"):
         WRITERS[how](two[0], readonly)
+    note("folders that may not be written", survived=True)
 
 
 def test_two_exports_at_once_leave_one_of_both(two: tuple[Any, Any], tmp_path: Path) -> None:

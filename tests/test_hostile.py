@@ -46,7 +46,8 @@ def survives(name: str, args: dict[str, Any]) -> None:
     """One case: a result in order, or an error of one line."""
     signal.alarm(SECONDS)
     try:
-        hostile.check(hostile.ask(name, args))
+        with hostile.counted_as("calls of public functions"):
+            hostile.check(hostile.ask(name, args))
     except ex.ExplorerError as error:
         said = str(error)
         assert said.strip() and "\n" not in said and len(said) <= LONGEST + 10, said[:2000]

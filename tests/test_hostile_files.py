@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL
+from hostile import counted_as, note
 from safetensors.torch import load_file, save_file
 
 import explorer as ex
@@ -149,7 +150,8 @@ def test_damaged_files_are_an_error_of_one_line(
             target.write_bytes(rng.choice(SPOILS)(path.read_bytes(), rng))
             tried += 1
             try:
-                READERS[kind](inside)
+                with counted_as("spoiled files"):
+                    READERS[kind](inside)
             except ex.ExplorerError as error:
                 assert str(error) and "\n" not in str(error) and len(str(error)) < 1000, (path.name, number)
     assert tried >= EACH and [path.name for path in tmp_path.iterdir()] == ["work"] and outside(whole) == before
@@ -205,6 +207,7 @@ def test_a_small_archive_that_fills_the_memory_is_refused(size: int, declared: t
     with pytest.raises(FileError, match="GB in memory|more numbers than it holds"):
         Trace.read(tmp_path / "bomb.npz")
     assert (tmp_path / "bomb.npz").stat().st_size < 4 << 20 and peak() - before < 200_000
+    note("archives that would fill the memory", survived=True)
 
 
 class Loud:
@@ -248,6 +251,7 @@ def test_nothing_in_a_file_is_run(kind: str, whole: Path, tmp_path: Path, monkey
     with pytest.raises(ex.ExplorerError):
         read()
     assert not (tmp_path / "loud").exists() and "evil" not in sys.modules
+    note("files that try to run code", survived=True)
 
 
 @pytest.fixture
@@ -268,3 +272,4 @@ def test_a_link_to_another_file_is_never_shown(name: str, linked: tuple[Path, Pa
     with pytest.raises(ex.ExplorerError) as error:
         opened(folder)
     assert "password" not in str(error.value)
+    note("links to other files", survived=True)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from explorer.analysis.trace import trace
-from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.errors import ChoiceError, TextError, check_seed, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.nn.positions import POSITIONS, Position, PositionContext, Project, Sinusoidal
@@ -45,8 +45,8 @@ def places(
         return _of_model(scheme, count, seed)
     if scheme not in POSITIONS:
         raise unknown("position scheme", scheme, POSITIONS)
-    if count < 1 or heads < 1 or dim < 1 or dim % (2 * heads):
-        raise ChoiceError(f"count={count} and heads={heads} must be at least 1, and dim={dim} a multiple of twice the heads.")
+    if dim % (2 * heads):
+        raise ChoiceError(f"dim={dim} must be a multiple of twice the heads={heads}.")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         made = POSITIONS[scheme](PositionContext(dim, heads, count, causal))
@@ -56,8 +56,7 @@ def places(
 def _check_sizes(count: int, dim: int, heads: int) -> None:
     """Refuse tables that would take the memory of everybody."""
     for name, number, most in (("count", count, 4096), ("dim", dim, 65_536), ("heads", heads, 1024)):
-        if number > most:
-            raise ChoiceError(f"{name}={number} must be at most {most:,}.")
+        check_whole(name, number, 1, most)
     if heads * count**2 > MOST:
         raise ChoiceError(
             f"{heads} heads and {count} positions make a table of {heads * count**2:,} numbers; at most {MOST:,} fit."
