@@ -49,7 +49,7 @@ fix: env-dev      ## what the linter can mend by itself
 	$(BIN)/ruff format .
 
 break: env-dev    ## try to break it: hostile arguments and files, kills, full disks; one report (half an hour)
-	$(BIN)/python benchmarks/breaking.py
+	$(BIN)/python tests/breaking.py
 
 bench: env-bench  ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/tracing.py
