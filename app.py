@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from explorer.app import frame, glossary, hosted, menu, present, tour, web
+from explorer.app import core, deeds, frame, glossary, hosted, menu, present, tour, web
 from explorer.app.controls import read
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
-st.html(frame.STYLE + glossary.STYLE)
+st.html(frame.style() + glossary.STYLE)
 present.style()
 hosted.start()
 page = st.navigation(menu.pages(), position="top")
+core.begin(page.url_path or "start")
 tour.strip(page.url_path or "start")
 read(page.run)
+deeds.settle()
 web.settle(page.url_path)

@@ -282,17 +282,22 @@ def _task_of(file: Path, columns: str, kind: str, as_json: bool) -> Any:
 
 
 @cli.command()
-def miniglue(
+def miniglue(  # noqa: PLR0913  one for each choice on the command line
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
     examples: Annotated[int, typer.Option(help="How many labelled texts each model learns from.")] = 200,
     steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     systems: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    recorded: Annotated[bool, typer.Option(help="Show the measurement that is shipped; measure nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """The lectures' table of models and tasks at classroom scale: measured again, with intervals and seconds."""
     from explorer.studies import miniglue as study
 
+    if recorded:
+        kept = study.recorded_table()
+        _say(study.as_plain(kept), as_json, study.printed(kept))
+        return
     size = study.sized(seeds, examples, steps, systems=_names(systems), tasks=_names(tasks))
     table = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
     _say(study.as_plain(table), as_json, study.printed(table))
@@ -301,15 +306,20 @@ def miniglue(
 @cli.command()
 def labels(  # noqa: PLR0913  one for each choice on the command line
     seeds: Annotated[int, typer.Option(help="How many times everything is done, with other labelled texts.")] = 5,
-    counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,200",
+    counts: Annotated[str, typer.Option(help="How many labelled texts, separated by commas.")] = "25,50,100,200,400",
     steps: Annotated[int, typer.Option(help="How many steps each model learns.")] = 80,
     models: Annotated[str, typer.Option(help="Only these (BERT, GPT), separated by commas.")] = "",
     tasks: Annotated[str, typer.Option(help="Only these, separated by commas.")] = "",
+    recorded: Annotated[bool, typer.Option(help="Show the measurement that is shipped; measure nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """The score by the number of labelled texts, pre-trained and from scratch: measured again, with intervals and seconds."""
     from explorer.studies import label_curves as study
 
+    if recorded:
+        kept = study.recorded_curves()
+        _say(study.as_plain(kept), as_json, study.printed(kept))
+        return
     size = study.sized(seeds, _names(counts), steps, models=_names(models), tasks=_names(tasks))
     made = study.measured(size, lambda line: sys.stderr.write(line + "\n"))
     _say(study.as_plain(made), as_json, study.printed(made))

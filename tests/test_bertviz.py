@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 import warnings
@@ -23,6 +21,7 @@ from explorer.app.lessons import LESSONS
 from explorer.models.transformer import TransformerModel
 from explorer.records import Attention, Tokens, Trace
 from explorer.views import bertviz as shell
+from explorer.views.letters import unpacked
 
 HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 
@@ -73,7 +72,7 @@ def data_of(html: str) -> dict[str, Any]:
 def held_in(page: str) -> dict[str, Any]:
     """The data in our page."""
     packed = re.search(r'id="held">(.*?)</script>', page, re.S)[1]  # type: ignore[index]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
+    return json.loads(unpacked(packed))
 
 
 def tensors(trace: Trace, stream: str) -> list[torch.Tensor]:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from conftest import SENTENCE
 from streamlit.testing.v1 import AppTest
+from test_bertviz import own
 
 import explorer as ex
 from explorer.app import board as on_a_page
@@ -36,7 +38,7 @@ def header(data: bytes) -> dict[str, Any]:
 
 def array(data: bytes, ref: list[Any]) -> np.ndarray:
     begin = 4 + int.from_bytes(data[:4], "little")
-    kind, offset, shape = ref
+    kind, offset, shape = ref  # numbers in steps have a fourth part, and their own tests (test_letters.py)
     found = np.frombuffer(data, TYPES[kind], int(np.prod(shape)), begin + offset).reshape(shape)
     return np.cumsum(found, axis=1, dtype=np.uint8) if kind == "d1" else found
 
@@ -243,5 +245,8 @@ def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu", **shape)
     trace = ex.trace(model, "The animal didn't cross the street because it was too tired. " * 4, blocks=True, scores=False)
     assert len(trace.source) >= 56
-    assert len(ex.board(trace).page().encode()) <= 1_000_000
+    size = len(ex.board(trace).page().encode())
+    weights = [torch.tensor(held.weights)[None] for held in trace.attention]
+    theirs = own("model", attention=weights, tokens=list(trace.source.texts))
+    assert size <= 520_000 and 25 * size <= len(theirs)
     assert header(pack(trace, budget=IN_A_FILE))["sites"][0]["close"]

@@ -14,6 +14,7 @@ from explorer.errors import ChoiceError, ExplorerError, TextError
 from explorer.models import store
 from explorer.models.finetuned import LAYER, FinetunedModel
 from explorer.models.task_rows import AskedText, cut_row, task_row
+from explorer.nn.threads import one_thread
 from explorer.text.marks import MARKS
 from explorer.training.finetune.labelled import Labelled, draw_labelled, flat, gold, task_named
 from explorer.training.finetune.run import FinetuneRun
@@ -293,3 +294,20 @@ def test_long_texts_are_refused_cut_or_left_out() -> None:
 def test_what_cannot_be_learned_is_said_before_the_first_step(model: str, options: dict[str, Any], said: str) -> None:
     with pytest.raises(ExplorerError, match=said):
         tuned(model, **{"task": "sentiment", **options})
+
+
+def test_a_small_model_learns_with_one_thread_and_a_large_one_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads wait for each other after every layer; on a busy machine a step then takes twenty times as long."""
+    seen, states = [], FinetunedModel.states
+    monkeypatch.setattr(FinetunedModel, "states", lambda *given: (seen.append(torch.get_num_threads()), states(*given))[1])
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        run = ex.finetune("bert", task="sentiment", examples=8, steps=1, checks=0, snapshots=0, device="cpu")
+        list(run)
+        run.model.classify(["Anna was happy."])
+        assert seen and set(seen) == {1} and torch.get_num_threads() == 2
+        with one_thread(torch.nn.Linear(3000, 3000)):
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from conftest import TABLE
 from peft import LoraConfig, get_peft_model
 from seqeval.metrics import f1_score
 from sklearn.metrics import matthews_corrcoef
@@ -27,6 +29,7 @@ from explorer.training.schedules import lr_share
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
 SMALL: dict[str, Any] = {"examples": 40, "checks": 0, "snapshots": 0, "asked": 40, "device": "cpu", "batch": 8}
+EQUAL = "fine-tuning: ours against Hugging Face's classes and peft"
 EXPORTED = [
     ("bert", "sentiment", "BertForSequenceClassification"),
     ("bert", "entailment", "BertForSequenceClassification"),
@@ -76,7 +79,9 @@ def asked_of(theirs: Any, run: FinetuneRun, part: tuple[TargetExample, ...]) -> 
 
 
 @pytest.mark.parametrize(("model", "task", "name"), EXPORTED)
-def test_an_exported_model_gives_equal_logits(model: str, task: str, name: str, tmp_path: Path) -> None:
+def test_an_exported_model_gives_equal_logits(
+    model: str, task: str, name: str, tmp_path: Path, record_property: Callable[[str, str], None]
+) -> None:
     run = ex.finetune(model, task=task, steps=6, rate=1e-2, **SMALL)
     list(run)
     theirs = theirs_of(run.model, tmp_path / "hub")
@@ -87,10 +92,13 @@ def test_an_exported_model_gives_equal_logits(model: str, task: str, name: str, 
         batch = run.model.batch(stacked_rows([one.rows for one in part]))
         ours = run.model.scores(batch)
         mine = [ours[..., 0], ours[..., 1]] if run.model.output.kind == "span" else [ours]
+    gaps = []
     for a, b in zip(mine, logits, strict=True):
         there = batch.real[..., None].expand_as(b) if b.dim() == 3 else batch.real if run.model.output.kind == "span" else ...
-        assert float((a[there] - b[there]).abs().max()) <= 1e-4
+        gaps.append(float((a[there] - b[there]).abs().max()))
         assert float(a.std()) > 1e-3  # it says something
+    record_property(TABLE + EQUAL, f"{name:36} {task:12} logits of the exported model {max(gaps):.0e}")
+    assert max(gaps) <= 1e-4
     assert all(label == theirs.config.id2label[n] for n, label in enumerate(run.model.output.labels))
 
 
@@ -149,7 +157,9 @@ def adapted(theirs: Any, run: FinetuneRun) -> tuple[Any, list[tuple[str, nn.Para
 
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # peft asks the old name
 @pytest.mark.parametrize("how", ["full", "frozen", "lora"])
-def test_gradients_and_steps_are_those_of_hugging_face_and_peft(how: str, tmp_path: Path) -> None:
+def test_gradients_and_steps_are_those_of_hugging_face_and_peft(
+    how: str, tmp_path: Path, record_property: Callable[[str, str], None]
+) -> None:
     """The same model, rows and optimiser on both sides: first gradients, then the losses of twenty steps, then the accuracy."""
     run = ex.finetune("bert", task="sentiment", how=how, steps=20, rate=2e-3, seed=3, **SMALL)
     theirs = theirs_of(run.model, tmp_path / "hub").train()  # before the first step; its dropout is 0
@@ -164,11 +174,14 @@ def test_gradients_and_steps_are_those_of_hugging_face_and_peft(how: str, tmp_pa
     part = run.batch(1)
     run._gradients(part, 1)
     asked_of(theirs, run, part.examples)[0].loss.backward()
+    gaps = {}
     for name, mine, other in pairs:
         assert mine.grad is not None and other.grad is not None, name
-        assert float((mine.grad - other.grad).abs().max()) <= 1e-5, name
+        gaps[name] = float((mine.grad - other.grad).abs().max())
+    assert max(gaps.values()) <= 1e-5, gaps
     assert any(float(mine.grad.abs().max()) > 1e-3 for _, mine, _ in pairs if mine.grad is not None)
     theirs.zero_grad()
+    far = 0.0
     moving = [weight for weight in theirs.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(moving, lr=2e-3, weight_decay=0.01, betas=(0.9, 0.98))
     for step in run:
@@ -178,12 +191,16 @@ def test_gradients_and_steps_are_those_of_hugging_face_and_peft(how: str, tmp_pa
         loss.backward()
         nn.utils.clip_grad_norm_(moving, 1.0)
         optimiser.step()
+        far = max(far, abs(step.losses["task"] - loss.item()))
         assert step.losses["task"] == pytest.approx(loss.item(), abs=2e-3)
     held = run.held("validation", 40)
     with torch.no_grad():
         said = asked_of(theirs.eval(), run, held)[1][0].argmax(-1)
     accuracy = float(np.mean([int(n) == int(one.target) for n, one in zip(said, held, strict=True)]))
-    assert run.score("validation", 40) == pytest.approx(accuracy, abs=0.03)
+    ours, peer = run.score("validation", 40), "peft" if how == "lora" else "Hugging Face"
+    line = f"first gradients {max(gaps.values()):.0e}, losses of 20 steps {far:.0e}, accuracy {ours:.3f} and {accuracy:.3f}"
+    record_property(TABLE + EQUAL, f"{peer:12} {how:7} {line}")
+    assert ours == pytest.approx(accuracy, abs=0.03)
 
 
 def test_adapters_are_added_in_where_a_model_is_kept(tmp_path: Path) -> None:
@@ -228,3 +245,52 @@ def test_tags_of_many_texts_score_as_seqeval_scores_them() -> None:
 def test_words_of_answers_are_counted_as_squad_does() -> None:
     assert shared_words_f1(["the red ball.", "Anna", ""], ["A red ball", "Ben", ""]) == pytest.approx((1 + 0 + 1) / 3)
     assert shared_words_f1(["red ball"], ["ball"]) == pytest.approx(2 / 3)
+
+
+def test_the_losses_of_compared_ways_are_those_of_hugging_face_s_class(tmp_path: Path) -> None:
+    """The curves that a comparison shows: each way from the same start, beside the loop over the exported model."""
+    ways, steps = ("full", "frozen"), 5
+    found = ex.training.compare_ways("bert", task="entailment", ways=ways, examples=40, steps=steps, seed=1, device="cpu")
+    for number, how in enumerate(ways):
+        run = ex.finetune("bert", task="entailment", how=how, steps=steps, seed=1, examples=40, device="cpu")
+        theirs = theirs_of(run.model, tmp_path / how).train()
+        if how == "frozen":
+            theirs.bert.requires_grad_(False)
+            theirs.bert.pooler.requires_grad_(True)
+        moving, rate = [weight for weight in theirs.parameters() if weight.requires_grad], run.plan.rate
+        optimiser = torch.optim.AdamW(moving, lr=rate, weight_decay=0.01, betas=(0.9, 0.98))
+        for step in range(1, steps + 1):
+            optimiser.param_groups[0]["lr"] = rate * lr_share("linear", step, steps, run.plan.warm)
+            loss = asked_of(theirs, run, run.batch(step).examples)[0].loss
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(moving, 1.0)
+            optimiser.step()
+            assert found.loss[number, step - 1] == pytest.approx(loss.item(), abs=2e-3)
+        assert found.weights[number] == sum(weight.numel() for weight in run.model.module.parameters())
+    everything = sum(weight.numel() for weight in theirs.classifier.parameters())
+    assert 0 < found.moved[1] <= everything + sum(weight.numel() for weight in theirs.bert.pooler.parameters()) < found.moved[0]
+
+
+@pytest.mark.parametrize("model", ["bert", "gpt2"])
+def test_the_positions_that_are_shown_as_read_are_those_that_hugging_face_s_class_reads(model: str, tmp_path: Path) -> None:
+    """The row is what the exported tokenizer makes, and the loss of `…ForSequenceClassification` hangs on the last state there alone."""
+    run = ex.finetune(model, task="entailment", steps=1, **SMALL)
+    shown = ex.training.task_inputs(ex.load(model, device="cpu"), ["entailment"])
+    theirs = theirs_of(run.model, tmp_path / model)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / model)
+    pairs = [one.asked for one in draw_labelled(task_named("entailment"), 40, "train")]
+    rows = [tokenizer(one.text, one.pair)["input_ids"] for one in pairs]
+    (ids,) = [row for row in rows if run.model.tokenizer.tokens(row).texts == shown.tokens[0]]
+    kept: list[Tensor] = []
+    stack = theirs.base_model
+
+    def keep(module: nn.Module, given: Any, out: Any) -> None:
+        out.last_hidden_state.retain_grad()
+        kept.append(out.last_hidden_state)
+
+    with_hook = stack.encoder if model == "bert" else stack
+    with_hook.register_forward_hook(keep)
+    theirs(input_ids=torch.tensor([ids]), labels=torch.tensor([0])).loss.backward()
+    felt = kept[0].grad[0].abs().sum(-1) > 0  # type: ignore[index]
+    assert torch.nonzero(felt)[:, 0].tolist() == shown.reads[0].tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from explorer.models import folders, results
 from explorer.records import TaskTable
 from explorer.studies import miniglue
 from explorer.training.finetune.metrics import interval
+
+RESULTS = Path(__file__).parent.parent / "docs" / "results.md"
 
 
 def table(scores: np.ndarray) -> TaskTable:
@@ -47,3 +51,15 @@ def test_the_kept_record_is_whole() -> None:
     assert np.isfinite(kept.scores).all()
     np.testing.assert_allclose(kept.intervals, miniglue.intervals(kept.scores), equal_nan=True)
     assert (folders.data_folder() / "results" / miniglue.NAME / "CARD.md").read_text("utf-8") == miniglue.card(kept)
+    assert miniglue.rows_of(kept) in RESULTS.read_text("utf-8"), "docs/results.md has the same table"
+
+
+def test_the_record_has_five_seeds_and_says_where_pre_training_helps() -> None:
+    kept = miniglue.recorded_table()
+    assert kept.tasks == miniglue.TASKS and kept.scores.shape[2] == 5
+    assert {"word vectors", "ELMo + biLSTM, from scratch", "GPT, from scratch", "BERT, from scratch"} <= set(kept.systems)
+    for name, least in (("word vectors", 4), ("BERT", 3), ("GPT", 1)):
+        clear = miniglue.apart(kept, name, f"{name}, from scratch")
+        assert len(clear) >= least and f"- {name} above from scratch: {', '.join(clear)}." in miniglue.card(kept)
+    heads = miniglue.printed(kept).splitlines()[0].split("  ")
+    assert [head.strip() for head in heads if head.strip()] == [*kept.tasks, "mean", "seconds"], "names of tasks do not touch"

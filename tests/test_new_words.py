@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,7 @@ def test_the_kept_curves_are_whole_and_pre_training_is_apart_on_most_tasks() -> 
     assert all(len(label_curves.apart(kept, "BERT", count)) >= 4 for count in (50, 200))
     folder = folders.data_folder() / "results" / label_curves.NAME
     assert (folder / "CARD.md").read_text("utf-8") == label_curves.card(kept)
+    assert label_curves.table_of(kept) in (Path(__file__).parent.parent / "docs" / "results.md").read_text("utf-8")
 
 
 def test_the_usual_rates_are_those_that_were_measured() -> None:

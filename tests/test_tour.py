@@ -42,7 +42,8 @@ def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     assert not at.exception and not at.warning
     assert at.session_state["part.chosen"] == step.part, "the part is there, alone"
     said = shown(at)
-    assert f"**{number} of {len(STEPS)}**" in said and step.do in said and step.see in said
+    assert f"**{number} of {len(STEPS)}**" in said and step.do in said and step.look in said
+    assert step.know not in said or step.done == (), "what one knows then comes when it is done"
     assert step.mark in said.replace(f"**{number} of {len(STEPS)}** · {step.says}", ""), f"step {number} promises {step.mark!r}"
     for key, value in step.choices.items():
         assert at.session_state[key] == value, "the page has taken over what the step sets"
@@ -68,8 +69,8 @@ def test_an_address_without_a_step_starts_no_tour(asked: str) -> None:
     assert lesson.number_of(asked, len(STEPS)) is None
 
 
-def test_there_are_about_twenty_steps_and_none_without_its_page() -> None:
-    assert 18 <= len(STEPS) <= 24
+def test_there_are_about_twenty_five_steps_and_none_without_its_page() -> None:
+    assert 24 <= len(STEPS) <= 28
     assert {step.page for step in lesson.steps_on(("tokens",))} == {"tokens"}
     assert {step.page for step in lesson.STEPS} >= {"start", "families", "yours"}
     assert [step.page for step in lesson.steps_on(LESSONS)] == [step.page for step in STEPS], "every page is visited"

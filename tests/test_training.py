@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -21,7 +22,7 @@ from explorer.corruption.collate import BatchContext, add_special, collate_causa
 from explorer.microworld.translation import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.records import Vocabulary
-from explorer.text.examples import Translation, examples_of_step, prepared
+from explorer.text.examples import Translation, batches_by_length, examples_of_step, prepared, tokens_in
 from explorer.text.toy import stories
 from explorer.training import resume
 from explorer.training.device import tensors
@@ -143,6 +144,24 @@ def test_every_story_comes_once_in_a_round_and_a_step_is_always_the_same() -> No
     np.testing.assert_array_equal(examples_of_step(7, 100, 10, 3), first[60:70])
     with pytest.raises(ex.ExplorerError, match="batch"):
         examples_of_step(1, 5, 10, 0)
+
+
+@pytest.mark.parametrize("system", ["bert", "transformer"])
+def test_stories_of_like_length_share_a_batch_and_each_still_comes_once(system: str) -> None:
+    told = [Translation(pair.english, pair.french) for pair in pairs(400, 3)] if system == "transformer" else TEXTS[:400]
+    given = {"corpus": told, "pieces": 300, "steps": 6, "batch": 8, "device": "cpu", "checks": 0, **SMALL}
+    mixed, sorted_ = ex.fit(system, **given), ex.fit(system, by_length=True, **given)
+    count = len(mixed.stories)
+    plain = [examples_of_step(step, count, 8, 0) for step in range(1, 33)]
+    made = batches_by_length(0, mixed.stories, 8, 0)
+    assert sorted(np.concatenate(plain).tolist()) == sorted(made.reshape(-1).tolist())
+    lengths = np.array([[tokens_in(mixed.stories[number]) for number in batch] for batch in made.tolist()])
+    bounds = sorted((row.min(), row.max()) for row in lengths)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(bounds))  # no two batches overlap in their lengths
+    filled = [np.mean([run.batch(step).attention_mask.mean() for step in range(1, 33)]) for run in (mixed, sorted_)]
+    assert filled[1] > filled[0]
+    other = ex.fit(system, by_length=True, **given)  # asked for no other step before
+    assert other.batch(5).source.tolist() == sorted_.batch(5).source.tolist()
 
 
 def test_the_schedules_are_their_formulas() -> None:

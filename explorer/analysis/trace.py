@@ -19,6 +19,7 @@ from explorer.records import (
     Attention,
     Block,
     Edit,
+    EntryNorm,
     MovePositions,
     PatchHidden,
     Prediction,
@@ -252,10 +253,24 @@ def _set(edits: tuple[Edit, ...], x: np.ndarray, which: str) -> np.ndarray:
 def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:
     entering, epsilon = _array(values["norm_input"]), values["epsilon"]
     held = {field.name: _array(values[field.name]) for field in fields(Block) if isinstance(values.get(field.name), Tensor)}
-    mean = entering.mean(axis=-1) if values["centred"] else np.zeros(entering.shape[:-1], np.float32)  # RMSNorm subtracts none
-    deviation = np.sqrt(((entering - mean[..., None]) ** 2).mean(axis=-1) + epsilon)
+    mean, deviation = _spread(entering, values["centred"], epsilon)
+    if values["norm_place"] == "bare":
+        mean, deviation = np.zeros_like(mean), np.ones_like(deviation)
     held |= {"norm_input": entering, "mean": mean, "deviation": deviation}
-    return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], **held)
+    entry = _entry(held["given"], values["entry"]) if values.get("entry") else None
+    return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], entry=entry, **held)
+
+
+def _spread(x: np.ndarray, centred: bool, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    """μ and σ of each position, as a norm computes them."""
+    mean = x.mean(axis=-1) if centred else np.zeros(x.shape[:-1], np.float32)  # RMSNorm subtracts none
+    return mean, np.sqrt(((x - mean[..., None]) ** 2).mean(axis=-1) + epsilon)
+
+
+def _entry(given: np.ndarray, values: dict[str, Any]) -> EntryNorm:
+    """The norm before a sub-layer that has another one after it."""
+    mean, deviation = _spread(given, values["centred"], values["epsilon"])
+    return EntryNorm(mean, deviation, *(_array(values[name]) for name in ("gain", "shift", "normed")))
 
 
 def _as_edits(edits: Any) -> tuple[Edit, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import deeds, hold, web
 from explorer.app.cached import kept
 from explorer.app.call import Call, Expression, Given, calls, program
 from explorer.app.controls import made, opened, stamp_of
@@ -49,9 +49,9 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         return
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
-    _drawn(
-        key, trace, data, force, {"view": _begin(key, first or ({} if row is None else {"row": row})), "play": play, "row": row}
-    )
+    deeds.check()
+    row = hold.held() if row is None else row
+    _drawn(key, trace, data, force, {"view": _begin(key, first, row), "play": play, "row": _turned(key, row)})
     _undoing(key, asked)
     lines = {"steps": steps} if steps is not None else {}
     web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), asked, key, steps=taken, named=lines))
@@ -64,7 +64,7 @@ def _drawn(key: str, trace: Trace, data: bytes, force: Force | None, told: dict[
     _component(
         key=key,
         data=hosted(data, mode=web.mode(), asks=True, mask=mask, force=forced is not None, **told),
-        on_view_change=lambda: _moved(key),
+        on_view_change=lambda: _moved(key, trace),
         on_edit_change=lambda: _asked(key, trace, mask, forced),
     )
 
@@ -90,11 +90,13 @@ def series(
         return
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
-    told = {"moment": moment, "silence": silence is not None, "asks": silence is not None}
+    deeds.check()
+    row = hold.held()
+    told = {"moment": moment, "silence": silence is not None, "asks": silence is not None, "row": _turned(key, row)}
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), view=_begin(key, first), **told),
-        on_view_change=lambda: _moved(key),
+        data=hosted(data, mode=web.mode(), view=_begin(key, first, row), **told),
+        on_view_change=lambda: _moved(key, traces[0]),
         on_edit_change=lambda: _silenced(key, traces[0], silence),
     )
     labels = tuple(every)
@@ -108,17 +110,28 @@ def _packed(asked: tuple[Expression, ...], labels: tuple[str, ...], make: Callab
     return kept(("board", *(what.text for what in asked), *labels, *map(stamp_of, asked)), make)
 
 
-def _begin(key: str, first: dict[str, Any] | None) -> dict[str, Any]:
-    """Where a board begins: as the address says, else as the page does."""
-    found: dict[str, Any] = st.session_state.setdefault(f"{key}.begin", placed(st.query_params.get(key, "")) or first or {})
+def _begin(key: str, first: dict[str, Any] | None, row: int | None) -> dict[str, Any]:
+    """Where a board begins: as the address says, else as the page does, at the token that is held."""
+    begun = (first or {}) | ({} if row is None else {"row": row})
+    found: dict[str, Any] = st.session_state.setdefault(f"{key}.begin", placed(st.query_params.get(key, "")) or begun)
     return found
 
 
-def _moved(key: str) -> None:
-    """Write where the board is into the address."""
+def _turned(key: str, row: int | None) -> int:
+    """The row that a board is told to turn to, when it changes: the held one, else the one before; −1 where none was held yet."""
+    st.session_state[f"{key}.told"] = told = st.session_state.get(f"{key}.told", -1) if row is None else row
+    return int(told)
+
+
+def _moved(key: str, trace: Trace) -> None:
+    """Write where the board is into the address, and hold its token on the page as well."""
     view = st.session_state[key].view
     if view:
         st.query_params[key] = ".".join(str(view.get(name, "")) for name in VIEW)
+        row, before = view.get("row"), st.session_state.get(f"{key}.row", st.session_state[f"{key}.begin"].get("row"))
+        st.session_state[f"{key}.row"] = row
+        if row not in (None, before) and view.get("stream") == trace.attention[0].stream:
+            hold.follow(trace.source, row)
 
 
 def mask_of(trace: Trace) -> str:

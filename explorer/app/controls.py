@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import hosted
+from explorer.app import hold, hosted
 from explorer.app.cached import kept
 from explorer.app.call import OPENING, Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
@@ -106,6 +106,7 @@ def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
         name = one_of("Model", attentive() if names is None else names, "model")
         text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
     read(partial(opened, name))
+    hold.bar(text, read(lambda: opened(name).tokens(text)))
     return name, text
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import present
+from explorer.app import core, deeds, present
 from explorer.records import Exercise
 
 ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
@@ -23,6 +23,8 @@ def plain(text: str) -> str:
 @st.fragment
 def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
     """Predict first, then see: `reveal` shows the picture once there is an answer. An answer redraws nothing else."""
+    if not core.asks(key):
+        return reveal()
     with st.container(border=True):
         st.markdown(f"**◇ Predict, then reveal.** {question.question}")
         given = st.radio(
@@ -36,20 +38,22 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
         )
         if given is None and present.answers():
             given = str(question.answer)
+        else:
+            deeds.check()
         if given is None:
             st.caption("Choose an answer to see what happens.")
-            return
+            return None
         if question.right(given):
             st.success(f"Yes: {question.shown}. {question.why}")
         else:
             st.info(f"You said *{given}*. It is: **{question.shown}**. {question.why}")
-    reveal()
+    return reveal()
 
 
 @st.fragment
 def exercises(items: Sequence[Exercise], key: str) -> None:
     """Exercises; each answer is checked against the numbers of this page, and the score stands below them."""
-    right = 0
+    right, items = 0, core.exercises(items)
     for number, item in enumerate(items, 1):
         st.markdown(f"**{number}.** {item.question}")
         name = f"{key}.{number}"

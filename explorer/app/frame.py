@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from explorer.app import glossary, present
+from explorer.app import core, glossary, hold, present
 from explorer.app.exercises import deck as slides
 from explorer.app.exercises import exercises
 from explorer.app.glossary import marked
@@ -23,13 +23,20 @@ STYLE = """<style>
 .stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.3rem 0 0.2rem; }
 .stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0 0.5rem; }
 .st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
-.st-key-tour { margin-top: 0.6rem; }
 .st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
-div:has(> .st-key-bar), .st-key-bar { background: var(--st-background-color, inherit); }
+div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
 @media (min-width: 700px) and (min-height: 600px) {
   div:has(> .st-key-bar) { position: sticky; top: 3.4rem; z-index: 90; }
 }
 </style>"""
+
+
+PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
+
+
+def style() -> str:
+    """How every page looks."""
+    return f"<style>:root {{ --paper: {PAPER[hold.mode()]}; }}</style>{STYLE}"
 
 
 @dataclass(frozen=True)
@@ -60,9 +67,12 @@ class LessonPage:
     def __init__(self, title: str, says: str, formulas: Sequence[str] = ()) -> None:
         self.says, self.formulas = says, formulas
         glossary.begin()
+        hold.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
             st.title(title, width="stretch")
             with st.container(horizontal=True, width="content", wrap=False, vertical_alignment="center", key="more"):
+                if not present.on():
+                    core.button()
                 present.buttons()
         self._says, self.opening = st.container(), st.container(key="opening")
         self._held = st.container(key="bar")
@@ -71,6 +81,7 @@ class LessonPage:
 
     def parts(self, *every: PagePart) -> None:
         """The choice of a part in the bar, and the chosen one below."""
+        every = tuple(core.parts(every, st.query_params.get(KEY, "")))
         chosen = self._chosen(every)
         present.keys([one.name for one in every], chosen[0].name if len(chosen) == 1 else "")
         if chosen[0] is every[0]:
@@ -120,6 +131,7 @@ def asking(items: Callable[[], Sequence[Exercise]], key: str, rows: Sequence[tup
 
     def show() -> None:
         exercises(items(), key)
-        slides(rows, notation)
+        if not core.on():
+            slides(rows, notation)
 
     return PagePart(EXERCISES, show)

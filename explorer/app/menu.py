@@ -23,14 +23,21 @@ def pages() -> dict[str, list[Any]]:
     }
     first, *_, last = menu
     menu[first] += [st.Page(GLOSSARY, title="Glossary", url_path="glossary"), st.Page(VOTE, title="Vote", url_path="vote")]
+    menu[first].append(st.Page(_front, title="Start", url_path="start", visibility="hidden"))
     menu[last].append(st.Page(STATUS, title="Status", url_path="status"))
     return menu
+
+
+def _front() -> None:
+    """The address /start: the front page, which has the address /."""
+    st.switch_page(str(LESSONS["start"].page), query_params=st.query_params.to_dict())
 
 
 def _page(lesson: Lesson, known: set[str]) -> Any:
     """The page of one lesson."""
     visible = "visible" if set(lesson.models) <= known else "hidden"
-    return st.Page(
-        lesson.page, title=lesson.title, url_path=lesson.name, default=lesson.name == "start",
+    first = lesson.name == "start"
+    return st.Page(  # the first one has the address /, and Streamlit keeps its own name from other pages
+        lesson.page, title=lesson.title, url_path="front" if first else lesson.name, default=first,
         visibility=visible,  # type: ignore[arg-type]
     )  # fmt: skip

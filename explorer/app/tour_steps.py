@@ -1,4 +1,4 @@
-"""The guided tour: short steps from page to page, each with one thing to do and one to see."""
+"""The guided tour: short steps from page to page, each with one thing to do, where to look, and what one knows afterwards."""
 
 from __future__ import annotations
 
@@ -14,144 +14,235 @@ SENTENCE = "The animal didn't cross the street because it was too tired."
 
 @dataclass(frozen=True)
 class TourStep:
-    """One step: its page, a sentence, what to do, what to see, words that the page then shows,
-    what its controls are set to, and the part of the page.
+    """One step: its page and the part of it, a sentence, what to do, where to look, what one knows then, words that the page
+    shows, what its controls are set to, and the deeds of which one ticks it off.
     """
 
     page: str
+    part: str  # as the address names it; the first where none is named
     says: str
     do: str
-    see: str
+    look: str
+    know: str
     mark: str
+    done: tuple[str, ...] = ()  # as `deeds` reads them
     choices: Mapping[str, Any] = field(default_factory=dict)
-    part: str = ""  # of the page, as the address names it; the first where none is named
 
 
 STEPS = (
     TourStep(
-        "start", "Four architectures read one sentence; the mask says who may see whom.", "Choose another word of the sentence.",
-        "GPT's strong column begins at the word's position: earlier tokens cannot see it.", "Who may see whom",
-        {"text": questions.TEXT, "chosen": "bat"},
-        part="masks",
+        "start", "masks", "Four architectures read one sentence; the mask says which token may read which.",
+        "Choose another word of the sentence, above the pictures.",
+        "Which column of GPT's picture changes, and where it begins.",
+        "BERT reads both sides of a word. GPT reads only what comes before it, ELMo's two networks one side each, and "
+        "BART has both ways: its encoder reads all, its decoder from the left.",
+        "Who may see whom", ("chosen",), {"text": questions.TEXT, "chosen": "bat"},
     ),
     TourStep(
-        "start", "Each was trained with another objective.", "Choose the word “window”.",
-        "How sure GPT is with the left side alone, and the others with both.", f"What does each model predict for “{questions.WORD}”?",
-        {"text": questions.TEXT, "chosen": questions.WORD},
-        part="predictions",
+        "start", "predictions", "Each was trained with another objective.",
+        "Choose another word, for example “window”.",
+        "How probable the hidden word is in each model, and which side of it that model has read.",
+        "A training objective is a question with a known answer. Who sees both sides answers the gap; who sees the left "
+        "side continues the text.",
+        f"What does each model predict for “{questions.WORD}”?", ("chosen",), {"text": questions.TEXT, "chosen": questions.WORD},
     ),
     TourStep(
-        "tokens", "Before training, a text is split into tokens; the vocabulary is learned from counts.",
-        "Press → a few times.", "Each step joins the most frequent pair of neighbours.", "Learned merge by merge",
-        {"kind": "BPE", "way": "by count"},
-        part="learn",
+        "tokens", "learn", "Before training, a text is split into tokens; the vocabulary is learned from counts.",
+        "Press **Next** a few times.",
+        "Which pair of neighbours is joined, and how often it was counted.",
+        "A vocabulary grows merge by merge: each step joins the pair with the highest count (or score) into a new token.",
+        "Learned merge by merge", ("merges.step",), {"kind": "BPE", "way": "by count", "merges.step": 1},
     ),
     TourStep(
-        "tokens", "Other tokenizers cut the same text in other ways.", "Write a rare word, or one in your own language.",
-        "Short tokens, or [UNK] where a letter was never seen.", "One text, several tokenizers",
-        {"text.tokens": "The breadbasket was unbelievable 😀"},
-        part="one-text",
+        "tokens", "one-text", "Other tokenizers cut the same text in other ways.",
+        "Write a rare word, or one in your own language, and press Enter.",
+        "Into how many tokens each tokenizer cuts it, and where [UNK] stands.",
+        "WordPiece takes the longest token that fits, again and again. A letter that it never saw makes the whole word "
+        "[UNK]; a tokenizer of bytes can write everything.",
+        "One text, several tokenizers", ("text.tokens",), {"text.tokens": "The breadbasket was unbelievable 😀"},
     ),
     TourStep(
-        "vectors", "A token becomes a vector; word2vec learns it from the words around it.",
-        "Choose the relation “gender”.", "From animals to their sounds the lines are nearly parallel; from “he” to “she” they are not.",
-        "Words on a plane", {"relation": "sound"},
-        part="plane",
+        "vectors", "plane", "A token becomes a vector; word2vec learns it from the words around it.",
+        "Choose the relation “gender”.",
+        "Whether the lines from word to word are parallel, there and for “sound”.",
+        "A relation can be a direction: where the lines are parallel, adding one difference leads from word to word. Not "
+        "every relation is.",
+        "Words on a plane", ("relation",), {"relation": "sound"},
     ),
     TourStep(
-        "positions", "Attention does not know order, so positions are added.", "Move to “Dimensions over positions”.",
-        "Waves of every length: together they encode a position.", "Position vectors", {"scheme": "sinusoidal"},
-        part="schemes",
+        "positions", "schemes", "Attention does not know order, so positions are added.",
+        "Choose the picture “Dimensions over positions”.",
+        "How fast the first dimensions change, and how slowly the last.",
+        "In the sinusoidal scheme every dimension is a wave of another length; together they give each position a vector "
+        "of its own.",
+        "Position vectors", ("picture",), {"scheme": "sinusoidal"},
     ),
     TourStep(
-        "positions", "Without positions an encoder reads a bag of words.", "Predict what shuffling changes, then look.",
-        "Whether its vectors change when the words change places, with positions and without.", "Shuffle the words", {"shuffle": 3},
-        part="shuffle",
+        "positions", "schemes", "Other schemes add nothing to the embeddings.",
+        "Choose the scheme “alibi”, then “rope”.",
+        "What is changed in each: the scores, or queries and keys.",
+        "ALiBi subtracts from a score in proportion to the distance. RoPE turns queries and keys by an angle that grows "
+        "with the position, so that scores depend on the distance.",
+        "Ways to encode a position", ("scheme",), {"scheme": "sinusoidal"},
     ),
     TourStep(
-        "attention", "Attention is a few matrix products, and you can walk through them.", "Press → until the softmax.",
-        "Every cell names the numbers that it was computed from.", "Everything in between is shown here",
-        {"model": "bert", "text": SENTENCE},
-        part="walk",
+        "positions", "shuffle", "What does an encoder know without positions?",
+        "Predict what shuffling changes.",
+        "How far the states of the same word are apart in the two orders, with positions and without.",
+        "Without positions an encoder reads a bag of words: the states only change places. A causal mask already tells a "
+        "decoder something about order.",
+        "Shuffle the words", ("guess.bert",), {"shuffle": 3},
     ),
     TourStep(
-        "attention", "The causal mask puts −∞ where a token may not attend.", "Change from scores to weights.",
-        "Above the diagonal the weights are exactly 0, and each row still sums to 1.", "The same q and k under both masks",
-        {"model": "bert", "text": SENTENCE, "masks.stage": "scores"},
-        part="both-masks",
+        "attention", "walk", "Attention is a few matrix products, and you can walk through them.",
+        "Click the board and press → until **softmax**.",
+        "What each row sums to before and after it.",
+        "Scores are products of queries and keys, divided by √dₖ and masked; the softmax makes each row sum to 1; the "
+        "values are added up with these weights.",
+        "Everything in between is shown here", ("board@station=softmax",), {"model": "bert", "text": SENTENCE},
     ),
     TourStep(
-        "heads", "A layer has several heads, and each has different attention weights.", "Click other heads on the board, or press ].",
-        "A column: one token gets most weight. A line beside the diagonal: attention to a neighbour.", "Every head on the board",
-        {"model": "bert", "text": SENTENCE},
-        part="board",
+        "attention", "both-masks", "The causal mask puts −∞ where a token may not attend.",
+        "Under **Stage**, change from scores to weights.",
+        "The cells above the diagonal, and the rows under both masks.",
+        "e to the −∞ is 0: what is forbidden gets weight 0, and the rest of each row still sums to 1.",
+        "The same q and k under both masks", ("masks.stage=weights",), {"model": "bert", "text": SENTENCE, "masks.stage": "scores"},
     ),
     TourStep(
-        "heads", "The logit lens reads a prediction from each layer.", "Point at the cells of a column, from the first layer to the last.",
-        "From which layer on the final prediction appears.", "If bert ended here", {"model": "bert", "text": SENTENCE},
-        part="lens",
+        "heads", "board", "A layer has several heads, and each has weights of its own.",
+        "Click another head on the board, or press ].",
+        "Columns, and lines beside the diagonal.",
+        "A column is a token that gets most of the weight; a line beside the diagonal is attention to a neighbour. A "
+        "pattern is not yet a reason.",
+        "Every head on the board", ("heads.board@head", "heads.board@layer"), {"model": "bert", "text": SENTENCE},
     ),
     TourStep(
-        "families", "The same weights can read under another mask.", "Make the first prediction.",
-        "What the loss does when the mask is not the trained one.", "The same weights under other masks",
-        part="masks",
+        "heads", "lens", "The logit lens reads a prediction from each layer.",
+        "Under **Probability of**, choose “the last layer's”.",
+        "In which layer the final prediction becomes probable, column by column.",
+        "The output layer can read any layer. Some predictions are there early, others only after the last layer.",
+        "If bert ended here", ("lens.shown",), {"model": "bert", "text": SENTENCE, "lens.shown": "its own guess"},
     ),
     TourStep(
-        "corruption", "Pre-training hides parts of a text and predicts them; the text itself is the label.",
-        "Move the share.", "What the model reads, its labels, and where the loss is counted.", "mlm: from x to (x̃, ỹ)",
-        {"strategy": "mlm"},
-        part="one-strategy",
+        "families", "masks", "The same weights can read under another mask.",
+        "Predict what the loss does.",
+        "The loss under the trained mask and under the other one.",
+        "Weights and mask belong together: a model reads well only under the mask with which it was trained.",
+        "The same weights under other masks", ("guess.mask",),
     ),
     TourStep(
-        "corruption", "T5 masks whole spans and generates only the missing ones.", "Change the seed.",
-        "Each span becomes one sentinel token, and the target repeats the sentinels.", "t5: from x to (x̃, ỹ)", {"strategy": "t5"},
-        part="one-strategy",
+        "families", "cross-attention", "An encoder–decoder reads a source while it writes.",
+        "On the board, go from row to row with ↑ and ↓.",
+        "Which word of the source the row reads, and which token is predicted in that row.",
+        "Queries come from the decoder, keys and values from the encoder. The row that *predicts* a word shows where it "
+        "came from: one row above the word itself.",
+        "Encoder once, decoder step by step", ("writing.board@row",),
     ),
     TourStep(
-        "corruption", "You can play the model.", "Choose a word to hide, and guess before you look.",
-        "What BERT predicts there, and with which probability.", "Hide a word", {"strategy": "mlm"},
-        part="hide-a-word",
+        "corruption", "one-strategy", "Pre-training hides parts of a text and predicts them; the text itself is the label.",
+        "Move **Masking rate in %**.",
+        "What the model reads, its labels, and where the loss is counted.",
+        "Only the chosen positions enter the loss. Hide little, and a text teaches little; hide much, and no context is "
+        "left.",
+        "mlm: from x to (x̃, ỹ)", ("mlm.share",), {"strategy": "mlm", "mlm.share": 15},
     ),
     TourStep(
-        "training", "A training begins with random weights.", "Predict the first loss.",
-        "How the first loss follows from the size of the vocabulary, and when most of it falls.",
-        "Watch a recorded training", {"kept": "bert"},
-        part="watch",
+        "corruption", "one-strategy", "SpanBERT hides spans, BART damages a whole text.",
+        "Under **Strategy**, choose “spanbert”, then “bart”.",
+        "How the labels of the two differ.",
+        "SpanBERT predicts only the tokens of its spans. BART writes the whole text again, and a span of any length has "
+        "become one [MASK].",
+        "One strategy, token by token", ("strategy=spanbert", "strategy=bart"), {"strategy": "mlm"},
     ),
     TourStep(
-        "training", "Snapshots show what a model could do on the way.", "Move the snapshot with ← and →.",
-        "First noise, then frequent words, then fitting answers.", "Scrub through its snapshots", {"kept": "gpt"},
-        part="snapshots",
+        "corruption", "one-strategy", "T5 also masks spans, and writes only what is missing.",
+        "Change the **Seed** above.",
+        "What stands for a span in the source, and what the target begins with.",
+        "Each span becomes one sentinel token; the target holds each sentinel and after it the tokens of its span, so it "
+        "is short.",
+        "t5: from x to (x̃, ỹ)", ("seed",), {"strategy": "t5", "seed": 0},
     ),
     TourStep(
-        "elmo", "Before the Transformer, ELMo read letters and words from both sides.", "Write your own word.",
-        "Even a word that was never seen in training gets a vector.", "From letters to a word", {"word": "fishing"},
-        part="letters",
+        "corruption", "hide-a-word", "You can play the model.",
+        "Choose a word to hide, and guess it.",
+        "What BERT predicts there, and with which probability.",
+        "A masked language model answers with a whole distribution; its loss is −ln of the probability of the word that "
+        "really stood there.",
+        "Hide a word", ("guess.word.*",), {"strategy": "mlm"},
     ),
     TourStep(
-        "finetuning", "A pre-trained model learns a task from few labelled texts.", "Choose the task “entailment”.",
-        "Both texts stand in one row; only the state of [EXTRACT] is read.", "What is read for each task", {"tuned": "gpt2"},
-        part="inputs",
+        "training", "watch", "A training begins with random weights.",
+        "Predict the first loss.",
+        "The first point of the curve, and the size of the vocabulary.",
+        "A model that knows nothing gives each of |V| tokens the same probability: its loss is ln |V|. Most of the fall "
+        "comes early.",
+        "Watch a recorded training", ("guess.first.*",), {"kept": "bert"},
     ),
     TourStep(
-        "prompting", "A frozen model answers by the word it finds most probable.", "Choose another template.",
-        "The same text gets another answer, though no weight has changed.", "Ask it yourself", {"prompted": "gpt2"},
-        part="ask",
+        "training", "snapshots", "Snapshots show what a model could do on the way.",
+        "Move **Snapshot of step**.",
+        "The same prompts at an early step and at the last one.",
+        "First frequent words are learned, then which words follow each other, then what fits the text.",
+        "Scrub through its snapshots", ("at",), {"kept": "gpt"},
     ),
     TourStep(
-        "decoding", "A model gives probabilities; a decoding strategy chooses the text.", "Change the number of beams.",
-        "Which texts were kept, and which were pruned, and why.", "What the search kept, and what it pruned", {"beams": 3},
-        part="beams",
+        "elmo", "letters", "Before the Transformer, ELMo read letters and words from both sides.",
+        "Write a word of your own and press Enter.",
+        "Which letters make each filter answer most strongly.",
+        "A word's first vector comes from its letters, so even a word that was never seen in training has one.",
+        "From letters to a word", ("word",), {"word": "fishing"},
     ),
     TourStep(
-        "whatif", "Ablate a head to find out whether it is needed.", "Choose another head.",
-        "Which predictions change: often hardly any.", "How the predictions changed", {"model": "bert", "text": SENTENCE},
-        part="change-one-thing",
+        "elmo", "weights", "Every task mixes ELMo's layers in its own way.",
+        "Predict which task uses the lowest layer most.",
+        "The three weights of each task.",
+        "The weights are learned with the task: a softmax over the layers, and one scale γ. Each task ends with a mix of its own.",
+        "The weights that each task learns", ("guess.lowest",),
     ),
     TourStep(
-        "yours", "All of this works for your own model.", "Look your architecture up in the table.",
-        "What can be shown of it, and why not where not.", "Which architectures open",
-        part="architectures",
+        "finetuning", "inputs", "A pre-trained model learns a task from few labelled texts.",
+        "Under **Task**, choose another one.",
+        "How two texts stand in one row, and which state is read.",
+        "Pairs are joined by a delimiter into one row, and a new output layer reads one state: that of [EXTRACT].",
+        "What is read for each task", ("task-inputs.task",), {"tuned": "gpt2"},
+    ),
+    TourStep(
+        "prompting", "ask", "A frozen model answers by the word that it finds most probable.",
+        "Choose another **Template**.",
+        "The probabilities of the two words, before and after.",
+        "No weight has changed, and yet the answer can: a prompt's wording is part of the question.",
+        "Ask it yourself", ("template",), {"prompted": "gpt2"},
+    ),
+    TourStep(
+        "decoding", "next-token", "A model gives probabilities; a decoding strategy chooses the text.",
+        "Make your guess, then move **Temperature**.",
+        "The most probable bar at a low and at a high temperature.",
+        "Temperature divides the scores before the softmax: below 1 the best token gains, above 1 the others do. Top k "
+        "and top p cut the rest off.",
+        "Which token comes next?", ("next-piece.0.temperature",),
+    ),
+    TourStep(
+        "decoding", "beams", "Beam search keeps several texts at once.",
+        "Change the number of beams.",
+        "Which texts were kept, which were pruned, and their scores.",
+        "A beam keeps a text whose first token was not the best one. More beams find more probable texts, and those need "
+        "not be better ones.",
+        "What the search kept, and what it pruned", ("beams",), {"beams": 3},
+    ),
+    TourStep(
+        "whatif", "change-one-thing", "Ablate a head to find out whether it is needed.",
+        "Choose another **Head**.",
+        "How far the predictions move, and at how many positions another token becomes the most probable.",
+        "To look at a head is one thing, to take it away another: only the second tests whether the model needs it. Often "
+        "hardly anything changes.",
+        "How the predictions changed", ("edit.head",), {"model": "bert", "text": SENTENCE},
+    ),
+    TourStep(
+        "yours", "architectures", "All of this works for your own model.",
+        "Look your architecture up in the table, then answer the question below it.",
+        "What can be shown of it, and the reason where something cannot.",
+        "Each architecture in the table was compared with its own implementation; where not everything can be shown, it says why.",
+        "Which architectures open", ("guess.perplexity",),
     ),
 )  # fmt: skip
 
@@ -161,7 +252,15 @@ def steps_on(pages: Collection[str]) -> tuple[TourStep, ...]:
     written = tuple(step for step in STEPS if step.page in pages)
     others = [LESSONS[name] for name in pages if name in LESSONS and name not in {step.page for step in written}]
     return written + tuple(
-        TourStep(lesson.name, lesson.about, "Move each control once.", "What changes with it, and what stays.", lesson.title)
+        TourStep(
+            lesson.name,
+            "",
+            lesson.about,
+            "Move each control once.",
+            "What changes with it, and what stays.",
+            lesson.about,
+            lesson.title,
+        )
         for lesson in others
     )
 

@@ -12,13 +12,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.app import present
+from explorer.app import deeds, hold, present
 from explorer.app.call import Call, program
 from explorer.app.controls import made
 from explorer.app.glossary import marked
 from explorer.views import Choice, Control, Range, View, export
 
 UNFOLDED = False  # whether numbers and files stand open at first
+mode = hold.mode
 MORE = "Numbers · Files · Code"
 CONCLUDING = re.compile(r"\bYou may\b.*?\bconclude\b", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
@@ -62,7 +63,8 @@ def _shown(  # noqa: PLR0913  what `show` was given
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
     chosen = _controls(view, record, steps, name)
-    figure = present.larger(export.themed(view(record, **chosen), mode()))
+    deeds.check()
+    figure = present.larger(export.themed(hold.framed(view(record, **chosen)), mode()))
     room = present.on()  # a room gets the picture alone
     picture, words = (st.container(), st.container()) if room else st.columns([3, 2], gap="large")
     with picture:
@@ -162,11 +164,6 @@ def settle(page: str) -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def mode() -> str:
-    """Light or dark, as the visitor's page is."""
-    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def _controls(view: View, record: Any, steps: str, key: str) -> dict[str, Any]:

@@ -12,18 +12,20 @@ from torch import Tensor
 from torch.nn import functional
 
 from explorer.errors import ChoiceError, TextError
+from explorer.models.hub.body import OUTPUT_LAYER, HubBody
 from explorer.models.model import TrainableModel, check_eval_mode, follows
 from explorer.models.task_rows import AskedText, TaskRow, task_row, words_in
 from explorer.nn.elmo import BiLM, BiLMStates
 from explorer.nn.output_layers import NONE, WIDEST, OutputConfig, OutputLayer, output_layer
 from explorer.nn.span_layer import legal
 from explorer.nn.static import WordVectors
+from explorer.nn.threads import one_thread
 from explorer.nn.transformer import Transformer
 from explorer.records import Tokens
 from explorer.text.letters import WIDTH
 from explorer.text.reading import Text
 
-LAYER = "task_output"  # the name of the output layer among the parts of a network
+LAYER = OUTPUT_LAYER  # the name of the output layer among the parts of a network
 ROWS, LONGEST_ANSWER, LONGEST_TEXT = 64, 12, 60
 TAGGED = ("tags", "spans")  # kinds of output that say something of every word
 GivenText = str | tuple[str, str]
@@ -53,7 +55,8 @@ class FinetunedModel(TrainableModel):
     """
 
     def __init__(self, body: TrainableModel, output: OutputConfig, layer: OutputLayer | None = None) -> None:
-        super().__init__(body.name, body.module, body.tokenizer, body.preset)
+        self.name, self.tokenizer, self.preset = body.name, body.tokenizer, body.preset
+        self.module, self.config, self.family, self.streams = body.module, body.config, body.family, body.streams
         self.body, self.output = body, output
         if output.kind != "text" and not hasattr(body.module, LAYER):
             made = (output_layer(output) if layer is None else layer).to(body.device)
@@ -105,7 +108,8 @@ class FinetunedModel(TrainableModel):
     def batch(self, rows: Sequence[TaskRow]) -> TaskBatch:
         """Rows as tensors on the model's device."""
         wide = max(map(len, rows))
-        ids, segments = (np.zeros((len(rows), wide), np.int64) for _ in range(2))
+        padding = self.tokenizer.vocabulary.pad if isinstance(self.body, HubBody) else None  # some tell positions by it
+        ids, segments = np.full((len(rows), wide), padding or 0), np.zeros((len(rows), wide), np.int64)
         letters = np.zeros((len(rows), wide, WIDTH), np.int64) if rows[0].letters is not None else None
         for n, row in enumerate(rows):
             ids[n, : len(row)], segments[n, : len(row)] = row.ids, row.segments
@@ -124,6 +128,8 @@ class FinetunedModel(TrainableModel):
         if isinstance(self.module, BiLM):
             assert batch.letters is not None
             return cast(BiLMStates, self.module(batch.letters, batch.real)).layers
+        if isinstance(self.body, HubBody):
+            return self.body.states(batch.ids, batch.segments, batch.real)
         real = None if bool(batch.real.all()) else batch.real
         return cast(Tensor, self.transformer(batch.ids, batch.segments if self.config.segments else None, real))
 
@@ -148,7 +154,8 @@ class FinetunedModel(TrainableModel):
             raise ChoiceError(f"{self.name} gives no classes to whole texts: its output is {self.output.kind!r}. Use classify.")
         asked = asked_texts(texts, tagged=False)
         rows = self.checked_rows(asked)
-        found = [self._label_scores(part) for part in _parts(rows)]
+        with one_thread(self.module):
+            found = [self._label_scores(part) for part in _parts(rows)]
         return torch.cat(found).softmax(-1).cpu().numpy()
 
     def checked_rows(self, asked: Sequence[AskedText]) -> list[list[TaskRow]]:
@@ -167,8 +174,9 @@ class FinetunedModel(TrainableModel):
         """For every text what is said, as a metric takes it: one answer, or a tag for each word."""
         held = self.checked_rows(asked) if rows is None else rows
         said: list[tuple[str, ...]] = []
-        for first in range(0, len(held), ROWS):
-            said += self._said(asked[first : first + ROWS], held[first : first + ROWS])
+        with one_thread(self.module):
+            for first in range(0, len(held), ROWS):
+                said += self._said(asked[first : first + ROWS], held[first : first + ROWS])
         return said
 
     @torch.no_grad()

@@ -71,7 +71,7 @@ from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
-from explorer.records.trace import STAGES, STREAMS, Attention, Block, Mix, Prediction, Trace
+from explorer.records.trace import STAGES, STREAMS, Attention, Block, EntryNorm, Mix, Prediction, Trace
 from explorer.records.training import (
     Abilities,
     Ability,
@@ -157,6 +157,7 @@ __all__ = [
     "spread",
     "Edit",
     "Edited",
+    "EntryNorm",
     "Fertility",
     "FinetuneWays",
     "Join",

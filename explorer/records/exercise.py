@@ -47,7 +47,9 @@ class Support(Record):
 
     `way` is "stages" (every stage of attention), "weights" (the weights alone) or "refused", then `reason` says why. `weights` and
     `outputs` are the largest differences to what the class computes by itself with eager attention, `residual` the largest gap of
-    the weights that were computed again from q, k and the mask. `edits` names the changes that it can undergo.
+    the weights that were computed again from q, k and the mask. `walk` is the largest gap between the states that its sums and norms
+    lead to, computed again, and those that the class hands out; NaN where they cannot be told apart, then `without_walk` says why.
+    `edits` names the changes that it can undergo.
     """
 
     architecture: str
@@ -60,6 +62,8 @@ class Support(Record):
     states: bool = False
     edits: tuple[str, ...] = ()
     reason: str = ""
+    walk: float = float("nan")
+    without_walk: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,5 +77,5 @@ class SupportTable(Record):
         """The table as one of pandas: a row for each architecture."""
         from explorer.records.frames import table_of
 
-        names = ("architecture", "family", "way", "weights", "outputs", "residual", "edits", "reason")
+        names = ("architecture", "family", "way", "weights", "outputs", "residual", "walk", "edits", "reason")
         return table_of([{name: getattr(row, name) for name in names} for row in self.rows])

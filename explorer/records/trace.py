@@ -131,12 +131,26 @@ class Mix(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class EntryNorm(Record):
+    """The norm before a sub-layer that has another one after it: μ and σ per position, γ and β per feature, and its result."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    gain: np.ndarray
+    shift: np.ndarray
+    normed: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Block(Record):
     """One sub-layer ("attention" or "feed-forward") with its residual sum and its norm.
 
     `given` is the stream before, `out` what the sub-layer made, `total` their sum, and the norm's own input,
     μ and σ per position, γ and β per feature, and result: all [position, dim] or [position]. `units` are the hidden units
     of a feed-forward layer, [position, hidden].
+
+    `place` says where the norm is: "post", "pre", "inside" (on what the sub-layer made), "both" (before it and inside: `entry` is the
+    first of the two), "beside" (the sub-layer reads what the one before it read, not the sum; `norm_input` is that), or "bare" (none).
     """
 
     stream: str
@@ -153,6 +167,7 @@ class Block(Record):
     shift: np.ndarray
     normed: np.ndarray
     units: np.ndarray | None = None
+    entry: EntryNorm | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """How much pre-training is worth, by the number of labelled texts: the score on new texts, from pre-trained weights and from scratch.
 
-`python -m explorer.studies.label_curves` measures it again, model by model, and writes `data/results/labels`; `explorer labels`
-prints it.
+`python -m explorer.studies.label_curves` measures it again, model by model, and writes `data/results/labels`; `explorer labels
+--recorded` prints it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CurvesSize:
 
     models: tuple[str, ...] = tuple(MODELS)
     tasks: tuple[str, ...] = tuple(NEW_WORDS)
-    counts: tuple[int, ...] = (25, 50, 200)
+    counts: tuple[int, ...] = (25, 50, 100, 200, 400)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     steps: int = 80
     asked: int = 200
@@ -115,6 +115,25 @@ def apart(made: LabelCurves, model: str, count: int) -> tuple[str, ...]:
     return tuple(
         task for n, task in enumerate(made.tasks) if made.intervals[n, high, place, 1] > made.intervals[n, low, place, 2]
     )
+
+
+def recorded_curves() -> LabelCurves:
+    """The measurement that is shipped."""
+    return results.recorded(NAME, LabelCurves)
+
+
+def table_of(made: LabelCurves) -> str:
+    """A table in Markdown for docs/results.md: every way on every task with every number of labels, the mean over the seeds."""
+    counts = [int(count) for count in made.counts]
+    rows = [f"| | {' | '.join(f'{way}, {count} labels' for way in made.ways for count in counts)} | most frequent answer |"]
+    rows.append("|---" * (len(made.ways) * len(counts) + 2) + "|")
+    for n, task in enumerate(made.tasks):
+        cells = " | ".join(f"{made.intervals[n, w, c, 0]:.3f}" for w in range(len(made.ways)) for c in range(len(counts)))
+        rows.append(f"| {task} ({made.metrics[n]}) | {cells} | {made.blind[n]:.3f} |")
+    for model in models_of(made):
+        clear = ", ".join(f"{len(apart(made, model, count))} with {count} labels" for count in counts)
+        rows.append(f"\nTasks of {len(made.tasks)} on which {model} lies above itself from scratch, intervals apart: {clear}.")
+    return "\n".join(rows)
 
 
 def models_of(made: LabelCurves) -> tuple[str, ...]:

@@ -22,16 +22,16 @@ HIDING = {"mask_rate_first": 0.5, "mask_rate": 0.15}
 
 
 def longer(name: str, minutes: float, steps: int, judged: tuple[str, ...] = (), **options: Any) -> Recipe:
-    """The recipe of a model at the size that is shipped: one seed, so many steps of 32 texts."""
+    """The recipe of a model at the size that is shipped: one seed, so many steps of texts of like length."""
     first = RECIPES[name]
-    given = {"corpus": WORLD, "steps": steps, "batch": 32, **options}
+    given = {"corpus": WORLD, "steps": steps, "batch": 32, "by_length": True, **options}
     return replace(first, size="mini", minutes=minutes, seeds=(0,), judged=judged, options=given, keep=min(first.keep, 5))
 
 
 # The figures in bits do not depend on how words are cut, so that models with other tokenizers are compared by them.
 BITS = ("bits per character",)
 LONGER = {
-    "bert": longer("bert", LONG, 30_000, MASKED, **HIDING),
+    "bert": longer("bert", LONG, 10_000, MASKED, batch=64, **HIDING),
     "gpt2": longer("gpt2", LONG, 22_000, BITS),
     "transformer": longer("transformer", LONG, 30_000, ("exact match", "bleu"), corpus="english-french", warm=0.03),
     "gpt": longer("gpt", LONG, 22_000, BITS),

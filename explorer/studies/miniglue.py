@@ -1,6 +1,7 @@
 """MiniGLUE: the columns of the lectures' GLUE table at classroom scale, each model beside its own shape from scratch.
 
-`python -m explorer.studies.miniglue` measures it again and writes `data/results/miniglue`; `explorer miniglue` prints it.
+`python -m explorer.studies.miniglue` measures it again and writes `data/results/miniglue`; `explorer miniglue --recorded` prints
+it, and without that option measures it here.
 """
 
 from __future__ import annotations
@@ -117,14 +118,15 @@ def intervals(scores: np.ndarray) -> np.ndarray:
 def printed(table: TaskTable) -> str:
     """The table as text: the mean and half of the 95 % interval."""
     wide = max(map(len, table.systems)) + 2
-    head = " " * wide + "".join(f"{task:>18}" for task in (*table.tasks, "mean", "seconds"))
-    under = " " * wide + "".join(f"{metric:>18}" for metric in table.metrics)
+    each = max(16, *map(len, table.tasks)) + 2
+    head = " " * wide + "".join(f"{task:>{each}}" for task in (*table.tasks, "mean", "seconds"))
+    under = " " * wide + "".join(f"{metric:>{each}}" for metric in table.metrics)
     lines = [head, under]
     for i, system in enumerate(table.systems):
         cells = [f"{mean:.3f} ± {high - mean:.3f}" for mean, _, high in table.intervals[i]]
         cells += [f"{table.average[i]:.3f}", f"{table.seconds[i].mean():.1f}"]
-        lines.append(f"{system:{wide}}" + "".join(f"{cell:>18}" for cell in cells))
-    lines.append(f"{'most frequent answer':{wide}}" + "".join(f"{value:>18.3f}" for value in table.blind))
+        lines.append(f"{system:{wide}}" + "".join(f"{cell:>{each}}" for cell in cells))
+    lines.append(f"{'most frequent answer':{wide}}" + "".join(f"{value:>{each}.3f}" for value in table.blind))
     return "\n".join([*lines, f"{table.note}; ± is half of the 95 % interval of the mean; {table.seconds.sum():.0f} s in all."])
 
 
@@ -144,14 +146,24 @@ def apart(table: TaskTable, one_: str, other: str) -> tuple[str, ...]:
     return tuple(task for n, task in enumerate(table.tasks) if table.intervals[i, n, 1] > table.intervals[j, n, 2])
 
 
-def card(table: TaskTable) -> str:
-    """What was measured, what was found, and how to do it again."""
+def recorded_table() -> TaskTable:
+    """The measurement that is shipped."""
+    return results.recorded(NAME, TaskTable)
+
+
+def rows_of(table: TaskTable) -> str:
+    """The table in Markdown: the mean of each system on each task, with its interval; docs/results.md holds it too."""
     head = f"| | {' | '.join(f'{task} ({metric})' for task, metric in zip(table.tasks, table.metrics, strict=True))} | mean |"
     rows = [head, "|---" * (len(table.tasks) + 2) + "|"]
     for i, system in enumerate(table.systems):
         cells = " | ".join(f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in table.intervals[i])
         rows.append(f"| {system} | {cells} | {table.average[i]:.3f} |")
     rows.append(f"| most frequent answer | {' | '.join(f'{value:.3f}' for value in table.blind)} | |")
+    return "\n".join(rows)
+
+
+def card(table: TaskTable) -> str:
+    """What was measured, what was found, and how to do it again."""
     pairs = [(name, f"{name}, from scratch") for name in table.systems if f"{name}, from scratch" in table.systems]
     found = [f"- {name} above from scratch: {', '.join(apart(table, name, other)) or 'nowhere'}." for name, other in pairs]
     missing = [name for name in SYSTEMS if name not in table.systems]
@@ -161,7 +173,7 @@ def card(table: TaskTable) -> str:
     new = NEW if any(task in NEW_WORDS for task in table.tasks) else ""
     lecture = ", ".join(f"{name} {score}" for name, score in LECTURE.items())
     return CARD.format(
-        note=table.note, rows="\n".join(rows), found="\n".join(found), order=order, seconds=table.seconds.sum(), columns=columns,
+        note=table.note, rows=rows_of(table), found="\n".join(found), order=order, seconds=table.seconds.sum(), columns=columns,
         lecture=lecture, new=new,
     )  # fmt: skip
 

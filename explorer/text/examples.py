@@ -14,6 +14,7 @@ from explorer.text.letters import letters
 from explorer.text.tokenizers import Tokenizer
 
 Kind = TypeVar("Kind")
+WINDOW = 32  # over so many steps are stories of like length brought together
 
 
 class Translation(NamedTuple):
@@ -176,6 +177,25 @@ def examples_of_step(step: int, count: int, size: int, seed: int) -> np.ndarray:
 def order(count: int, seed: int, epoch: int) -> np.ndarray:
     """The order of the stories in one epoch."""
     return np.random.default_rng((seed, 1, epoch)).permutation(count)
+
+
+def batches_by_length(window: int, stories: Sequence[Example | TranslationExample], size: int, seed: int) -> np.ndarray:
+    """The batches of a window of steps where stories of like length come together: [step in the window, story in the batch].
+
+    They hold the stories that `examples_of_step` gives these steps, sorted by length, in an order that the seed decides.
+    """
+    steps = range(window * WINDOW + 1, (window + 1) * WINDOW + 1)
+    numbers = np.concatenate([examples_of_step(step, len(stories), size, seed) for step in steps])
+    lengths = np.array([tokens_in(stories[number]) for number in numbers.tolist()])
+    batches = numbers[np.argsort(lengths, kind="stable")].reshape(WINDOW, size)
+    made: np.ndarray = batches[np.random.default_rng((seed, 6, window)).permutation(WINDOW)]
+    return made
+
+
+def tokens_in(example: Example | TranslationExample) -> int:
+    """How many tokens an example has; of a translation both texts count."""
+    parts = (example.source, example.target) if isinstance(example, TranslationExample) else (example,)
+    return sum(len(part.ids) for part in parts)
 
 
 def step_rng(seed: int, step: int) -> np.random.Generator:

@@ -47,6 +47,7 @@ class Plan:
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
+    by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     checks: int = 20  # about how often the model is measured on held-out text
     check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
     deterministic: bool = False  # whether a GPU takes slower ways that always give the same bits; a processor always does

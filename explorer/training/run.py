@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,7 +22,7 @@ from explorer.models import run_folder, store
 from explorer.models.model import TrainableModel
 from explorer.records import TrainingStep
 from explorer.records.summary import Summarised, Summary, of_run
-from explorer.text.examples import example_rng, examples_of_step, step_rng
+from explorer.text.examples import WINDOW, batches_by_length, example_rng, examples_of_step, step_rng
 from explorer.training import resume
 from explorer.training.device import autocast, compiled, deterministic, forked, seeded, tensors
 from explorer.training.distillation import Teacher, loss_of
@@ -86,6 +87,7 @@ class Run(Summarised, Generic[Trained]):
         self._unwritten: list[str] = []
         self._lock: Lock | None = None
         self._batches: Iterator[Batch] | None = None
+        self._by_length: tuple[int, np.ndarray] | None = None  # a window of steps and its batches
 
     def summary(self) -> Summary:
         """What is trained, how far it is, and where it is kept."""
@@ -239,7 +241,7 @@ class Run(Summarised, Generic[Trained]):
 
     def batch(self, step: int) -> Batch:
         """The batch of a step: always the same one."""
-        numbers = examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
+        numbers = self._numbers(step)
         vocabulary = self.model.tokenizer.vocabulary
         rng, rate = step_rng(self.plan.seed, step), self._mask_rate(step)
         context = BatchContext(self.stories, vocabulary, self.model.longest, self.plan.strategy, rng, rate)
@@ -251,6 +253,16 @@ class Run(Summarised, Generic[Trained]):
             made = self.objective.collate(stories, context)
         check_loss_mask(int(made.loss_mask.sum()), step, self.plan.strategy)
         return made.pad_to_multiple(self.model.longest, vocabulary.pad)
+
+    def _numbers(self, step: int) -> np.ndarray:
+        """Which stories are in the batch of a step."""
+        if not self.plan.by_length:
+            return examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
+        window, place = divmod(step - 1, WINDOW)
+        if self._by_length is None or self._by_length[0] != window:
+            self._by_length = window, batches_by_length(window, self.stories, self.plan.batch, self.plan.seed)
+        made: np.ndarray = self._by_length[1][place]
+        return made
 
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on from what is in it."""

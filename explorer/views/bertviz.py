@@ -23,7 +23,8 @@ from explorer.errors.kinds import checked
 from explorer.records import Attention, Tokens, Trace
 from explorer.views import theme
 from explorer.views.bertviz_page import LOADER, PAGE
-from explorer.views.export import UNPACK, packed, prose
+from explorer.views.export import prose
+from explorer.views.letters import UNPACK, packed
 
 MARKS = 600_000  # lines and boxes in one picture: 12 layers of 12 heads over 64 tokens, for which a browser needs ten seconds
 NUMBERS = 4_000_000  # numbers in one page: about 12 MB

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import gzip
 import io
 import json
 import re
@@ -24,6 +22,7 @@ from plotly.offline import get_plotlyjs
 from explorer.errors import ChoiceError, FileError, MissingError, unknown
 from explorer.errors.kinds import checked
 from explorer.views import theme
+from explorer.views.letters import UNPACK, packed
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 # No toolbar, whose hidden buttons a keyboard would walk through: a page or a file adds one to enlarge the picture.
@@ -245,19 +244,6 @@ def _clean(texts: Sequence[str]) -> list[str]:
 def _packed_plotly() -> str:
     """plotly.js, compressed: the browser unpacks it, and the page is a third of the size."""
     return packed(get_plotlyjs())
-
-
-def packed(content: str | bytes) -> str:
-    """A text or bytes, compressed and in letters that are safe in a page."""
-    raw = content.encode("utf-8") if isinstance(content, str) else content
-    return base64.b64encode(gzip.compress(raw, mtime=0)).decode("ascii")
-
-
-# What every exported page unpacks with: the element's letters as a response of .text(), .json() or .arrayBuffer().
-UNPACK = """const unpacked = async (id) => {
-    const raw = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
-    return new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip")));
-  };"""
 
 
 # The numbers as tables for a screen reader, made of the figure's own data when they are asked for: the page holds each number once.

@@ -136,9 +136,9 @@ def glue(record: TaskTable, *, task: str) -> go.Figure:
     notes = (theme.printable(task), record.note)
     above = theme.space_above(*notes) + 14
     figure.update_layout(
-        title=theme.title("MiniGLUE", *notes), height=36 * len(rows) + 130 + above,
+        title=theme.title("MiniGLUE", *notes), height=36 * len(rows) + (80 if whole else 130) + above,
         xaxis={"title": {"text": metric}, "automargin": True}, yaxis={"autorange": "reversed", "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 120}, legend={"y": -0.28},
+        margin={"l": 10, "r": 20, "t": above, "b": 70 if whole else 120}, legend={"y": -0.28},
     )  # fmt: skip
     return figure
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.errors import ChoiceError
-from explorer.records import Attention, Block, Tokens, Trace
+from explorer.records import Attention, Block, EntryNorm, Tokens, Trace
 from explorer.views.attention import formula_of, operands_of, stage_colours
 
 
@@ -176,14 +176,30 @@ def normed(part: str) -> Callable[[Walk], Panel]:
 
     def panel(held: Walk) -> Panel:
         block = held.block(part)
-        shape = block.normed.shape
-        parts = (block.norm_input, block.mean[:, None], block.deviation[:, None], block.gain, block.shift)
-        operands = np.stack([np.broadcast_to(p, shape) for p in parts], axis=-1).astype(np.float32)
-        x, mean, deviation, gain, shift = (f"%{{customdata[{n}]:.3g}}" for n in range(5))
-        hover = f"{CELL}({x} − μ {mean}) / σ {deviation} × γ {gain} + β {shift} = {VALUE}"
-        return Panel(block.normed, held.rows, "dimension after the norm", hover, operands=operands)
+        return _norm_panel(held, block.norm_input, block)
 
     return panel
+
+
+def entered(part: str) -> Callable[[Walk], Panel]:
+    """The first of two norms of a sub-layer: the one before it."""
+
+    def panel(held: Walk) -> Panel:
+        block = held.block(part)
+        if block.entry is None:
+            raise ChoiceError(f"This layer has one norm at its {part}, not two. Choose the step “norm”.")
+        return _norm_panel(held, block.given, block.entry)
+
+    return panel
+
+
+def _norm_panel(held: Walk, read: np.ndarray, norm: Block | EntryNorm) -> Panel:
+    shape = norm.normed.shape
+    parts = (read, norm.mean[:, None], norm.deviation[:, None], norm.gain, norm.shift)
+    operands = np.stack([np.broadcast_to(p, shape) for p in parts], axis=-1).astype(np.float32)
+    x, mean, deviation, gain, shift = (f"%{{customdata[{n}]:.3g}}" for n in range(5))
+    hover = f"{CELL}({x} − μ {mean}) / σ {deviation} × γ {gain} + β {shift} = {VALUE}"
+    return Panel(norm.normed, held.rows, "dimension after the norm", hover, operands=operands)
 
 
 def widened(held: Walk) -> Panel:
@@ -197,6 +213,6 @@ def widened(held: Walk) -> Panel:
 def narrowed(held: Walk) -> Panel:
     """The output of the feed-forward layer."""
     block = held.block("feed-forward")
-    values = block.norm_input if block.place == "inside" else block.out
+    values = block.norm_input if block.place in ("inside", "both") else block.out
     units = 0 if block.units is None else block.units.shape[1]
     return Panel(values, held.rows, "dimension", f"{CELL}{units} hidden units · a column of W<sub>2</sub> + bias = {VALUE}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from explorer.records import Trace
 from explorer.views import panels
-from explorer.views.panels import Panel, Walk, added, normed, projected, ready, stage
+from explorer.views.panels import Panel, Walk, added, entered, normed, projected, ready, stage
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ def norm_step(name: str, part: str) -> WalkStep:
         normed(part),
         by_head=False,
     )
+
+
+def entry_step(name: str, part: str) -> WalkStep:
+    """The norm before a sub-layer, where a second one comes after it."""
+    return replace(norm_step(name, part), panel=entered(part))
 
 
 def sum_step(name: str, part: str) -> WalkStep:
@@ -217,9 +222,12 @@ def steps_of(trace: Trace) -> tuple[WalkStep, ...]:
     attend = [step for step in look if not absent.get(step.name)]
     first, second = norm_step("norm", "attention"), norm_step("norm again", "feed-forward")
     plus, again = sum_step("+ x", "attention"), sum_step("+ x again", "feed-forward")
+    early, earlier = entry_step("norm before", "attention"), entry_step("norm before the FFN", "feed-forward")
     orders = {
         "post": (X, *attend, plus, first, UNITS, NARROW, again, second),
         "pre": (X, first, *attend, plus, second, UNITS, NARROW, again),
+        "bare": (X, *attend, plus, second, UNITS, NARROW, again),
         "inside": (X, *attend, first, plus, UNITS, NARROW, second, again),
+        "both": (X, early, *attend, first, plus, earlier, UNITS, NARROW, second, again),
     }
     return orders[trace.blocks[0].place]

@@ -89,7 +89,7 @@ def _look_inside(found: Adopted) -> None:
         found.unclear = f"the layers of {what} were not found."
     elif found.module.training:
         found.unclear = f"dropout is on in {what}, so nothing adds up: call module.eval() and load it again."
-    elif found.places.unturned:
+    elif found.way == STAGES and found.places.unturned and not now.parted:
         found.unclear = (
             f"{what} turns queries and keys after a matrix that makes more than them, which cannot be shown step by step."
         )

@@ -40,6 +40,7 @@ class Pass:
     plans: dict[tuple[str, int], Plan] | None = None  # its sub-layers, by stream and layer; None while they are being found
     found: dict[tuple[str, int], tuple[Heard, Tensor]] = field(default_factory=dict)  # then: what was heard, and the result
     turned: dict[int, dict[str, Tensor]] = field(default_factory=dict)  # by attention: what W_Q and W_K made
+    parted: bool = False  # whether one matrix made all three, and it was found which part of that is which
 
     def next(self, module: nn.Module) -> tuple[str, int]:
         """The stream and the layer of an attention, counted in the order of the calls (ALBERT calls one module again and again)."""
@@ -86,6 +87,9 @@ def recorded_attention(
     else:
         out, weights = call.made()
     made_by = now.turned.pop(id(module), {})
+    if "qkv" in made_by:
+        made_by = fused_parts(made_by["qkv"], query, key, value)
+        now.parted = bool(made_by)
     for which, made in made_by.items() if call.before == 1.0 else ():  # elsewhere a factor is all that comes between
         of = query if which == "q" else key
         tap.tap("projected", *name, **{which: made.unflatten(-1, (-1, of.shape[-1])).transpose(1, 2)})
@@ -95,6 +99,23 @@ def recorded_attention(
     else:
         tap.tap("attention out", *name, output=None)
     return out, weights
+
+
+def fused_parts(made: Tensor, query: Tensor, key: Tensor, value: Tensor) -> dict[str, Tensor]:
+    """The queries and keys in what one matrix made of all three, before they are turned; nothing where no order of them is found.
+
+    Nothing turns a value: the order in which the values are found again, to the bit, is the right one.
+    """
+    heads, shared, dim = query.shape[1], key.shape[1], query.shape[-1]
+    if made.shape[-1] != (heads + 2 * shared) * dim:
+        return {}
+    sizes = (heads * dim, shared * dim, shared * dim)
+    each = made.unflatten(-1, (shared, -1, dim))  # or: the queries of a group, its key, its value, then the next group
+    grouped = (each[..., :-2, :].flatten(-3), each[..., -2, :].flatten(-2), each[..., -1, :].flatten(-2))
+    for q, k, v in (made.split(sizes, -1), grouped):
+        if torch.equal(v.unflatten(-1, (shared, dim)).transpose(1, 2), value):
+            return {"q": q, "k": k}
+    return {}
 
 
 class AttentionCall:

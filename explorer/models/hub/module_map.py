@@ -20,7 +20,9 @@ OUT = ("o_proj", "out_proj", "c_proj", "dense", "out_lin", "wo", "Wo", "o", "out
 NARROW = re.compile(r"(^|\.)(down_proj|fc2|c_proj|dense_4h_to_h|wo|Wo|lin2|ffn_output|output\.dense|fc_out|w2|layer_2)$")
 TABLES = {"position_embeddings", "wpe", "embed_positions", "pos_embedding", "embed_position", "position_embedding"}
 MATRICES = {"q_proj": "q", "query": "q", "k_proj": "k", "key": "k"}
-LINEAR = ("Linear", "Conv1D", "NonDynamicallyQuantizableLinear")
+FUSED = {"Wqkv": "qkv", "query_key_value": "qkv", "qkv_proj": "qkv"}  # one matrix that makes queries, keys and values
+LINEAR = ("Linear", "Conv1D", "NonDynamicallyQuantizableLinear", "FalconLinear")
+WHOLE = ("mlp", "block_sparse_moe", "feed_forward")  # a feed-forward sub-layer of many experts, where no single matrix ends it
 
 
 @dataclass
@@ -30,9 +32,12 @@ class ModuleMap:
     layers: list[tuple[nn.Module, str]] = field(default_factory=list)  # with the stream that they belong to
     projections: dict[int, int] = field(default_factory=dict)  # from an attention to its W_O
     outs: list[tuple[nn.Module, str, str]] = field(default_factory=list)  # the last matrix of a sub-layer, its stream, its part
+    experts: list[tuple[nn.Module, str]] = field(default_factory=list)  # whole feed-forward sub-layers, with their stream
     positions: list[tuple[nn.Module, str]] = field(default_factory=list)
     norms: list[nn.Module] = field(default_factory=list)  # everything in a layer that normalises
-    turning: list[tuple[nn.Module, nn.Module, str]] = field(default_factory=list)  # W_Q or W_K, its attention, "q" or "k"
+    turning: list[tuple[nn.Module, nn.Module, str]] = field(
+        default_factory=list
+    )  # W_Q or W_K, its attention, "q", "k" or "qkv"
     unturned: bool = False  # queries and keys are turned after a matrix that was not found
     biased: bool = False  # distances are added to the scores, as in T5
     layer_of: dict[int, int] = field(default_factory=dict)
@@ -57,9 +62,11 @@ def module_map(module: nn.Module, streams: dict[int, str]) -> ModuleMap:
         stream = "decoder" if streams[number] == "cross" else streams[number]
         found.layers.append((layer, stream))
         found.norms += norms_in(layer)
-        found.outs += [(matrix, stream, "feed-forward") for matrix in _narrowing(layer, found)]
+        narrow = _narrowing(layer, found)
+        found.outs += [(matrix, stream, "feed-forward") for matrix in narrow]
+        found.experts += [(part, stream) for name, part in layer.named_children() if name in WHOLE and not narrow]
     rotary = any("Rotary" in type(part).__name__ for part in named.values())
-    found.unturned = rotary and not found.turning
+    found.unturned = rotary and all(which == "qkv" for _, _, which in found.turning)
     return found
 
 
@@ -68,7 +75,7 @@ def _add_turning(found: ModuleMap, attention: nn.Module) -> None:
     if attention in (held for _, held, _ in found.turning):
         return
     own = dict(attention.named_children())
-    found.turning += [(own[name], attention, which) for name, which in MATRICES.items() if name in own]
+    found.turning += [(own[name], attention, which) for name, which in {**MATRICES, **FUSED}.items() if name in own]
 
 
 def _layer_around(path: str, named: dict[str, nn.Module]) -> tuple[str, nn.Module] | None:
@@ -86,7 +93,10 @@ def _add_projection(found: ModuleMap, at: tuple[str, nn.Module, str], named: dic
     """W_O of an attention: its own matrix, or (in BERT and its relatives) the one of the neighbouring module."""
     path, part, stream = at
     beside = path.rsplit(".", 1)[0]
-    for base in (path, beside):
+    within = re.search(
+        r"attention|attn", beside.rsplit(".", 1)[-1], re.IGNORECASE
+    )  # a layer's own output is another matter (MPNet)
+    for base in (path, beside) if within else (path,):
         for name in OUT if base == path else ("output.dense",):
             matrix = named.get(f"{base}.{name}")
             if matrix is not None and type(matrix).__name__ in LINEAR:
@@ -118,6 +128,7 @@ def hang(found: ModuleMap) -> list[Any]:
         held.append(matrix.register_forward_hook(_out(stream, part)))
         if part == "feed-forward":
             held.append(matrix.register_forward_pre_hook(_units(stream)))
+    held += [part.register_forward_hook(_mixed(stream)) for part, stream in found.experts]
     held += [norm.register_forward_hook(_normed) for norm in found.norms]
     for matrix, attention, which in found.turning:
         held.append(matrix.register_forward_hook(_projected(id(attention), which)))
@@ -220,6 +231,23 @@ def _out(stream: str, part: str) -> Any:
         if now.inside is not None:
             now.inside.out(part, changed, args[0])
         return None if changed is out else changed
+
+    return hook
+
+
+def _mixed(stream: str) -> Any:
+    """After a feed-forward sub-layer of several experts: their sum, without the units of each."""
+
+    def hook(module: nn.Module, args: Any, out: Any) -> Any:
+        now = current.get()
+        made = out[0] if isinstance(out, tuple) else out
+        if now is None or now.inside is None or not isinstance(made, Tensor):
+            return None
+        changed = tap.edited("out", stream, now.states.get(stream, 0), made, "feed-forward")
+        now.inside.out("feed-forward", changed, None)
+        if changed is made:
+            return None
+        return (changed, *out[1:]) if isinstance(out, tuple) else changed
 
     return hook
 

@@ -8,7 +8,7 @@ bit. Where it is not, the model keeps its blocks to itself, and says what was in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -18,6 +18,8 @@ from explorer.nn import tap
 
 EPSILONS = ("eps", "variance_epsilon", "epsilon", "norm_eps")
 Plan = tuple["Sublayer", ...]
+NormCall = tuple[int, nn.Module, Tensor, Tensor]  # when, which, its input, its output
+ALIKE = {"beside": "pre", "bare": "pre"}  # these may stand in one layer
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,11 @@ class Sublayer:
     """One sub-layer of a layer: which part it is, where its norm is, and how that norm computes."""
 
     part: str
-    place: str  # post, pre or inside, as in our own models
+    place: str  # post, pre or inside, as in our own models; both, beside or bare: see Block
     norm: nn.Module
     centred: bool
     offset: float  # Gemma keeps γ − 1
+    entry: Sublayer | None = None  # the norm before it, where there are two
 
     def numbers(self, like: Tensor) -> dict[str, Any]:
         """γ, β, ε and whether the mean is taken away."""
@@ -40,8 +43,8 @@ class Heard:
     """What was heard inside one call of one layer, in the order of the calls."""
 
     given: Tensor
-    norms: list[tuple[int, nn.Module, Tensor, Tensor]] = field(default_factory=list)  # when, which, its input, its output
-    outs: list[tuple[int, str, Tensor, Tensor]] = field(default_factory=list)  # when, part, what it made, what it was given
+    norms: list[NormCall] = field(default_factory=list)
+    outs: list[tuple[int, str, Tensor, Tensor | None]] = field(default_factory=list)  # when, part, what it made of which units
 
     def norm(self, module: nn.Module, before: Tensor, after: Tensor) -> None:
         """A norm was called."""
@@ -49,10 +52,10 @@ class Heard:
             shape = self.given.shape
             self.norms.append((self.when, module, before.reshape(shape), after.reshape(shape)))
 
-    def out(self, part: str, made: Tensor, units: Tensor) -> None:
+    def out(self, part: str, made: Tensor, units: Tensor | None) -> None:
         """The last matrix of a sub-layer was called."""
         if made.numel() == self.given.numel():
-            self.outs.append((self.when, part, made.reshape(self.given.shape), units))
+            self.outs.append((self.when, part, made.reshape(self.given.shape).clone(), units))  # Falcon adds to it in place
 
     @property
     def when(self) -> int:
@@ -68,46 +71,58 @@ def plan(heard: Heard, result: Tensor) -> Plan:
     """The sub-layers of one layer, from what was heard in it; they must add up to its result, to the bit."""
     x, found = heard.given, []
     for when, part, out, _ in heard.outs:
-        before = next((held for held in heard.norms if held[0] < when and torch.equal(held[2], x)), None)
-        inner = next((held for held in heard.norms if held[0] > when and torch.equal(held[2], out)), None)
-        after = next((held for held in heard.norms if held[0] > when and torch.equal(held[2], x + out)), None)
-        if before is not None and inner is not None:
-            raise Unclear(f"its {part} is normalised both before and after, which is none of post, pre and inside.")
-        place, norm = next(
-            ((name, held) for name, held in (("pre", before), ("inside", inner), ("post", after)) if held is not None),
-            ("", None),
-        )
+        place, norm, entry = _where(heard, x, (when, out))
         if norm is None:
-            raise Unclear(
-                _beside(heard, result) or f"no norm was found at its {part}, or more is done to it before it is added."
-            )
-        found.append(_sublayer(part, place, norm))
-        x = {"pre": x + out, "inside": x + norm[3], "post": norm[3]}[place]
-    if not torch.equal(x, result):
+            raise Unclear(f"no norm was found at its {part}, or more is done to it before it is added.")
+        found.append(replace(_sublayer(part, place, norm), entry=_sublayer(part, "pre", entry) if entry else None))
+        x = {"post": norm[3], "inside": x + norm[3], "both": x + norm[3]}.get(place, x + out)
+    beside = [out for (_, _, out, _), held in zip(heard.outs, found, strict=True) if held.place == "beside"]
+    if not (_side_by_side(heard, result) if beside else torch.equal(x, result)):
         raise Unclear(_missing(heard, result))
-    if len({held.place for held in found}) > 1:
+    if len({ALIKE.get(held.place, held.place) for held in found}) > 1:
         raise Unclear("its norms stand in different places.")
     return tuple(found)
+
+
+def _where(heard: Heard, x: Tensor, out: tuple[int, Tensor]) -> tuple[str, NormCall | None, NormCall | None]:
+    """Where the norm of a sub-layer stands that adds to x, that norm, and the one before it where there are two."""
+    when, made = out
+    earlier, later = [held for held in heard.norms if held[0] < when], [held for held in heard.norms if held[0] > when]
+    before = next((held for held in earlier if torch.equal(held[2], x)), None)
+    inner = next((held for held in later if torch.equal(held[2], made)), None)
+    after = next((held for held in later if torch.equal(held[2], x + made)), None)
+    first = next((held for held in reversed(earlier) if torch.equal(held[2], heard.given)), None)
+    if before is not None and inner is not None:
+        return "both", inner, before
+    if before is not None:
+        return "bare" if isinstance(before[1], nn.Identity) else "pre", before, None
+    if inner is not None or after is not None:
+        return ("inside", inner, None) if inner is not None else ("post", after, None)
+    return "beside", first, None
+
+
+def _side_by_side(heard: Heard, result: Tensor) -> bool:
+    """Whether sub-layers that read the same states add up to the result, in one of the orders in which models add."""
+    x, outs = heard.given, [out for _, _, out, _ in heard.outs]
+    if len(outs) != 2:
+        return False
+    one, other = outs
+    return any(torch.equal(total, result) for total in (x + one + other, x + other + one, one + other + x))
 
 
 def _missing(heard: Heard, result: Tensor) -> str:
     """Why what was heard does not add up."""
     parts = [part for _, part, _, _ in heard.outs]
     if "feed-forward" not in parts:
-        return "the end of its feed-forward sub-layer was not found (experts have many)."
-    return _beside(heard, result) or f"what {' and '.join(parts)} make does not add up to what a layer hands out."
+        return "the end of its feed-forward sub-layer was not found."
+    return f"what {' and '.join(parts)} make does not add up to what a layer hands out."
 
 
-def _beside(heard: Heard, result: Tensor) -> str:
-    """Whether the sub-layers read the same states, as in GPT-J: then there is no state between them."""
-    total = sum((out for _, _, out, _ in heard.outs), heard.given)
-    side = len(heard.outs) > 1 and torch.allclose(total, result, atol=1e-5)
-    return "its attention and feed-forward read the same states side by side, and not one after the other." if side else ""
-
-
-def _sublayer(part: str, place: str, norm: tuple[int, nn.Module, Tensor, Tensor]) -> Sublayer:
+def _sublayer(part: str, place: str, norm: NormCall) -> Sublayer:
     """How the norm of a sub-layer computes: of the formulas that are known, the one that gives what it gave."""
     _, module, x, made = norm
+    if place == "bare":
+        return Sublayer(part, place, module, False, 0.0)
     x, made = x.float(), made.float()
     gaps = {(centred, offset): _gap(module, (x, made), centred, offset) for centred in (True, False) for offset in (0.0, 1.0)}
     best = min(gaps, key=lambda kind: gaps[kind])
@@ -144,15 +159,19 @@ def tell(name: tuple[str, int], heard: Heard, planned: Plan) -> None:
     for held in planned:
         made, units = outs[held.part]
         before, normed = norms[id(held.norm)]
-        out = normed if held.place == "inside" else made
+        out = normed if held.place in ("inside", "both") else made
         total = x + out
         values = {"given": x, "out": out, "total": total, "norm_input": before, "normed": normed, **held.numbers(x)}
-        if held.part == "feed-forward":
+        if held.part == "feed-forward" and units is not None:
             tap.tap("units", *name, units=units.reshape(*x.shape[:-1], -1))
+        if held.entry is not None:
+            values["entry"] = {"normed": norms[id(held.entry.norm)][1], **held.entry.numbers(x)}
         tap.tap("block", *name, part=held.part, norm_place=held.place, **values)
         x = normed if held.place == "post" else total
 
 
 def norms_in(layer: nn.Module) -> Iterator[nn.Module]:
     """Everything in a layer that normalises."""
-    yield from (part for part in layer.modules() if "Norm" in type(part).__name__)
+    for path, part in layer.named_modules():
+        if "Norm" in type(part).__name__ or (isinstance(part, nn.Identity) and "norm" in path.lower()):
+            yield part

@@ -13,6 +13,7 @@ from explorer.errors import ChoiceError
 from explorer.models.elmo import ElmoModel
 from explorer.models.factory import model_of
 from explorer.models.finetuned import LAYER, FinetunedModel
+from explorer.models.hub.body import HubBody, body_of
 from explorer.models.model import TrainableModel
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
@@ -48,6 +49,8 @@ def _body(model: TrainableModel, plan: FinetunePlan) -> TrainableModel:
     """A copy, or the same shape with new weights."""
     source = model.body if isinstance(model, FinetunedModel) else model
     scratch = plan.how == "scratch"
+    if isinstance(source, HubBody):
+        return body_of(source, plan.seed if scratch else None)
     module = initialised(source.config, plan.seed).to(source.device) if scratch else deepcopy(source.module)
     if hasattr(module, LAYER):
         delattr(module, LAYER)
@@ -127,8 +130,19 @@ def check_task(body: TrainableModel, task: Task, plan: FinetunePlan) -> None:
         raise ChoiceError(
             f"{body.name} has no attention layers: how={plan.how!r} is for Transformers. Take frozen, full or scratch."
         )
-    if isinstance(body, TransformerModel) and layers > body.config.layers:
+    if isinstance(body, HubBody):
+        _check_hub(body, plan)
+    if isinstance(body, (TransformerModel, HubBody)) and layers > body.config.layers:
         raise ChoiceError(f"{body.name} has {body.config.layers} layers, so how={plan.how!r} names too many. Take full.")
+
+
+def _check_hub(body: HubBody, plan: FinetunePlan) -> None:
+    """Refuse what only our own networks do."""
+    if plan.lm_weight:
+        raise ChoiceError(
+            f"lm_weight goes on predicting the next word with the head of pre-training, which {body.name} has left behind. It is "
+            "for decoders of ours, such as gpt2."
+        )
 
 
 def knowing_marks(body: TransformerModel, seed: int) -> TransformerModel:
@@ -157,32 +171,58 @@ def widened(module: Transformer, vocab: int, near: int, seed: int) -> Transforme
 
 def _take_pooler(model: FinetunedModel) -> None:
     """Where a BERT has learned a pooler by next-sentence prediction, the output layer begins with it, as Hugging Face's does."""
+    if isinstance(model.body, HubBody):
+        _take_their_pooler(model, model.body)
+        return
     learned = getattr(model.module, "next_sentence", None)
     if learned is not None and model.output.bend:
         assert model.layer.dense is not None
         model.layer.dense.load_state_dict(learned.pool.state_dict())
 
 
+def _take_their_pooler(model: FinetunedModel, body: HubBody) -> None:
+    """The same for a Hugging Face model; its own pooler, which nothing reads then, gets no gradient."""
+    if body.pooler is None:
+        return
+    if model.layer.dense is not None:
+        model.layer.dense.load_state_dict(body.pooler.state_dict())
+    body.pooler.requires_grad_(False)
+
+
 def _freeze(model: FinetunedModel, plan: FinetunePlan) -> None:
     """Freeze what does not move; low-rank adapters come in beside the frozen queries and values."""
     if plan.how == "lora":
-        from explorer.training.finetune.adapters import adapt  # late: peft takes a second to load
-
-        adapt(model.module, plan.rank, plan.seed)
+        _adapt(model, plan)
     elif plan.how not in ("full", "scratch"):
         for weight in model.module.parameters():
             weight.requires_grad_(False)
         layers = last_layers(plan.how)
-        moving: list[nn.Module] = [*model.transformer.layers[-layers:]] if layers else []
-        if layers and model.transformer.norm is not None:
-            moving.append(model.transformer.norm)
-        for part in moving:
+        for part in _last_parts(model, layers) if layers else ():
             part.requires_grad_(True)
     if model.output.kind == "text":
         return
     model.layer.requires_grad_(True)
     if not plan.lm_weight:
         _rest(model.module)
+
+
+def _adapt(model: FinetunedModel, plan: FinetunePlan) -> None:
+    """Put low-rank adapters beside the queries and values."""
+    from explorer.training.finetune.adapters import TARGETS, adapt  # late: peft takes a second to load
+
+    if not isinstance(model.body, HubBody):
+        adapt(model.module, plan.rank, plan.seed, TARGETS)
+        return
+    adapt(model.module, plan.rank, plan.seed, model.body.adapted_parts())
+    model.body.look_again()
+
+
+def _last_parts(model: FinetunedModel, layers: int) -> list[nn.Module]:
+    """The last layers, and what normalises their states."""
+    if isinstance(model.body, HubBody):
+        return [*model.body.layers[-layers:], *model.body.last_parts]
+    norm = model.transformer.norm
+    return [*model.transformer.layers[-layers:], *([] if norm is None else [norm])]
 
 
 def _rest(module: nn.Module) -> None:

@@ -11,6 +11,8 @@ from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.finetuned import FinetunedModel, GivenText
+from explorer.models.hub.body import body_of
+from explorer.models.hub.foreign import HubModel
 from explorer.models.model import TrainableModel
 from explorer.records import TaskChange, Trace
 from explorer.training.finetune.probes import probe_layers
@@ -38,7 +40,7 @@ def before_after(
     made = after.model if isinstance(after, FinetuneRun) else after
     if not isinstance(made, FinetunedModel):
         raise ChoiceError("The second model must be a fine-tuned one, or the run that made it: ex.finetune(…).")
-    old = before.body if isinstance(before, FinetunedModel) else before
+    old = before.body if isinstance(before, FinetunedModel) else body_of(before) if isinstance(before, HubModel) else before
     if type(old.config) is not type(made.body.config) or old.streams != made.body.streams:
         raise ChoiceError(f"{before.name} and {made.name} have different shapes, so their heads cannot be compared.")
     was = made.module.training

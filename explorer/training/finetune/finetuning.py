@@ -10,6 +10,8 @@ from typing import Any
 from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
 from explorer.models.factory import model_of
+from explorer.models.hub.body import HubBody, body_of
+from explorer.models.hub.foreign import HubModel
 from explorer.models.load import load, pick_device
 from explorer.models.model import TrainableModel
 from explorer.nn.factory import initialised
@@ -41,7 +43,8 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
 ) -> FinetuneRun:
     """A run that teaches a pre-trained model a task. Iterate over it for one `TrainingStep` each; `run.model` answers.
 
-    `model` is a name, a folder or a model, of which a copy learns; "bag of words" counts words and knows nothing else. `task` is
+    `model` is a name, a folder or a model, ours or of Hugging Face's, of which a copy learns; "bag of words" counts words and knows
+    nothing else. `task` is
     a name of `ex.tasks()` or one read by `ex.tasks.from_file`. `examples` is how many labelled texts are learned from; another
     `seed` draws others. `how` is "full" (every weight moves), "last-2" (the last two layers and the output layer), "frozen" (the
     output layer alone), "lora" (low-rank adapters of `rank`) or "scratch" (the same shape with new weights); where nothing is said
@@ -59,6 +62,8 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
     labels = classes(chosen, held)
     how = how or ("frozen" if source.family in ("bilm", "static") and source.preset != COUNTS else "full")
     plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(held), **options})
+    if folder is not None and isinstance(source, HubBody):
+        raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
     return FinetuneRun(
         with_output_layer(source, chosen, labels, plan), chosen, held, plan, None if folder is None else Path(folder)
     )
@@ -83,10 +88,11 @@ def _source(model: object, held: Sequence[Labelled], device: str) -> TrainableMo
     if isinstance(model, str) and model.replace("-", " ") == COUNTS:
         return _bag_of_words(held)
     found = load(model, device=device) if isinstance(model, (str, Path)) else model
+    if isinstance(found, HubModel) and not isinstance(found, HubBody):
+        found = body_of(found)
     if not isinstance(found, TrainableModel):
         raise ChoiceError(
-            f"finetune takes a model of ours, for example 'bert' or ex.load(…); this is {type(found).__name__}. "
-            "A folder of Hugging Face's opens as ours with ex.load(folder, native=True) where there is a twin; any other model can be "
+            f"finetune takes a model with weights, for example 'bert' or ex.load(…); this is {type(found).__name__}. Any model can be "
             "probed layer by layer with ex.training.probe_layers(model, task)."
         )
     found.module.to(pick_device(device))

@@ -8,6 +8,8 @@ import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
+from explorer.models.hub.body import body_of
+from explorer.models.hub.foreign import HubModel
 from explorer.models.model import Model, TrainableModel, trainable
 from explorer.models.task_rows import TaskRow, task_row
 from explorer.models.transformer import TransformerModel
@@ -31,7 +33,7 @@ def task_inputs(model: Model, tasks: Sequence[str] = TASKS) -> TaskInputs:
     """
     if isinstance(tasks, str) or not tasks:
         raise ChoiceError("tasks must be a list of names, for example ['sentiment', 'entailment'].")
-    body = trainable(model)
+    body = trainable(body_of(model) if isinstance(model, HubModel) else model)
     if isinstance(body, TransformerModel) and body.family == "decoder":
         body = knowing_marks(body, 0)
     names, tokens, parts, reads, outputs, answers = [], [], [], [], [], []

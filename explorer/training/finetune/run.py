@@ -15,6 +15,8 @@ from torch import Tensor
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.errors import ChoiceError
 from explorer.models.finetuned import FinetunedModel, stacked_rows
+from explorer.nn.threads import one_thread
+from explorer.records import TrainingStep
 from explorer.text.examples import examples_of_step, step_rng
 from explorer.training.device import autocast, forked, seeded
 from explorer.training.finetune.bodies import moved
@@ -72,6 +74,11 @@ class FinetuneRun(Run[FinetunedModel]):
         size = min(self.plan.batch, len(self.examples))
         part = tuple(self.examples[int(n)] for n in examples_of_step(step, len(self.examples), size, self.plan.seed))
         return TaskPart(part, sum(len(row) for one in part for row in one.rows))
+
+    def _next(self) -> TrainingStep:
+        """One step. What a step costs does not grow with what else the machine does: a small model needs no second thread."""
+        with one_thread(self.model.module):
+            return super()._next()
 
     def _gradients(self, batch: TaskPart, number: int) -> dict[str, float]:  # type: ignore[override]
         """The losses of a step, with their gradients in the weights that move."""

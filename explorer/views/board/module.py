@@ -18,6 +18,7 @@ FILES = (
     "columns",
     "layout",
     "ledger",
+    "heads",
     "hands",
     "growing",
     "fading",

@@ -1,7 +1,8 @@
 """A trace as one buffer for the board: u32 length of the header | header as JSON | little-endian arrays, each at a multiple of 8.
 
 The buffer holds what the model computed (q, k, v, weights, what entered and left each sub-layer); everything between is derived where
-it is drawn. Where all of it does not fit into the budget, numbers are rounded to 16 bits, then later layers keep their weights only.
+it is drawn. Where all of it does not fit into the budget, numbers are rounded to 16 bits, then later layers keep their weights only; in a
+file the q, k and v of a layer without what surrounds it travel in steps, and the ledger says how far that moves what is computed from them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from explorer.errors import ChoiceError
 from explorer.records import Attention, Block, DecodingStep, Edit, Tokens, Trace
 from explorer.views.board.beams import moments
+from explorer.views.board.rounding import in_steps, moved, planes
 from explorer.views.board.stations import prose, stations_of
 
 VERSION = 1
@@ -28,7 +30,13 @@ LIMIT = 512  # tokens: beyond it a cell is smaller than a dot of the screen
 POOLED = 64  # a map of one head in the overview has at most this many rows and columns
 FINE, COARSE = 255, 63  # the steps of a map; the coarse ones pack better
 EXACT = 128  # tokens up to which the model's own weights travel in full
-TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "d1": "u1"}  # d1: bytes, each row less the row above it, modulo 256
+STEPPED = 1.15  # bytes of a number in steps, once packed
+TYPES = {
+    "f4": "<f4",
+    "f2": "<f2",
+    "u1": "u1",
+    "d1": "u1",
+}  # d1: bytes, each row less the row above it, modulo 256; p2: in steps
 
 
 @dataclass
@@ -37,22 +45,32 @@ class _Buffer:
 
     budget: int
     floats: str = "f4"
+    stepped: bool = False  # whether one layer that does not fit otherwise may travel in steps
+    has_steps: bool = False
     parts: list[bytes] = field(default_factory=list)
     size: int = 0
     spent: float = 0.0
 
     def put(self, array: np.ndarray | None, kind: str = "") -> list[Any] | None:
-        """Keep an array and give back how to find it: [type, offset, shape]."""
+        """Keep an array and give back how to find it: [type, offset, shape], and the step of each head where it is in steps."""
         if array is None:
             return None
         kind = kind or self.floats
+        if kind == "p2":
+            whole, steps = in_steps(array)
+            self.spent += STEPPED * whole.size
+            return [kind, self._keep(planes(whole)), list(array.shape), steps]
         with np.errstate(over="ignore"):  # what is too large for 16 bits becomes infinite, and is hatched
             raw = np.ascontiguousarray(array, dtype=TYPES[kind]).tobytes()
-        raw += b"\0" * (-len(raw) % 8)
-        self.parts.append(raw)
-        self.size += len(raw)
         self.spent += len(raw) * (PACKED if kind == "d1" else 1)
-        return [kind, self.size - len(raw), list(np.shape(array))]
+        return [kind, self._keep(raw), list(np.shape(array))]
+
+    def _keep(self, raw: bytes) -> int:
+        """Add bytes at the end; where they begin."""
+        begin = self.size
+        self.parts.append(raw + b"\0" * (-len(raw) % 8))
+        self.size += len(self.parts[-1])
+        return begin
 
 
 def pack(
@@ -65,7 +83,7 @@ def pack(
     _check(trace)
     order = sorted(trace.attention, key=lambda held: (held.stream, held.layer) != first)
     exact = sum(_size(trace, held) for held in order) <= budget
-    buffer = _Buffer(budget, "f4" if exact else "f2")
+    buffer = _Buffer(budget, "f4" if exact else "f2", budget <= IN_A_FILE)
     sites = {(held.stream, held.layer): _overview(buffer, trace, held) for held in trace.attention}
     for held in order:
         sites[held.stream, held.layer] |= _close_up(buffer, trace, held)
@@ -246,9 +264,11 @@ def _after(trace: Trace, held: Attention, states: np.ndarray) -> np.ndarray | No
 
 
 def _block_arrays(block: Block) -> dict[str, np.ndarray | None]:
-    made = block.norm_input if block.place == "inside" else block.out
-    return {"given": block.given, "made": made, "mean": block.mean, "deviation": block.deviation, "gain": block.gain,
-            "shift": block.shift, "units": block.units}  # fmt: skip
+    made = block.norm_input if block.place in ("inside", "both") else block.out
+    found = {"given": block.given, "made": made, "mean": block.mean, "deviation": block.deviation, "gain": block.gain,
+             "shift": block.shift, "units": block.units, "read": block.norm_input if block.place == "beside" else None}  # fmt: skip
+    entry = block.entry and {name: getattr(block.entry, name) for name in ("mean", "deviation", "gain", "shift")}
+    return found | {f"entry_{name}": array for name, array in (entry or {}).items()}
 
 
 def _size(trace: Trace, held: Attention) -> int:
@@ -267,19 +287,22 @@ def _keeps_weights(held: Attention) -> bool:
 def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
     """All that happens in one attention and around it; without what surrounds it, or nothing, where that does not fit."""
     wide = 2 if buffer.floats == "f2" else 4
-    core = [a for a in _attention_arrays(held).values() if a is not None]
-    least = wide * sum(array.size for array in core)
     whole = _size(trace, held) // (4 // wide)
-    if buffer.spent + least > buffer.budget:
-        return {"stations": ["softmax"]}
     full = buffer.spent + whole <= buffer.budget
+    core = [a for a in _attention_arrays(held).values() if a is not None]
+    stepped = not full and buffer.stepped and held.q is not None and all(np.isfinite(a).all() for a in core)  # NaN has no steps
+    least = (STEPPED if stepped else wide) * sum(array.size for array in core)
+    if buffer.spent + least > buffer.budget or (stepped and buffer.has_steps):
+        return {"stations": ["softmax"]}
+    buffer.has_steps |= stepped
     kept = _keeps_weights(held) and (full or held.q is None)
     sinks = None if held.sinks is None else [float(value) for value in np.asarray(held.sinks, float).reshape(-1)]
-    found: dict[str, Any] = {name: buffer.put(array) for name, array in _attention_arrays(held).items()}
+    kind = "p2" if stepped else ""
+    found: dict[str, Any] = {name: buffer.put(array, kind) for name, array in _attention_arrays(held).items()}
     found |= {"close": True, "weights": buffer.put(held.weights, "f4") if kept else None, "sinks": sinks}
     found |= {"allowed": _allowed(buffer, held.allowed), "blocks": [], "z": buffer.put(_changed_contexts(held))}
     if not full:
-        return found | {"stations": _looking(held)}
+        return found | {"stations": _looking(held), "moved": moved(held) if stepped else None}
     outer = {name: buffer.put(array) for name, array in _outer_arrays(trace, held).items()}
     blocks = [_packed_block(buffer, block) for block in _blocks(trace, held)]
     return found | outer | {"blocks": blocks, "embedded": _embedded(buffer, trace, held)}

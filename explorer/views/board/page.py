@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from explorer.views.board.module import module, style
-from explorer.views.export import UNPACK, packed
+from explorer.views.letters import UNPACK, packed
 
 
 def page(data: bytes, *, title: str, view: dict[str, Any] | None = None, mode: str | None = None) -> bytes:

@@ -204,6 +204,16 @@ STATIONS = {
             500,
         ),
         Station(
+            "beside2",
+            "norm",
+            "The feed-forward layer reads what attention read",
+            "(x − μ) / σ · γ + β",
+            "h = (x - mean) / deviation * gain + shift",
+            "Both stand side by side here: each reads the x that entered the layer, and both results are added to it.",
+            NORMS,
+            500,
+        ),
+        Station(
             "units",
             "FFN",
             "Each token fires hidden units",
@@ -277,10 +287,18 @@ STATIONS = {
 }
 
 SCORES = ("qk", "scale", "cap", "bias", "mask")
-ORDERS = {
-    "post": (("wo", "add1", "post1"), ("units", "narrow", "add2", "post2")),
-    "pre": (("wo", "add1"), ("norm2", "units", "narrow", "add2")),
-    "inside": (("wo", "inner1", "add1"), ("units", "narrow", "inner2", "add2")),
+FIRST = {
+    "post": ("add1", "post1"),
+    "inside": ("inner1", "add1"),
+    "both": ("inner1", "add1"),
+}  # after W_O; elsewhere only the sum
+SECOND = {
+    "post": ("units", "narrow", "add2", "post2"),
+    "pre": ("norm2", "units", "narrow", "add2"),
+    "inside": ("units", "narrow", "inner2", "add2"),
+    "both": ("norm2", "units", "narrow", "inner2", "add2"),
+    "beside": ("beside2", "units", "narrow", "add2"),
+    "bare": ("units", "narrow", "add2"),
 }
 
 
@@ -293,7 +311,7 @@ def stations_of(attention: Attention, blocks: Sequence[Block], *, last: bool, sp
                   "cap": attention.softcap is None, "bias": attention.bias is None}  # fmt: skip
         looks = [name for name in ("qkv", "turn", *SCORES, "softmax", "mix") if not absent.get(name)]
     around = _around(blocks) if blocks else (["wo"] if attention.output is not None else [])
-    first = ["x", "norm1"] if blocks and blocks[0].place == "pre" else ["x"]
+    first = ["x", "norm1"] if blocks and blocks[0].place in ("pre", "both") else ["x"]
     heads = ["concat"] if "wo" in around and attention.q is not None else []
     return [*first, *looks, *heads, *around, *([] if last else ["up"]), *(["next"] if speaks else [])]
 
@@ -301,9 +319,10 @@ def stations_of(attention: Attention, blocks: Sequence[Block], *, last: bool, sp
 def _around(blocks: Sequence[Block]) -> list[str]:
     """The stations after attention."""
     parts = {block.part: block for block in blocks}
-    first, second = ORDERS[blocks[0].place]
     feed = parts.get("feed-forward")
-    return [*first, *(name for name in second if feed is not None and (name != "units" or feed.units is not None))]
+    first = ("wo", *FIRST.get(blocks[0].place, ("add1",)))
+    second = () if feed is None else SECOND[feed.place]
+    return [*first, *(name for name in second if name != "units" or (feed is not None and feed.units is not None))]
 
 
 def prose(ids: Sequence[str]) -> dict[str, dict[str, object]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import recorded, web
+from explorer.app import hold, recorded, web
 from explorer.app.controls import made, opened, read, usable, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -131,6 +131,8 @@ with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=140))
 model = opened("bert")
 tokens = read(lambda: model.tokens(text))
+with page.bar:
+    hold.bar(text, tokens)
 warn_of_unseen(tokens)
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import board, web
+from explorer.app import board, hold, web
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -110,7 +110,10 @@ with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
 family = opened(name).family
-warn_of_unseen(read(lambda: opened(name).tokens(text)))
+tokens = read(lambda: opened(name).tokens(text))
+with page.bar:
+    hold.bar(text, tokens)
+warn_of_unseen(tokens)
 
 page.parts(
     PagePart("What it is built of", blocks, "Blueprint"),

@@ -4,9 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import recorded, web
+from explorer.app import hold, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import SENTENCE, made, model_of, read, warn_of_unseen
+from explorer.app.controls import SENTENCE, made, model_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.positions import questions as lesson
@@ -82,6 +82,8 @@ page = LessonPage(
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
     seed = int(st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=160))
+with page.bar:
+    hold.bar(text, read(lambda: opened("bert").tokens(text)))
 
 page.parts(
     PagePart("Ways to encode a position", schemes, "Schemes"),

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import board, tour, web
+from explorer.app import board, hold, tour, web
 from explorer.app.controls import made, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -82,7 +82,14 @@ with page.bar:
         del st.session_state["chosen"]
     first = lesson.WORD if lesson.WORD in words else max(words, key=len)
     word = st.pills(
-        "A word of it", list(words), default=first, required=True, key="chosen", bind="query-params", format_func=plain
+        "A word of it",
+        list(words),
+        default=first,
+        required=True,
+        key="chosen",
+        bind="query-params",
+        format_func=plain,
+        on_change=lambda: hold.keep_span(text, words.get(st.session_state["chosen"], (0, 0))),
     )
 span = words[word]
 

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.analysis.trace import MEMORY, cost
-from explorer.app import board, hosted
+from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
@@ -71,6 +71,7 @@ def asked_models() -> tuple[list[str | Upload], str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         beside = one_of("Beside it", attentive(), "model")
         text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+    hold.bar(text, read(lambda: opened(beside).tokens(text)))
     if hosted.uploads():
         upload = uploaded()
     return [name for name in (agreed(given.strip()), upload, beside) if name], beside, text

@@ -7,6 +7,7 @@ import { bandsOf, FONT, Painter, siteName } from "./draw.js";
 import { fade, faded } from "./fading.js";
 import { beamsAt } from "./growing.js";
 import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
+import { headEntry } from "./heads.js";
 import { actOf } from "./keys.js";
 import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
@@ -51,6 +52,8 @@ export class Board {
     this.words = false;
     this.faint = 0;
     this.hiding = false;
+    this.habit = ""; // by what the squares of all heads are coloured; empty: by their weights
+    this.peek = /** @type {{site: number, head: number} | null} */ (null); // the head whose square is pointed at
     this.presenter = false;
     this.asking = false;
     this.raf = 0;
@@ -330,7 +333,8 @@ export class Board {
   /** The entry for the cell that is pointed at. */
   ledger() {
     const { site, station, cursor } = this, last = station === "next" && cursor.box === "S" ? this.expected(cursor.row) : null;
-    const entry = last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · "), ...beamsAt(this)] }
+    const peek = this.peek && this.data.sites[this.peek.site];
+    const entry = peek ? headEntry(peek, /** @type {any} */ (this.peek).head, `${peek.stream} layer ${peek.layer}, head ${/** @type {any} */ (this.peek).head}`) : last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · "), ...beamsAt(this)] }
       : entryOf(site, this.head, station, cursor, this.rows, this.cols), box = this.parts.ledger, place = this.layout?.ledger;
     const held = this.held.slice(0, 3).map((h) => `${readable(this.rows[h.row] ?? "")} → ${readable(this.cols[h.col] ?? "")}`);
     say(this.parts.pair, entry.title);
@@ -394,6 +398,9 @@ export class Board {
     const found = this.under(x, y), { row, col } = this.cursor;
     const chooses = found?.thumb || found?.token != null || barAt(this, found, y);
     this.parts.canvas.style.cursor = chooses ? "pointer" : found?.box?.id === "S" && liftable(this, found.i, found.j) ? "ns-resize" : "default";
+    const before = this.peek;
+    this.peek = found?.thumb ? { site: found.thumb.site, head: found.thumb.head } : null;
+    if ((this.peek || before) && (!found || found.thumb)) this.ledger();
     if (!found || found.thumb || found.box?.id === "memory") return false;
     if (found.token != null) this.point(found.token, col);
     else if (found.box.id === "S") this.point(found.i, found.j);
@@ -440,6 +447,11 @@ export class Board {
       else if (down && Math.hypot(x - down[0], y - down[1]) < 12) this.click(x, y, e.shiftKey);
       down = null;
     });
+    canvas.addEventListener("pointerleave", () => {
+      if (!this.peek) return;
+      this.peek = null;
+      this.ledger();
+    });
     frame.addEventListener("keydown", (e) => this.key(e));
     const watch = new ResizeObserver(() => this.size()), dark = matchMedia("(prefers-color-scheme: dark)"), again = () => this.draw();
     watch.observe(stage);
@@ -455,6 +467,7 @@ export class Board {
     const found = this.under(x, y);
     this.parts.canvas.focus({ preventScroll: true });
     this.parts.stage.querySelector(".menu")?.remove();
+    this.peek = null;
     if (found?.thumb) return this.choose(found.thumb.site, found.thumb.head);
     const bar = barAt(this, found, y);
     if (bar) return this.options.ask?.({ what: "force", row: this.cursor.row, rank: bar.rank });
@@ -487,6 +500,12 @@ export class Board {
   ask() {
     const { row } = this.cursor, b = bandsOf(this.layout.boxes)[0];
     if (this.changeable(row)) this.parts.menu(this, row, 12, b.y + (b.h / b.r) * row);
+  }
+
+  /** Colour the squares of all heads by what they do. @param {string} habit */
+  colourBy(habit) {
+    this.habit = habit;
+    this.draw();
   }
 
   /** @param {"words" | "hiding"} what */

@@ -29,6 +29,8 @@ export function columnsOf(site, h, key) {
   const strip = (id, arr, top) => ({ id: `${key} ${id}`, a: arr.a, r: arr.s[0], c: arr.s[1], top: top ?? strong(arr.a) });
   const given = first?.given ?? site.x, sums = blocks.map(blockOf);
   const scale = given ? Math.max(...(sums.length ? sums.map((s) => strong(s.leaves.a)) : [strong(given.a)])) : 1;
+  /** A sum on the scale of what leaves the sub-layer; on its own where a norm follows that makes it several times smaller. @param {any} total */
+  const summed = (total) => (strong(total.a) > 2 * scale ? strong(total.a) : scale);
   /** @type {Column[]} */
   const columns = [];
   /** @param {string} id @param {number} wide @param {[string, Matrix | null, string][]} states */
@@ -37,7 +39,7 @@ export function columnsOf(site, h, key) {
     if (held.length) columns.push({ id, wide, states: held });
   };
   add("x", 1, ["x", given ? strip("x", given) : null, "x"]);
-  add("n1", 0.9, ["norm1", first?.place === "pre" ? strip("n1", sums[0].first) : null, "norm(x)"]);
+  add("n1", 0.9, ["norm1", sums[0]?.first ? strip("n1", sums[0].first) : null, "norm(x)"]);
   if (site.q) addHead(add, site, h, key);
   const byHand = site.changes ? `~${site.changes}` : ""; // what a hand changed is painted anew
   const alpha = { id: `${key} A${h}${byHand}`, a: head.alpha, r: n, c: m, top: 1, share: true, see: head.see };
@@ -52,15 +54,16 @@ export function columnsOf(site, h, key) {
     add("z", 0.9, ["mix", z, "Σ α v"], ["concat", all, "all heads"]);
   }
   const made = first?.made ?? site.o;
-  add("o", 1, ["wo", made ? strip("o", made) : null, "W_O"], ["inner1", first?.place === "inside" ? strip("i1", sums[0].first) : null, "norm"]);
+  add("o", 1, ["wo", made ? strip("o", made) : null, "W_O"], ["inner1", sums[0]?.inner ? strip("i1", sums[0].inner) : null, "norm"]);
   if (first)
-    add("s1", 1, ["add1", strip("t1", sums[0].total, scale), "x + o"],
+    add("s1", 1, ["add1", strip("t1", sums[0].total, summed(sums[0].total)), "x + o"],
       ["post1", sums[0].last ? strip("p1", sums[0].last, scale) : null, "norm(x + o)"]);
   if (second) {
-    add("n2", 0.9, ["norm2", second.place === "pre" ? strip("n2", sums[1].first) : null, "norm"]);
+    const read = sums[1].first ? strip("n2", sums[1].first) : null;
+    add("n2", 0.9, ["norm2", read, "norm"], ["beside2", read, "norm(x)"]);
     add("u", 1.2, ["units", second.units ? strip("u", second.units) : null, "units"], ["narrow", strip("f", second.made), "FFN"],
-      ["inner2", second.place === "inside" ? strip("i2", sums[1].first) : null, "norm"]);
-    add("s2", 1, ["add2", strip("t2", sums[1].total, scale), "x + h"],
+      ["inner2", sums[1].inner ? strip("i2", sums[1].inner) : null, "norm"]);
+    add("s2", 1, ["add2", strip("t2", sums[1].total, summed(sums[1].total)), "x + h"],
       ["post2", sums[1].last ? strip("p2", sums[1].last, scale) : null, "norm(x + h)"]);
   } else if (!first && site.after) add("s2", 1, ["up", strip("after", site.after, scale), "x′ (the model's own)"]);
   return columns;

@@ -1,6 +1,7 @@
 // The buffer that Python packed, opened: u32 length of the header | JSON | arrays.
 
 export const VERSION = 1;
+const BYTES = { f4: 4, f2: 2, u1: 1, d1: 1, p2: 2 };
 
 /** @typedef {{a: Float32Array | Uint8Array, s: number[]}} Arr  an array with its shape */
 /** @typedef {{part: string, place: string, given: Arr, made: Arr, mean: Arr, deviation: Arr, gain: Arr, shift: Arr, units: Arr | null}} Block */
@@ -8,7 +9,7 @@ export const VERSION = 1;
  *   map: Arr, highest: number, steps: number, stations: string[], edited: boolean, residual: number | null, place: string, close: boolean,
  *   q?: Arr | null, k?: Arr | null, v?: Arr | null, pq?: Arr | null, pk?: Arr | null, bias?: Arr | null, weights?: Arr | null,
  *   allowed?: string | Arr, sinks?: number[] | null, x?: Arr | null, o?: Arr | null, after?: Arr | null, blocks?: Block[],
- *   embedded?: Record<string, Arr>, z?: Arr | null, made?: Map<number, any>, written?: Map<number, Float32Array>, changes?: number}} Site */
+ *   embedded?: Record<string, Arr>, z?: Arr | null, moved?: {weights: number, context: number} | null, made?: Map<number, any>, written?: Map<number, Float32Array>, changes?: number, habits?: Map<number, Record<string, number>>}} Site */
 /** @typedef {{id: string, name: string, title: string, formula: string, numpy: string, says: string, concludes: string, ms: number}} Station */
 /** @typedef {{texts: string[], special: number[], words: number[], unseen: number[] | null}} TokenSet */
 /** @typedef {{row: number, beams: {text: string, total: number}[]}} Moment  one step of writing: from which row, and the beams after it */
@@ -26,6 +27,17 @@ function half(h) {
 function summed(held, [, n, m]) {
   const made = held.slice();
   for (let at = 0; at < made.length; at++) if (Math.floor(at / m) % n) made[at] += made[at - m];
+  return made;
+}
+
+/** Whole numbers of steps as numbers: all their low bytes, then all their high ones; every head has its own step.
+ * @param {Uint8Array} held @param {number[]} steps */
+function stepped(held, steps) {
+  const count = held.length / 2, each = count / steps.length, made = new Float32Array(count);
+  for (let at = 0; at < count; at++) {
+    const folded = held[at] | (held[count + at] << 8);
+    made[at] = ((folded >> 1) ^ -(folded & 1)) * steps[Math.floor(at / each)];
+  }
   return made;
 }
 
@@ -56,18 +68,19 @@ export function openBuffer(given) {
   if (head.version !== VERSION)
     throw new Error(`This record is of version ${head.version}, and this board reads version ${VERSION}. Make it again with ex.board(trace).`);
   /** @param {any} ref @returns {Arr} */
-  const array = ([kind, offset, shape]) => {
+  const array = ([kind, offset, shape, steps]) => {
     const count = shape.reduce((/** @type {number} */ x, /** @type {number} */ y) => x * y, 1), at = begin + offset;
-    if (at + count * { f4: 4, f2: 2, u1: 1, d1: 1 }[/** @type {"f4"} */ (kind)] > bytes.byteOffset + bytes.byteLength)
+    if (at + count * BYTES[/** @type {"f4"} */ (kind)] > bytes.byteOffset + bytes.byteLength)
       throw new Error("The data of this board ends too early. Make it again with ex.board(trace).");
     if (kind === "f4") return { a: new Float32Array(bytes.buffer, at, count), s: shape };
     if (kind === "d1") return { a: summed(new Uint8Array(bytes.buffer, at, count), shape), s: shape };
+    if (kind === "p2") return { a: stepped(new Uint8Array(bytes.buffer, at, 2 * count), steps), s: shape };
     if (kind === "u1") return { a: new Uint8Array(bytes.buffer, at, count), s: shape };
     /** @type {Float32Array | null} */
     let held = null; // what was rounded to 16 bits is made whole when it is first looked at
     return { get a() { return (held ??= Float32Array.from(new Uint16Array(bytes.buffer, at, count), half)); }, s: shape };
   };
-  const isRef = (/** @type {any} */ v) => Array.isArray(v) && v.length === 3 && ["f4", "f2", "u1", "d1"].includes(v[0]) && Array.isArray(v[2]);
+  const isRef = (/** @type {any} */ v) => Array.isArray(v) && v.length >= 3 && v[0] in BYTES && Array.isArray(v[2]);
   /** @param {any} value @returns {any} */
   const settle = (value) => {
     if (isRef(value)) return array(value);

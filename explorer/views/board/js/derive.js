@@ -38,6 +38,7 @@ export function rewrite(site, h, alpha) {
   else site.written.delete(h);
   /** @type {any} */ (site.made).set(h, alpha ? withWeights(base, alpha) : base);
   site.changes = (site.changes ?? 0) + 1;
+  site.habits = undefined;
 }
 
 /** Σ α v of every row. @param {Float32Array} alpha @param {Float32Array} v @param {number} n @param {number} m @param {number} dv */
@@ -116,12 +117,18 @@ export function concatenated(site) {
   return { a: out, s: [n, wide] };
 }
 
-/** (x − μ) / σ · γ + β. @param {any} x @param {Block} b */
+/** (x − μ) / σ · γ + β. @param {any} x @param {any} b */
 function normed(x, b) {
   const [n, d] = x.s, out = new Float32Array(n * d);
   for (let i = 0; i < n; i++)
     for (let e = 0; e < d; e++) out[i * d + e] = ((x.a[i * d + e] - b.mean.a[i]) / b.deviation.a[i]) * b.gain.a[e] + b.shift.a[e];
   return { a: out, s: [n, d] };
+}
+
+/** The norm before a sub-layer: what it reads, and its numbers; null where there is none. @param {any} b @returns {any} */
+export function entryNorm(b) {
+  if (b.place === "both") return { x: b.given, mean: b.entry_mean, deviation: b.entry_deviation, gain: b.entry_gain, shift: b.entry_shift };
+  return b.place === "pre" || b.place === "beside" ? { ...b, x: b.read ?? b.given } : null;
 }
 
 /** @param {any} x @param {any} y */
@@ -131,9 +138,9 @@ const plus = (x, y) => ({ a: Float32Array.from(x.a, (held, at) => held + y.a[at]
 export function blockOf(b) {
   const held = /** @type {any} */ (b);
   if (!held.done) {
-    const first = b.place === "pre" ? normed(b.given, b) : b.place === "inside" ? normed(b.made, b) : null;
-    const total = plus(b.given, b.place === "inside" ? first : b.made), last = b.place === "post" ? normed(total, b) : null;
-    held.done = { first, total, last, leaves: last ?? total, read: first && b.place === "pre" ? first : b.given };
+    const before = entryNorm(b), first = before && normed(before.x, before), inner = ["inside", "both"].includes(b.place) ? normed(b.made, b) : null;
+    const total = plus(b.given, inner ?? b.made), last = b.place === "post" ? normed(total, b) : null;
+    held.done = { first, inner, total, last, leaves: last ?? total, read: first ?? b.given };
   }
   return held.done;
 }

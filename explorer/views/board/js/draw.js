@@ -1,6 +1,7 @@
 // One frame of the board on its canvas.
 import { headOf } from "./derive.js";
 import { writtenRows } from "./growing.js";
+import { habitShare } from "./heads.js";
 import { thumbs } from "./layout.js";
 import { percent, readable } from "./ledger.js";
 
@@ -306,19 +307,20 @@ export class Painter {
     const { g, s } = this, { layout, look } = s, field = layout.map;
     if (!field) return;
     const low = Math.max(...s.thumbs.map((/** @type {any} */ t) => t.y + t.s));
-    if (low + 16 < field.y + field.h + 4 && layout.kind !== "phone") this.write("all heads: click one", field.x + 22, low + 12, { size: layout.font - 1, colour: look.dim });
+    if (low + 16 < field.y + field.h + 4 && layout.kind !== "phone") this.write("all heads: point, click", field.x + 22, low + 12, { size: layout.font - 1, colour: look.dim });
     /** @type {number | null} */
     let labelled = null;
     for (const t of s.thumbs) {
       const site = s.data.sites[t.site], n = site.map.s[1], m = site.map.s[2], mine = t.site === s.at && t.head === s.head;
       const state = { id: `map ${t.site} ${t.head}`, a: site.map.a.subarray(t.head * n * m, (t.head + 1) * n * m), r: n, c: m, top: site.steps / site.highest, share: true };
-      g.drawImage(s.pictures.of(state, look), t.x, t.y, t.s, t.s);
+      const strong = s.habit ? habitShare(site, t.head, s.habit) : NaN;
+      g.drawImage(s.pictures.of(s.habit ? { id: `habit ${strong}`, a: [strong], r: 1, c: 1, top: 1, share: true } : state, look), t.x, t.y, t.s, t.s);
       g.strokeStyle = mine ? look.hold : look.none;
       g.lineWidth = mine ? 3 : 1;
       g.strokeRect(t.x - 0.5, t.y - 0.5, t.s + 1, t.s + 1);
       if (labelled !== t.site && t.x > field.x + 20) this.write(siteName(site), field.x, t.y + t.s / 2, { size: Math.min(13, Math.max(9, t.s)), colour: look.dim, most: 20 });
       labelled = t.site;
-      if (t.s > 24 && s.cursor.row >= 0 && site.rows === s.site.rows) this.marks(t, n === s.rows.length ? n : 0, m === s.cols.length && site.cols === s.site.cols ? m : 0);
+      if (t.s > 24 && !s.habit && s.cursor.row >= 0 && site.rows === s.site.rows) this.marks(t, n === s.rows.length ? n : 0, m === s.cols.length && site.cols === s.site.cols ? m : 0);
     }
   }
 

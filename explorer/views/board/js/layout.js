@@ -8,7 +8,7 @@ const GAP = 16, PAD = 8, BELOW = 24;
 
 /** What stands alone on a telephone at each station. */
 const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"], qkv: ["q", "k", "v"], turn: ["q", "k"], mix: ["v", "z"],
-  concat: ["z"], wo: ["o"], inner1: ["o"], add1: ["s1"], post1: ["s1"], norm2: ["n2"], units: ["u"], narrow: ["u"], inner2: ["u"], add2: ["s2"],
+  concat: ["z"], wo: ["o"], inner1: ["o"], add1: ["s1"], post1: ["s1"], norm2: ["n2"], beside2: ["n2"], units: ["u"], narrow: ["u"], inner2: ["u"], add2: ["s2"],
   post2: ["s2"], up: ["s2"], next: ["next"] });
 
 /** @typedef {{W: number, H: number, presenter: boolean, n: number, m: number, d: number, station: string, rowLabel: number, colLabel: number, memory: number,
@@ -76,7 +76,8 @@ function across(ask, one) {
 /** One station over the full width, the heads above it. @param {Ask} ask @returns {Layout} */
 function phone(ask) {
   const { W, n, m, columns, station } = ask, label = clamp(ask.rowLabel + 10, 36, 96), room = W - 2 * PAD - label;
-  const cell = Math.min(room / m, 24), tall = clamp(n * Math.min(22, Math.max(cell, 14)), 24, 420), mapped = 84;
+  const leans = FOCUS[station] || m > 40 ? 0 : clamp(ask.colLabel * 0.5 - room / m / 2, 0, 34); // the last name over the columns leans out
+  const cell = Math.min((room - leans) / m, 24), tall = clamp(n * Math.min(22, Math.max(cell, 14)), 24, 420), mapped = 84;
   const wanted = FOCUS[station] ?? ["S"];
   let y = PAD + mapped + 12;
   const square = wanted.includes("S"), keys = square && m <= 40 ? clamp(ask.colLabel * 0.85 + 8, 24, 64) : 0;

@@ -1,5 +1,5 @@
 // What stands behind one number: its operands, in the order of the formula, and the gap to the model's own.
-import { blockOf, gaps, headOf } from "./derive.js";
+import { blockOf, entryNorm, gaps, headOf } from "./derive.js";
 
 /** @typedef {{title: string, lines: string[], label?: string}} Entry */
 /** @typedef {{box: string, i: number, j: number}} Cell  a cell of a column; in S and A, j is a key */
@@ -29,7 +29,7 @@ function products(a, ai, b, bi, d) {
 }
 
 /** The column that a station is about, where none of its cells is pointed at. */
-const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2",
+const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2", beside2: "n2",
   units: "u", narrow: "u", inner2: "u", add2: "s2", post2: "s2" });
 
 /** What a station says of a whole row. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {number} i @param {string} who
@@ -111,13 +111,14 @@ function outside(site, box, station, { i, j }, who) {
   const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number];
   if (!b || j >= (box === "u" && station === "units" && b.units ? b.units.s[1] : b.given.s[1])) return null;
   const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
-  if (box === "n1" || box === "n2") return { title, lines: [norm(b, b.given), `= ${short(of(s.first))}`] };
+  const before = entryNorm(b);
+  if (box === "n1" || box === "n2") return { title, lines: [norm(before, before.x), `= ${short(of(s.first))}`] };
   if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: ["f(row of x · column of W₁ + b₁)", `= ${short(of(b.units))}`] };
   if (box === "o" || box === "u") {
-    if (b.place === "inside" && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.first))}`] };
+    if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
     return { title, lines: [box === "o" ? "all heads (z) · a column of W_O" : "all units · a column of W₂ + b₂", `= ${short(of(b.made))}`] };
   }
-  const added = `${short(of(b.given))} + ${short(of(b.place === "inside" ? s.first : b.made))} = ${short(of(s.total))}`;
+  const added = `${short(of(b.given))} + ${short(of(s.inner ?? b.made))} = ${short(of(s.total))}`;
   if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: ["x + new", added] };
   return { title, lines: normed || s.last ? [added, norm(b, s.total), `= ${short(of(s.last))}`] : [added] };
 }
@@ -140,6 +141,8 @@ export function gapLine(data, site, h) {
   if (found.weights != null) parts.push(`weights ${found.weights.toExponential(0)}`);
   found.around.forEach((gap, at) => gap != null && parts.push(`${at ? "second" : "first"} sum and norm ${gap.toExponential(0)}`));
   if (site.edited) parts.push("weights edited, so taken as they are");
+  const steps = site.moved;
+  if (steps) return `Computed here from q, k and v in small steps, as this file would be too large otherwise. That moves a weight by at most ${steps.weights.toExponential(0)} and a number of z by at most ${steps.context.toExponential(0)}.`;
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
   const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${site.residual.toExponential(0)} for the weights.` : "";
   return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;

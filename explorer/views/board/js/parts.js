@@ -72,6 +72,11 @@ export function controlsOf(board) {
   layer.onchange = () => board.choose(Number(layer.value), board.head);
   const head = put(choices, "select", { class: "head", "aria-label": "Head" });
   head.onchange = () => board.choose(board.at, Number(head.value));
+  const by = put(choices, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
+  put(by, "option", { value: "" }, "heads: weights");
+  for (const { id, name } of HABITS) put(by, "option", { value: id }, `heads: ${name}`);
+  by.value = board.habit;
+  by.onchange = () => board.colourBy(by.value);
   const speed = put(choices, "select", { class: "speed", "aria-label": "Speed" });
   for (const [value, text] of [["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]]) put(speed, "option", { value }, text);
   speed.value = String(board.speed);

@@ -1,0 +1,95 @@
+"""What a visitor has done on a page, measured from its controls: the tour ticks off a step when one of its deeds is done.
+
+A deed names a control by its key. "relation" is done when the control has another value than at first, "masks.stage=weights" when it
+has this one, "guess.mask" when the question has an answer ("guess.word.*": any that begins so), "board@head" when a board stands at
+another head than at first, "board@station=softmax" when it stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+
+from explorer.views.board.widget import VIEW
+
+WATCHED, FIRST, DONE = "deeds.watched", "deeds.first", "deeds.done"
+
+
+def watch(step: object, deeds: tuple[str, ...]) -> None:
+    """From now on these deeds are looked for; those of another step are forgotten."""
+    if st.session_state.get(WATCHED, (None, ()))[0] != step:
+        st.session_state[WATCHED], st.session_state[FIRST], st.session_state[DONE] = (step, deeds), {}, False
+
+
+def stop() -> None:
+    """Look for nothing."""
+    for key in (WATCHED, FIRST, DONE):
+        st.session_state.pop(key, None)
+
+
+def done() -> bool:
+    """Whether one of the watched deeds is done; once done, it stays so."""
+    if not st.session_state.get(DONE) and any(map(_is_done, _watched())):
+        st.session_state[DONE] = True
+    return bool(st.session_state.get(DONE))
+
+
+def settle() -> None:
+    """The page is drawn: its controls stand as they do at first."""
+    for deed in _watched():
+        st.session_state[FIRST].setdefault(deed, value_of(deed.partition("=")[0]))
+
+
+def check() -> None:
+    """In a part that is drawn alone: where a deed has just been done, draw the page again, so that the tour says so."""
+    if not _watched() or st.session_state[DONE]:
+        return
+    first = st.session_state[FIRST]
+    for deed in _watched():
+        if first.get(deed) is None and not deed.startswith("guess."):
+            first[deed] = value_of(deed.partition("=")[0])  # a control that has just appeared
+    if done():
+        st.rerun()
+
+
+def _watched() -> Iterable[str]:
+    return st.session_state.get(WATCHED, (None, ()))[1]  # type: ignore[no-any-return]
+
+
+def _is_done(deed: str) -> bool:
+    """Whether one deed is done."""
+    name, is_, wanted = deed.partition("=")
+    now = value_of(name)
+    if is_ or deed.startswith("guess."):
+        return now is not None and (not is_ or str(now) == wanted)
+    first = st.session_state[FIRST].get(deed)
+    return first is not None and now is not None and now != first
+
+
+def value_of(name: str) -> Any:
+    """The value of a control, by its key; of a board, one number of its place."""
+    board, at, what = name.partition("@")
+    if at:
+        held = st.session_state.get(board)
+        view = getattr(held, "view", None) or st.session_state.get(f"{board}.begin") or {}
+        return view.get(what, 0 if what in ("head", "layer") else None) if what in VIEW else None
+    if name.endswith("*"):
+        known = (value for key, value in st.session_state.items() if str(key).startswith(name[:-1]))
+        return next((value for value in known if value is not None), None)
+    return st.session_state.get(name)
+
+
+def selector(deed: str) -> str:
+    """Where on the page the control is that a deed speaks of.
+
+    >>> selector("masks.stage=weights"), selector("guess.word.*")
+    ('.st-key-masks-stage', '[class*="st-key-guess-word-"]')
+    """
+    key = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in _key(deed))
+    return f'[class*="st-key-{key[:-1]}"]' if deed.endswith("*") else f".st-key-{key}"
+
+
+def _key(deed: str) -> str:
+    return deed.partition("=")[0].partition("@")[0]

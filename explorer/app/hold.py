@@ -1,0 +1,192 @@
+"""The sentence of a page as tokens to click: the one that is held stays held over parts and pages, and pictures mark it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from explorer.records import Tokens
+from explorer.views import theme
+
+KEY, HELD, SHOWN = "hold", "hold.word", "hold.shown"
+STYLE = """
+[data-tokens] { display: flex; flex-wrap: wrap; gap: 3px; font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; padding: 2px; }
+[data-tokens] button { font: inherit; color: var(--st-text-color); background: var(--st-secondary-background-color); cursor: pointer;
+  border: 1px solid transparent; border-radius: 4px; padding: 1px 6px; min-height: 24px; white-space: pre; }
+[data-tokens] button:hover { border-color: var(--st-text-color); }
+[data-tokens] button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
+[data-tokens] button[aria-pressed=true] { background: transparent; border: 2px solid var(--hold); padding: 0 5px; font-weight: 700; }
+[data-tokens] button[data-special] { opacity: 0.75; }
+@media (max-width: 600px) { [data-tokens] { flex-wrap: nowrap; overflow-x: auto; } }
+"""
+SCRIPT = """
+export default function ({ data, parentElement, setTriggerValue }) {
+  const list = parentElement.querySelector("[data-tokens]"), page = parentElement.ownerDocument || document;
+  list.style.setProperty("--hold", data.colour);
+  list.replaceChildren(...data.tokens.map((token, row) => {
+    const button = page.createElement("button");
+    button.type = "button";
+    button.textContent = token.text;
+    button.dataset.start = token.start;
+    if (token.start < 0) { button.dataset.special = ""; button.disabled = true; }
+    button.onclick = () => { press(button.getAttribute("aria-pressed") === "true" ? "" : token.start); setTriggerValue("chosen", row); };
+    return button;
+  }));
+  const every = [...list.children].filter(one => !one.disabled);
+  const press = start => {
+    every.forEach(one => one.setAttribute("aria-pressed", String(start !== "" && one.dataset.start === String(start))));
+    const stop = every.find(one => one.getAttribute("aria-pressed") === "true") || every[0];
+    every.forEach(one => { one.tabIndex = one === stop ? 0 : -1; });
+  };
+  press(data.start);
+  list.onkeydown = event => {
+    const at = every.indexOf(event.target), by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (at < 0 || !by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    every[Math.min(Math.max(at + by, 0), every.length - 1)].focus();
+  };
+  const follow = () => {  // a board on this page may hold another token: it writes it into the address
+    const start = new URL(page.location.href).searchParams.get("hold") ?? "";
+    if (start !== list.dataset.address) { list.dataset.address = start; press(start); }
+  };
+  list.dataset.address = new URL(page.location.href).searchParams.get("hold") ?? "";
+  const clock = setInterval(follow, 300);
+  return () => clearInterval(clock);
+}
+"""
+_component = st.components.v2.component(
+    "pretraining-explorer-tokens",
+    html="<div data-tokens role='group' aria-label='Tokens of the sentence'></div>",
+    css=STYLE,
+    js=SCRIPT,
+)
+NOTHING: tuple[tuple[str, ...], int | None, str] = ((), None, "")
+COLOURS = {"light": "#b0488a", "dark": "#ef9fcb"}  # as the board frames what it holds
+
+
+def bar(text: str, tokens: Tokens) -> int | None:
+    """The tokens of a page's sentence; the row of the held one, if one is held."""
+    row = row_of(text, tokens)
+    st.session_state[SHOWN] = (tuple(theme.labels(tokens)), row, text)
+    every = [
+        {"text": said.replace("·", " ").strip() or said, "start": -1 if special else start}
+        for said, special, (start, _) in zip(tokens.texts, tokens.special, tokens.offsets, strict=True)
+    ]
+    start = "" if row is None else tokens.offsets[row][0]
+    _component(
+        key="hold.tokens", data={"tokens": every, "start": start, "colour": COLOURS[mode()]},
+        on_chosen_change=lambda: _chosen(text, tokens),
+    )  # fmt: skip
+    return row
+
+
+def row_of(text: str, tokens: Tokens) -> int | None:
+    """Where the held token is in this sentence: at the place in the address, or where the word that was held elsewhere first occurs."""
+    start = _start(text, st.query_params.get(KEY, ""), st.session_state.get(HELD))
+    if start is None:
+        return None
+    inside = (row for row, (begin, end) in enumerate(tokens.offsets) if begin <= start < end and not tokens.special[row])
+    return next(inside, None)
+
+
+def _start(text: str, asked: str, held: tuple[str, str, int] | None) -> int | None:
+    """The letter of the text at which what is held begins."""
+    if held is None:
+        return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 and int(asked) < len(text) else None
+    said, word, start = held
+    if said == text:
+        return start
+    found = text.find(word)
+    return None if found < 0 else found
+
+
+def keep(text: str, tokens: Tokens, row: int) -> None:
+    """Hold a token of a sentence; it stands in the address."""
+    if not tokens.special[row]:
+        keep_span(text, tokens.offsets[row])
+
+
+def keep_span(text: str, span: tuple[int, int]) -> None:
+    """Hold a word of a sentence."""
+    start, end = span
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    if end <= start:
+        return
+    st.session_state[HELD] = (text, text[start:end], start)
+    st.query_params[KEY] = str(start)
+
+
+def free() -> None:
+    """Hold nothing."""
+    st.session_state.pop(HELD, None)
+    if KEY in st.query_params:
+        del st.query_params[KEY]
+
+
+def _chosen(text: str, tokens: Tokens) -> None:
+    """A token was clicked: hold it, or free it where it is held."""
+    row = st.session_state["hold.tokens"].chosen
+    if not isinstance(row, int) or not 0 <= row < len(tokens):
+        return
+    if row_of(text, tokens) == row:
+        free()
+    else:
+        keep(text, tokens, row)
+
+
+def held() -> int | None:
+    """The row of the held token on this page."""
+    return st.session_state.get(SHOWN, NOTHING)[1]
+
+
+def follow(tokens: Tokens, row: object) -> None:
+    """A board turned to another token: the bar holds it too, where the board reads the sentence of the bar."""
+    labels, _, text = st.session_state.get(SHOWN, NOTHING)
+    if isinstance(row, int) and 0 <= row < len(tokens) and tuple(theme.labels(tokens)) == labels:
+        keep(text, tokens, row)
+
+
+def begin() -> None:
+    """A page begins: it has shown no tokens yet."""
+    st.session_state.pop(SHOWN, None)
+
+
+def framed(figure: Any) -> Any:
+    """A picture whose axes name the tokens of the sentence, with the held one in a frame."""
+    labels, row, _ = st.session_state.get(SHOWN, NOTHING)
+    if row is None:
+        return figure
+    colour, layout = COLOURS[mode()], figure.layout
+    for name in [one for one in layout if one.startswith(("xaxis", "yaxis"))]:
+        axis = layout[name]
+        at, said = axis.tickvals, axis.ticktext
+        if at is None or said is None or not _names(at, said, labels) or row not in list(at):
+            continue
+        place = list(at).index(row)
+        axis.ticktext = [
+            f'<span style="color:{colour}"><b>{one}</b></span>' if n == place else one for n, one in enumerate(said)
+        ]
+        _frame(figure, name, row, colour)
+    return figure
+
+
+def _names(at: Any, said: Any, labels: tuple[str, ...]) -> bool:
+    """Whether the names of an axis are those of the sentence's tokens, or some of them."""
+    return all(isinstance(n, int) and n < len(labels) and labels[n] == one for n, one in zip(at, said, strict=False))
+
+
+def _frame(figure: Any, axis: str, row: int, colour: str) -> None:
+    """A frame round one row or column of the pictures on an axis, from edge to edge."""
+    way, number = axis[0], axis[5:]
+    other = "y" if way == "x" else "x"
+    crossed = (figure.layout[axis].anchor or f"{other}{number}").removesuffix(" domain")
+    places = {way + "0": row - 0.5, way + "1": row + 0.5, f"{way}ref": way + number}
+    places |= {other + "0": 0, other + "1": 1, f"{other}ref": f"{crossed if crossed != 'free' else other} domain"}
+    figure.add_shape(type="rect", line={"color": colour, "width": 1.5}, fillcolor="rgba(0,0,0,0)", **places)
+
+
+def mode() -> str:
+    """Light or dark, as the visitor's page is."""
+    return "dark" if st.context.theme.type == "dark" else "light"

@@ -1,0 +1,50 @@
+// What a head does with its weights on the whole: where it looks, how far, and how widely.
+import { headOf } from "./derive.js";
+import { percent, short } from "./ledger.js";
+
+/** @typedef {{id: string, name: string, of: (a: ArrayLike<number>, i: number, m: number) => number | null}} Habit  a number of one row; null where it has none */
+
+/** @param {ArrayLike<number>} a @param {number} i @param {number} m @param {(j: number, share: number) => number} part */
+const summed = (a, i, m, part) => {
+  let sum = 0;
+  for (let j = 0; j < m; j++) if (a[i * m + j] > 0) sum += part(j, a[i * m + j]);
+  return sum;
+};
+
+/** Where rows and columns are the same tokens; `spread` and `first` are known of a cross-attention too. @type {Habit[]} */
+export const HABITS = [
+  { id: "back", name: "one token back", of: (a, i, m) => (i ? a[i * m + i - 1] : null) },
+  { id: "self", name: "the token itself", of: (a, i, m) => a[i * m + i] },
+  { id: "on", name: "one token on", of: (a, i, m) => (i + 1 < m ? a[i * m + i + 1] : null) },
+  { id: "first", name: "the first token", of: (a, i, m) => a[i * m] },
+  { id: "distance", name: "mean distance", of: (a, i, m) => summed(a, i, m, (j, share) => share * Math.abs(j - i)) },
+  { id: "spread", name: "spread (entropy)", of: (a, i, m) => summed(a, i, m, (j, share) => -share * Math.log2(share)) },
+];
+const ANYWHERE = ["first", "spread"];
+
+/** The mean of every habit over the rows of a head; NaN where it has no meaning. @param {import("./data.js").Site} site @param {number} h @returns {Record<string, number>} */
+export function habitsOf(site, h) {
+  const held = (site.habits ??= new Map());
+  if (!held.has(h)) {
+    const { alpha, n, m } = headOf(site, h), same = site.rows === site.cols && n === m;
+    held.set(h, Object.fromEntries(HABITS.map(({ id, of }) => {
+      const found = same || ANYWHERE.includes(id) ? Array.from({ length: n }, (_, i) => of(alpha, i, m)).filter((x) => x != null) : [];
+      return [id, found.reduce((sum, x) => sum + /** @type {number} */ (x), 0) / found.length];
+    })));
+  }
+  return held.get(h);
+}
+
+/** How strongly a head is coloured by a habit: shares as they are, the others by the most there can be. @param {import("./data.js").Site} site @param {number} h @param {string} id */
+export function habitShare(site, h, id) {
+  const x = habitsOf(site, h)[id], m = headOf(site, h).m;
+  return id === "distance" ? x / Math.max(1, m - 1) : id === "spread" ? x / Math.max(1, Math.log2(m)) : x;
+}
+
+/** What is said of a head when a pointer is on its square. @param {import("./data.js").Site} site @param {number} h @param {string} name @returns {import("./ledger.js").Entry} */
+export function headEntry(site, h, name) {
+  const held = habitsOf(site, h), known = (/** @type {string} */ id) => held[id] === held[id];
+  const shares = HABITS.slice(0, 4).filter(({ id }) => known(id)).sort((x, y) => held[y.id] - held[x.id]).map(({ id, name }) => `${name} ${percent(held[id])}`);
+  const far = known("distance") ? `${short(held.distance)} tokens away, ` : "";
+  return { title: name, lines: [`Its weights go to: ${shares.join(" · ")}`, `On average ${far}spread over about ${short(2 ** held.spread)} tokens. Click to open it.`] };
+}

@@ -1,0 +1,69 @@
+"""Every page by the main rules of accessibility: names, headings, contrast, alt text, focus, language, and no type below 12 px."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ALL
+from offline import Watch, opened
+from playwright.sync_api import Browser, Page, expect
+from test_frame_browser import parts_of, rested
+
+from explorer.app.lessons import LESSONS
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=120_000)
+AUDIT = (Path(__file__).parent / "audit.js").read_text()
+SMALLEST = 12  # pixels of a text
+MODES = ("light", "dark") if ALL else ("dark",)
+RULES = (
+    "language",
+    "headings",
+    "contrast",
+    "small type",
+    "no name",
+    "no alt text",
+    "focus out of order",
+    "focus on what is hidden",
+)
+BROKEN = """<main style="background:#fff"><h1>One</h1><h3>Two</h3><p style="color:#aaa">pale</p><p style="font-size:9px">small</p>
+<button></button><img src="data:,"><span tabindex="3">first</span><div aria-hidden="true"><button>unseen</button></div></main>"""
+
+
+def audit(page: Page) -> list[str]:
+    """What is wrong on the page as it stands."""
+    return page.evaluate(f"({AUDIT[AUDIT.index('smallest =>') :]})({SMALLEST})")  # type: ignore[no-any-return]
+
+
+def test_the_check_finds_what_is_wrong(browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_content(f"<!doctype html><html><body>{BROKEN}</body></html>")
+    found = [fault.partition(":")[0] for fault in audit(page)]
+    assert set(RULES) <= set(found)
+    sound = '<h1>One</h1><h2>Two</h2><p>dark</p><button>Press</button><img alt="A dog" src="data:,">'
+    page.set_content(f'<!doctype html><html lang="en"><body>{sound}</body></html>')
+    assert audit(page) == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["attention?part=both-masks"])
+def test_a_page_keeps_the_rules(browser: Browser, app: tuple[str, Path], lesson: str, mode: str) -> None:
+    """In its first part, and in all others where everything is tested."""
+    watch, found = Watch(), {}
+    page = opened(browser, watch, f"{app[0]}/{lesson}", mode)
+    expect(page.locator("h1").first).to_be_visible()
+    if page.locator(".st-key-bar").count() == 0:
+        expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+        found[lesson] = audit(page)
+    else:
+        rested(page)
+        found[lesson] = audit(page)
+        for name in parts_of(page)[-12:] if ALL else ():
+            page.get_by_role("radio", name=name, exact=True).last.click()
+            rested(page)
+            found[name] = audit(page)
+    assert {name: faults for name, faults in found.items() if faults} == {}
+    assert watch.faults == []
+    page.context.close()

@@ -1,0 +1,83 @@
+"""The sentence as tokens to click: what is held follows from part to part and from page to page, and pictures frame it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import SENTENCE
+from streamlit.testing.v1 import AppTest
+from test_board import header
+
+import explorer as ex
+from explorer.app import hold
+from explorer.app.lessons import LESSONS
+from explorer.views import VIEWS
+
+ROOT = Path(__file__).parent.parent
+IT = SENTENCE.index(" it ") + 1
+
+
+def opened(lesson: str, **asked: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at.query_params["part"] = "exercises"
+    at.run()
+    at.query_params.clear()
+    for name, value in asked.items():
+        at.query_params[name] = value
+    return at.switch_page(str(LESSONS[lesson].page)).run()
+
+
+def frames(at: AppTest) -> list[dict[str, object]]:
+    """The frames in the first picture of a page."""
+    return json.loads(at.get("plotly_chart")[0].proto.spec)["layout"].get("shapes", [])  # type: ignore[no-any-return]
+
+
+def ticks(at: AppTest) -> list[str]:
+    return json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["ticktext"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("model", ["bert", "gpt2"])
+def test_the_held_token_is_the_one_at_the_letter_in_the_address(model: str) -> None:
+    at = opened("heads", part="combined", hold=str(IT), model=model)
+    tokens = ex.load(model, device="cpu").tokens(SENTENCE)
+    row = next(n for n, (a, b) in enumerate(tokens.offsets) if a <= IT < b and not tokens.special[n])
+    assert not at.exception and tokens.texts[row].strip("·Ġ ") == "it"
+    places = sorted((str(shape["xref"]), shape["x0"], shape["x1"]) for shape in frames(at))
+    assert places == [("x", row - 0.5, row + 0.5), ("x domain", 0, 1)], "one column and one row"
+    assert [n for n, said in enumerate(ticks(at)) if "<b>" in said] == [row]
+
+
+@pytest.mark.parametrize("asked", ["", "-1", "99999", "x", "²", "500", "<script>"])
+def test_an_address_that_names_no_letter_holds_nothing(asked: str) -> None:
+    at = opened("heads", part="combined", hold=asked)
+    assert not at.exception and frames(at) == [] and not any("<b>" in said for said in ticks(at))
+
+
+def test_a_token_stays_held_on_other_pages_and_in_other_sentences() -> None:
+    at = opened("attention", part="both-masks")
+    at.session_state[hold.HELD] = (SENTENCE, "it", IT)  # as another page left it
+    at = at.text_input(key="text").set_value(SENTENCE).run()
+    assert len(frames(at)) == 4, "a row and a column in each of two pictures"
+    at = at.text_input(key="text").set_value("Then it slept.").run()
+    assert [n for n, said in enumerate(ticks(at)) if "<b>" in said] == [2]
+    at = at.text_input(key="text").set_value("She slept.").run()
+    assert frames(at) == [], "the word is not there"
+
+
+def test_a_board_begins_at_the_held_token() -> None:
+    tokens = ex.load("bert", device="cpu").tokens(SENTENCE)
+    row = next(n for n, (a, b) in enumerate(tokens.offsets) if a <= IT < b and not tokens.special[n])
+    held = header(
+        next(one for one in opened("attention", part="walk", hold=str(IT)).get("bidi_component") if one.proto.bytes).proto.bytes
+    )
+    assert held["host"]["row"] == row and held["host"]["view"]["row"] == row
+    free = header(next(one for one in opened("attention", part="walk").get("bidi_component") if one.proto.bytes).proto.bytes)
+    assert free["host"]["row"] == -1 and "row" not in free["host"]["view"]
+
+
+def test_axes_that_name_something_else_are_left_alone(trace: ex.Trace) -> None:
+    named = tuple(VIEWS["together"](trace).layout.xaxis.ticktext)
+    assert hold._names([0, 1, 2], named[:3], named) and hold._names([0, 2], (named[0], named[2]), named)
+    assert not hold._names([0, 1], ("a", "b"), named) and not hold._names([0.5], named[:1], named)

@@ -1,0 +1,110 @@
+"""Bytes in letters, and numbers in steps: what a page reads back is what was packed, or as near as the page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from offline import Watch, opened
+from playwright.sync_api import Browser, expect
+from scipy.special import softmax
+from test_board import header
+
+import explorer as ex
+from explorer.records import Trace
+from explorer.views.board.pack import pack
+from explorer.views.board.page import page as paged
+from explorer.views.board.rounding import as_read, in_steps, planes
+from explorer.views.letters import LETTERS, UNPACK, in_letters, out_of_letters, packed
+
+expect.set_options(timeout=120_000)
+BOARD = "document.querySelector('.board').board"
+
+
+def by_hand(letters: str) -> bytes:
+    """The bytes of letters by whole numbers of any size, as in a lesson on number systems."""
+    number, bits = 0, 0
+    for at in range(0, len(letters), 2):
+        pair = letters[at : at + 2]
+        value, wide = (91 * LETTERS.index(pair[0]) + LETTERS.index(pair[1]), 13) if len(pair) == 2 else (LETTERS.index(pair), 6)
+        number, bits = number << wide | value, bits + wide
+    return (number >> bits % 8).to_bytes(bits // 8, "big")
+
+
+def test_bytes_of_every_length_come_back() -> None:
+    assert len(set(LETTERS)) == 91 and not set(LETTERS) & set("&<> \n")
+    rng = np.random.default_rng(0)
+    for length in range(80):
+        for raw in (rng.bytes(length), b"\0" * length, b"\xff" * length):
+            assert out_of_letters(in_letters(raw)) == raw == by_hand(in_letters(raw))
+            assert len(in_letters(raw)) <= 8 * length / 6.5 + 2
+
+
+@pytest.mark.browser
+def test_a_browser_reads_them_back(browser: Browser, tmp_path: Path) -> None:
+    rng, watch = np.random.default_rng(1), Watch()
+    held = [rng.bytes(int(length)) for length in range(0, 40)]
+    parts = "".join(f'<script type="text/plain" id="p{n}">{packed(raw)}</script>' for n, raw in enumerate(held))
+    (tmp_path / "x.html").write_text(f"<!doctype html><link rel='icon' href='data:,'>{parts}<script>{UNPACK}</script>", "utf-8")
+    page = opened(browser, watch, (tmp_path / "x.html").as_uri())
+    read = "async (n) => Array.from(new Uint8Array(await (await unpacked('p' + n)).arrayBuffer()))"
+    assert [bytes(page.evaluate(read, n)) for n in range(len(held))] == held and watch.faults == []
+    page.context.close()
+
+
+def test_a_step_is_the_largest_error_and_outliers_are_kept() -> None:
+    rng = np.random.default_rng(2)
+    array = rng.normal(size=(3, 7, 5)).astype(np.float32)
+    array[1] *= 1000
+    array[2, 3, 4] = 500
+    whole, steps = in_steps(array)
+    assert np.abs(as_read(array) - array).max(axis=(1, 2)).tolist() <= [0.501 * step for step in steps]
+    low, high = np.frombuffer(planes(whole), np.uint8).reshape(2, -1).astype(int)
+    folded = low + 256 * high
+    np.testing.assert_array_equal(np.where(folded % 2, -(folded + 1) // 2, folded // 2), whole.reshape(-1))
+    assert not as_read(np.zeros((1, 2, 2), np.float32)).any()
+
+
+def derived_from(trace: Trace, layer: int) -> np.ndarray:
+    """The weights of all heads from rounded q and k, by the formula of the paper."""
+    held = trace.attention[layer]
+    assert held.q is not None and held.k is not None
+    q, k = as_read(held.q).astype(np.float64), as_read(held.k).astype(np.float64)
+    made: np.ndarray = softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]), axis=-1)
+    return made
+
+
+@pytest.mark.browser
+def test_the_page_says_how_far_its_steps_move_a_weight(browser: Browser, tmp_path: Path, trace: Trace) -> None:
+    data, watch = pack(trace, budget=16_000, first=("encoder", 1)), Watch()
+    (tmp_path / "x.html").write_bytes(paged(data, title="steps", view={"stream": "encoder", "layer": 1, "head": 0}))
+    page = opened(browser, watch, (tmp_path / "x.html").as_uri())
+    expect(page.locator("body[data-drawn=yes] .board[data-state=ready]")).to_be_attached()
+    found = np.array([page.evaluate(f"h => {BOARD}.numbers(1, h).weights", h) for h in range(4)])
+    own = trace.attention[1].weights
+    assert np.abs(found.reshape(own.shape) - derived_from(trace, 1)).max() < 1e-5
+    said = page.evaluate(f"{BOARD}.data.sites[1].moved")
+    gap = np.abs(found.reshape(own.shape) - own).max()
+    assert 0 < gap <= said["weights"] + 1e-6 and gap > 0.99 * said["weights"]
+    contexts = np.array([page.evaluate(f"h => {BOARD}.numbers(1, h).context", h) for h in range(4)])
+    far = max(np.abs(contexts[h] - trace.attention[1].stage("context", h).reshape(-1)).max() for h in range(4))
+    assert 0 < far <= said["context"] + 1e-6
+    expect(page.locator(".gap")).to_contain_text("in small steps")
+    expect(page.locator(".gap")).to_contain_text(
+        f"a weight by at most {page.evaluate('x => x.toExponential(0)', said['weights'])}"
+    )
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_layer_with_nan_travels_without_steps(trace: Trace) -> None:
+    held = trace.attention[0]
+    assert held.q is not None
+    q = held.q.copy()
+    q[0, 0, 0] = np.nan
+    broken = trace.__class__(**{**vars(trace), "attention": (held.__class__(**{**vars(held), "q": q}), *trace.attention[1:])})
+    with np.errstate(invalid="ignore"):
+        assert header(pack(broken, budget=16_000, first=("encoder", 0)))["sites"][0]["q"][0] == "f2"
+    assert header(pack(trace, budget=16_000, first=("encoder", 0)))["sites"][0]["q"][0] == "p2"
+    assert b'"p2"' not in ex.board(trace).data
