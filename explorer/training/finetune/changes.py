@@ -22,7 +22,7 @@ from explorer.training.finetune.task import Task
 
 @checked
 def before_after(
-    before: TrainableModel,
+    before: TrainableModel | HubModel,
     after: FinetunedModel | FinetuneRun,
     text: GivenText,
     *,

@@ -15,7 +15,7 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.load import load
-from explorer.models.model import TrainableModel
+from explorer.models.model import Model
 from explorer.records import FinetuneWays
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import flat, gold
@@ -46,7 +46,7 @@ class OneWay:
 
 @checked
 def compare_ways(  # noqa: PLR0913  what `finetune` takes
-    model: str | Path | TrainableModel,
+    model: str | Path | Model,
     *,
     task: str = "sentiment",
     ways: Sequence[str] | Mapping[str, Mapping[str, Any]] = WAYS,
@@ -139,7 +139,7 @@ def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:
 
 @checked
 def finetuned_model(
-    model: str | Path | TrainableModel, *, progress: Progress = lambda share, said: None, **options: Any
+    model: str | Path | Model, *, progress: Progress = lambda share, said: None, **options: Any
 ) -> FinetunedModel:
     """A fine-tuning from its first step to its last, and the model that it made; `options` are those of `ex.finetune`.
 
