@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
+from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from explorer.errors import ChoiceError, ExplorerError, FileError, check_seed, is_number, repeated, whole
+from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
 
+FIRST = 2000  # so many parts of a long list are looked at; what reads them looks at all
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
 Given, Answer = ParamSpec("Given"), TypeVar("Answer")
 KINDS: dict[object, str] = {
@@ -34,7 +36,7 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
     ...     return 2 * count
     >>> try:
     ...     twice("3")
-    ... except ExplorerError as error:
+    ... except ChoiceError as error:
     ...     print(error)
     count='3' must be a whole number; this is str.
     """
@@ -80,10 +82,14 @@ def check_path(name: str, given: str) -> None:
 
 def check_fields(given: object) -> None:
     """The same for the texts, numbers and switches of a dataclass, whose other fields say themselves what they take."""
-    hints = get_type_hints(type(given))
-    for name, kind in hints.items():
+    for name, kind in _hints(type(given)).items():
         if set(get_args(kind) or (kind,)) <= {str, int, float, bool, NoneType}:
             check_kind(name, getattr(given, name), kind)
+
+
+@cache
+def _hints(kind: type) -> dict[str, object]:
+    return get_type_hints(kind)
 
 
 def is_kind(given: object, kind: object) -> bool:
@@ -123,10 +129,8 @@ def _is_instance(given: object, kind: type) -> bool:
 
 
 def _has(given: object, name: str) -> bool:
-    try:
-        return name.startswith("_") or hasattr(given, name)
-    except ExplorerError:  # it is there, and says why it cannot be had
-        return True
+    """Whether an object has this; nothing is computed to find out."""
+    return name.startswith("_") or hasattr(type(given), name) or name in getattr(given, "__dict__", ())
 
 
 def _is_row(given: object, inner: tuple[object, ...]) -> bool:
@@ -150,7 +154,7 @@ def _holds(given: object, origin: type, inner: tuple[object, ...]) -> bool:
         return False
     if isinstance(given, Iterator) or not isinstance(given, (list, tuple, set, frozenset)) or not inner:
         return True
-    return all(is_kind(part, inner[0]) for part in given)
+    return all(is_kind(part, inner[0]) for part in islice(given, FIRST))
 
 
 def in_words(kind: object) -> str:
