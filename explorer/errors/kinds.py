@@ -8,13 +8,14 @@ from functools import cache, wraps
 from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
 
 FIRST = 2000  # so many parts of a long list are looked at; what reads them looks at all
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
-Given, Answer = ParamSpec("Given"), TypeVar("Answer")
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 KINDS: dict[object, str] = {
     str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None", "Path": "a path",
     "Model": "a model, for example ex.load('bert')", "TransformerModel": "a Transformer, for example ex.load('bert')",
@@ -52,12 +53,32 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
             bound = names.bind(*given, **named)
         except TypeError:  # Python says itself what is missing or one too many
             return function(*given, **named)
+        doubts = {}
         for name, value in bound.arguments.items():
-            if name not in open_ended:
-                check_kind(name, value, kinds.get(name, Any))
-        return function(*given, **named)
+            kind = kinds.get(name, Any)
+            if name in open_ended or is_kind(value, kind) or not _is_other_model(value, kind):
+                check_kind(name, value, Any if name in open_ended else kind)
+            else:
+                doubts[name] = value, kind
+        try:
+            return function(*given, **named)
+        except (AttributeError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
+            for name, (value, kind) in doubts.items():
+                check_kind(name, value, kind)
+            raise
 
     return call
+
+
+def _is_other_model(given: object, kind: object) -> bool:
+    """Whether this is a model where another kind of model is expected: what it cannot do is best said by who asks it."""
+    wanted = [one for one in (get_args(kind) or (kind,)) if isinstance(one, type)]
+    return _has(given, "family") and _has(given, "tokenizer") and any("family" in _names(one) for one in wanted)
+
+
+def _names(kind: type) -> set[str]:
+    """What a class has, and what it says that its objects have."""
+    return {name for part in kind.__mro__ for name in (*vars(part), *vars(part).get("__annotations__", ()))}
 
 
 def check_kind(name: str, given: object, kind: object) -> None:
@@ -82,7 +103,7 @@ def check_path(name: str, given: str) -> None:
 
 def check_fields(given: object) -> None:
     """The same for the texts, numbers and switches of a dataclass, whose other fields say themselves what they take."""
-    for name, kind in _hints(type(given)).items():
+    for name, kind in _hints(cast(Any, type(given))).items():
         if set(get_args(kind) or (kind,)) <= {str, int, float, bool, NoneType}:
             check_kind(name, getattr(given, name), kind)
 
