@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev env-bench app lab test test-all check fix bench losses learnable models wheels clean
+.PHONY: help env env-dev env-bench app lab test test-all check fix break bench losses learnable models wheels clean
 
 help:             ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -47,6 +47,9 @@ check: env-dev    ## lint, format and types
 fix: env-dev      ## what the linter can mend by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+break: env-dev    ## try to break it: hostile arguments and files, kills, full disks; one report (half an hour)
+	$(BIN)/python tests/breaking.py
 
 bench: env-bench  ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/tracing.py

@@ -41,7 +41,7 @@ def app(
         _classroom(settings, where, port)
     os.chdir(home.parent)
     options = ("--server.port", str(port), "--server.address", where, "--server.headless", str(not open_browser).lower())
-    _start("streamlit", "run", str(home), *options)
+    _start("explorer.app.serve", "run", str(home), *options)
 
 
 def _classroom(settings: Path | None, where: str, port: int) -> None:

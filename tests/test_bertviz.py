@@ -161,7 +161,7 @@ def test_what_cannot_be_drawn_is_refused(trace: Trace, tmp_path: Path) -> None:
         ex.bertviz(trace, view="haed")
     with pytest.raises(ex.ExplorerError, match="no mode 'dusk'"):
         ex.bertviz(trace, mode="dusk")
-    with pytest.raises(ex.ExplorerError, match=r"takes a trace, which ex\.trace.* this is str"):
+    with pytest.raises(ex.ExplorerError, match=r"must be a trace, for example ex\.trace.* this is str"):
         ex.bertviz("text")  # type: ignore[arg-type]
     with pytest.raises(ex.ExplorerError, match="has no attention"):
         ex.bertviz(Trace("x", "encoder", trace.source, None, (), {}))

@@ -133,7 +133,7 @@ def test_theirs_are_swept_like_ours(tmp_path: Path) -> None:
         (("The dog ran.", "The dog ran."), {}, "Both texts are the same"),
         (("The dog ran.", "The cat ran."), {"row": 99}, "row"),
         (("The dog ran.", "The cat ran."), {"answers": ("extraordinarily", "·cat")}, "an answer is one"),
-        (("The dog ran.", "The cat ran."), {"answers": "dog"}, "answers are two tokens"),
+        (("The dog ran.", "The cat ran."), {"answers": "dog"}, "must be .a text, a text."),
         (("The dog ran.", "The cat ran."), {"answers": ("·cat", "·cat")}, "Name other ones"),
         (("The dog ran.", "The cat ran."), {"stream": "cross"}, "stream in gpt2"),
     ],

@@ -261,7 +261,7 @@ def test_other_mistakes_are_met_with_a_word(tmp_path: Path) -> None:
     good = written(tmp_path / "x.txt", STORIES[:3])
     for source, message in (
         (tmp_path / "none.txt", "no file or folder"),
-        (3, "is a path or hub:name"),
+        (3, "source=3 must be a text or a path"),
         (str(tmp_path / "out2"), "no file"),
     ):
         with pytest.raises(ex.ExplorerError, match=message):

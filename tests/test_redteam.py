@@ -436,3 +436,83 @@ def test_no_cell_of_a_csv_file_is_a_formula() -> None:
     found = [row[4] for row in rows[1:]]
     assert found == ["'=1", "'-", "'+x", "'@y", "'\t=1", "' =1", "-0.5", "plain"]
     assert {row[0] for row in rows[1:]} == {"'=HYPERLINK(1)"} and {row[2] for row in rows[1:]} == {"'=2"}
+
+
+# Finding 14: nothing outside is asked
+
+
+def test_nobody_outside_is_asked_for_the_address_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    from streamlit import net_util
+    from streamlit.web.server import server_util
+
+    from explorer import cli
+    from explorer.app import hosted, serve
+
+    asked: list[str] = []
+    monkeypatch.setattr(net_util, "_external_ip", None)
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout=5: asked.append(url))
+    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)  # put back after the test
+    serve.keep_inside()
+    assert not server_util.is_url_from_allowed_origins("http://evil.example/") and asked == []
+    assert server_util.is_url_from_allowed_origins("http://localhost:8501/")
+    monkeypatch.setattr(net_util, "get_external_ip", lambda: asked.append("outside"))
+    hosted.start.cache_clear()
+    hosted.start()  # as the first page does, also under `streamlit run app.py`
+    assert not server_util.is_url_from_allowed_origins("http://evil.example/") and asked == []
+    started: list[str] = []
+    monkeypatch.setattr(cli, "_start", lambda module, *options: started.append(module))
+    monkeypatch.chdir(ROOT)
+    cli.app(port=8501, open_browser=False, classroom=False, address="", settings=None)
+    assert started == [serve.__name__], "before the first visitor, too"
+
+
+def test_no_error_is_offered_to_anybody_outside() -> None:
+    import tomllib
+
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert settings["client"]["showErrorLinks"] is False and settings["browser"]["gatherUsageStats"] is False
+
+
+# Finding 17: small things
+
+
+def test_no_visitor_empties_what_is_kept_for_all() -> None:
+    from streamlit.runtime import caching
+
+    from explorer.app.cached import KEPT, kept
+
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return 7
+
+    assert kept(("redteam", "kept"), make) == 7
+    caching.cache_data.clear()  # what the message "clear_cache" of any visitor does
+    caching.cache_resource.clear()
+    assert kept(("redteam", "kept"), make) == 7 and made == [1]
+    KEPT.drop(lambda key: key == ("redteam", "kept"))
+
+
+def test_an_upload_names_no_place_on_the_server(tmp_path: Path) -> None:
+    from explorer.app.lessons.yours.upload import Upload
+
+    folder = copied("bert", tmp_path)
+    spoiled(folder / "config.json", lambda held: held["architecture"].update(dim=96))
+    file: Any = io.BytesIO(archive.pack(folder))
+    file.name, file.file_id = "mine.zip", "1"
+    with pytest.raises(FileError) as error:
+        Upload(file)
+    assert "/tmp" not in str(error.value) and "explorer-" not in str(error.value) and "\n" not in str(error.value)
+
+
+def test_many_blanks_are_refused_before_they_take_minutes() -> None:
+    with pytest.raises(TextError, match="blanks"):
+        next(iter(ex.decode(ex.load("bert", device="cpu"), "___ " * 61, "fill")))
+
+
+def test_a_corpus_in_this_folder_is_named_with_its_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text("A dog ran.", "utf-8")
+    with pytest.raises(ChoiceError, match=re.escape("./corpus.txt")):
+        ex.fit("gpt2", corpus="corpus.txt")

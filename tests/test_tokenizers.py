@@ -371,7 +371,7 @@ def test_learning_unigram_is_the_same_every_time(toys: list[str]) -> None:
         (lambda: ex.tokenizer("unigram", ["a b"], size=104), "too small"),
         (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials=["<s>", "</s>"]), "no token for what is unknown"),
         (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials=["<unk>", "<unk>"]), "twice"),
-        (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials="<unk>"), "list of names"),
+        (lambda: ex.tokenizer("bpe", ["a b"], size=90, specials="<unk>"), "must be a list, each a text"),
         (lambda: ex.tokenizer("bpe", ["a b"], size=90, sentinels=-1), "whole number"),
         (lambda: list(matches("two words", {"a": 0})), "not one word"),
     ],

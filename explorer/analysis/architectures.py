@@ -13,6 +13,7 @@ import numpy as np
 from explorer.analysis.trace import trace
 from explorer.corruption.choosing import hide
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import reading_stream
 from explorer.models.top_tokens import top_tokens
@@ -36,6 +37,7 @@ def word_offsets(text: str) -> tuple[Span, ...]:
     return found
 
 
+@checked
 def span_of(word: str, text: str) -> Span | None:
     """The first occurrence of a word in a text, ignoring capitals; None where there is none.
 
@@ -55,6 +57,7 @@ def pieces_at(tokens: Tokens, span: Span) -> list[int]:
     return found
 
 
+@checked
 def visibility_map(model: TransformerModel, text: str, span: Span) -> VisibilityMap:
     """Who may see whom while a model reads a text: the masks of its own forward pass; of two LSTMs, the way that each goes.
 
@@ -86,6 +89,7 @@ def visibility_map(model: TransformerModel, text: str, span: Span) -> Visibility
     return VisibilityMap(model.name, model.family, tokens, target, seen, here)
 
 
+@checked
 def word_prediction(model: TransformerModel, text: str, span: Span, *, top: int = 4) -> WordPrediction:
     """What a model predicts for a hidden word, by its own training objective.
 
@@ -156,6 +160,7 @@ def _spell(pieces: Iterable[str], *, dotted: bool = False) -> str:
 ASKED = {"encoder": _hidden, "decoder": _before, "encoder-decoder": _written, "bilm": _sides}
 
 
+@checked
 def context_shift(model: TransformerModel, text: str, span: Span, others: Sequence[str]) -> ContextShift:
     """A word's vector in a text, layer by layer, beside the same word's in other texts; texts without the word are left out.
 

@@ -10,7 +10,8 @@ from explorer.analysis.evaluation.generating import continued, rewritten
 from explorer.analysis.predictions import guess
 from explorer.corruption.choosing import hide
 from explorer.corruption.strategies import corrupt
-from explorer.errors import ExplorerError
+from explorer.errors import ExplorerError, TextError
+from explorer.errors.kinds import checked
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
 from explorer.records import Ability, softmax
@@ -20,6 +21,7 @@ SOURCE = "The white dog sees the small house."
 LONGEST = 24
 
 
+@checked
 def abilities(model: TransformerModel, text: str = TEXT, *, objective: str | None = None) -> tuple[Ability, ...]:
     """All four, one after the other; where a model cannot do it, the result is the reason.
 
@@ -43,6 +45,8 @@ def mask_last_word(model: TransformerModel, text: str, objective: str) -> tuple[
     if model.family != "encoder":
         raise ExplorerError(NO_MASK[model.family])
     words = [word for word in model.tokenizer.encode(text, special=False).words if word >= 0]
+    if len(words) < 2:
+        raise TextError("There is no word to mask. Write a sentence.")
     hidden = hide(text, [max(words) - 1], tokenizer=model.tokenizer)
     guessed = guess(model, hidden, top=3)
     place = int(np.flatnonzero(hidden.scored)[0])

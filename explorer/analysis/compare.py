@@ -8,12 +8,14 @@ import numpy as np
 
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.records import Change, Comparison, Damage, Edit, SilenceHead, SilenceLayer, Tokens, Trace, log_softmax
 from explorer.records.analysis import divergence
 from explorer.text.reading import Text
 
 
+@checked
 def compare(before: Trace, after: Trace) -> Comparison:
     """What is different in `after`: weights, states, predictions and loss. Both must have read the same tokens.
 
@@ -72,6 +74,7 @@ def _moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 SUBLAYERS = ("attention", "feed-forward")
 
 
+@checked
 def change(model: Model, text: Text, edits: Edit | Iterable[Edit], *, target: Text | None = None) -> Change:
     """The text read without and with the edits.
 
@@ -84,6 +87,7 @@ def change(model: Model, text: Text, edits: Edit | Iterable[Edit], *, target: Te
     return Change(before, trace(model, text, target=target, edits=edits, scores=True))
 
 
+@checked
 def damage(model: Model, text: Text, *, target: Text | None = None, stream: str | None = None) -> Damage:
     """Ablate every head, every sub-layer and all heads of every layer of one stream, each alone, and measure.
 

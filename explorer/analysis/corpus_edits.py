@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.analysis.word_pairs import near_counts
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.records import Edited
 from explorer.text.examples import Example
 
@@ -19,6 +20,7 @@ def plain_words(line: str) -> list[str]:
     return "".join(c.lower() if c.isalnum() else " " for c in line).split()
 
 
+@checked
 def edit_corpus(before: Sequence[str], now: Sequence[str], a: str, b: str, *, watch: str = "") -> Edited:
     """The counts around two words before and after an edit; each text is one sentence, and pairs never cross from one to the next.
 

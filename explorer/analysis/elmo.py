@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import check_eval_mode
 from explorer.models.top_tokens import top_tokens
@@ -27,6 +28,7 @@ def _elmo(model: object) -> ElmoModel:
     return model
 
 
+@checked
 @torch.no_grad()
 def letter_filters(model: object, word: str, *, many: int = 5) -> Filters:
     """The largest activation of every character filter on a word, its position, and the known words with the largest activations.
@@ -63,6 +65,7 @@ def _spelled(grid: np.ndarray) -> tuple[str, ...]:
     return tuple(NAMES.get(int(n)) or (chr(int(n) - 1) if n <= 128 else f"{int(n) - 1:02x}") for n in grid[: end + 1])
 
 
+@checked
 def both_sides(model: object, text: Text, *, top: int = 5) -> BothSides:
     """For every word the prediction of the forward model from the words before, and of the backward model from the words after.
 
@@ -86,6 +89,7 @@ def both_sides(model: object, text: Text, *, top: int = 5) -> BothSides:
     return BothSides(elmo.name, tokens, tuple(found), np.stack(shares), np.stack(truth))
 
 
+@checked
 def contexts(model: object, word: str, uses: Sequence[tuple[str, int, str]]) -> Contexts:
     """One word in many texts: each use is (text, letter at which the word begins, its sense or "").
 
@@ -107,6 +111,7 @@ def contexts(model: object, word: str, uses: Sequence[tuple[str, int, str]]) -> 
     return Contexts(elmo.name, word, texts, senses, np.stack(found, axis=1))
 
 
+@checked
 def elmo_visibility(model: ElmoModel, text: Text, *, seed: int = 0) -> tuple[Visibility, Visibility]:
     """How strongly the last forward and the last backward state of each word move with the vector of each word.
 

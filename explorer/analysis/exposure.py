@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.analysis.masks import begun
 from explorer.errors import TextError
+from explorer.errors.kinds import checked
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves, Exposure, log_softmax
 
@@ -18,6 +19,7 @@ TAUGHT, WRONG, FREE = "all right so far (teacher forcing)", "one wrong token, th
 SHOWN, DRAWS = 4, 1000
 
 
+@checked
 def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
     model: TransformerModel,
     texts: Sequence[str],

@@ -6,6 +6,7 @@ import numpy as np
 
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.models.model import Model, reading_stream
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.nn.transformer import Layer
@@ -13,6 +14,7 @@ from explorer.records import Attention, Block, InformationFlow, Trace
 from explorer.text.reading import Text
 
 
+@checked
 def information_flow(model: Model, text: Text, *, target: Text | None = None, stream: str | None = None) -> InformationFlow:
     """Each residual sum taken apart: what attention brought from each position, by head, what was kept, what feed-forward added.
 

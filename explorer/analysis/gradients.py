@@ -11,6 +11,7 @@ from torch import Tensor
 
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError, check_index, check_seed
+from explorer.errors.kinds import checked
 from explorer.models.model import Model, reading_stream, with_gradients
 from explorer.nn import tap
 from explorer.records import Edit, Gradient, Tokens, Visibility
@@ -36,6 +37,7 @@ class Leaf(Edit):
         return self.held.leaf
 
 
+@checked
 def gradient(model: Model, text: Text, *, target: Text | None = None, row: int | None = None) -> Gradient:
     """Gradient × input of the prediction at one row: by default at a mask, or else at the last token of the text.
 
@@ -69,6 +71,7 @@ def _telling(rows: Tokens, mask: int | None) -> int:
     return (masks or [n for n, flag in enumerate(rows.special) if not flag] or [len(rows) - 1])[-1]
 
 
+@checked
 def visibility(model: Model, text: Text, *, target: Text | None = None, seed: int = 0) -> Visibility:
     """How strongly each last state depends on each token: the norm of the gradient of one random combination of its dimensions.
 

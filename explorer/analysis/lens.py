@@ -9,6 +9,7 @@ import numpy as np
 
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.nn import tap
 from explorer.records import Edit, Lens, log_softmax
@@ -28,6 +29,7 @@ class LensStates(Edit):
         return like(value, self.states).reshape(value.shape)
 
 
+@checked
 def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     """What the model would predict if it ended after each of its layers.
 

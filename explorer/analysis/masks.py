@@ -9,6 +9,7 @@ import numpy as np
 
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
@@ -34,6 +35,7 @@ def edits(stream: str, name: str, rows: int, prefix: int) -> tuple[Edit, ...]:
     return () if name == OWN else (SetMask(stream, masks(rows, prefix)[name]),)
 
 
+@checked
 def under_masks(model: Model, text: Text, *, target: Text | None = None) -> UnderMasks:
     """One text read under every mask, and the loss of its tokens.
 
@@ -105,6 +107,7 @@ def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> t
     return wanted, surprise(np.stack([scores[place] for scores, place in zip(found, places, strict=True)]), wanted.ids)
 
 
+@checked
 def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = PIECES, count: int = 32) -> HeldLosses:
     """The loss under every mask over the first tokens of new texts, the same number of each: [mask, text, position].
 

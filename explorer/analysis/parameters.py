@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
 from explorer.nn.config import Config
@@ -33,6 +34,7 @@ class Sizes:
         return str(self.source if stream == "encoder" else self.target)
 
 
+@checked
 def blueprint(model: Model, text: Text, *, target: Text | None = None) -> Blueprint:
     """Every block of one of our models, with the shapes that it has for this text.
 

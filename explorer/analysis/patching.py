@@ -11,6 +11,7 @@ from torch import Tensor
 
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors.kinds import checked
 from explorer.models.model import Model, reading_stream
 from explorer.nn import tap
 from explorer.records import Edit, PatchHidden, PatchSweep, SilenceLayer, Tokens, Trace
@@ -72,6 +73,7 @@ class PatchEach(Edit):
         return changed
 
 
+@checked
 def patch_sweep(  # noqa: PLR0913  one for each thing that may be chosen
     model: Model,
     clean: Text,

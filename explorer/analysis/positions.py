@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from explorer.analysis.trace import trace
-from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.errors import ChoiceError, TextError, check_seed, check_whole, unknown
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.nn.positions import POSITIONS, Position, PositionContext, Project, Sinusoidal
 from explorer.nn.transformer import Transformer
@@ -23,6 +24,10 @@ MEANINGS = {
 }
 
 
+MOST = 1 << 27  # numbers in the tables of all heads together
+
+
+@checked
 def places(
     scheme: str | Model, *, count: int = 64, dim: int = 64, heads: int = 4, causal: bool = False, seed: int = 0
 ) -> Places:
@@ -35,16 +40,27 @@ def places(
     'rope'
     """
     seed = check_seed(seed)
+    _check_sizes(count, dim, heads)
     if not isinstance(scheme, str):
         return _of_model(scheme, count, seed)
     if scheme not in POSITIONS:
         raise unknown("position scheme", scheme, POSITIONS)
-    if count < 1 or heads < 1 or dim % (2 * heads):
-        raise ChoiceError(f"count={count} and heads={heads} must be at least 1, and dim={dim} a multiple of twice the heads.")
+    if dim % (2 * heads):
+        raise ChoiceError(f"dim={dim} must be a multiple of twice the heads={heads}.")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         made = POSITIONS[scheme](PositionContext(dim, heads, count, causal))
     return scheme_record(made, scheme, "", count, seed, trained=not any(True for _ in made.parameters()))
+
+
+def _check_sizes(count: int, dim: int, heads: int) -> None:
+    """Refuse tables that would take the memory of everybody."""
+    for name, number, most in (("count", count, 4096), ("dim", dim, 65_536), ("heads", heads, 1024)):
+        check_whole(name, number, 1, most)
+    if heads * count**2 > MOST:
+        raise ChoiceError(
+            f"{heads} heads and {count} positions make a table of {heads * count**2:,} numbers; at most {MOST:,} fit."
+        )
 
 
 def _of_model(model: Model, count: int, seed: int) -> Places:
@@ -107,6 +123,7 @@ def _depends(made: Position, count: int, rng: torch.Generator) -> Tensor | None:
     return torch.stack(list(terms.values())).sum(dim=0) if terms else None
 
 
+@checked
 def shuffle(model: Model, text: Text, *, seed: int = 0) -> Shuffle:
     """Read a text, and again with its tokens shuffled, each time with positions and without.
 

@@ -10,6 +10,7 @@ import torch
 from explorer.corruption.prediction import Sampler
 from explorer.corruption.strategies import corrupt
 from explorer.errors import ChoiceError, check_seed
+from explorer.errors.kinds import checked
 from explorer.models.model import check_eval_mode
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
@@ -19,6 +20,7 @@ from explorer.records import Copied, Corruption, Detection, Guess, SpanGuess, lo
 from explorer.text.reading import Text
 
 
+@checked
 def guess(model: TransformerModel, corruption: Corruption, *, top: int = 5) -> Guess:
     """Let a masked language model predict a corruption that keeps every token at its position, such as mlm's.
 
@@ -34,6 +36,7 @@ def guess(model: TransformerModel, corruption: Corruption, *, top: int = 5) -> G
     return Guess(model.name, corruption, texts, best, truth)
 
 
+@checked
 @torch.no_grad()
 def guess_spans(model: TransformerModel, corruption: Corruption, *, top: int = 3) -> SpanGuess:
     """The same for SpanBERT's two heads at once, at the hidden places only: at each place itself, and from the span's boundaries.
@@ -80,6 +83,7 @@ def _check_guessable(model: TransformerModel, corruption: Corruption, top: int) 
         raise ChoiceError(f"top={top!r} must be a whole number from 1 to {vocabulary.size}.")
 
 
+@checked
 def detect(model: TransformerModel, text: Text, *, seed: int = 0, rate: float = 0.15) -> Detection:
     """Let a model's own generator replace some tokens of a text, and the model predict of every token whether it was replaced.
 
@@ -98,6 +102,7 @@ def detect(model: TransformerModel, text: Text, *, seed: int = 0, rate: float = 
     return Detection(model.name, made, 1 / (1 + np.exp(-scores)))
 
 
+@checked
 def teacher_and_student(
     teacher: TransformerModel, student: TransformerModel, corruption: Corruption, *, top: int = 5
 ) -> Copied:
@@ -121,6 +126,7 @@ def teacher_and_student(
     return Copied((teacher.name, student.name), corruption, texts, (1.0, TEMPERATURE), shown, gap)
 
 
+@checked
 def generator(model: TransformerModel, seed: int = 0) -> Sampler:
     """A masked model as ELECTRA's generator: at every mask a token drawn by its probabilities. For `sample=` of "electra".
 

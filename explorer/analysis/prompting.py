@@ -10,6 +10,7 @@ from math import factorial
 import numpy as np
 
 from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.records import Curves, Prompted, PromptScores, log_softmax
 
@@ -34,6 +35,7 @@ class ScoredTokens:
         return self.source, self.ids[:-1] if self.source is None else (*self.ids[:-1], 0)
 
 
+@checked
 def prompt(  # noqa: PLR0913  one for each part of a prompt
     model: Model,
     texts: str | Sequence[str],
@@ -200,6 +202,7 @@ def _filled(template: str, text: str, word: str) -> str:
     return head + word + tail
 
 
+@checked
 def prompt_templates(  # noqa: PLR0913  what `prompt` takes
     model: Model,
     texts: Sequence[str],
@@ -225,6 +228,7 @@ def prompt_templates(  # noqa: PLR0913  what `prompt` takes
     return _compared("The same question in other words", said, [one.template for one in said])
 
 
+@checked
 def prompt_orders(  # noqa: PLR0913  what `prompt` takes
     model: Model,
     texts: Sequence[str],

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.errors import ChoiceError
+from explorer.errors import check_whole
+from explorer.errors.kinds import checked
 from explorer.records import Saturation, softmax
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 
 
+MOST_KEYS, MOST_DRAWS = 1000, 100_000
+
+
+@checked
 def saturation(*, keys: int = 10, draws: int = 2000, seed: int = 0) -> Saturation:
     """Draw queries and keys with independent parts of mean 0 and variance 1, and look at the softmax of their scores.
 
@@ -17,8 +22,8 @@ def saturation(*, keys: int = 10, draws: int = 2000, seed: int = 0) -> Saturatio
     >>> bool(found.largest[-1, 0] > found.largest[-1, 1])
     True
     """
-    if keys < 2 or draws < 1:
-        raise ChoiceError(f"keys={keys} must be at least 2 and draws={draws} at least 1.")
+    check_whole("keys", keys, 2, MOST_KEYS)
+    check_whole("draws", draws, 1, MOST_DRAWS)
     rng = np.random.default_rng(seed)
     shown, measured = [], []
     for width in WIDTHS:

@@ -6,11 +6,13 @@ import numpy as np
 import torch
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.finetuned import LONGEST_ANSWER, FinetunedModel, GivenText, asked_texts
 from explorer.nn.output_layers import WIDEST
 from explorer.records import SpanTable
 
 
+@checked
 def span_table(model: FinetunedModel, text: GivenText) -> SpanTable:
     """All spans of a text with s_i, e_j and g_ij. For a model that answers questions, `text` is (question, text); for one with
     head="spans" it is the text.

@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.microworld import Story
 from explorer.microworld.antecedents import antecedents
 from explorer.models.model import Model
@@ -89,6 +90,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
+@checked
 def head_statistics(model: Model, texts: Sequence[Text | Story], *, stream: str | None = None) -> HeadStatistics:
     """The mean of every measure over all rows of all texts, for each layer and head of one stream.
 

@@ -10,6 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.top_tokens import top_tokens
 from explorer.nn import tap
@@ -41,6 +42,7 @@ SCORES = (
 BEST = 10
 
 
+@checked
 def trace(  # noqa: PLR0913  the public contract fixes these names
     model: Model,
     text: Text,

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel, transformer
@@ -17,6 +18,7 @@ from explorer.records import VocabularyWrites
 from explorer.text.reading import Text
 
 
+@checked
 def head_writes(  # noqa: PLR0913  where the head is, and what it looks at
     model: Model,
     text: Text,
@@ -53,6 +55,7 @@ def head_writes(  # noqa: PLR0913  where the head is, and what it looks at
     return _record(ours, origin, wrote, count)
 
 
+@checked
 def unit_writes(model: Model, *, layer: int, unit: int, stream: str | None = None, count: int = 10) -> VocabularyWrites:
     """What a unit of a feed-forward layer promotes and suppresses while it is active: its row of the second matrix · W_U.
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.analysis.word_vectors import ids_of
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError, TextError, check_whole
+from explorer.errors.kinds import checked
 from explorer.models.vectors import StaticModel
 from explorer.records import Drawn, Ratios
 from explorer.text.cooccurrence import WINDOW, CountedExamples, negatives, windows, within
@@ -16,6 +17,7 @@ from explorer.text.examples import Example
 ENOUGH = 5.0  # the ratio of a word that occurs near a pair more rarely says little
 
 
+@checked
 def skipgrams(model: StaticModel, text: str, counted: CountedExamples, *, seed: int = 0) -> Drawn:
     """The pairs of one text as word2vec draws them for one step, where words are as frequent as in `counted`.
 
@@ -76,6 +78,7 @@ def near_counts(stories: Sequence[Example], ids: Sequence[int], size: int) -> np
     return found
 
 
+@checked
 def count_ratios(model: StaticModel, a: str, b: str, stories: Sequence[Example], *, many: int = 3) -> Ratios:
     """The words whose ratio P(k | a) / P(k | b) is largest, smallest, and near 1, counted in `stories` and as the vectors have it.
 
@@ -97,6 +100,7 @@ def count_ratios(model: StaticModel, a: str, b: str, stories: Sequence[Example],
             f"Only {len(known)} words occur near both {a!r} and {b!r} in these texts. Choose two that are more frequent."
         )
     chances = counts / totals.clip(1e-12)
+    check_whole("many", many, 1)
     chosen = _chosen(chances[:, known], many)
     words = [known[n] for n, _ in chosen]
     said = _log_ratio(model, (numbers[0], numbers[1]), totals[:, 0])

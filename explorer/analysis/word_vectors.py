@@ -8,9 +8,11 @@ import numpy as np
 
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.vectors import StaticModel
 from explorer.records import Neighbours, Plane
+from explorer.text.tokenizers import check_text
 
 LONGEST = 40  # letters of a word in a message
 
@@ -28,7 +30,7 @@ def unit(model: object) -> np.ndarray:
 def ids_of(model: StaticModel, words: Sequence[str]) -> list[int]:
     """The numbers of words, each of which must have a vector."""
     special = model.tokenizer.vocabulary.special
-    found = [model.tokenizer.core.token_to_id(word) for word in words]
+    found = [model.tokenizer.core.token_to_id(check_text(word)) for word in words]
     for word, number in zip(words, found, strict=True):
         if number is None or number in special:
             short = word if len(word) <= LONGEST else f"{word[:LONGEST]}…"
@@ -36,6 +38,7 @@ def ids_of(model: StaticModel, words: Sequence[str]) -> list[int]:
     return [number for number in found if number is not None]
 
 
+@checked
 def neighbours(model: StaticModel, word: str, *, top: int = 10) -> Neighbours:
     """The nearest neighbours of a word by cosine similarity.
 
@@ -47,6 +50,7 @@ def neighbours(model: StaticModel, word: str, *, top: int = 10) -> Neighbours:
     return _nearest(model, (word,), vectors @ vectors[number], [number], top)
 
 
+@checked
 def analogy(model: StaticModel, a: str, b: str, c: str, *, top: int = 10, forbid: bool = True) -> Neighbours:
     """a is to b as c is to …: the nearest neighbours of b − a + c (all of length 1), by cosine.
 
@@ -61,6 +65,7 @@ def analogy(model: StaticModel, a: str, b: str, c: str, *, top: int = 10, forbid
     return _nearest(model, (a, b, c), vectors @ wanted, numbers if forbid else [], top)
 
 
+@checked
 def plane(model: StaticModel, pairs: Sequence[tuple[str, str]], *, relation: str = "") -> Plane:
     """Pairs of words on the first two principal components of their vectors (of length 1).
 
@@ -78,6 +83,7 @@ def plane(model: StaticModel, pairs: Sequence[tuple[str, str]], *, relation: str
     return Plane(model.name, relation, words, (u * s)[:, :2], s[:2] ** 2 / np.square(s).sum().clip(1e-12), links)
 
 
+@checked
 def two_uses(model: Model, word: str, texts: tuple[str, str]) -> np.ndarray:
     """The cosine between the vectors of one word in two texts, layer by layer; a word vector has one layer and no context.
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from threading import Lock, Thread
 from urllib.parse import urlsplit
 
+from explorer.app import serve
 from explorer.errors import ChoiceError, ExplorerError, TextError
 from explorer.training.jobs import JobQueue, JobSpec, workshop
 
@@ -149,7 +150,8 @@ def _check(queue: JobQueue, order: JobSpec) -> None:
 
 @lru_cache(maxsize=1)
 def start() -> None:
-    """Once for a server: where it is a room's, stop trainings that nobody looks at any more, as long as it runs."""
+    """Once for a server: ask nothing outside; where it is a room's, stop trainings that nobody looks at any more, as long as it runs."""
+    serve.keep_inside()
     held, queue = room(), workshop()
     if held is not None:
         Thread(target=_reclaim, args=(queue, held), daemon=True, name="reclaim").start()

@@ -8,11 +8,13 @@ import numpy as np
 
 from explorer.corruption.rows import MASKED, Corrupted
 from explorer.corruption.strategies import corruption_record, row_of
-from explorer.errors import ChoiceError, TextError, outside
+from explorer.errors import ChoiceError, TextError, check_index, repeated
+from explorer.errors.kinds import checked
 from explorer.records import Corruption, Tokens
 from explorer.text.tokenizers import Tokenizer
 
 
+@checked
 def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: Tokenizer) -> Corruption:
     """A text with some of its words under [MASK]: words by their number, counted from 0, or as they are written.
 
@@ -25,7 +27,8 @@ def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: Tokenizer
     if isinstance(words, str) or not len(words):
         raise ChoiceError(f"words={words!r} must be a list of words or of their numbers, such as ['tired'] or [3].")
     numbers = np.array(tokens.words)
-    chosen = np.isin(numbers, [place for word in words for place in _numbers(word, tokens, tokenizer)])
+    known = written_words(tokens, tokenizer)
+    chosen = np.isin(numbers, [place for word in words for place in _numbers(word, known)])
     rows = row_of(tokens)
     made = rows.changed(chosen[None], tokenizer.vocabulary.mask, MASKED)
     return corruption_record("chosen", tokens, Corrupted(made, chosen[None]), tokenizer, 0, float("nan"))
@@ -33,20 +36,17 @@ def hide(text: str | Tokens, words: Sequence[int | str], *, tokenizer: Tokenizer
 
 def written_words(tokens: Tokens, tokenizer: Tokenizer) -> tuple[str, ...]:
     """The words of a text by their number, as the tokenizer writes them."""
-    numbers = np.array(tokens.words)
-    return tuple(
-        tokenizer.decode(tokens.ids[numbers == word].tolist()).strip() for word in range(int(numbers.max(initial=-1)) + 1)
-    )
+    numbers = np.array(tokens.words, dtype=np.int64)
+    order, count = np.argsort(numbers, kind="stable"), int(numbers.max(initial=-1)) + 1
+    places = np.split(order, np.searchsorted(numbers[order], np.arange(count + 1)))[1:-1]
+    return tuple(tokenizer.decode(tokens.ids[at].tolist()).strip() for at in places)
 
 
-def _numbers(word: int | str, tokens: Tokens, tokenizer: Tokenizer) -> list[int]:
+def _numbers(word: int | str, known: tuple[str, ...]) -> list[int]:
     """The numbers of a word: itself, or wherever this word is written."""
-    known = written_words(tokens, tokenizer)
     if not isinstance(word, str):
-        if isinstance(word, bool) or not hasattr(word, "__index__") or not 0 <= int(word) < len(known):
-            raise outside("word", word, len(known))
-        return [int(word)]
+        return [check_index("word", word, len(known))]
     found = [n for n, text in enumerate(known) if text.lower() == word.lower().strip()]
     if not found:
-        raise TextError(f"There is no word {word!r} in this text. Its words are: {' '.join(known)}.")
+        raise TextError(f"There is no word {repeated(word)} in this text. Its words are: {' '.join(known)}.")
     return found

@@ -10,9 +10,12 @@ import numpy as np
 from explorer.corruption.rows import INSERTED, MASKED, Corrupted, Rows, hidden_share, rows_of
 from explorer.corruption.sentences import gap_positions, rouge
 from explorer.corruption.strategies import STRATEGIES, applied, nominal_rate, row_of
-from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.errors import TextError, check_seed, check_whole, unknown
+from explorer.errors.kinds import checked
 from explorer.records import GapSentences, Rates, SpanLengths, Tokens, Vocabulary
 from explorer.text.tokenizers import Tokenizer
+
+MOST, LETTERS = 2_000_000, 8  # tokens in all draws together, and letters for each of them: with more of them a text is too long
 
 
 def counted_strategies(vocabulary: Vocabulary) -> dict[str, tuple[str, Mapping[str, Any]]]:
@@ -26,6 +29,7 @@ def laws() -> dict[str, Callable[[int], np.ndarray]]:
     return {name: entry.law for name, entry in STRATEGIES.items() if entry.law is not None}
 
 
+@checked
 def rates(text: str | Tokens, *, tokenizer: Tokenizer, draws: int = 500, seed: int = 0) -> Rates:
     """How much of this text every strategy with a rate hides, in as many draws.
 
@@ -47,15 +51,23 @@ def rates(text: str | Tokens, *, tokenizer: Tokenizer, draws: int = 500, seed: i
 
 def copies(text: str | Tokens, tokenizer: Tokenizer, count: int) -> Rows:
     """A batch that holds one text many times."""
-    if count < 1:
-        raise ChoiceError(f"draws={count!r} must be at least 1.")
+    check_whole("draws", count, 1, MOST)
+    if isinstance(text, str) and len(text) * count > LETTERS * MOST:
+        raise TextError(
+            f"{count:,} draws of {len(text):,} letters would take too much memory. Shorten the text, or draw less often."
+        )
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
+    if len(tokens) * count > MOST:
+        raise TextError(
+            f"{count:,} draws of {len(tokens):,} tokens would take too much memory. Shorten the text, or draw less often."
+        )
     one = row_of(tokens)
     if not one.free.any():
         raise TextError("There is nothing to hide: the text is empty. Write a sentence.")
     return rows_of(*(np.repeat(part, count, axis=0) for part in (one.ids, one.attention_mask, one.words, one.sentences)))
 
 
+@checked
 def span_lengths(text: str | Tokens, strategy: str, *, tokenizer: Tokenizer, draws: int = 500, seed: int = 0) -> SpanLengths:
     """How long the spans of "spanbert", "bart-infill" or "t5" are in this text, beside the law that they are drawn from.
 
@@ -91,6 +103,7 @@ def _pieces_of(made: Corrupted) -> np.ndarray:
     return made.source.count[made.source.attention_mask & np.isin(made.source.action, (MASKED, INSERTED))]
 
 
+@checked
 def gap_sentences(text: str | Tokens, *, tokenizer: Tokenizer, rate: float = 0.3) -> GapSentences:
     """How much each sentence shares with the rest of its text, and which ones PEGASUS hides at this rate.
 

@@ -13,12 +13,14 @@ from explorer.corruption import masking, noises, prediction, sentences, spans
 from explorer.corruption.rows import MASKED, REPLACED, SCORED, Corrupted, Rows, hidden_share, rows_of
 from explorer.corruption.strategy import CorruptionStrategy
 from explorer.errors import ChoiceError, TextError, check_seed, unknown
+from explorer.errors.kinds import checked
 from explorer.records import ACTIONS, Corruption, Tokens
 from explorer.text.tokenizers import Tokenizer
 
 SHOWN_ELSEWHERE = ("span", "segments")  # in the record these are its spans, and the segments of its source
 
 
+@checked
 def corrupt(
     text: str | Tokens, strategy: str, *, tokenizer: Tokenizer, seed: int = 0, corpus: Sequence[str] = (), **options: Any
 ) -> Corruption:

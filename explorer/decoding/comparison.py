@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from explorer.decoding.decode import decode, last, writer
+from explorer.decoding.search import check_room
+from explorer.errors import ChoiceError, TextError, check_whole
+from explorer.errors.kinds import checked
 from explorer.records import Contest, DecodingStep, Distribution, Written
 from explorer.text.reading import Text
 
@@ -15,6 +18,7 @@ SHOWN = 200
 GOES_ON = 24  # tokens that follow a beginning in a contest
 
 
+@checked
 def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distribution:
     """The whole distribution over the token that comes next.
 
@@ -22,6 +26,7 @@ def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distr
     True
     """
     made = writer(model, text, prefix=prefix)
+    check_room(made.stepper, made.prompt, 0)
     state = made.stepper.start(made.prompt)
     logp, state = made.stepper.next(state, [made.prompt[-1]], [0])
     scores = logp[0] if state.raw is None else state.raw[0]
@@ -31,6 +36,7 @@ def distribution(model: Any, text: Text, *, prefix: Text | None = None) -> Distr
     return Distribution(made.name, made.stepper.text(shown), ids, scores[ids], texts)
 
 
+@checked
 def written(model: Any, text: Text, label: str, strategy: str, **options: Any) -> Written:
     """What one strategy writes after a text; `label` is what it is called in a picture.
 
@@ -60,6 +66,7 @@ def total_of(model: Any, text: Text, ids: Sequence[int]) -> float:
     return total
 
 
+@checked
 def contest(
     model: Any, texts: Sequence[str], *, begin: int = 8, tokens: int = GOES_ON, beams: Sequence[int] = (5, 20)
 ) -> Contest:
@@ -71,11 +78,26 @@ def contest(
     >>> len(held.prompts)
     2
     """
+    check_begins(model, begin, tokens, beams)
     labels = ("as it was written", "greedy", *(f"beam {width}" for width in beams))
     rows = list(_contested(model, texts, begin, tokens, beams))
+    if not rows:
+        raise TextError(
+            f"None of these texts has {begin + tokens} tokens. Give longer ones, or smaller numbers for begin and tokens."
+        )
     starts, said, totals = zip(*rows, strict=True)
     prompts = tuple(model.tokenizer.decode(start) for start in starts)
     return Contest(getattr(model, "name", "model"), labels, prompts, said, np.array(totals).T, starts)
+
+
+def check_begins(model: Any, begin: int, tokens: int, beams: Sequence[int]) -> None:
+    """Refuse a contest that no model can enter."""
+    if not hasattr(model, "tokens"):
+        raise ChoiceError(f"This takes a model, for example ex.load('gpt2'); this is {type(model).__name__}.")
+    check_whole("begin", begin, 1)
+    check_whole("tokens", tokens, 1)
+    for width in beams:
+        check_whole("beams", width, 1)
 
 
 def _contested(
@@ -95,6 +117,7 @@ def _contested(
         yield tuple(start), said, totals
 
 
+@checked
 def trapped(record: Contest) -> tuple[int, ...]:
     """The beginnings after which greedy walks into a trap: a wide beam finds a more probable text. The deepest trap first.
 
@@ -106,6 +129,7 @@ def trapped(record: Contest) -> tuple[int, ...]:
     return tuple(int(n) for n in np.argsort(-gain, kind="stable") if gain[n] > 0)
 
 
+@checked
 def trap(model: Any, record: Contest, *, tokens: int = GOES_ON) -> tuple[Written, ...]:
     """The deepest trap of a contest, token by token: what greedy writes there, and the more probable text of the widest search.
 

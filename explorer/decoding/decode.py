@@ -12,6 +12,7 @@ from explorer.decoding import ORDERS, STRATEGIES, Settings, Stepper, huggingface
 from explorer.decoding.fill import filled
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors.kinds import check_kind, checked
 from explorer.models.transformer import TransformerModel
 from explorer.records import DecodingStep, Tokens
 from explorer.text.reading import Text, as_tokens
@@ -32,6 +33,7 @@ class PreparedDecoding:
     source: Tokens | None = None
 
 
+@checked
 def decode(  # noqa: PLR0913  the public contract fixes these names
     model: Any,
     text: Text,
@@ -126,8 +128,11 @@ def decoding_settings(made: PreparedDecoding, options: Mapping[str, Any]) -> Set
     """The settings, with words turned into tokens."""
     given = dict(options)
     if "stop" in given:
-        given["stop"] = (given["stop"],) if isinstance(given["stop"], str) else tuple(given["stop"])
+        given["stop"] = (given["stop"],) if isinstance(given["stop"], str) else given["stop"]
+        check_kind("stop", given["stop"], Sequence[str])
+        given["stop"] = tuple(given["stop"])
     if "among" in given:
+        check_kind("among", given["among"], Sequence[int | str])
         given["among"] = tuple(token for one in given["among"] for token in tokens_of(made.tokenizer, one))
     if "force" in given:
         given["force"] = _forced(made.tokenizer, given["force"])

@@ -10,7 +10,7 @@ import torch
 
 from explorer.decoding import Blanks, huggingface
 from explorer.decoding.filling import filling_steps
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, TextError
 from explorer.models.model import check_eval_mode
 from explorer.models.transformer import TransformerModel
 from explorer.records import FillingStep, Tokens
@@ -18,6 +18,7 @@ from explorer.text.reading import Text, as_tokens
 from explorer.text.tokenizers import Tokenizer
 
 BLANK = "___"
+MOST = 40  # blanks: with more of them a page waits for minutes
 
 
 def filled(
@@ -32,6 +33,8 @@ def filled(
         raise ChoiceError(f"{name} does not fill blanks: it is no masked model with a mask token. Take ex.load('bert').")
     given = _with_masks(text, tokenizer)
     tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
+    if (count := int((tokens.ids == tokenizer.vocabulary.mask).sum())) > MOST:
+        raise TextError(f"The text has {count} blanks, and each is a forward pass of its own; at most {MOST} are filled.")
     never = [*tokenizer.vocabulary.special]
     read = _reader(model[0]) if pair else lambda ids: model.outputs(_tokens(tokens, ids, tokenizer))["lm"]
     blanks = Blanks(

@@ -13,6 +13,7 @@ from explorer.decoding import huggingface
 from explorer.decoding.decode import PreparedDecoding, decode, writer
 from explorer.decoding.native import NativeStepper
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.nn import tap
 from explorer.records import Attention, DecodingStep, Generation, Trace
 from explorer.text.reading import Text
@@ -20,6 +21,7 @@ from explorer.text.reading import Text
 LIMIT = 512
 
 
+@checked
 def watch(model: Any, text: Text, strategy: str = "greedy", *, prefix: Text | None = None, **options: Any) -> Generation:
     """Let `model` write, then follow its best text once more, step by step through the cache, and keep all attention.
 

@@ -48,6 +48,17 @@ class NextScores:
     kept: np.ndarray
 
 
+def check_room(stepper: Stepper, prompt: Sequence[int], more: int) -> None:
+    """Refuse a prompt that is empty, or after which there is no room for so many more tokens."""
+    if not prompt:
+        raise TextError("The prompt is empty. Give at least one word.")
+    if stepper.longest is not None and len(prompt) + more > stepper.longest:
+        raise TextError(
+            f"The prompt has {len(prompt)} tokens and the model reads at most {stepper.longest}: there is no room to go on. "
+            "Shorten it."
+        )
+
+
 class Search:
     """One decoding: a stepper, its prompt and the settings."""
 
@@ -55,13 +66,7 @@ class Search:
         self.name, self.stepper, self.settings = name, stepper, settings
         self.prompt = [int(token) for token in prompt]
         room = settings.max_tokens if stepper.longest is None else stepper.longest - len(self.prompt)
-        if not self.prompt:
-            raise TextError("The prompt is empty. Give at least one word.")
-        if room < 1:
-            raise TextError(
-                f"The prompt has {len(self.prompt)} tokens and the model reads at most {stepper.longest}: there is no room to go on. "
-                "Shorten it."
-            )
+        check_room(stepper, self.prompt, 1)
         for token in (*self.prompt, *settings.force.values(), *settings.among):
             if not 0 <= token < stepper.size:
                 raise ChoiceError(f"There is no token {token}: the model knows the ids 0 to {stepper.size - 1}.")

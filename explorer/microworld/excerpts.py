@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from explorer.errors import unknown
+from explorer.errors.kinds import checked
 from explorer.microworld.labels import labelled
 from explorer.microworld.story import Story
 from explorer.microworld.telling import stories
@@ -13,6 +14,7 @@ from explorer.microworld.versions import VERSION
 LANGUAGES = ("english", "french")
 
 
+@checked
 def texts(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> list[str]:
     """`count` stories as one string each.
 
@@ -22,6 +24,7 @@ def texts(count: int, seed: int, split: str = "train", *, version: str = VERSION
     return [" ".join(story) for story in stories(count, seed, split, version=version)]
 
 
+@checked
 def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5, version: str = VERSION) -> list[Story]:
     """The first sentences of `count` stories, with their gold labels.
 
@@ -31,6 +34,7 @@ def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5,
     return [story.opening(sentences) for story in labelled(count, seed, split, version=version)]
 
 
+@checked
 def uses(
     word: str, count: int, *, seed: int = 7, split: str = "validation", among: int = 3000, version: str = VERSION
 ) -> list[tuple[str, int, str]]:
@@ -44,6 +48,7 @@ def uses(
     return list(islice(found, count))
 
 
+@checked
 def sentences_in(language: str, count: int, seed: int, split: str = "train") -> list[str]:
     """One side of `count` sentence pairs, "english" or "french"; with the same seed the other side is its translation.
 

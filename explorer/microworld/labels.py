@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from explorer.errors.kinds import checked
 from explorer.microworld.casting import meant
 from explorer.microworld.items import Item
 from explorer.microworld.lexicon import Verb, Word
@@ -24,6 +25,7 @@ class Page:
     cursor: int = 0
 
 
+@checked
 def labelled(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Story]:
     """`count` stories with their gold labels: the same stories that `stories` tells.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.microworld.apart import keeps, partners
 from explorer.microworld.casting import Cast, Casting, Draw
 from explorer.microworld.lexicon import SPLITS, lexicon
@@ -106,6 +107,7 @@ def _teller(split: str, version: str) -> Teller:
     return Teller(split, version)
 
 
+@checked
 def stories(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[list[str]]:
     """`count` stories as lists of sentences: the same for the same seed and version, on every machine.
 

@@ -11,9 +11,11 @@ from typing import Any, cast
 import torch
 
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.errors.kinds import checked
 from explorer.models import store
 from explorer.models.factory import model_of
 from explorer.models.finetuned import FinetunedModel
+from explorer.models.folders import staged
 from explorer.models.hub import TWINS, Twin, classifiers, opening
 from explorer.models.hub.body import HubBody
 from explorer.models.hub.exporting import classifier_of
@@ -31,6 +33,7 @@ HUB_NAME = re.compile(r"(?!.*(\.\.|--))[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-
 SPECIAL_NAMES = {"mask": "mask_token", "pad": "pad_token", "cls": "cls_token", "sep": "sep_token", "unknown": "unk_token"}
 
 
+@checked
 def load(
     what: str | Path | tuple[Any, Any],
     *,
@@ -75,6 +78,7 @@ def on_hub(what: str | Path) -> bool:
     return what.startswith(HUB) or (ON_HUB.fullmatch(what) is not None and not _there(Path(what)))
 
 
+@checked
 def build(  # noqa: PLR0913  the public contract fixes these names
     name: str,
     *,
@@ -99,6 +103,7 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     return model_of(name, module, tokenizer, preset(name).name)
 
 
+@checked
 def export(model: Model, folder: str | Path) -> Path:
     """Write a plain Hugging Face checkpoint with its tokenizer, which `from_pretrained` opens with equal outputs.
 
@@ -124,11 +129,13 @@ def export(model: Model, folder: str | Path) -> Path:
     if model.generator is not None:
         export(model.generator, folder / "generator")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        store.write_weights(folder / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
-        _write_tokenizer(model.tokenizer, folder, model.config.length)
-        config = twin.config(model.config) | _special_ids(model.tokenizer)
-        (folder / store.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+        with staged(folder, store.CONFIG) as stage:
+            store.write_weights(stage / store.WEIGHTS, twin.export(model.config, store.state(model.module)))
+            _write_tokenizer(model.tokenizer, stage, model.config.length)
+            config = twin.config(model.config) | _special_ids(model.tokenizer)
+            (stage / store.CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+            if model.tokenizer.seen is None:  # that of an earlier model would not be this one's
+                (folder / store.SEEN).unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"Could not write into {folder} ({error}). Choose a folder with space that you may write.") from error
     return folder

@@ -33,6 +33,7 @@ BY_PLACE = (
     "start",
     "end",
 )  # predictions about every place; the others are about the whole text
+LETTERS = 8  # for each token that a model reads: with more of them a text is likely too long
 NEVER_TRAINED = "this model was never trained: its weights are as random as they began"
 
 
@@ -124,12 +125,15 @@ class TextModel(Summarised):
 
     def tokens(self, text: Text) -> Tokens:
         """The tokens that the model would read; a clear error for a text that it cannot."""
+        if isinstance(text, str) and len(text) > LETTERS * self.longest:  # counted first: the whole record takes far longer
+            self._check_length(self.tokenizer.count(text))
         tokens = as_tokens(text, self.tokenizer)
-        if len(tokens) > self.longest:
-            raise TextError(
-                f"The text has {len(tokens)} tokens, but {self.name} reads at most {self.longest}. Shorten the text."
-            )
+        self._check_length(len(tokens))
         return tokens
+
+    def _check_length(self, count: int) -> None:
+        if count > self.longest:
+            raise TextError(f"The text has {count} tokens, but {self.name} reads at most {self.longest}. Shorten the text.")
 
     def reads(self, target: Text | None) -> Tokens | None:
         """What the decoder of an encoder-decoder reads for this target: the start token, then the target without its last token."""

@@ -22,6 +22,7 @@ from explorer.text.tokenizers import Tokenizer, check_text
 if TYPE_CHECKING:  # what counts does without torch; only who wants a tensor pays for it
     import torch
 
+MEMORY = 1 << 29  # bytes that the scores of one text may take
 Rows = Iterable[Sequence[int] | np.ndarray]
 
 
@@ -128,6 +129,10 @@ class NGram(Summarised):
         """log P over the vocabulary, [position, vocab]: row i is about token i + 1, as in any causal model."""
         self.reads(target)
         row = checked(self.tokens(text).ids, self.size)
+        if 8 * len(row) * self.size > MEMORY:
+            raise TextError(
+                f"The scores of {len(row):,} tokens over {self.size:,} would take too much memory. Shorten the text."
+            )
         _, before = events(np.append(row, 0), np.array([len(row) + 1]), self.order, self.begin)
         made: np.ndarray = np.log(self._distributions(before, len(row)))
         return made

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.nn.config import Config
 from explorer.nn.elmo import PUBLISHED
 from explorer.nn.factory import KINDS, AnyConfig, config_from
@@ -265,6 +266,7 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
+@checked
 def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
     """The architecture of a preset at a size, with any field overridden by keyword.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from explorer.errors import unknown
+from explorer.errors.kinds import checked
 from explorer.models.folders import data_folder
 from explorer.records import Record, SupportTable
 
@@ -21,6 +22,7 @@ def results() -> tuple[str, ...]:
     return tuple(sorted(place.name for place in folder.iterdir() if any(place.glob("*.npz")))) if folder.is_dir() else ()
 
 
+@checked
 def result(name: str, part: str = "record") -> Record:
     """A recorded measurement that a lesson shows, or a part of one, as the record that it is; its card says how to make it again.
 

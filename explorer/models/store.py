@@ -17,12 +17,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.errors.kinds import checked
 from explorer.models import ngram_files, run_folder
 from explorer.models.adapters import plain_state
 from explorer.models.factory import model_of
 from explorer.models.finetuned import LAYER, FinetunedModel
 from explorer.models.folders import data_folder as data_folder
 from explorer.models.folders import own_folder as own_folder
+from explorer.models.folders import staged
 from explorer.models.model import Model, TrainableModel, trainable
 from explorer.models.presets import size_of
 from explorer.nn.factory import AnyConfig, config_from, network
@@ -89,6 +91,7 @@ def folder_of(what: str | Path) -> Path:
     raise unknown("model", text, shelf)
 
 
+@checked
 def snapshots_of(what: str | Path) -> tuple[int, ...]:
     """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder.
 
@@ -107,14 +110,16 @@ def write(model: TrainableModel, folder: str | Path, *, card: str = "", half: bo
     if isinstance(model, FinetunedModel):
         config["output"] = asdict(model.output)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_weights(folder / WEIGHTS, state(model.module, half=half))
-        model.tokenizer.save(folder / PIECES)
-        write_seen(model.tokenizer, folder)
-        (folder / CARD).unlink(missing_ok=True)  # a card of an earlier model would not be this one's
-        if card:
-            (folder / CARD).write_text(card, "utf-8")
-        (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")  # last: with it the folder is a model
+        with staged(folder, CONFIG) as stage:  # last: with it the folder is a model
+            write_weights(stage / WEIGHTS, state(model.module, half=half))
+            model.tokenizer.save(stage / PIECES)
+            write_seen(model.tokenizer, stage)
+            if card:
+                (stage / CARD).write_text(card, "utf-8")
+            (stage / CONFIG).write_text(json.dumps(config, indent=1) + "\n", "utf-8")
+            for name in (CARD, SEEN):  # of an earlier model would not be this one's
+                if not (stage / name).is_file():
+                    (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise FileError(
             f"Could not write the model into {folder} ({error}). Choose a folder with space that you may write."
@@ -227,7 +232,13 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         recorded = (file.metadata() or {}).get(SUM)
         if recorded not in (None, checksum(held)):
             raise ValueError("its checksum is wrong")
-    return {name: value.float() for name, value in held.items()}
+        if any(value.is_complex() for value in held.values()):
+            raise ValueError("it holds complex numbers")
+    made = {name: value.float() for name, value in held.items()}
+    for name, value in made.items():
+        if not bool(torch.isfinite(value).all()):
+            raise FileError(f"{path} holds numbers that are not finite, in {name!r}: the training that wrote it diverged.")
+    return made
 
 
 def checksum(weights: dict[str, torch.Tensor]) -> str:

@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, check_whole
+from explorer.errors.kinds import checked
 from explorer.nn import tap
 from explorer.text.letters import FILL
 
@@ -226,6 +227,9 @@ class BiLM(nn.Module):
         return {"lm": self.head(states.forward[-1]), "backward": self.head(states.backward[-1])}
 
 
+MOST_LAYERS = 10_000  # that a mix may weigh
+
+
 class ScalarMix(nn.Module):
     """ELMo_k = γ Σ_j s_j h_kj with s = softmax(w): the mix of layers that one task reads. It begins with equal weights and γ = 1.
 
@@ -236,8 +240,10 @@ class ScalarMix(nn.Module):
     torch.Size([3])
     """
 
+    @checked
     def __init__(self, layers: int, *, norm: bool = False) -> None:
         super().__init__()
+        check_whole("layers", layers, 1, MOST_LAYERS)
         self.weights = nn.Parameter(torch.zeros(layers))
         self.gamma = nn.Parameter(torch.ones(()))
         self.norm = norm

@@ -16,10 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import ChoiceError, check_index, unknown
+from explorer.errors.kinds import check_fields
 from explorer.records.record import Record
 
 PARTS = ("attention", "cross-attention", "feed-forward")
 VECTORS = ("q", "k", "v")
+
+
+def _numbers(given: Any, expected: str) -> np.ndarray:
+    """An array of numbers, or the error that says what was expected."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        raise ChoiceError(expected) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +36,10 @@ class Edit(Record):
     """A change to one part of a model; `None` for layer or head means all of them."""
 
     stream: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        super().__post_init__()
 
     def touches(self, stream: str, layer: int) -> bool:
         """Whether this edit concerns this layer of this stream."""
@@ -196,7 +209,7 @@ class ReplaceRow(Edit):
     row: np.ndarray
 
     def __post_init__(self) -> None:
-        row = np.asarray(self.row, dtype=np.float64)
+        row = _numbers(self.row, "A row of attention holds shares from 0 to 1, one for each key.")
         if row.ndim != 1 or not np.isfinite(row).all() or (row < 0).any() or abs(row.sum() - 1) > 1e-3:
             raise ChoiceError("A row of attention holds shares from 0 to 1 that sum to 1, one for each key.")
         object.__setattr__(self, "row", row)
@@ -253,6 +266,13 @@ class MovePositions(Edit):
     """
 
     order: np.ndarray
+
+    def __post_init__(self) -> None:
+        order = _numbers(self.order, "The order is a list of positions.")
+        if order.ndim != 1 or not np.isfinite(order).all() or (order != np.floor(order)).any() or (abs(order) > 2**53).any():
+            raise ChoiceError("The order is a list of positions: each is a whole number, once.")
+        object.__setattr__(self, "order", order.astype(np.int64))
+        super().__post_init__()
 
     def on_places(self, value: Any) -> Any:
         """The positions that the words are given."""
@@ -333,10 +353,7 @@ class SetVector(Edit):
     ) -> None:
         if which not in VECTORS:
             raise unknown("vector of attention", which, VECTORS)
-        try:
-            numbers = np.asarray(values, dtype=np.float64)
-        except (ValueError, TypeError) as error:
-            raise ChoiceError("A vector is a list of numbers, one for each feature of a head.") from error
+        numbers = _numbers(values, "A vector is a list of numbers, one for each feature of a head.")
         if numbers.ndim != 1 or not np.isfinite(numbers).all():
             raise ChoiceError("A vector is a list of finite numbers, one for each feature of a head.")
         for name, value in (("stream", stream), ("which", which), ("layer", layer), ("head", head), ("position", position)):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +19,7 @@ from explorer.errors import FileError
 from explorer.records.equality import mark, same, thawed
 from explorer.records.summary import WIDE, Summarised, Summary, fields_of, is_plain
 
+MOST = 3 << 29  # bytes that the arrays of one record may take: a trace has at most two thirds of it
 KINDS: dict[str, type[Record]] = {}
 
 
@@ -68,17 +73,23 @@ class Record(Summarised):
         """Write this record to `path`: one .npz file that holds the arrays and a JSON text, nothing executable."""
         arrays: dict[str, np.ndarray] = {}
         text = json.dumps(_pack(self, arrays), ensure_ascii=False)
+        part = Path(f"{path}.part")
         try:
-            with open(path, "wb") as file:
+            with open(part, "wb") as file:
                 np.savez_compressed(file, record=np.frombuffer(text.encode("utf-8"), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+            os.replace(part, path)  # who is stopped before leaves what was there
         except OSError as error:
             raise FileError(f"Could not write {path}: {error.strerror}. Choose a folder that exists and has space.") from error
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         return Path(path)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a record that `write` wrote."""
         try:
+            _check_unpacked(path)
             with open(path, "rb") as bytes_, np.load(bytes_, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             record = _unpack(json.loads(arrays.pop("record").tobytes().decode("utf-8")), arrays)
@@ -89,6 +100,21 @@ class Record(Summarised):
         if not isinstance(record, cls):
             raise FileError(f"{path} holds a {type(record).__name__}, not a {cls.__name__}.")
         return record
+
+
+def _check_unpacked(path: str | Path) -> None:
+    """Refuse an archive that takes more memory than a record may have, before any of it is read."""
+    with zipfile.ZipFile(path) as held:
+        total = sum(part.file_size for part in held.infolist())
+        if total > MOST:
+            raise ValueError(f"it takes {total / 1e9:.1f} GB in memory; at most {MOST / 1e9:.1f} are read")
+        for part in held.infolist():
+            with held.open(part) as file:
+                version = np.lib.format.read_magic(file)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, _, kind = read(file)
+            if math.prod(shape) * kind.itemsize > part.file_size:
+                raise ValueError(f"{part.filename} describes more numbers than it holds")
 
 
 PLAIN = {str, int, float, bool, type(None)}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from explorer.errors.kinds import checked
 from explorer.text.examples import Example, prepared
 from explorer.text.tokenizers import Tokenizer
 
@@ -51,6 +52,7 @@ class CountedExamples(list[Example]):
         return np.minimum(1.0, np.sqrt(share) + share)
 
 
+@checked
 def counted_examples(texts: Sequence[Sequence[str] | str], tokenizer: Tokenizer) -> CountedExamples:
     """Texts in the words of a tokenizer, with how often each word occurs: what word2vec and GloVe learn from.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from explorer.errors import TextError
+from explorer.errors.kinds import checked
 from explorer.records import WAYS, Tokens, WordLabels
 from explorer.text import toy
 from explorer.text.tokenizers import Tokenizer, word_spans
@@ -25,6 +26,7 @@ LABELS = (*CLASSES, OTHER)
 LABEL_OF = {word.lower(): label for label, words in CLASSES.items() for word in words}
 
 
+@checked
 def word_labels(text: str, tokenizer: Tokenizer, train: Iterable[str], test: Iterable[str]) -> WordLabels:
     """The class of each word of a text, predicted by a tagger that has counted the labels of each single token.
 

@@ -14,6 +14,7 @@ import tokenizers as library
 from tokenizers import models, pre_tokenizers, trainers
 
 from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors.kinds import checked
 from explorer.records import Merge
 from explorer.text.kinds import CUTS, SPECIALS, UNKNOWN, check_specials, framed, sentinels, unknown_of, words_of
 from explorer.text.learner import INSIDE, SHOWN, Learner, plain_letters, word_letters
@@ -46,6 +47,7 @@ class Order:
         return sorted(found, key=lambda word: (len(word), word))
 
 
+@checked
 def learn(
     kind: str,
     texts: Iterable[str],
@@ -74,6 +76,7 @@ def learn(
     return learner(order).run(size, watched or frequent(order.words), SHOWN[kind])
 
 
+@checked
 def tokenizer(  # noqa: PLR0913  each is a choice of its own
     kind: str,
     texts: Iterable[str],
@@ -153,6 +156,7 @@ def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Seque
     return Order(kind, held, words, size, by, names, marks)
 
 
+@checked
 def word_counts(kind: str, texts: Iterable[str]) -> Counter[str]:
     """How often each word occurs in texts, cut into words as this kind of tokenizer does before it cuts words into tokens.
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.records import Join, Match
 from explorer.text.learner import INSIDE
 from explorer.text.tokenizers import Tokenizer
@@ -14,6 +15,7 @@ LONGEST = 100
 BEGIN = "▁"  # where a word begins, in BPE over letters
 
 
+@checked
 def matches(
     word: str, vocabulary: Collection[str] | Tokenizer, *, prefix: str = INSIDE, unknown: str = "[UNK]", longest: int = LONGEST
 ) -> Iterator[Match]:
@@ -46,6 +48,7 @@ def matches(
         place = end
 
 
+@checked
 def replay(word: str, merges: Sequence[tuple[str, str]] | Tokenizer, *, letters: Sequence[str] | None = None) -> Iterator[Join]:
     """How BPE cuts a word: it starts with the letters and always applies the learned merge of the lowest rank that fits.
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import FileError, TextError
+from explorer.errors.kinds import checked
 from explorer.records import Prepared
 from explorer.text.corpora import CorpusPart, Stretch, documents_of, parts
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
@@ -57,8 +58,15 @@ class PreparedCorpus:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        card = read_card(Path(folder))
-        self.folder, self.source = Path(folder), str(card["source"])
+        self.folder = Path(folder)
+        try:
+            self._read(read_card(self.folder))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise FileError(f"The card of {folder} is damaged ({error!r}). Delete the folder and prepare the corpus again.") from error
+
+    def _read(self, card: dict[str, Any]) -> None:
+        """Open what the card describes."""
+        self.source = str(card["source"])
         kinds = ((PIECES, card["dtype"], "tokens"), (SENTENCES, "int64", "sentences"), (DOCUMENTS, "int64", "documents"))
         self.ids, self.sentences, self.documents = (self._open(name, kind, card[count]) for name, kind, count in kinds)
         self.words = self._open(WORDS, "uint8", card["tokens"]) if (self.folder / WORDS).is_file() else None
@@ -87,6 +95,7 @@ class PreparedCorpus:
         return np.memmap(path, dtype=kind, mode="r", shape=(count,)) if count else np.zeros(0, kind)
 
 
+@checked
 def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> PreparedCorpus:
     """Prepare a source (or find it prepared) and open it.
 
@@ -296,7 +305,7 @@ def read_card(folder: Path) -> dict[str, Any]:
         raise FileError(
             f"There is no prepared corpus in {folder}. Prepare one with corpus(source, tokenizer, folder)."
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise FileError(f"{folder / CARD} cannot be read ({error}). Delete {folder} and prepare the corpus again.") from error
 
 

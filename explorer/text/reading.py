@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError, TextError, check_whole
+from explorer.errors.kinds import checked
 from explorer.records import Tokens
 from explorer.text.tokenizers import Tokenizer
 
+MOST = 10_000_000  # tokens that are put together as one text
 Text = str | tuple[str, str] | Tokens | Sequence[int]
 
 
+@checked
 def first_tokens(stories: Iterable[Sequence[str]], tokenizer: Tokenizer, count: int) -> Tokens:
     """The first tokens of some stories, sentence after sentence, as one text without special tokens.
 
@@ -22,6 +25,7 @@ def first_tokens(stories: Iterable[Sequence[str]], tokenizer: Tokenizer, count: 
     >>> len(first_tokens([["A dog ran.", "It was red."]], ex.load("bert").tokenizer, 6))
     6
     """
+    check_whole("count", count, 1, MOST)
     held = (tokenizer.encode(sentence, special=False).ids.tolist() for story in stories for sentence in story)
     return tokenizer.tokens(list(islice(chain.from_iterable(held), count)))
 

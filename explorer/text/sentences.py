@@ -7,6 +7,7 @@ from collections.abc import Sequence
 ENDING = frozenset(".!?。！？؟")
 SPACELESS = frozenset("。！？")
 SHORT = frozenset(("mr", "mrs", "ms", "dr", "st"))
+LONGEST = max(map(len, SHORT))
 CLOSING = frozenset("\"')]»”’")
 
 
@@ -34,7 +35,7 @@ def sentence_numbers(
         if mark and letters & ENDING and last not in SHORT:
             stopped, forced = True, bool(letters & SPACELESS)
         bare = text.strip("·#").lower()
-        last = bare if after_space else last + bare  # the word so far
+        last = (bare if after_space else last + bare)[: LONGEST + 1]  # the word so far, or enough of it to know that it is none
         numbers.append(current)
     return tuple(numbers)
 

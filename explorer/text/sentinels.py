@@ -5,9 +5,11 @@ from __future__ import annotations
 import tokenizers as library
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.text.tokenizers import Tokenizer
 
 
+@checked
 def with_sentinels(tokenizer: Tokenizer, count: int = 100) -> Tokenizer:
     """A copy of a tokenizer that also knows <extra_id_0>, <extra_id_1>, …; its other tokens keep their ids.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.records import Fertility, SideBySide, Tokens
 from explorer.text.tokenizers import Tokenizer
 
@@ -48,6 +49,7 @@ def sentence(language: str) -> str:
     return text.replace(" .", ".").replace(" ,", ",")
 
 
+@checked
 def side_by_side(
     text: str, tokenizers: Mapping[str, Tokenizer], *, pair: str | None = None, special: bool = False
 ) -> SideBySide:
@@ -63,6 +65,7 @@ def side_by_side(
     return SideBySide(text if pair is None else f"{text} {pair}", tuple(tokenizers), tokens, unknown)
 
 
+@checked
 def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
     """How many tokens each tokenizer needs for the same sentence in five languages, and how many of them are unknown.
 
@@ -82,6 +85,7 @@ def fertility(tokenizers: Mapping[str, Tokenizer]) -> Fertility:
     )
 
 
+@checked
 def segments(text: str | Sequence[str], tokenizer: Tokenizer, *, longest: int = 512) -> tuple[Tokens, ...]:
     """A long text, or several in a row, as segments of at most `longest` tokens, special tokens included. No word is cut in two.
 

@@ -99,6 +99,11 @@ class Tokenizer:
             characters=self._letters(coded.ids, sources, coded.offsets),
         )
 
+    def count(self, text: str) -> int:
+        """How many tokens `encode` makes of a text, special tokens included."""
+        with panics("read this text"):
+            return len(self.core.encode(check_text(text)).ids)
+
     def tokens(self, ids: Sequence[int]) -> Tokens:
         """Tokens for ids taken as they are. There is no text behind them, so offsets are all (0, 0)."""
         numbers = check_ids(ids, self.vocabulary.size)

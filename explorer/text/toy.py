@@ -11,6 +11,8 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from explorer.errors.kinds import checked
+
 HELD_OUT = (
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
@@ -181,6 +183,7 @@ def cooking(rng: random.Random) -> list[str]:
 SCRIPTS: tuple[Callable[[random.Random], list[str]], ...] = (crossing, packing, losing, walking, breaking, cooking)
 
 
+@checked
 def stories(count: int, seed: int) -> Iterator[list[str]]:
     """`count` stories as lists of sentences: the same for the same seed, and none that holds a lecture's sentence.
 

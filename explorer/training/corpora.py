@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -89,6 +90,8 @@ def corpus_named(what: str) -> Corpus:
     microworld-1.1:120000.
     """
     name, sign, count = what.partition(":")
+    if name not in CORPORA and os.path.exists(what):
+        raise ChoiceError(f"There is no corpus {what!r}. For the file or folder of that name write ./{what}")
     if name not in CORPORA or (sign and name not in COUNTABLE):
         raise unknown("corpus", what, [*CORPORA, *(f"{one}:COUNT" for one in COUNTABLE)])
     if not sign:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from explorer.errors.kinds import checked
 from explorer.models.transformer import TransformerModel
 from explorer.records import Budget
 from explorer.training.corpora import Texts
@@ -13,6 +14,7 @@ from explorer.training.interpolation import mean_rate, questions
 from explorer.training.plan import Plan
 
 
+@checked
 def budget(model: TransformerModel, plan: Plan | Mapping[str, Any], texts: Texts, *, steps: int | None = None) -> Budget:
     """What so many steps of a training cost (else all that are planned), from the questions on these of its texts.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.models.load import build
 from explorer.models.model import TrainableModel
 from explorer.models.presets import Preset, preset, settings_of, size_of
@@ -36,6 +37,7 @@ PLANNED = (
 )  # fmt: skip
 
 
+@checked
 def fit(  # noqa: PLR0913  the public contract fixes these names
     what: str | TrainableModel,
     *,

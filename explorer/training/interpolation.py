@@ -13,6 +13,7 @@ from torch import Tensor
 from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.microworld import stories as microworld
 from explorer.microworld.translation import pairs
 from explorer.models.presets import preset
@@ -28,6 +29,7 @@ from explorer.training.objectives import OBJECTIVES, Objective
 Weights = Mapping[str, Tensor]
 
 
+@checked
 def along(
     model: TransformerModel,
     texts: Texts,
@@ -114,6 +116,7 @@ def _loss(module: Transformer, weights: Weights, batch: Mapping[str, Tensor], ta
     return float(sum(OBJECTIVES[task].loss(module, batch, 0.0).values()))
 
 
+@checked
 def fresh(corpus: str, count: int = 32) -> Texts:
     """Texts of a corpus that no training by its name has met; the microworld's for a corpus that is not known here.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer import text
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, check_whole
 from explorer.models.presets import Preset
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.learning import tokenizer as learned
@@ -34,7 +34,7 @@ def learned_tokenizer(
 
     Where it `grows`, it gets a few hundred tokens more than `size` if the words that occur `whole` times do not fit otherwise.
     """
-    specials = system.specials if kind is None else None
+    specials, size = system.specials if kind is None else None, check_whole("pieces", size, 1)
 
     def make() -> Tokenizer:
         for room in range(size, 2 * size if grows else size + 1, MORE):

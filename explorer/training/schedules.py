@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from explorer.errors import unknown
+from explorer.errors.kinds import checked
 from explorer.records import Schedules
 
 
@@ -31,6 +32,7 @@ def constant(step: int, steps: int, warm: int) -> float:
     return min(1.0, step / warm)
 
 
+@checked
 def lr_share(name: str, step: int, steps: int, warm: float) -> float:
     """The share of the full rate at a step (counted from 1); `warm` is the share of the steps that rise.
 
@@ -42,6 +44,7 @@ def lr_share(name: str, step: int, steps: int, warm: float) -> float:
     return SCHEDULES[name](step, steps, max(1, round(warm * steps)))
 
 
+@checked
 def schedules(chosen: str, steps: int, warm: float, now: int = 1, places: int = 101) -> Schedules:
     """Every schedule over the steps of a run, for the view "schedule"; `chosen` is the one that the run follows.
 

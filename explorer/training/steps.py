@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from explorer.errors import FileError
+from explorer.errors.kinds import checked
 from explorer.models import run_folder
 from explorer.models.model import Model
 from explorer.records import TrainingStep
@@ -73,6 +74,7 @@ def line_of(made: TrainingStep) -> str:
     return json.dumps(short, ensure_ascii=False) + "\n"
 
 
+@checked
 def steps_of(folder: str | Path) -> list[TrainingStep]:
     """The steps that a run wrote down.
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import ChoiceError, MissingError, unknown
+from explorer.errors.kinds import checked
 from explorer.records import Attention, Tokens, Trace
 from explorer.views import theme
 from explorer.views.bertviz_page import LOADER, PAGE
@@ -122,6 +123,7 @@ class BertVizPage:
     _repr_html_ = frame
 
 
+@checked
 def bertviz(trace: Trace, *, view: str = "head", mode: str = "light") -> BertVizPage:
     """Show a trace in BertViz's `head`, `model` or `neuron` view: our models and Hugging Face's, every stream, pairs of sentences.
 

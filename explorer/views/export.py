@@ -20,6 +20,7 @@ from plotly.basedatatypes import BaseFigure
 from plotly.offline import get_plotlyjs
 
 from explorer.errors import ChoiceError, FileError, MissingError, unknown
+from explorer.errors.kinds import checked
 from explorer.views import theme
 from explorer.views.letters import UNPACK, packed
 
@@ -39,6 +40,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with these a cell of a spreadsheet
 COLUMNS = ("trace", "row_number", "row", "column_number", "column", "value")
 
 
+@checked
 def save(shown: Any, path: str | Path, *, mode: str = "light", caption: str = "") -> Path:
     """Write a figure (or what `show` gave back) to a .html, .png, .svg, .pdf or .csv file and return its path; `bertviz`'s to .html.
 

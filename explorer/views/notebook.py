@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.records import Exercise
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
 from explorer.views.export import ALONE, prose, themed
@@ -47,6 +48,7 @@ class Shown(widgets.VBox):
         self.picture.outputs = (shown,)
 
 
+@checked
 def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) -> Shown:
     """Show a view of a record, with its controls. `view` is one of `ex.views` or its name; `choices` are where it starts.
 
@@ -87,6 +89,7 @@ class Asked(widgets.VBox):
             self.verdict.value = prose("Not yet. Point at the cells of the picture: they hold the numbers.") if given else ""
 
 
+@checked
 def ask(exercises: Exercise | Iterable[Exercise]) -> widgets.VBox:
     """Exercises whose answers are checked against the numbers of the lesson.
 

@@ -12,6 +12,7 @@ from explorer.analysis.evaluation.baselines import Measured
 from explorer.analysis.evaluation.context import EvalContext, EvalData
 from explorer.analysis.word_vectors import analogy, unit
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.microworld.relations import relations
 from explorer.models.model import TrainableModel
 from explorer.models.vectors import StaticModel
@@ -49,6 +50,7 @@ def answered(vectors: np.ndarray, asked: np.ndarray, *, forbid: bool) -> np.ndar
     return right
 
 
+@checked
 def solve_analogies(model: StaticModel) -> Solved:
     """The questions of a model card, by relation: the easiest relation first.
 

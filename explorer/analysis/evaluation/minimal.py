@@ -12,7 +12,8 @@ import numpy as np
 
 from explorer.analysis.evaluation.batches import Sheet, judged, logp_at, sheet_of
 from explorer.analysis.evaluation.causal import edge
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, check_whole
+from explorer.errors.kinds import checked
 from explorer.microworld.derived.minimal import PHENOMENA, minimal_pairs
 from explorer.microworld.derived.opposed import ContrastPair
 from explorer.models.transformer import TransformerModel
@@ -22,6 +23,7 @@ Cut = tuple[list[int], int, int]  # the ids of a text, and where the tokens of t
 Asked = Sequence[tuple[ContrastPair, int, int]]
 
 
+@checked
 def minimal_scores(
     model: TransformerModel,
     phenomenon: str = "reason",
@@ -38,6 +40,7 @@ def minimal_scores(
     >>> found.both <= found.accuracy and found.rule_both == 0
     True
     """
+    check_whole("count", count, 1)
     if phenomenon in PHENOMENA and (phenomenon == "il or elle") != translates(model):
         raise ChoiceError(
             f"{model.name} cannot be asked for {phenomenon!r}: il or elle is for transformer, the others for the rest."
@@ -59,7 +62,7 @@ def translates(model: TransformerModel) -> bool:
 def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.ndarray:
     """The log-probability of each choice in each text of each pair: [pair, text, choice]."""
     ask = {"encoder": logp_filled, "decoder": logp_continued, "encoder-decoder": logp_written}.get(model.family)
-    if ask is None:
+    if ask is None or not hasattr(model.module, "head"):
         raise ChoiceError(f"{model.name} has no words to choose from, so it cannot be asked. Take a masked or a causal model.")
     asked = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
     return ask(model, asked).reshape(-1, 2, 2)

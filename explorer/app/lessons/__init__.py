@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import unknown
+from explorer.errors.kinds import checked
 
 HERE = Path(__file__).parent
 
@@ -52,6 +53,7 @@ def _is_of(held: Any, module: str) -> bool:
     return getattr(held, "__module__", module) == module and not hasattr(held, "__path__") and not hasattr(held, "__file__")
 
 
+@checked
 def lesson(name: str) -> Lesson:
     """A lesson by its name: what its page has besides pictures, as texts, questions to guess and exercises on records.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from explorer.errors import unknown
 from explorer.microworld.casting import Casting, Person
 from explorer.microworld.lexicon import SPLITS, Word, lexicon
 from explorer.microworld.versions import VERSION
@@ -20,6 +21,8 @@ class Stage:
     """Draws people and words of one split by one stream of chance."""
 
     def __init__(self, seed: int, split: str, salt: int, version: str = VERSION) -> None:
+        if split not in SPLITS:
+            raise unknown("split", split, SPLITS)
         self.rng = random.Random((seed * len(SPLITS) + SPLITS.index(split)) * 1_000_003 + salt)
         self.casting = Casting(lexicon(version), split)
 

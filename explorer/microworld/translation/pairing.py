@@ -9,6 +9,7 @@ from functools import cache
 from zlib import crc32
 
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.microworld.translation.contracting import contracted
 from explorer.microworld.translation.drawing import USUAL, Draw
 from explorer.microworld.translation.english import english
@@ -147,6 +148,7 @@ def with_short_forms(pair: Pair, *, curly: bool = False) -> Pair:
     return replace(pair, english=text, english_words=tuple(short), alignment=aligned)
 
 
+@checked
 def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION) -> Iterator[Pair]:
     """`count` pairs of a split, the same for the same seed everywhere.
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.finetuned import TAGGED, FinetunedModel
 from explorer.models.task_rows import TaskRow
 from explorer.records import Answers
@@ -19,6 +20,7 @@ from explorer.training.finetune.task import Task
 CONTEXT = 40  # letters at each side of a word
 
 
+@checked
 def answers(
     model: FinetunedModel | FinetuneRun, *, task: str | Task = "", split: str = "test", examples: int | Sequence[Labelled] = 200
 ) -> Answers:

@@ -9,6 +9,7 @@ import numpy as np
 from explorer.analysis.compare import compare
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.finetuned import FinetunedModel, GivenText
 from explorer.models.hub.body import body_of
 from explorer.models.hub.foreign import HubModel
@@ -19,8 +20,9 @@ from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
 
 
+@checked
 def before_after(
-    before: TrainableModel,
+    before: TrainableModel | HubModel,
     after: FinetunedModel | FinetuneRun,
     text: GivenText,
     *,

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.models.factory import model_of
 from explorer.models.hub.body import HubBody, body_of
 from explorer.models.hub.foreign import HubModel
 from explorer.models.load import load, pick_device
-from explorer.models.model import TrainableModel
+from explorer.models.model import Model, TrainableModel
 from explorer.nn.factory import initialised
 from explorer.nn.static import StaticConfig
 from explorer.text.learning import tokenizer as learned
@@ -27,8 +28,9 @@ WITHOUT_ATTENTION = 1e-2  # the rate of models that have no attention layers
 WORDS = 20_000  # the most words that a bag of words counts
 
 
+@checked
 def finetune(  # noqa: PLR0913  the public contract fixes these names
-    model: str | Path | TrainableModel,
+    model: str | Path | Model,
     *,
     task: str | Task = "sentiment",
     examples: int | Sequence[Labelled] = 200,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.hub.body import body_of
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import Model, TrainableModel, trainable
@@ -22,6 +23,7 @@ TASKS = ("sentiment", "entailment", "entities", "questions")
 SHORTEST = 40  # of so many examples the shortest is shown
 
 
+@checked
 def task_inputs(model: Model, tasks: Sequence[str] = TASKS) -> TaskInputs:
     """One labelled example of each task as this model reads it: a decoder's [START] a [DELIM] b [EXTRACT], or [CLS] a [SEP] b [SEP].
 

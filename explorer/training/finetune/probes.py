@@ -9,6 +9,7 @@ import numpy as np
 
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.records import LayerProbes
 from explorer.training.finetune.features import inside
@@ -20,6 +21,7 @@ RIDGE = 1.0  # how much large weights cost
 LEARN, ASK = 200, 200
 
 
+@checked
 def probe_layers(
     model: Model, task: str | Task = "part of speech", *, examples: int = LEARN, asked: int = ASK, seed: int = 0
 ) -> LayerProbes:

@@ -11,6 +11,7 @@ from torch import Tensor
 from explorer.analysis.corpus_edits import plain_words
 from explorer.analysis.evaluation.batches import in_turn, sheet_of, states
 from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
 from explorer.models import store
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import TrainableModel
@@ -91,6 +92,7 @@ def sentence_bert() -> TransformerModel:
     return transformer(store.read(store.data_folder() / "results" / HOME / "model", "sentence-bert"))
 
 
+@checked
 def likeness(texts: Sequence[str], models: Sequence[tuple[str, TrainableModel]]) -> Likeness:
     """How alike each way makes every two of some sentences; a way is one of `WAYS` with the model that it reads.
 

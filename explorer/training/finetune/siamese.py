@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from explorer.analysis.evaluation.batches import Sheet, given, sheet_of, states
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, check_seed, check_whole
+from explorer.errors.kinds import checked
 from explorer.microworld.derived.inference import NAMES, inferences
 from explorer.microworld.derived.paraphrase import paraphrases
 from explorer.models.transformer import TransformerModel
@@ -43,6 +44,7 @@ class Pairs:
         return Pairs(first, second, self.gold[kept], self.classes)
 
 
+@checked
 def graded(count: int, seed: int, split: str = "train") -> Pairs:
     """Pairs of sentences about events, and how much of the event they share: the grade divided by 5.
 
@@ -84,10 +86,13 @@ class Siamese:
     1
     """
 
+    @checked
     def __init__(self, model: TransformerModel, pairs: Pairs, *, seed: int = 0, steps: int = STEPS, batch: int = BATCH) -> None:
         if model.family != "encoder":
             raise ChoiceError(f"Sentence-BERT begins from an encoder, such as bert; {model.name} is one {model.family}.")
-        if len(pairs.first) < batch:
+        seed = check_seed(seed)
+        check_whole("steps", steps, 1)
+        if len(pairs.first) < check_whole("batch", batch, 1):
             raise ChoiceError(
                 f"A step takes {batch} pairs, but there are {len(pairs.first)}. Give more pairs, or a smaller batch=…."
             )

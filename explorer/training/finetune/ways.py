@@ -12,9 +12,10 @@ import numpy as np
 from torch import Tensor
 
 from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.load import load
-from explorer.models.model import TrainableModel
+from explorer.models.model import Model
 from explorer.records import FinetuneWays
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import flat, gold
@@ -43,8 +44,9 @@ class OneWay:
     metric: str
 
 
+@checked
 def compare_ways(  # noqa: PLR0913  what `finetune` takes
-    model: str | Path | TrainableModel,
+    model: str | Path | Model,
     *,
     task: str = "sentiment",
     ways: Sequence[str] | Mapping[str, Mapping[str, Any]] = WAYS,
@@ -135,8 +137,9 @@ def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:
     return sum(int((after[name].detach() != weight).sum()) for name, weight in before.items())
 
 
+@checked
 def finetuned_model(
-    model: str | Path | TrainableModel, *, progress: Progress = lambda share, said: None, **options: Any
+    model: str | Path | Model, *, progress: Progress = lambda share, said: None, **options: Any
 ) -> FinetunedModel:
     """A fine-tuning from its first step to its last, and the model that it made; `options` are those of `ex.finetune`.
 

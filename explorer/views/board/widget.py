@@ -9,6 +9,7 @@ import anywidget
 import traitlets
 
 from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import check_kind, checked
 from explorer.records import DecodingStep, Trace
 from explorer.views import theme
 from explorer.views.board.module import module, style
@@ -64,6 +65,7 @@ def _first(view: dict[str, Any] | None) -> tuple[str, int] | None:
     return (str(view["stream"]), int(view.get("layer", 0))) if view and "stream" in view else None
 
 
+@checked
 def board(
     trace: Trace | Sequence[Trace],
     *,
@@ -88,6 +90,7 @@ def board(
     for name in view:
         if name not in VIEW:
             raise unknown("choice of the board", name, VIEW)
+        check_kind(name, view[name], str if name in ("stream", "station") else int | None)
     several = not isinstance(trace, Trace) and isinstance(trace, Sequence) and not isinstance(trace, str)
     if several and not trace:
         raise ChoiceError("A series needs at least one trace.")

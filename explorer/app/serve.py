@@ -1,0 +1,25 @@
+"""Streamlit's own command, which asks no address outside for the address of this machine: `python -m explorer.app.serve run app.py`.
+
+Streamlit does so when it prints where it is, and when a page of somebody else's tries to reach it.
+"""
+
+from __future__ import annotations
+
+from streamlit import net_util
+
+
+def keep_inside() -> None:
+    """Let nothing be asked outside: this machine is known by its local addresses alone."""
+    net_util.get_external_ip = lambda: None
+
+
+def main() -> None:
+    """The same as `streamlit`."""
+    from streamlit.web.cli import main as streamlit
+
+    keep_inside()
+    streamlit(prog_name="streamlit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Arguments of another kind than a function's annotations say: refused before anything is done with them, in one line."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, wraps
+from itertools import islice
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from explorer.errors import ChoiceError, FileError, check_seed, is_number, repeated, whole
+
+FIRST = 2000  # so many parts of a long list are looked at; what reads them looks at all
+LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+KINDS: dict[object, str] = {
+    str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None", "Path": "a path",
+    "Model": "a model, for example ex.load('bert')", "TransformerModel": "a Transformer, for example ex.load('bert')",
+    "TrainableModel": "a model of ours, for example ex.load('bert')",
+    "StaticModel": "word vectors, for example ex.load('word2vec')", "ElmoModel": "an ELMo, for example ex.load('elmo')",
+    "FinetunedModel": "a fine-tuned model, for example the .model of an ex.finetune(…)", "FinetuneRun": "a run of ex.finetune",
+    "Tokenizer": "a tokenizer, for example ex.load('bert').tokenizer", "Tokens": "Tokens", "Task": "a task of ex.tasks()",
+    "Trace": "a trace, for example ex.trace(ex.load('bert'), 'A dog ran.')",
+    "Corruption": "a corruption, for example of ex.corrupt(…)", "Contest": "a contest, of ex.decoding.contest(…)",
+    "Edit": "an edit, for example ex.NoScale('encoder')", "CountedExamples": "the result of ex.text.counted_examples(…)",
+}  # fmt: skip
+
+
+def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """The same function, which refuses what is of another kind than its annotations say, in one line.
+
+    >>> @checked
+    ... def twice(count: int) -> int:
+    ...     return 2 * count
+    >>> try:
+    ...     twice("3")
+    ... except ChoiceError as error:
+    ...     print(error)
+    count='3' must be a whole number; this is str.
+    """
+    kinds: dict[str, object] = {}
+    names = inspect.signature(function)
+    open_ended = {name for name, part in names.parameters.items() if part.kind in (part.VAR_KEYWORD, part.VAR_POSITIONAL)}
+
+    @wraps(function)
+    def call(*given: Given.args, **named: Given.kwargs) -> Answer:
+        if not kinds:
+            kinds.update(get_type_hints(function) or {"return": None})
+        try:
+            bound = names.bind(*given, **named)
+        except TypeError:  # Python says itself what is missing or one too many
+            return function(*given, **named)
+        doubts = {}
+        for name, value in bound.arguments.items():
+            kind = kinds.get(name, Any)
+            if name in open_ended or is_kind(value, kind) or not _is_other_model(value, kind):
+                check_kind(name, value, Any if name in open_ended else kind)
+            else:
+                doubts[name] = value, kind
+        try:
+            return function(*given, **named)
+        except (AttributeError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
+            for name, (value, kind) in doubts.items():
+                check_kind(name, value, kind)
+            raise
+
+    return call
+
+
+def _is_other_model(given: object, kind: object) -> bool:
+    """Whether this is a model where another kind of model is expected: what it cannot do is best said by who asks it."""
+    wanted = [one for one in (get_args(kind) or (kind,)) if isinstance(one, type)]
+    return _has(given, "family") and _has(given, "tokenizer") and any("family" in _names(one) for one in wanted)
+
+
+def _names(kind: type) -> set[str]:
+    """What a class has, and what it says that its objects have."""
+    return {name for part in kind.__mro__ for name in (*vars(part), *vars(part).get("__annotations__", ()))}
+
+
+def check_kind(name: str, given: object, kind: object) -> None:
+    """Refuse what is of another kind than this annotation; a seed must be one that a generator can be started with."""
+    if not is_kind(given, kind):
+        raise ChoiceError(f"{name}={repeated(given)} must be {in_words(kind)}; this is {type(given).__name__}.")
+    if name == "seed" and kind is int:
+        check_seed(given)
+    if isinstance(given, (str, Path)) and Path in get_args(kind):
+        check_path(name, str(given))
+
+
+def check_path(name: str, given: str) -> None:
+    """Refuse what no file system takes as a path: a zero, half a character, a name of thousands of letters."""
+    try:
+        longest = max((len(part.encode("utf-8")) for part in given.split("/")), default=0)
+    except UnicodeEncodeError:
+        longest = LONGEST_NAME + 1
+    if "\0" in given or longest > LONGEST_NAME or len(given) > LONGEST_PATH:
+        raise FileError(f"{name}={repeated(given)} is no path. Give the name of a file or folder.")
+
+
+def check_fields(given: object) -> None:
+    """The same for the texts, numbers and switches of a dataclass, whose other fields say themselves what they take."""
+    for name, kind in _hints(cast(Any, type(given))).items():
+        if set(get_args(kind) or (kind,)) <= {str, int, float, bool, NoneType}:
+            check_kind(name, getattr(given, name), kind)
+
+
+@cache
+def _hints(kind: type) -> dict[str, object]:
+    return get_type_hints(kind)
+
+
+def is_kind(given: object, kind: object) -> bool:
+    """Whether a value is what an annotation says; what is inside an iterator is not looked at, which would use it up."""
+    if kind in PLAIN:
+        return PLAIN[kind](given)
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return any(is_kind(given, one) for one in inner)
+    if origin is Literal:
+        return given in inner
+    if origin is None:
+        return not isinstance(kind, type) or _is_instance(given, kind)
+    if origin is Callable:
+        return callable(given)
+    if origin is tuple:
+        return _is_row(given, inner)
+    if not isinstance(origin, type):
+        return True
+    return _holds(given, origin, inner)
+
+
+PLAIN: dict[object, Callable[[object], bool]] = {
+    Any: lambda given: True, object: lambda given: True, None: lambda given: given is None, NoneType: lambda given: given is None,
+    str: lambda given: isinstance(given, str), int: lambda given: whole(given) is not None, float: is_number,
+    bool: lambda given: type(given).__name__ in ("bool", "bool_"),
+}  # fmt: skip
+
+
+def _is_instance(given: object, kind: type) -> bool:
+    """Whether this is of a class; of a protocol, whether it has everything that it names."""
+    if not getattr(kind, "_is_protocol", False):
+        return isinstance(given, kind)
+    return not isinstance(given, type) and all(
+        _has(given, name) for name in (*vars(kind), *vars(kind).get("__annotations__", ()))
+    )
+
+
+def _has(given: object, name: str) -> bool:
+    """Whether an object has this; nothing is computed to find out."""
+    return name.startswith("_") or hasattr(type(given), name) or name in getattr(given, "__dict__", ())
+
+
+def _is_row(given: object, inner: tuple[object, ...]) -> bool:
+    """Whether this is a tuple (or a list) of so many parts, or of any number of one kind."""
+    if not isinstance(given, (tuple, list)):
+        return False
+    if len(inner) == 2 and inner[1] is Ellipsis:
+        return all(is_kind(part, inner[0]) for part in given)
+    return len(given) == len(inner) and all(is_kind(part, kind) for part, kind in zip(given, inner, strict=True))
+
+
+def _holds(given: object, origin: type, inner: tuple[object, ...]) -> bool:
+    """Whether this is a list, a mapping or something to go through, with the right things in it."""
+    if isinstance(given, (str, bytes)):
+        return False
+    if issubclass(origin, Mapping):
+        return isinstance(given, Mapping) and all(_is_row(pair, inner) for pair in given.items())
+    if origin is Sequence and not isinstance(given, Mapping) and hasattr(given, "__array__"):
+        return getattr(given, "ndim", 0) > 0 and all(is_kind(part, inner[0]) for part in given)  # type: ignore[attr-defined]
+    if not isinstance(given, origin) or (isinstance(given, Mapping) and origin is Sequence):
+        return False
+    if isinstance(given, Iterator) or not isinstance(given, (list, tuple, set, frozenset)) or not inner:
+        return True
+    return all(is_kind(part, inner[0]) for part in islice(given, FIRST))
+
+
+def in_words(kind: object) -> str:
+    """An annotation as a reader says it."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        said = list(dict.fromkeys(in_words(one) for one in inner if one is not NoneType))
+        return " or ".join(said + ["None"] * (NoneType in inner))
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin is tuple and Ellipsis not in inner:
+        return f"({', '.join(in_words(one) for one in inner)})"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"a mapping from {in_words(inner[0])} to {in_words(inner[1])}"
+    if origin is Callable:
+        return "a function"
+    if origin is not None:
+        return f"a list, each {in_words(inner[0])}" if inner else "a list"
+    name = getattr(kind, "__name__", str(kind))
+    return KINDS.get(kind, KINDS.get(name, f"a {name}")) if isinstance(kind, type) else name

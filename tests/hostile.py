@@ -1,0 +1,406 @@
+"""Calls of every public function that work, and the values with which somebody might try to break them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from conftest import ALL
+from hypothesis import strategies as st
+
+import explorer as ex
+from explorer.records.record import Record
+
+TEXT, TWO = "A dog ran. It was red.", "The cat was tired."
+LONG = 100_000 if ALL else 20_000  # letters of a very long text
+STEPS = 2  # of what goes on step by step, so many are taken
+
+
+@cache
+def model(name: str) -> Any:
+    return ex.load(name, device="cpu")
+
+
+@cache
+def counted() -> Any:
+    from explorer.models import ngram
+
+    tokenizer = model("gpt2").tokenizer
+    return ngram.train([tokenizer.encode(TEXT).ids], tokenizer, order=2)
+
+
+@cache
+def tuned(task: str = "sentiment") -> Any:
+    run = ex.finetune(model("bert"), task=task, examples=24, steps=1, checks=0, snapshots=0, device="cpu")
+    list(run)
+    return run.model
+
+
+@cache
+def read() -> Any:
+    return ex.text.counted_examples(ex.microworld.texts(400, 1), model("word2vec").tokenizer)
+
+
+@cache
+def hidden(strategy: str = "mlm", name: str = "bert") -> Any:
+    return ex.corrupt(TEXT, strategy, tokenizer=model(name).tokenizer, rate=0.3)
+
+
+@cache
+def traced() -> Any:
+    return ex.trace(model("bert"), TEXT, blocks=True)
+
+
+@cache
+def beams() -> Any:
+    return ex.decoding.contest(model("gpt2"), ex.microworld.texts(2, 5, "validation"), tokens=4, beams=(2,))
+
+
+@cache
+def drawn() -> Any:
+    return ex.views["place-turns"](ex.places("rope"))
+
+
+def edited(name: str) -> Callable[..., Any]:
+    """An edit is made, then asked of a model."""
+    return lambda **given: ex.trace(model("bert"), TEXT, edits=[getattr(ex, name)(**given)])
+
+
+def note(what: str, *, survived: bool) -> None:
+    """Count a case or a fault for the report of `make break`."""
+    if book := os.environ.get("EXPLORER_BREAK"):
+        with open(book, "a", encoding="utf-8") as file:
+            file.write(json.dumps([what, survived]) + "\n")
+
+
+@contextmanager
+def counted_as(what: str) -> Iterator[None]:
+    """Whatever happens inside is one case: survived unless something else than an ExplorerError comes out."""
+    try:
+        yield
+    except ex.ExplorerError:
+        note(what, survived=True)
+        raise
+    except BaseException:
+        note(what, survived=False)
+        raise
+    note(what, survived=True)
+
+
+def scratch() -> str:
+    return tempfile.mkdtemp(dir=os.getcwd())
+
+
+def text_file() -> Path:
+    path = Path(scratch()) / "mine.txt"
+    path.write_text("A dog ran.\n\nIt was red.", "utf-8")
+    return path
+
+
+def of_model(name: str = "bert", **more: Any) -> Callable[[], dict[str, Any]]:
+    return lambda: {"model": model(name), "text": TEXT, **more}
+
+
+def of_tokenizer(**more: Any) -> Callable[[], dict[str, Any]]:
+    return lambda: {"text": TEXT, "tokenizer": model("bert").tokenizer, **more}
+
+
+def number(count: int = 2, seed: int = 3, **more: Any) -> Callable[[], dict[str, Any]]:
+    return lambda: {"count": count, "seed": seed, **more}
+
+
+FEEL = {"glad": "happy", "sad": "sad"}
+HELD: dict[str, Any] = {"texts": ["Anna smiled.", "Anna cried."], "gold": ["glad", "sad"], "labels": FEEL}
+SHOTS = [("Tom laughed.", "glad"), ("Tom wept.", "sad")]
+TUNING: dict[str, Any] = {"task": "sentiment", "examples": 24, "steps": 1, "seed": 0, "device": "cpu"}
+FITTING: dict[str, Any] = {"size": "tiny", "corpus": ["A dog ran. It was red."] * 20, "pieces": 300, "steps": 1, "batch": 4}
+DECODING: dict[str, Any] = {
+    "strategy": "beam", "max_tokens": 3, "temperature": 1.0, "top_k": 5, "top_p": 0.9, "min_p": 0.1, "typical_p": 0.9, "beams": 2,
+    "groups": 1, "diversity": 0.5, "length_penalty": 1.0, "length_rule": "power", "early_stopping": False, "alpha": 0.6,
+    "repetition_penalty": 1.1, "no_repeat": 2, "seed": 0, "force": {0: "dog"}, "stop": ("cat",), "among": (), "candidates": 4,
+    "prefix": None, "cross": True, "cache": True,
+}  # fmt: skip
+
+# The arguments of a call that works, for each public function; what is fetched (a model, a folder) is made when it is asked for.
+CALLS: dict[str, Callable[[], dict[str, Any]]] = {
+    "MovePositions": lambda: {"stream": "encoder", "order": np.arange(len(traced().source))[::-1]},
+    "NoPositions": lambda: {"stream": "encoder"},
+    "NoScale": lambda: {"stream": "encoder"},
+    "PatchHidden": lambda: {"stream": "encoder", "layer": 0, "position": 1, "trace": traced()},
+    "ReplaceRow": lambda: {"stream": "encoder", "layer": 0, "head": 0, "query": 2, "row": np.eye(len(traced().source))[0]},
+    "SetMask": lambda: {"stream": "encoder", "allowed": np.eye(len(traced().source), dtype=bool)},
+    "SetUnit": lambda: {"stream": "encoder", "layer": 0, "unit": 7, "factor": 0.5},
+    "SetVector": lambda: {"which": "v", "stream": "encoder", "layer": 0, "head": 1, "position": 2, "values": np.zeros(16)},
+    "SilenceHead": lambda: {"stream": "encoder", "layer": 0, "head": 1},
+    "SilenceLayer": lambda: {"stream": "encoder", "layer": 0, "part": "feed-forward"},
+    "Uniform": lambda: {"stream": "encoder", "layer": 0, "head": 1},
+    "ask": lambda: {"exercises": ex.lesson("attention").scale_question(ex.analysis.saturation(draws=20))},
+    "bertviz": lambda: {"trace": traced(), "view": "head", "mode": "light"},
+    "board": lambda: {"trace": traced(), "labels": (), "steps": (), "mode": "light", "station": "softmax", "layer": 0, "head": 1},
+    "build": lambda: {
+        "name": "gpt2", "size": "tiny", "tokenizer": model("gpt2").tokenizer, "seed": 0, "layers": 1, "dim": 32, "heads": 2,
+        "device": "cpu", "precision": "auto", "hidden": 64, "length": 16,
+    },
+    "change": of_model(edits=[ex.NoPositions("encoder")], target=None),
+    "compare": lambda: {"before": traced(), "after": traced()},
+    "configure": lambda: {"name": "gpt2", "size": "tiny", "vocab": 500, "layers": 2, "dim": 32, "heads": 2},
+    "corrupt": of_tokenizer(strategy="mlm", seed=0, corpus=(), rate=0.3),
+    "damage": of_model(target=None, stream=None),
+    "decode": of_model("gpt2", **DECODING),
+    "detect": of_model("electra", seed=0, rate=0.3),
+    "export": lambda: {"model": model("gpt2"), "folder": scratch()},
+    "finetune": lambda: {"model": model("bert"), "how": "", "folder": None, "checks": 0, "snapshots": 0, "batch": 4, **TUNING},
+    "fit": lambda: {"what": "gpt2", "seed": 0, "folder": None, "device": "cpu", "precision": "auto", "checks": 0, **FITTING},
+    "gradient": of_model(target=None, row=1),
+    "guess": lambda: {"model": model("bert"), "corruption": hidden(), "top": 3},
+    "head_statistics": lambda: {"model": model("bert"), "texts": [TEXT, TWO], "stream": None},
+    "hide": of_tokenizer(words=["dog"]),
+    "learn": lambda: {"kind": "bpe", "texts": [TEXT] * 3, "size": 60, "by": "count", "specials": None, "watch": ("dog",)},
+    "lens": of_model(target=None),
+    "lesson": lambda: {"name": "attention"},
+    "load": lambda: {"what": "bert", "step": None, "native": None, "device": "cpu", "precision": "auto"},
+    "models": dict,
+    "places": lambda: {"scheme": "rope", "count": 4, "dim": 8, "heads": 2, "causal": False, "seed": 0},
+    "presets": dict,
+    "prompt": lambda: {
+        "model": model("gpt2"), **HELD, "template": "{text} She was {label}.", "shots": SHOTS, "separator": " ", "calibrate": True,
+    },
+    "result": lambda: {"name": "scale", "part": "record"},
+    "results": dict,
+    "save": lambda: {"shown": drawn(), "path": f"{scratch()}/turns.csv", "mode": "light", "caption": "x"},
+    "show": lambda: {"view": "place-turns", "record": ex.places("rope"), "mode": "light"},
+    "shuffle": of_model(seed=0),
+    "strategies": lambda: {"kind": "decoding"},
+    "support_table": dict,
+    "tasks": dict,
+    "tokenizer": lambda: {
+        "kind": "bpe", "texts": [TEXT] * 3, "size": 60, "by": "count", "specials": None, "sentinels": 0, "whole": 0,
+    },
+    "trace": of_model(target=None, layers=[0], edits=(), blocks=True, scores=None),
+    "visibility": of_model(target=None, seed=0),
+    "analysis.abilities": lambda: {"model": model("bert"), "text": TEXT, "objective": None},
+    "analysis.analogy": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "c": "king", "top": 3, "forbid": True},
+    "analysis.blueprint": of_model(target=None),
+    "analysis.both_sides": of_model("elmo", top=3),
+    "analysis.context_shift": of_model("gpt2", span=(2, 5), others=["A dog ran. It was tired."]),
+    "analysis.contexts": lambda: {"model": model("elmo"), "word": "bank", "uses": ex.microworld.uses("bank", 2, among=200)},
+    "analysis.count_ratios": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "stories": read(), "many": 3},
+    "analysis.edit_corpus": lambda: {
+        "before": ["Ice is cold.", "Steam is hot."], "now": ["Ice is cold.", "Steam is gas."], "a": "ice", "b": "steam", "watch": "",
+    },
+    "analysis.elmo_visibility": of_model("elmo", seed=0),
+    "analysis.exposure_bias": lambda: {
+        "model": model("gpt2"), "texts": ex.microworld.texts(8, 1), "sources": None, "at": 8, "steps": 3, "count": 2,
+    },
+    "analysis.generator": lambda: {"model": model("bert"), "seed": 0},
+    "analysis.guess_spans": lambda: {"model": model("spanbert"), "corruption": hidden("spanbert", "spanbert"), "top": 3},
+    "analysis.head_writes": of_model("gpt2", layer=1, head=0, position=1, stream=None, target=None, count=3),
+    "analysis.held_losses": lambda: {"model": model("gpt2"), "texts": ex.microworld.texts(20, 1), "pieces": 16, "count": 4},
+    "analysis.information_flow": of_model("gpt2", target=None, stream=None),
+    "analysis.letter_filters": lambda: {"model": model("elmo"), "word": "dogs", "many": 3},
+    "analysis.minimal_scores": lambda: {
+        "model": model("bert"), "phenomenon": "agreement", "count": 4, "seed": 3, "split": "test", "inside": False,
+    },
+    "analysis.neighbours": lambda: {"model": model("word2vec"), "word": "king", "top": 3},
+    "analysis.patch_sweep": lambda: {
+        "model": model("gpt2"), "clean": "A dog ran. It", "changed": "A cat ran. It", "target": None, "row": None,
+        "answers": ("·was", "·had"), "stream": None,
+    },
+    "analysis.plane": lambda: {"model": model("word2vec"), "pairs": [("he", "she"), ("king", "queen")], "relation": "x"},
+    "analysis.prompt_orders": lambda: {
+        "model": model("gpt2"), **HELD, "shots": SHOTS, "template": "{text} {label}", "separator": " ", "calibrate": False,
+    },
+    "analysis.prompt_templates": lambda: {
+        "model": model("gpt2"), **HELD, "shots": (), "templates": ["{text} {label}"], "separator": " ", "calibrate": False,
+    },
+    "analysis.saturation": lambda: {"keys": 4, "draws": 20, "seed": 0},
+    "analysis.skipgrams": lambda: {"model": model("word2vec"), "text": TEXT, "counted": read(), "seed": 0},
+    "analysis.solve_analogies": lambda: {"model": model("word2vec")},
+    "analysis.span_of": lambda: {"word": "DOG", "text": TEXT},
+    "analysis.span_table": lambda: {"model": tuned("questions"), "text": ("Who ran?", "The dog ran.")},
+    "analysis.teacher_and_student": lambda: {
+        "teacher": model("bert-deep"), "student": model("distilbert"), "corruption": hidden("mlm", "distilbert"), "top": 3,
+    },
+    "analysis.two_uses": lambda: {"model": model("word2vec"), "word": "dog", "texts": ("A dog ran.", "The dog slept.")},
+    "analysis.under_masks": of_model(target=None),
+    "analysis.unit_writes": lambda: {"model": model("gpt2"), "layer": 1, "unit": 5, "stream": None, "count": 3},
+    "analysis.visibility_map": of_model("gpt2", span=(2, 5)),
+    "analysis.word_prediction": of_model(span=(2, 5), top=3),
+    "corruption.gap_sentences": of_tokenizer(rate=0.3),
+    "corruption.rates": of_tokenizer(draws=5, seed=0),
+    "corruption.span_lengths": of_tokenizer(strategy="spanbert", draws=5, seed=0),
+    "decoding.contest": lambda: {
+        "model": model("gpt2"), "texts": ex.microworld.texts(2, 5), "begin": 4, "tokens": 4, "beams": (2,),
+    },
+    "decoding.distribution": of_model("gpt2", prefix=None),
+    "decoding.trap": lambda: {"model": model("gpt2"), "record": beams(), "tokens": 4},
+    "decoding.trapped": lambda: {"record": beams()},
+    "decoding.watch": of_model("gpt2", strategy="greedy", prefix=None, max_tokens=3),
+    "decoding.written": of_model("gpt2", label="mine", strategy="greedy", max_tokens=3),
+    "microworld.labelled": number(split="train", version="1.0"),
+    "microworld.openings": number(split="train", sentences=3, version="1.0"),
+    "microworld.pairs": number(split="train", version="1.0"),
+    "microworld.sentences_in": number(language="french", split="train"),
+    "microworld.stories": number(split="train", version="1.0"),
+    "microworld.texts": number(split="train", version="1.0"),
+    "microworld.uses": number(word="bank", split="validation", among=100, version="1.0"),
+    "text.corpus": lambda: {"source": text_file(), "tokenizer": model("bert").tokenizer, "folder": scratch() + "/ready"},
+    "text.counted_examples": lambda: {"texts": [TEXT, TWO], "tokenizer": model("word2vec").tokenizer},
+    "text.fertility": lambda: {"tokenizers": {"bert": model("bert").tokenizer}},
+    "text.first_tokens": lambda: {"stories": [["A dog ran.", "It was red."]], "tokenizer": model("bert").tokenizer, "count": 6},
+    "text.matches": lambda: {
+        "word": "dogs", "vocabulary": ["dog", "##s"], "prefix": "##", "unknown": "[UNK]", "longest": 100,
+    },
+    "text.replay": lambda: {"word": "abc", "merges": [("a", "b")], "letters": None},
+    "text.segments": of_tokenizer(longest=10),
+    "text.side_by_side": lambda: {"text": TEXT, "tokenizers": {"bert": model("bert").tokenizer}, "pair": None, "special": False},
+    "text.toy_stories": number(),
+    "text.with_sentinels": lambda: {"tokenizer": model("bert").tokenizer, "count": 5},
+    "text.word_counts": lambda: {"kind": "wordpiece", "texts": [TEXT, TWO]},
+    "text.word_labels": of_tokenizer(train=ex.text.classroom.toys(20)[:15], test=ex.text.classroom.toys(20)[15:]),
+    "training.ScalarMix": lambda: {"layers": 3, "norm": False},
+    "training.Siamese": lambda: {"model": model("bert"), "pairs": ex.training.graded(16, 0), "seed": 0, "steps": 1, "batch": 4},
+    "training.along": lambda: {
+        "model": model("gpt2"), "texts": ex.training.fresh("toy", 4), "plan": None, "seed": 0, "snapshots": None, "places": 3,
+    },
+    "training.answers": lambda: {"model": tuned(), "task": "", "split": "test", "examples": 12},
+    "training.before_after": lambda: {
+        "before": model("bert"), "after": tuned(), "text": "Anna was happy.", "probes": None, "examples": 24,
+    },
+    "training.budget": lambda: {
+        "model": model("gpt2"), "plan": {"steps": 100, "batch": 8}, "texts": ex.training.fresh("toy", 4), "steps": None,
+    },
+    "training.compare_ways": lambda: {"model": model("bert"), "ways": ["frozen"], "lm_weight": 0.0, **TUNING},
+    "training.finetuned_model": lambda: {"model": model("bert"), "checks": 0, "snapshots": 0, **TUNING},
+    "training.fresh": lambda: {"corpus": "toy", "count": 4},
+    "training.graded": number(split="train"),
+    "training.likeness": lambda: {"texts": [TEXT, TWO], "models": [("[CLS]", model("bert"))]},
+    "training.lr_schedules": lambda: {"chosen": "cosine", "steps": 100, "warm": 0.05, "now": 7, "places": 11},
+    "training.lr_share": lambda: {"name": "constant", "step": 50, "steps": 100, "warm": 0.05},
+    "training.probe_layers": lambda: {"model": model("bert"), "task": "new words: kind", "examples": 16, "asked": 16, "seed": 0},
+    "training.sentence_bert": dict,
+    "training.snapshots": lambda: {"what": "bert"},
+    "training.steps_of": lambda: {"folder": ex.models()["bert"].folder},
+    "training.task_inputs": lambda: {"model": model("gpt2"), "tasks": ["entailment"]},
+}  # fmt: skip
+# Public names that are no functions to call with arguments of one's own, and why.
+LEFT_OUT = {
+    "ExplorerError": "the error itself",
+    "Trace": "a record that `trace` makes",
+    **{room: "a room" for room in ("analysis", "corruption", "decoding", "microworld", "text", "training", "views")},
+    "analysis.costs": "a table of formulas",
+    "text.classroom": "texts that are made from nothing",
+}
+EDITS = {name for name in CALLS if inspect.isclass(getattr(ex, name.split(".")[0], None)) and "." not in name}
+
+
+@cache
+def usual(name: str) -> dict[str, Any]:
+    return CALLS[name]()
+
+
+def ask(name: str, given: Mapping[str, Any]) -> Any:
+    """Call a public function; of what it does step by step, the first steps."""
+    what: Any = ex
+    for part in name.split("."):
+        what = getattr(what, part)
+    made = (edited(name) if name in EDITS else what)(**given)
+    steps = isinstance(made, Iterator) or isinstance(made, Iterable) and hasattr(made, "stop")
+    return list(islice(iter(made), STEPS)) if steps else made
+
+
+SIGNS = [
+    "", " ", "\0", "a\0b", "\ud800", "the \udfff dog", "e\u0301\u0301\u0301", "\u202edog\u202c", "\u2066\u2067\u200b", "🏳️‍🌈 👩‍👩‍👧",
+    "\ufffe\uffff", "[MASK] [SEP] [CLS]", "<s></s><pad><|endoftext|>", "=cmd()", "<script>alert(1)</script>", "{text}{0}{", "{label}",
+    "%s%n", "../x/y", "./nothing", "hub:", "a\nb\r\nc\t", "\x1b[31m", "x'); import os", "ﷺ", "İ", "ß", "字", "١٢", "-1", "nan",
+    "...", "___",
+]  # fmt: skip
+VERY_LONG = ["x" * LONG, "字" * LONG, "a dog ran. " * (LONG // 11), "\u0301" * LONG, "\ud800" * LONG, "." * LONG]
+NUMBERS: list[Any] = [
+    -1, 0, 1, 2, 3, 1.5, 0.5, -0.5, float("nan"), float("inf"), float("-inf"), 2**31, 2**63 - 1, 2**63, 10**20, -(2**70), 1e308, True,
+    False, np.int64(3), np.float32(0.5), 10**9, np.array(3), 1 + 2j,
+]  # fmt: skip
+TYPES: list[Any] = [
+    None, [], {}, (), set(), b"x", object(), len, "3", ["a"], [1], [[1]], {"a": 1}, {1: "a"}, (1, "b"), np.zeros((2, 2)), [None],
+    np.array(["a"]), [""], ["\ud800"], ("a", "b"), [-1], [10**20], [1.5], Path("nothing"), float, {"a": {"a": {}}}, [[]], ["a", "a"],
+]  # fmt: skip
+
+
+def others() -> list[Any]:
+    """What is right elsewhere: other kinds of models, their tokenizers, records."""
+    held = [model(name) for name in ("bert", "gpt2", "t5", "word2vec", "elmo", "electra")]
+    return [
+        *held,
+        counted(),
+        tuned(),
+        model("bert").tokenizer,
+        model("gpt2").tokenizer,
+        traced(),
+        hidden(),
+        model("bert").module,
+    ]
+
+
+LETTERS = st.text(st.characters(exclude_categories=()), max_size=40)
+ANY = st.one_of(
+    st.sampled_from(SIGNS), LETTERS, st.sampled_from(NUMBERS), st.integers(), st.floats(), st.sampled_from(TYPES), st.deferred(
+        lambda: st.sampled_from(others())
+    ), st.sampled_from(VERY_LONG),
+)  # fmt: skip
+
+
+@st.composite
+def spoiled(draw: Callable[[Any], Any], name: str) -> dict[str, Any]:
+    """The arguments of a call, one or two of them replaced or exchanged."""
+    given, names = dict(usual(name)), sorted(usual(name))
+    if not names:
+        return given
+    for part in draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True)):
+        swaps = st.sampled_from(names).map(lambda other: usual(name)[other])
+        given[part] = draw(st.one_of(like(given[part]), like(given[part]), like(given[part]), ANY, swaps))
+    return given
+
+
+def like(value: Any) -> st.SearchStrategy[Any]:
+    """Hostile values of the same kind: a text for a text, a number for a number."""
+    if texts_of(value):
+        return texts_like(value)
+    if isinstance(value, bool):
+        return st.booleans()
+    if isinstance(value, int):
+        return st.one_of(st.sampled_from([n for n in NUMBERS if isinstance(n, int)]), st.integers(-3, 40))
+    if isinstance(value, float):
+        return st.one_of(st.sampled_from(NUMBERS), st.floats(-0.1, 1.1), st.floats())
+    return ANY
+
+
+def texts_of(value: Any) -> bool:
+    """Whether this is a text or a list of texts."""
+    return isinstance(value, str) or (
+        isinstance(value, Sequence) and bool(value) and all(isinstance(part, str) for part in value)
+    )
+
+
+def texts_like(value: Any) -> st.SearchStrategy[Any]:
+    """Hostile texts in the same form."""
+    one = st.one_of(st.sampled_from(SIGNS), LETTERS, st.sampled_from(VERY_LONG))
+    return one if isinstance(value, str) else st.lists(one, max_size=3).map(type(value))
+
+
+def check(made: Any) -> None:
+    """What holds of every result: a record is written and read back alike, and its probabilities are some."""
+    if isinstance(made, Record):
+        repr(made)
+        if isinstance(made, ex.Trace):
+            for layer in made.attention:
+                assert np.isfinite(layer.weights).all() and np.allclose(layer.weights.sum(-1), 1, atol=1e-4)
+            assert not made.attention or made.residual < 1e-3 or made.edits

@@ -1,0 +1,136 @@
+"""Whatever is given to a public function: a result that holds what it promises, or an error of one line; nothing else, and soon."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import hostile
+import pytest
+from conftest import ALL
+from hypothesis import HealthCheck, Phase, given, settings
+from test_public_names import NAMES
+
+import explorer as ex
+from explorer.errors import LONGEST, ChoiceError, FileError, check_seed, check_whole, one_line, unknown
+from explorer.errors.kinds import check_kind, checked
+
+EACH = 110 if ALL else 6  # cases of each function: more than 10,000 in all, or more than 500
+SECONDS, MEMORY = 120, 8 << 30  # what one case may take at the very most
+
+
+@contextmanager
+def within(seconds: int, memory: int) -> Iterator[None]:
+    """While inside, an alarm after some seconds, and no more than so much memory on top."""
+
+    def alarm(*_: object) -> None:
+        raise TimeoutError(f"no answer within {seconds} seconds")
+
+    held, before = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, alarm)
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0]) if Path("/proc/self/statm").is_file() else None
+    if pages is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + memory, held[1]))
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, held)
+
+
+def survives(name: str, args: dict[str, Any]) -> None:
+    """One case: a result in order, or an error of one line."""
+    signal.alarm(SECONDS)
+    try:
+        with hostile.counted_as("calls of public functions"):
+            hostile.check(hostile.ask(name, args))
+    except ex.ExplorerError as error:
+        said = str(error)
+        assert said.strip() and "\n" not in said and len(said) <= LONGEST + 10, said[:2000]
+    finally:
+        signal.alarm(0)
+
+
+def test_every_public_name_is_tried() -> None:
+    assert set(hostile.CALLS) | set(hostile.LEFT_OUT) == set(NAMES)
+    assert sum(bool(hostile.usual(name)) for name in hostile.CALLS) * EACH > (10_000 if ALL else 500)
+
+
+@pytest.mark.parametrize("name", hostile.CALLS)
+def test_the_usual_call_works(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    hostile.check(hostile.ask(name, hostile.usual(name)))
+
+
+@pytest.mark.parametrize("name", [name for name, make in hostile.CALLS.items() if make is not dict])
+def test_nothing_but_a_result_or_an_error_of_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / "a" / "b" / "c" / "d"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)  # whatever a relative path leads to is inside the folder of this test
+    run: Callable[[], None] = settings(
+        max_examples=EACH, derandomize=True, deadline=None, database=None, phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )(given(hostile.spoiled(name))(lambda args: survives(name, args)))  # fmt: skip
+    with within(SECONDS, MEMORY):
+        run()
+
+
+@pytest.mark.parametrize("given_seed", [-1, 2**63, 10**20])
+@pytest.mark.parametrize("name", [name for name in hostile.CALLS if "seed" in hostile.usual(name)])
+def test_a_seed_is_checked_everywhere(name: str, given_seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ex.ExplorerError, match="seed"):
+        hostile.ask(name, {**hostile.usual(name), "seed": given_seed})
+
+
+def test_messages_are_one_line_and_end_with_what_to_do() -> None:
+    said = str(ex.ExplorerError("There is\nno " + "x" * 50_000 + " model.\nTake another."))
+    assert said.startswith("There is no x") and said.endswith("Take another.") and "\n" not in said
+    assert len(said) <= LONGEST + 10 and one_line("a\r\n\tb") == "a b"
+    many = str(unknown("model", "y" * 100_000, [f"name{n}" for n in range(5000)]))
+    assert len(many) <= LONGEST + 10 and "5,000 in all" in many
+
+
+def test_arguments_are_checked_by_their_annotations() -> None:
+    calls: list[object] = []
+
+    @checked
+    def asked(count: int, names: list[str] | None = None, share: float = 0.5, place: str | Path = "x") -> int:
+        calls.append((count, names, share, place))
+        return count
+
+    assert asked(3, ["a"]) == 3 and asked(count=4, share=1) == 4
+    for wrong, message in (
+        ({"count": "3"}, "count='3' must be a whole number; this is str"),
+        ({"count": True}, "count=True must be a whole number; this is bool"),
+        ({"count": 2**63}, "must be a whole number"),
+        ({"count": 1, "names": "ab"}, "names='ab' must be a list, each a text or None"),
+        ({"count": 1, "names": [1]}, "each a text"),
+        ({"count": 1, "share": float("nan")}, "share=nan must be a number"),
+        ({"count": 1, "place": 3}, "place=3 must be a text or a path"),
+    ):
+        with pytest.raises(ChoiceError) as error:
+            asked(**wrong)  # type: ignore[arg-type]
+        assert message in str(error.value)
+    for place in ("a\0b", "\ud800", "x" * 256, "x/" * 3000):
+        with pytest.raises(FileError, match="is no path"):
+            asked(1, place=place)
+    assert len(calls) == 2, "nothing is begun with what is refused"
+    with pytest.raises(TypeError, match="missing"):
+        asked()  # type: ignore[call-arg]
+    with pytest.raises(ChoiceError, match="this is set"):
+        check_kind("x", {1}, str)
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, "3", None, True, 2**63, float("nan"), [], b"1"])
+def test_one_checker_for_whole_numbers(value: Any) -> None:
+    with pytest.raises(ChoiceError, match="whole number"):
+        check_seed(value)
+    with pytest.raises(ChoiceError, match="whole number of at least 0"):
+        check_whole("count", value, 0)
+    with pytest.raises(ChoiceError, match="at most 5"):
+        check_whole("count", 6, 0, 5)
