@@ -62,7 +62,9 @@ class PreparedCorpus:
         try:
             self._read(read_card(self.folder))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise FileError(f"The card of {folder} is damaged ({error!r}). Delete the folder and prepare the corpus again.") from error
+            raise FileError(
+                f"The card of {folder} is damaged ({error!r}). Delete the folder and prepare the corpus again."
+            ) from error
 
     def _read(self, card: dict[str, Any]) -> None:
         """Open what the card describes."""
