@@ -10,7 +10,6 @@ import numpy as np
 from explorer.records import Attention
 
 FINE = 96  # steps in the usual size (root mean square) of one head's numbers
-ROUNDED = ("q", "k", "v", "bias")
 
 
 class Moved(TypedDict):
@@ -42,8 +41,8 @@ def as_read(array: np.ndarray) -> np.ndarray:
 
 def moved(held: Attention) -> Moved:
     """How far rounding moves the weights and the context vectors: from what is sent, against the model's own."""
-    sent = {name: as_read(value) for name in ROUNDED if (value := getattr(held, name)) is not None}
-    rounded = replace(held, **sent)
+    q, k, v, bias = (None if array is None else as_read(array) for array in (held.q, held.k, held.v, held.bias))
+    rounded = replace(held, q=q, k=k, v=v, bias=bias)
     weights = np.stack([rounded.derived(head) for head in range(held.heads)])
     mixed = replace(rounded, weights=weights)
     context = max(float(np.abs(mixed.stage("context", h) - held.stage("context", h)).max()) for h in range(held.heads))
