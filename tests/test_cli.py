@@ -143,7 +143,5 @@ def test_miniglue_prints_a_table(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert set(told["scores"]) == {"bag of words", "BERT"} and len(told["scores"]["BERT"]["sentiment"]) == 2
-    kept = run("miniglue", "--recorded", folder=tmp_path)
-    assert kept.returncode == 0 and " ± " in kept.stdout and " s in all." in kept.stdout and "BERT, from scratch" in kept.stdout
     wrong = run("miniglue", "--systems", "BORT", folder=tmp_path)
     assert wrong.returncode == 2 and "no system 'BORT'" in wrong.stderr

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from explorer import cli
 from explorer.errors import ChoiceError
 from explorer.models import folders, results
 from explorer.records import TaskTable
-from explorer.studies import miniglue
+from explorer.studies import label_curves, miniglue
 from explorer.training.finetune.metrics import interval
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results.md"
@@ -63,3 +64,10 @@ def test_the_record_has_five_seeds_and_says_where_pre_training_helps() -> None:
         assert len(clear) >= least and f"- {name} above from scratch: {', '.join(clear)}." in miniglue.card(kept)
     heads = miniglue.printed(kept).splitlines()[0].split("  ")
     assert [head.strip() for head in heads if head.strip()] == [*kept.tasks, "mean", "seconds"], "names of tasks do not touch"
+
+
+def test_the_command_prints_what_was_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.miniglue(recorded=True)
+    assert capsys.readouterr().out.rstrip() == miniglue.printed(miniglue.recorded_table())
+    cli.labels(recorded=True)
+    assert capsys.readouterr().out.rstrip() == label_curves.printed(label_curves.recorded_curves())
