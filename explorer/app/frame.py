@@ -22,6 +22,8 @@ STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 2rem; }
 .stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.3rem 0 0.2rem; }
 .stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0 0.5rem; }
+[data-testid=stCaptionContainer] p, kbd { color: var(--faint) !important; }
+[data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p, kbd, :has(> kbd) { opacity: 1 !important; }
 .st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
 .st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
 div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
@@ -31,12 +33,13 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
 </style>"""
 
 
+FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
 PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
 
 
 def style() -> str:
     """How every page looks."""
-    return f"<style>:root {{ --paper: {PAPER[hold.mode()]}; }}</style>{STYLE}"
+    return f"<style>:root {{ --paper: {PAPER[hold.mode()]}; --faint: {FAINT[hold.mode()]}; }}</style>{STYLE}"
 
 
 @dataclass(frozen=True)

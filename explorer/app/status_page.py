@@ -28,16 +28,16 @@ st.markdown("How this server is. No text of a visitor is shown here, or written 
 live()
 left, middle, right = st.columns(3, gap="large")
 with left:
-    st.subheader("What visitors may do", anchor=False)
+    st.header("What visitors may do", anchor=False)
     if held := status.limits():
         st.table([{"setting": name, "value": str(value)} for name, value in held.items()])
     else:
         st.markdown("This is your own machine: everything. `explorer app --classroom` serves a room.")
 with middle:
-    st.subheader("Versions", anchor=False)
+    st.header("Versions", anchor=False)
     st.table([{"what": name, "version": value} for name, value in status.versions().items()])
 with right:
-    st.subheader("Without a network", anchor=False)
+    st.header("Without a network", anchor=False)
     if st.toggle("Check now: opens every shipped model", key="check"):
         found = kept(("status.offline",), status.offline, "Opening every model …")
         st.table([{"what": name, "works": value} for name, value in found.items()])
