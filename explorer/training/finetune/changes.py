@@ -65,7 +65,7 @@ def _narrowed(after: Trace, before: Trace) -> Trace:
     return replace(after, outputs={**after.outputs, "lm": after.outputs["lm"][:, : before.outputs["lm"].shape[1]]})
 
 
-def _chances(model: TrainableModel, text: GivenText, labels: tuple[str, ...]) -> np.ndarray:
+def _chances(model: TrainableModel | HubModel, text: GivenText, labels: tuple[str, ...]) -> np.ndarray:
     """The probability of each label; no number for a model without an output layer for them."""
     if not labels or not isinstance(model, FinetunedModel) or model.output.labels != labels:
         return np.full(len(labels), np.nan)

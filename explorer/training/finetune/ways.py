@@ -80,7 +80,7 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     found = []
     for number, (label, options) in enumerate(named.items()):
         told = _progress_of(progress, label, number, len(named))
-        found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), told))  # type: ignore[arg-type]
+        found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), told))
     note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
         f"; λ = {lm_weight:g}" if lm_weight else ""
     )
