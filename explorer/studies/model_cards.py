@@ -33,7 +33,7 @@ USUAL = (
 )
 NAMED, READ = {"static": "table of word vectors"}, {"co-occurrence": "pairs of words, with their counts"}
 FLAGS = ("corpus", "steps", "batch", "rate")
-AGAIN = {True: "python -m explorer.studies.recipes", False: "python -m explorer.studies.making --only"}
+AGAIN = {False: "python -m explorer.studies.recipes", True: "python -m explorer.studies.making --only"}
 Figures = Mapping[int, Mapping[str, Mapping[str, float]]]  # by seed, by split, by name
 
 
@@ -46,7 +46,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     size = f"{' × '.join([str(shape['dim']), *parts])}, {shape['vocab']:,} tokens"
     kind = f"{'An' if shape['family'][0] in 'aeiou' else 'A'} {NAMED.get(shape['family'], shape['family'])}"
     seeds, small = list(found), choice.get("size", "tiny") == "tiny"
-    clock = taken[choice["seed"]]
+    clock, again = taken[choice["seed"]], AGAIN[choice.get("longer", not small)]
     rows = [f"| {TRAINED} | {' | '.join(format(taken[seed]['seconds'], '.0f') for seed in seeds)} |"]
     for split in found[seeds[0]]:
         for figure in found[seeds[0]][split]:
@@ -55,7 +55,7 @@ def written(name: str, run: Mapping[str, Any], choice: Mapping[str, Any], found:
     paragraphs = [
         f"{kind} by the preset `{system}`, size `{choice.get('size', 'tiny')}` ({size}), {_begun(plan)} on `{corpus}` "
         f"({plan['corpus']['stories']:,} {READ.get(plan['objective'], 'texts')}{_hash(corpus)}). {choice['note']}",
-        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `{AGAIN[small]} {name}`. "
+        f"Make it again: `{command(system, choice, plan)}`; all seeds, measured and chosen: `{again} {name}`. "
         "Another processor may round differently, so figures may differ in the last digits.",
         f"The plan: {how}. Stored in 16 bits. Time taken on {clock['processor']}, {clock['threads']} thread, while other work "
         f"shared its two cores, torch {clock['torch']}; it includes the checks on held-out text, not the learning of the tokenizer.",

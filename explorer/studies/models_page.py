@@ -42,6 +42,12 @@ ABILITIES = (
         "knows whom a reason means: *too tired, too wide*, both of a pair", "too tired, too wide: both of a pair", 0.25
     ),
     PageAbility("knows whom a reason means: *too big, too small*, both of a pair", "too big, too small: both of a pair", 0.25),
+    PageAbility(
+        "knows whom a reason means, with words that it never met together (minimal pairs, both right)",
+        "minimal pairs, reason: both of a pair",
+        0.25,
+    ),
+    PageAbility("the same inside a story", "minimal pairs, reason, in stories: both of a pair", 0.25),
     PageAbility("knows which of two people a reason means", "who, by the reason", 0.5),
     PageAbility("knows whether a second half belongs to the first", "nsp accuracy", "nsp, shared-name rule"),
     PageAbility("finds words that were replaced (F1)", "replaced f1", "f1, always saying replaced"),
