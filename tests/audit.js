@@ -56,6 +56,7 @@ smallest => {
     if (!back) continue;
     const ink = rgba(svg ? style.fill : style.color);
     const alpha = closest(e, one => getComputedStyle(one).opacity !== "1");
+    if (ink[3] === 0 || (alpha && parseFloat(getComputedStyle(alpha).opacity) === 0)) continue;  // it is not drawn
     ink[3] *= alpha ? parseFloat(getComputedStyle(alpha).opacity) : 1;
     const pair = [light(over(ink, back)), light(back)].sort((a, b) => b - a), ratio = (pair[0] + 0.05) / (pair[1] + 0.05);
     const large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);

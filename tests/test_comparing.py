@@ -53,7 +53,7 @@ def test_an_encoder_decoder_is_compared_on_its_target(gpt2: TransformerModel) ->
 def test_what_does_not_belong_together_is_refused(bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="different tokens"):
         ex.compare(ex.trace(bert, "The dog."), ex.trace(bert, "The cat."))
-    with pytest.raises(ex.ExplorerError, match="must be a trace"):
+    with pytest.raises(ex.ExplorerError, match="takes two traces"):
         ex.compare(bert, bert)
     with pytest.raises(ex.ExplorerError, match="no attention for encoder layer 0"):
         ex.compare(ex.trace(bert, "The dog."), ex.trace(bert, "The dog.", layers=[1]))

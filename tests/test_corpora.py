@@ -169,6 +169,27 @@ def killed_until_done(source: Path, pieces: Path, folder: Path, rng: random.Rand
     raise AssertionError("no progress in two hundred runs")
 
 
+@pytest.mark.parametrize("last", ["held.json", "corpus.json"])
+def test_ended_between_the_last_text_and_the_card_nothing_is_written_twice(
+    last: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The moment at which every token is written and the folder is not yet said to be whole."""
+    path, plain = written(tmp_path / "x.txt", STORIES), prepared.replace
+
+    def ended(path: Path, content: dict[str, Any]) -> None:
+        if path.name == last:
+            raise KeyboardInterrupt
+        plain(path, content)
+
+    monkeypatch.setattr(prepared, "replace", ended)
+    with pytest.raises(KeyboardInterrupt):
+        list(prepare(path, KINDS["wordpiece"], tmp_path / "parts"))
+    monkeypatch.setattr(prepared, "replace", plain)
+    for name in ("parts", "whole"):
+        list(prepare(path, KINDS["wordpiece"], tmp_path / name))
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(tmp_path: Path) -> None:
     source = written(tmp_path / "x.txt", [" ".join(story) for story in stories(12_000, 2)])
     pieces = KINDS["wordpiece"].save(tmp_path / "tokenizer.json")

@@ -124,7 +124,7 @@ def test_frozen_states_stay_and_full_ones_move() -> None:
     np.testing.assert_allclose(figure.data[0].z, weights[1] - weights[0], atol=1e-6)
     with pytest.raises(ChoiceError, match="different shapes"):
         ex.training.before_after(ex.load("gpt2", device="cpu"), run, text)
-    with pytest.raises(ChoiceError, match="must be a fine-tuned model"):
+    with pytest.raises(ChoiceError, match="must be a fine-tuned one"):
         ex.training.before_after(before, before, text)  # type: ignore[arg-type]
 
 
@@ -150,7 +150,7 @@ def test_answers_are_counted_as_scikit_learn_counts_them(task: str, metric: str)
         assert not inside.any() or made.share(f"label {label}") == (pytest.approx(made.right[inside].mean()), int(inside.sum()))
     figure = VIEWS["confusion"](made)
     np.testing.assert_array_equal(figure.data[0].text, made.confusion)
-    with pytest.raises(ChoiceError, match="must be a fine-tuned model"):
+    with pytest.raises(ChoiceError, match="takes a fine-tuned model"):
         ex.training.answers(ex.load("bert", device="cpu"))  # type: ignore[arg-type]
 
 

@@ -75,7 +75,7 @@ for system in ("bert", "gpt2", "transformer"):
     run = begun(system, folder=Path(sys.argv[1]) / system)
     found[system] = curve(run)
     assert run.processes.count == {count}
-print("RESULT", run.processes.number, json.dumps(found), flush=True)
+(Path(sys.argv[1]).parent / f"told-{{run.processes.number}}.json").write_text(json.dumps(found))
 """
 
 
@@ -90,9 +90,7 @@ def test_two_processes_train_one_run(tmp_path: Path) -> None:
     script.write_text(SCRIPT.format(here=str(ROOT / "tests"), count=2))
     done = torchrun(2, str(script), str(tmp_path / "runs"), folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = {
-        line.split()[1]: json.loads(line.split(" ", 2)[2]) for line in done.stdout.splitlines() if line.startswith("RESULT")
-    }
+    told = {path.stem[-1]: json.loads(path.read_text("utf-8")) for path in tmp_path.glob("told-*.json")}
     assert set(told) == {"0", "1"} and told["0"] == told["1"], "every process sees the loss of the whole batch"
     for system, steps in told["0"].items():
         alone = begun(system)

@@ -49,7 +49,7 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     *,
     target: Text | None = None,
     layers: Iterable[int] | None = None,
-    edits: Edit | Iterable[Edit] = (),
+    edits: Edit | Iterable[Edit] | None = (),
     blocks: bool = False,
     scores: bool | None = None,
 ) -> Trace:
@@ -67,13 +67,13 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     """
     _check_traceable(model, blocks)
     reads, tokens = model.reads(target), model.tokens(text)
-    edits = _as_edits(edits)
+    changes = _as_edits(edits)
     kept = _checked_layers(model, layers)
     _check_size(model, tokens, reads, kept)
-    for edit in edits:
+    for edit in changes:
         check_edit(edit, model, _sizes(len(tokens), None if reads is None else len(reads)))
-    heard = _Listener(kept, edits, blocks)
-    with tap.listening(heard), tap.editing(edits):
+    heard = _Listener(kept, changes, blocks)
+    with tap.listening(heard), tap.editing(changes):
         outputs = {name: _array(scores) for name, scores in model.run(tokens, reads).items()}
     top = best(outputs["lm"], model) if "lm" in outputs else None
     if top is not None and not (outputs["lm"].nbytes <= SCORES if scores is None else scores):
@@ -81,7 +81,7 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     hidden = {stream: np.stack(states) for stream, states in heard.hidden.items()}  # [layer, position, dim]
     return Trace(
         model=model.name, family=model.family, source=tokens, target=reads, attention=tuple(heard.attention), hidden=hidden,
-        embeddings=heard.embeddings, blocks=tuple(heard.blocks), top=top, outputs=outputs, edits=edits, notes=model.notes,
+        embeddings=heard.embeddings, blocks=tuple(heard.blocks), top=top, outputs=outputs, edits=changes, notes=model.notes,
     )  # fmt: skip
 
 

@@ -176,7 +176,7 @@ def _export_finetuned(model: FinetunedModel, folder: str | Path) -> Path:
 
 def _export_hub(model: FinetunedModel, body: HubBody, folder: Path) -> Path:
     """Write a fine-tuned Hugging Face model as its own class with this output layer, and its tokenizer beside it."""
-    classifier_of(body, model.output, model.layer).save_pretrained(folder)  # type: ignore[operator]
+    classifier_of(body, model.output, model.layer).save_pretrained(folder)
     _write_tokenizer(model.tokenizer, folder, model.longest)
     return folder
 

@@ -170,7 +170,7 @@ class TokenWriter:
                         self._save()
                         saved = time.monotonic()
                     yield Prepared(before + self.point.place, total, self.point.tokens, self.point.documents)
-                self.point.place = 0
+                self.point.part, self.point.place = number + 1, 0  # so that a kill before the card is written repeats nothing
             self._finish(source)
         finally:
             for file in self.files:

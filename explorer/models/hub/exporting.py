@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -14,12 +14,15 @@ from explorer.models.hub.adopting import ask, probe
 from explorer.models.hub.body import OUTPUT_LAYER, HubBody
 from explorer.nn.output_layers import OutputConfig, OutputLayer
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 LISTS = {"class": "SEQUENCE_CLASSIFICATION", "number": "SEQUENCE_CLASSIFICATION", "tags": "TOKEN_CLASSIFICATION",
          "span": "QUESTION_ANSWERING"}  # fmt: skip
 EQUAL = 1e-4  # logits that differ by more are those of another layer
 
 
-def classifier_of(body: HubBody, output: OutputConfig, layer: OutputLayer) -> nn.Module:
+def classifier_of(body: HubBody, output: OutputConfig, layer: OutputLayer) -> PreTrainedModel:
     """The class for this kind of output with the weights of the body and of the layer; refused where it says something else."""
     from transformers.models.auto import modeling_auto as auto
 
