@@ -26,8 +26,11 @@ smallest => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
   const over = (top, below) => top.slice(0, 3).map((v, n) => v * top[3] + below[n] * (1 - top[3]));
   const behind = e => {
-    const layers = [];
+    const layers = [], box = e.getBoundingClientRect();
+    const below = one => { const own = one.getBoundingClientRect();
+      return own.left < box.right && own.right > box.left && own.top < box.bottom && own.bottom > box.top; };
     for (let one = e; one; one = up(one)) {
+      if (one.parentElement && !below(one)) continue;  // it is drawn beside it, as the number above a slider's thumb is
       const style = getComputedStyle(one);
       if (style.backgroundImage !== "none" || one.tagName === "CANVAS") return null;
       const colour = rgba(style.backgroundColor);
@@ -56,7 +59,6 @@ smallest => {
     if (!back) continue;
     const ink = rgba(svg ? style.fill : style.color);
     const alpha = closest(e, one => getComputedStyle(one).opacity !== "1");
-    if (ink[3] === 0 || (alpha && parseFloat(getComputedStyle(alpha).opacity) === 0)) continue;  // it is not drawn
     ink[3] *= alpha ? parseFloat(getComputedStyle(alpha).opacity) : 1;
     const pair = [light(over(ink, back)), light(back)].sort((a, b) => b - a), ratio = (pair[0] + 0.05) / (pair[1] + 0.05);
     const large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);
