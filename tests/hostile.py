@@ -308,11 +308,17 @@ def usual(name: str) -> dict[str, Any]:
     return CALLS[name]()
 
 
-def ask(name: str, given: Mapping[str, Any]) -> Any:
-    """Call a public function; of what it does step by step, the first steps."""
+def public(name: str) -> Any:
+    """A public function by its name, with the rooms before it."""
     what: Any = ex
     for part in name.split("."):
         what = getattr(what, part)
+    return what
+
+
+def ask(name: str, given: Mapping[str, Any]) -> Any:
+    """Call a public function; of what it does step by step, the first steps."""
+    what = public(name)
     made = (edited(name) if name in EDITS else what)(**given)
     steps = isinstance(made, Iterator) or isinstance(made, Iterable) and hasattr(made, "stop")
     return list(islice(iter(made), STEPS)) if steps else made
