@@ -103,8 +103,9 @@ def _apart(record: LabelCurves, mine: list[int], place: int) -> list[str]:
 
 
 def glue(record: TaskTable, *, task: str) -> go.Figure:
-    """Every system on one task, or their mean over all tasks: the mean over the seeds with its 95 % interval. Systems are in the order
-    of the lectures' table, each above the same architecture from scratch. The grey line always gives the most frequent answer.
+    """Every system on one task: the mean over the seeds with its 95 % interval; or its mean over all tasks, which has no interval.
+    Systems are in the order of the lectures' table, each above the same architecture from scratch. The grey line always gives the
+    most frequent answer.
 
     You may conclude that one system is better on this task where intervals do not overlap. You may not conclude that the order is
     that of the lectures: their models were a thousand times larger, and had a thousand times as many labels.
