@@ -34,7 +34,7 @@ def test_a_step_of_the_tour_frames_its_control_and_is_ticked_off_when_it_was_use
     strip.get_by_role("link", name="Next").click()
     expect(page).to_have_url(re.compile("/heads.*step=11"))
     expect(page.locator("[data-toured='11']")).to_be_in_viewport()
-    strip.get_by_role("button", name="Leave the tour").click()
+    strip.get_by_role("button", name="Leave the tour").last.click()  # the old strip may still be there
     expect(strip).to_have_count(0)
     expect(page.locator("[data-toured]")).to_have_count(0)
     assert watch.faults == [] and app[1].read_text() == ""
