@@ -177,3 +177,9 @@ def test_the_figures_draw_the_means_and_intervals_of_the_records() -> None:
     table = TaskTable(("x", "y"), ("a", "b"), ("F1", "F1"), scores, scores, ones, np.ones(2), "")
     np.testing.assert_allclose(VIEWS["miniglue"](table, task="all tasks").data[0].x, table.average)
     np.testing.assert_allclose(VIEWS["miniglue"](table, task="b").data[0].x, table.scores[:, 1].mean(-1))
+
+
+def test_a_probe_leaves_out_what_a_model_cannot_read_whole() -> None:
+    """Some of the stories of sentiment are longer than the 128 tokens that bert reads; fine-tuning leaves them out as well."""
+    made = ex.training.probe_layers(ex.load("bert", device="cpu"), "sentiment", examples=100, asked=300)
+    assert made.counts[0] <= 100 and 250 < made.counts[1] < 300 and made.scores.max() > made.blind

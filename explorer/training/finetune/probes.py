@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
 from explorer.analysis.trace import trace
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.records import LayerProbes
@@ -38,8 +40,8 @@ def probe_layers(
         raise ChoiceError(
             f"A probe tells classes apart; the task {chosen.name!r} is one {chosen.kind}. Choose sentiment or entities."
         )
-    told = _some(chosen, examples, "train", SEED + 1000 * (seed + 1))
-    new = _some(chosen, asked, "test", SEED)
+    told = _readable(model, _some(chosen, examples, "train", SEED + 1000 * (seed + 1)))
+    new = _readable(model, _some(chosen, asked, "test", SEED))
     x, y = (layer_states(model, questions) for questions in (told, new))
     names = sorted(set(told.labels))
     scores = [chosen.score(fitted(x[:, layer], told.labels, names, y[:, layer]), new.labels) for layer in range(x.shape[1])]
@@ -56,6 +58,21 @@ def _some(task: Task, count: int, split: str, seed: int) -> Questions:
     found = task.make(count, split, seed)
     kept = found.examples[:count]
     return Questions(found.texts, kept)
+
+
+def _readable(model: Model, questions: Questions) -> Questions:
+    """Without the examples in texts that are longer than the model reads."""
+    short = set()
+    for number in {place.text for example in questions.examples for place in example.places}:
+        with suppress(TextError):
+            model.tokens(questions.texts[number])
+            short.add(number)
+    kept = [example for example in questions.examples if all(place.text in short for place in example.places)]
+    if not kept:
+        raise TextError(
+            f"{model.name} can read none of the {len(questions.examples)} examples whole. Take a task with shorter texts."
+        )
+    return replace(questions, examples=tuple(kept))
 
 
 def layer_states(model: Model, questions: Questions) -> np.ndarray:
