@@ -92,7 +92,7 @@ def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser,
     page.wait_for_selector(DRAWN, state="attached")
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="gpt2", exact=True).click()
-    combined = page.locator(".gtitle", has_text="all layers: ")
+    combined = page.locator(".gtitle", has_text="all layers: ").first  # while it is drawn again there may be two
     expect(combined).to_contain_text("decoder, all layers: mean")
     page.get_by_label("Your sentence").fill("The walrus was tired.")
     page.get_by_label("Your sentence").press("Enter")
@@ -206,12 +206,17 @@ def walk_to(page: Page, section: str, lesson: str) -> None:
     item = page.get_by_role("menuitem", name=lesson)
     expect(item).to_be_visible()
     expect(page.locator("[role=menuitem]:focus")).to_have_count(1)  # a menu takes the keyboard, and is walked with arrow keys
-    for _ in page.get_by_role("menuitem").all():
-        if item.evaluate("e => e === document.activeElement"):
-            break
-        page.keyboard.press("ArrowDown")
-    expect(item).to_be_focused()
+    arrow_to(page, item, page.get_by_role("menuitem"), "ArrowDown")
     page.keyboard.press("Enter")
+
+
+def arrow_to(page: Page, wanted: Locator, every: Locator, key: str) -> None:
+    """Press an arrow key until one of several is focused."""
+    for _ in every.all():
+        if wanted.evaluate("e => e === document.activeElement"):
+            break
+        page.keyboard.press(key)
+    expect(wanted).to_be_focused()
 
 
 def turn_to(page: Page, part: str) -> None:
@@ -219,11 +224,7 @@ def turn_to(page: Page, part: str) -> None:
     bar = page.locator(".st-key-bar [data-testid=stButtonGroup]").last
     tab_to(page, bar.get_by_role("radio", checked=True).inner_text())
     wanted = bar.get_by_role("radio", name=part, exact=True)
-    for _ in bar.get_by_role("radio").all():
-        if wanted.evaluate("e => e === document.activeElement"):
-            break
-        page.keyboard.press("ArrowRight")
-    expect(wanted).to_be_focused()
+    arrow_to(page, wanted, bar.get_by_role("radio"), "ArrowRight")
     page.keyboard.press("Enter")
     expect(wanted).to_be_checked()
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ALL
+from opening import opened
 from streamlit.testing.v1 import AppTest
 
 from explorer.app import core, deeds, tour_steps
@@ -31,16 +33,7 @@ ASKED = (
 FOLDED = ("expander", "popover")
 WORDS = range(5_500, 8_000)  # of the core hour, "about 7,000", with the tour and without the answers of the visitor
 SOME = list(LESSONS) if ALL else ["attention", "prompting"]
-
-
-def opened(lesson: str, **asked: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
-    at.query_params["part"] = "exercises"
-    at.run()
-    at.query_params.clear()
-    for name, value in asked.items():
-        at.query_params[name] = value
-    return at.switch_page(str(LESSONS[lesson].page)).run()
+patient = partial(opened, patience=300)
 
 
 def visible(node: Any) -> Iterator[Any]:
@@ -72,7 +65,7 @@ def pages() -> dict[str, AppTest]:
 
     with MonkeyPatch.context() as patched:
         patched.setattr("explorer.app.frame.EVERY_PART", True)
-        return {name: opened(name, core="1") for name in SOME}
+        return {name: patient(name, core="1") for name in SOME}
 
 
 def test_the_core_hour_keeps_what_the_tour_visits_and_two_exercises(pages: dict[str, AppTest]) -> None:
@@ -96,7 +89,7 @@ def test_it_holds_about_seven_thousand_words(pages: dict[str, AppTest]) -> None:
 
 
 def test_everything_comes_back_with_the_same_button() -> None:
-    at = opened("prompting", core="1")
+    at = patient("prompting", core="1")
     few = len(at.header)
     at = at.button(key="core.button").click().run()
     assert len(at.header) > few and "core" not in at.query_params and not at.exception
@@ -118,7 +111,7 @@ def test_every_step_can_be_ticked_off_and_says_what_one_knows(number: int) -> No
 
 
 def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
-    at = opened("attention", step="10", part="both-masks")
+    at = patient("attention", step="10", part="both-masks")
     know = tour_steps.STEPS[9].know
     there = lambda: any(know in block.value for block in at.markdown)  # noqa: E731
     assert at.session_state[deeds.FIRST] and not there()
@@ -137,7 +130,7 @@ def test_a_step_is_ticked_off_by_what_was_done_and_by_nothing_else() -> None:
 def test_a_question_counts_once_it_has_an_answer() -> None:
     number = next(n for n, step in enumerate(tour_steps.STEPS, 1) if step.done == ("guess.mask",))
     step = tour_steps.STEPS[number - 1]
-    at = opened("families", step=str(number), part=step.part)
+    at = patient("families", step=str(number), part=step.part)
     assert not any(step.know in block.value for block in at.markdown)
     at = at.radio(key="guess.mask").set_value(at.radio(key="guess.mask").options[0]).run()
     assert any(step.know in block.value for block in at.markdown) and not at.exception

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ALL
+from opening import opened
 from streamlit.testing.v1 import AppTest
 
 from explorer.app import glossary, qr
@@ -19,16 +20,6 @@ from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent
 SOME = list(LESSONS) if ALL else ["attention", "decoding", "whatif"]
-
-
-def opened(lesson: str, **asked: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    at.query_params["part"] = "exercises"
-    at.run()
-    at.query_params.clear()
-    for name, value in asked.items():
-        at.query_params[name] = value
-    return at.switch_page(str(LESSONS[lesson].page)).run()
 
 
 @pytest.fixture

@@ -7,26 +7,16 @@ from pathlib import Path
 
 import pytest
 from conftest import SENTENCE
+from opening import opened
 from streamlit.testing.v1 import AppTest
 from test_board import header
 
 import explorer as ex
 from explorer.app import hold
-from explorer.app.lessons import LESSONS
 from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent
 IT = SENTENCE.index(" it ") + 1
-
-
-def opened(lesson: str, **asked: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    at.query_params["part"] = "exercises"
-    at.run()
-    at.query_params.clear()
-    for name, value in asked.items():
-        at.query_params[name] = value
-    return at.switch_page(str(LESSONS[lesson].page)).run()
 
 
 def frames(at: AppTest) -> list[dict[str, object]]:
