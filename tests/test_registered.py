@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import torch
-from conftest import SENTENCE
+from conftest import ALL, SENTENCE
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
@@ -301,8 +301,9 @@ def test_models_with_odd_settings_break_no_page_that_lists_them(tmp_path: Path, 
     monkeypatch.setenv("EXPLORER_HOME", str(tmp_path))
     names = sorted(path.name for path in (tmp_path / "models").iterdir())
     assert len(names) == 7
-    for name in names:
-        for page in ("attention", "families", "heads", "whatif", "yours"):
+    pages = ("attention", "families", "heads", "whatif", "yours")
+    for number, name in enumerate(names):
+        for page in pages if ALL else (pages[number % 5], pages[(number + 2) % 5]):
             at = opened(page, model=name)
             assert at.selectbox("model").value == name or name == "odd-electra", page
             assert bool(at.warning) or name in ("odd-encoder", "odd-both", "odd-electra", "odd-decoder"), page
