@@ -46,7 +46,7 @@ def in_a_notebook(browser: Browser, folder: Path, watch: Watch, app: str) -> Ite
                  f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
     with server(arguments, f"http://127.0.0.1:{port}/lab", folder / "logs"):
         page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/b.ipynb", height=1600)
-        run_all_cells(page)
+        run_all_cells(page, ".board[data-state=ready]")
         yield page
 
 

@@ -46,7 +46,7 @@ function rowOf(site, h, station, i, who, cols) {
 /** The entry for one cell at one station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {Cell} cell
  * @param {string[]} rows @param {string[]} cols @returns {Entry} */
 export function entryOf(site, h, station, cell, rows, cols) {
-  const head = headOf(site, h), { m, d, dv } = head, { box, i, j } = cell, who = readable(rows[i] ?? ""), whom = readable(cols[j] ?? "");
+  const head = headOf(site, h), { m, d, dv } = head, { box, i, j } = cell, of = site.stream === "cross" ? "of the encoder's last states" : "of x", who = readable(rows[i] ?? ""), whom = readable(cols[j] ?? "");
   if (box === "S" && HOME[station]) {
     const found = entryOf(site, h, station, { box: HOME[station], i, j: 0 }, rows, cols);
     if (found.lines.length) return { ...found, lines: [...found.lines, "Point at a cell for another dimension."] };
@@ -55,8 +55,8 @@ export function entryOf(site, h, station, cell, rows, cols) {
   if (whole) return whole;
   if (box === "S") return { title: `${who} → ${whom}`, lines: scoreLines(site, h, station, i, j) };
   if (box === "q") return feature(who, "q", j, head.q[i * d + j], `row of x (${site.blocks?.[0]?.given.s[1] ?? "all"} numbers) · column ${j} of W_Q`);
-  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row of x · column ${i} of W_K`);
-  if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row of x · column ${j} of W_V`);
+  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row ${of} · column ${i} of W_K`);
+  if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row ${of} · column ${j} of W_V`);
   if (box === "z" && station !== "concat" && j < dv)
     return feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
   return outside(site, box, station, cell, who) ?? { title: who, lines: [] };
