@@ -191,6 +191,7 @@ def test_every_station_says_what_it_does_and_what_may_not_be_concluded() -> None
 def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     text = module()
     assert not re.search(r"^import |^export (?!default|\{)", text, re.MULTILINE) and "https://" not in text
+    assert not re.search(r"\b(return|await|typeof|case)\w+(=>|\()", text), "two words that ran into one"
     files = "\n".join((FOLDER / f"{name}.js").read_text("utf-8") for name in FILES)
     names = re.findall(r"^(?:export )?(?:function|class|const) (\w+)", files, re.MULTILINE)
     assert len(names) == len(set(names)) > 50

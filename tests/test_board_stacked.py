@@ -84,7 +84,8 @@ def test_keys_and_values_come_down_from_the_encoder(browser: Browser, tmp_path: 
     page.mouse.move(*middle(page, "k", 3, 1))
     expect(page.locator(".operands")).to_contain_text("row of the encoder's last states · column 3 of W_K")
     dot = f"""t => {{ const b = {BOARD}, v = b.layout.boxes.find(x => x.id === 'v'), edge = b.other.edge; b.t = t; b.draw();
-      return [...b.parts.canvas.getContext('2d').getImageData((v.x + v.w - 4) * b.dots, (edge + v.y) / 2 * b.dots, 1, 1).data].slice(0, 3); }}"""
+      return [...b.parts.canvas.getContext('2d')
+        .getImageData((v.x + v.w - 4) * b.dots, (edge + v.y) / 2 * b.dots, 1, 1).data].slice(0, 3); }}"""
     before, after = (np.array(page.evaluate(dot, t)) for t in (0, 1))
     assert (before == 255).all() and (after < 250).any(), "the ribbon hangs in the space between the boards"
     assert watch.faults == []

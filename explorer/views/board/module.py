@@ -40,7 +40,11 @@ BETWEEN = re.compile(r"(?<=[\w)\]]) ([-+/]) (?=[\w(\[])")  # a sign between two 
 GOES_ON = re.compile(r"([;,{(\[])\n")  # where a line break says nothing
 TEXTS = re.compile(r'("(?:[^"\\]|\\.)*"|`[^`]*`)')
 NUMBERS = "$M"  # what no file may call anything of its own
-SHORTER = {r"\bconst (?=[\w{[$])": "let ", r"\bMath\.": f"{NUMBERS}.", r"\((\w+)\)=>": r"\1=>"}  # the same, in fewer letters
+SHORTER = {
+    r"\bconst (?=[\w{[$])": "let ",
+    r"\bMath\.": f"{NUMBERS}.",
+    r"(?<!\w)\((\w+)\)=>": r"\1=>",
+}  # the same, in fewer letters
 KEPT = ("mount",)
 LAST = re.compile(r" // [^\"`]*$")
 

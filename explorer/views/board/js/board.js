@@ -96,13 +96,13 @@ export class Board {
     this.visit(view ?? {});
   }
 
-  /** Another moment of a series: everything else stays where it is. @param {number} moment */
-  during(moment) {
+  /** Another moment of a series: everything else stays where it is, unless a view is given. @param {number} moment @param {View} [view] */
+  during(moment, view = this.view()) {
     if (!this.series) return;
     fade(this);
     this.changes = [];
     this.moment = Math.max(0, Math.min(this.series.length - 1, moment));
-    const view = this.view(), held = this.held;
+    const { held } = this;
     this.data = openBuffer(this.series[this.moment].bytes);
     this.pictures = new Pictures();
     this.visit(view);
