@@ -200,6 +200,14 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     assert all(colour in text for colour in theme.DIVERGING["dark"])
 
 
+def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
+    rows = [line for line in (ROOT / "docs/board.md").read_text("utf-8").splitlines() if line.startswith("| ")][1:]
+    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_board*.py"))
+    named = [re.findall(r"`(\w+)`", row.rsplit("|", 2)[1]) for row in rows]
+    assert len(rows) > 12 and all(named)
+    assert all(f"def {name}(" in tests for names in named for name in names)
+
+
 @pytest.mark.parametrize("page", ["attention", "heads"])
 def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()

@@ -129,7 +129,7 @@ STATIONS = {
             "What may not be seen becomes −∞",
             "s_ij = −∞ where forbidden",
             "scores[~allowed] = -np.inf",
-            "A decoder may not look ahead: those cells are taken out. An encoder forbids nothing: choose a decoder to see it.",
+            "A decoder may not look ahead: those cells are taken out before the weights are made. An encoder forbids nothing.",
             "You may conclude who can see whom. You may not conclude that they do.",
             600,
         ),

@@ -7,7 +7,7 @@ import { bandsOf, FONT, Painter } from "./draw.js";
 import { fade, faded } from "./fading.js";
 import { beamsAt } from "./growing.js";
 import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
-import { headEntry, peekAt } from "./heads.js";
+import { headEntry, mostOf, peekAt } from "./heads.js";
 import { actOf } from "./keys.js";
 import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
@@ -492,9 +492,10 @@ export class Board {
     if (this.changeable(row)) this.parts.menu(this, row, 12, b.y + (b.h / b.r) * row);
   }
 
-  /** Colour the squares of all heads by what they do. @param {string} habit */
+  /** Colour the squares of all heads by what they do, and say which one does it most. @param {string} habit */
   colourBy(habit) {
     this.habit = habit;
+    this.peek = habit ? mostOf(this.data.sites, habit) : null;
     this.draw();
   }
 

@@ -74,7 +74,7 @@ export function controlsOf(board) {
   const head = put(choices, "select", { class: "head", "aria-label": "Head" });
   head.onchange = () => board.choose(board.at, Number(head.value));
   const by = put(choices, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
-  put(by, "option", { value: "" }, "heads by …");
+  put(by, "option", { value: "" }, "find a head …");
   for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
   by.value = board.habit;
   by.onchange = () => board.colourBy(by.value);
