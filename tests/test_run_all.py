@@ -63,7 +63,7 @@ def test_no_picture_is_ever_an_empty_axis(browser: Browser, tmp_path: Path) -> N
     with server(arguments, f"http://127.0.0.1:{port}/lab", tmp_path / "logs"), busy():
         for time in range(TIMES):
             watch = Watch()
-            page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{time}.ipynb", height=6000)
+            page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{time}.ipynb?reset", height=6000)
             run_all_cells(page, BOARD)
             expect(page.locator(".js-plotly-plot")).to_have_count(PICTURES)
             expect(page.locator(BOARD)).to_have_count(BOARDS)
