@@ -68,11 +68,12 @@ def test_unequal_depths_and_lengths_fit_above_each_other(browser: Browser, tmp_p
         assert page.evaluate(f"{BOARD}.other.layout") is None, "one station at a time"
         page.set_viewport_size({"width": 1280, "height": 900})
         page.wait_for_function(f"{BOARD}.other.layout")
-    else:
-        check_link(page, trace)
-        boxes = page.evaluate(f"[...{BOARD}.layout.boxes, ...{BOARD}.other.layout.boxes]")
-        high = page.evaluate(f"{BOARD}.layout.high")
-        assert all(b["x"] >= 0 and b["x"] + b["w"] <= width and b["y"] + b["h"] <= high for b in boxes)
+    wide = page.viewport_size
+    assert wide is not None
+    check_link(page, trace)
+    boxes = page.evaluate(f"[...{BOARD}.layout.boxes, ...{BOARD}.other.layout.boxes]")
+    high = page.evaluate(f"{BOARD}.layout.high")
+    assert all(b["x"] >= 0 and b["x"] + b["w"] <= wide["width"] and b["y"] + b["h"] <= high for b in boxes)
     assert watch.faults == []
     page.context.close()
 
