@@ -250,7 +250,7 @@ def test_a_series_is_several_buffers_in_one(bert: Any) -> None:
 
 
 def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
-    shape = {"dim": 768, "heads": 12, "layers": 12, "hidden": 256}
+    shape: dict[str, Any] = {"dim": 768, "heads": 12, "layers": 12, "hidden": 256}
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu", **shape)
     trace = ex.trace(model, "The animal didn't cross the street because it was too tired. " * 4, blocks=True, scores=False)
     assert len(trace.source) >= 56

@@ -27,7 +27,7 @@ def translated(model: Any) -> Trace:
 
 def uneven(tokenizer: Any) -> Trace:
     """Three layers that read, one that writes, and two texts of different length."""
-    shape = {"encoder_layers": 3, "layers": 1, "dim": 32, "heads": 4}
+    shape: dict[str, Any] = {"encoder_layers": 3, "layers": 1, "dim": 32, "heads": 4}
     model = ex.build("transformer", size="tiny", tokenizer=tokenizer, seed=0, device="cpu", **shape)
     return ex.trace(model, "The old dog was tired because it was late.", target="Le chien.", blocks=True)
 
