@@ -46,7 +46,11 @@ def server(arguments: list[str], address: str, folder: Path) -> Iterator[Path]:
         yield outside
     finally:
         process.terminate()
-        process.wait(20)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:  # it still waits for something else: nothing of a test stays behind
+            process.kill()
+            process.wait()
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -191,12 +191,21 @@ def test_every_station_says_what_it_does_and_what_may_not_be_concluded() -> None
 def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     text = module()
     assert not re.search(r"^import |^export (?!default|\{)", text, re.MULTILINE) and "https://" not in text
+    assert not re.search(r"\b(return|await|typeof|case)\w+(=>|\()", text), "two words that ran into one"
     files = "\n".join((FOLDER / f"{name}.js").read_text("utf-8") for name in FILES)
     names = re.findall(r"^(?:export )?(?:function|class|const) (\w+)", files, re.MULTILINE)
     assert len(names) == len(set(names)) > 50
     assert {path.stem for path in FOLDER.glob("*.js")} == set(FILES)
     assert all(len((FOLDER / f"{name}.js").read_text("utf-8").splitlines()) <= 560 for name in FILES)
     assert all(colour in text for colour in theme.DIVERGING["dark"])
+
+
+def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
+    rows = [line for line in (ROOT / "docs/board.md").read_text("utf-8").splitlines() if line.startswith("| ")][1:]
+    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_board*.py"))
+    named = [re.findall(r"`(\w+)`", row.rsplit("|", 2)[1]) for row in rows]
+    assert len(rows) > 12 and all(named)
+    assert all(f"def {name}(" in tests for names in named for name in names)
 
 
 @pytest.mark.parametrize("page", ["attention", "heads"])
@@ -241,7 +250,7 @@ def test_a_series_is_several_buffers_in_one(bert: Any) -> None:
 
 
 def test_a_file_of_many_heads_stays_below_a_megabyte(bert: Any) -> None:
-    shape = {"dim": 768, "heads": 12, "layers": 12, "hidden": 256}
+    shape: dict[str, Any] = {"dim": 768, "heads": 12, "layers": 12, "hidden": 256}
     model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=1, device="cpu", **shape)
     trace = ex.trace(model, "The animal didn't cross the street because it was too tired. " * 4, blocks=True, scores=False)
     assert len(trace.source) >= 56

@@ -106,7 +106,7 @@ def station(page: Page) -> str:
 def test_every_station_moves_and_then_stands_still(browser: Browser, tmp_path: Path) -> None:
     watch = Watch()
     page = shown(browser, traced("gpt2"), tmp_path, watch)
-    seen = []
+    seen, places = [], set()
     for number, name in enumerate(page.evaluate(f"{BOARD}.site.stations")):
         frames = []
         for t in (0.1, 0.5, 1):
@@ -115,7 +115,9 @@ def test_every_station_moves_and_then_stands_still(browser: Browser, tmp_path: P
         if name not in ("x", "up"):  # what enters stands there already; what leaves is drawn where it goes
             assert len(set(frames)) == 3, f"{name} moves"
         seen.append(frames[-1])
+        places.add(page.evaluate(f"{BOARD}.parts.canvas.getBoundingClientRect().top"))
         assert station(page) == name
+    assert len(places) == 1, "what is said above never moves the picture"
     assert len(set(seen)) >= len(seen) - 1 and watch.faults == []
     page.context.close()
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from conftest import ALL, SENTENCE
 from offline import ROOT, Watch, free_port, opened, server
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, CDPSession, Page, expect
 from test_board_browser import BOARD, middle
 
 import explorer as ex
@@ -46,7 +46,7 @@ def in_a_notebook(browser: Browser, folder: Path, watch: Watch, app: str) -> Ite
                  f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
     with server(arguments, f"http://127.0.0.1:{port}/lab", folder / "logs"):
         page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/b.ipynb", height=1600)
-        run_all_cells(page)
+        run_all_cells(page, ".board[data-state=ready]")
         yield page
 
 
@@ -174,6 +174,44 @@ def playing(page: Page) -> None:
     expect(page.locator(".board.presenter")).to_have_count(0)
 
 
+def swiping(page: Page) -> None:
+    """A finger that moves sideways goes one station on or back; one that moves down scrolls the page, and no station."""
+    ready(page)
+    at = page.locator(".board canvas").bounding_box()
+    assert at is not None
+    hand, begin = page.context.new_cdp_session(page), station_of(page)
+    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1})
+    middle_x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 3
+    for far, down, wanted in ((-90, 0, begin + 1), (90, 0, begin), (0, -90, begin)):
+        finger(hand, middle_x, y, far, down)
+        page.wait_for_function(f"{BOARD}.step === {wanted}")
+    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    hand.detach()
+
+
+def station_of(page: Page) -> int:
+    """The number of the station that the board is at."""
+    return int(str(state(page, "b.step")))
+
+
+def finger(hand: CDPSession, x: float, y: float, far: float, down: float) -> None:
+    """One stroke of a finger on the screen."""
+    hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for part in (0.3, 0.6, 1.0):
+        hand.send(
+            "Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x + far * part, "y": y + down * part}]}
+        )
+    hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def saving(page: Page) -> None:
+    """The picture is taken away as a file by its key."""
+    page.locator(".board canvas").focus()
+    with page.expect_download() as waiting:
+        page.keyboard.press("s")
+    assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("home", HOMES)
 def test_every_hand_works_in_every_home(browser: Browser, tmp_path: Path, home: str, request: pytest.FixtureRequest) -> None:
     watch = Watch()
@@ -181,7 +219,7 @@ def test_every_hand_works_in_every_home(browser: Browser, tmp_path: Path, home: 
     with ExitStack() as after:
         page = after.enter_context(OPEN[home](browser, tmp_path, watch, address))
         ready(page)
-        for part in (stations_and_keys, pointing_and_holding, ways_to_look, hands, playing):
+        for part in (stations_and_keys, pointing_and_holding, ways_to_look, hands, playing, swiping, saving):
             part(page)
         assert watch.faults == []
         page.context.close()

@@ -360,7 +360,7 @@ def walked(browser: Browser, watch: Watch, address: str) -> list[float]:
     return seconds
 
 
-def run_all_cells(page: Page) -> None:
+def run_all_cells(page: Page, drawn: str = DRAWN) -> None:
     """As a student does: choose a kernel where JupyterLab asks for one, then Run, Run All Cells; again if nothing came of it."""
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=120_000)
@@ -374,7 +374,7 @@ def run_all_cells(page: Page) -> None:
             page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click(timeout=5_000)
             with contextlib.suppress(AssertionError):  # a run that began is waited for; one that did not is asked for again
                 expect(started).to_have_text(re.compile(r"\[(\*|\d+)\]"), timeout=15_000)
-                page.wait_for_selector(DRAWN, state="attached", timeout=120_000)
+                page.wait_for_selector(drawn, state="attached", timeout=120_000)
                 return
     raise AssertionError("the notebook drew nothing")
 

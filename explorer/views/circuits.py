@@ -22,6 +22,7 @@ PARTS = {
 THRESHOLDS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 STRENGTHS = (0.1, 0.25, 0.5, 1.01)  # shares below which a way is drawn thin, thicker, thick
 FEW = 20  # columns whose cells have room for a number
+SEEN = 0.05  # a share of the answer that is worth a number in its cell
 UPWARD, ACROSS, ADDED = 6, 0, 1  # colours: the state that is kept, attention, the feed-forward layer
 
 
@@ -39,7 +40,9 @@ def patching(record: PatchSweep, *, part: str) -> go.Figure:
     right, other = (theme.label(text) for text in record.answers)
     before, after = record.difference
     notes = (
-        f"“{right}” against “{other}” at position {record.row}: logit difference {before:.2f} clean, {after:.2f} changed",
+        f"“{right}” against “{other}” at position {record.row}: logit difference {before:.2f} clean, {after:.2f} changed".replace(
+            "-", "−"
+        ),
         theme.unseen_note(record.clean),
     )
     figure = go.Figure(
@@ -57,9 +60,17 @@ def patching(record: PatchSweep, *, part: str) -> go.Figure:
     return figure
 
 
-def _written(values: np.ndarray) -> dict[str, str]:
-    """Numbers in the cells, where they are few enough to be read."""
-    return {"texttemplate": "%{z:.2f}"} if values.shape[1] <= FEW else {}
+def _number(value: float) -> str:
+    """A number with a minus sign, not a hyphen."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _written(values: np.ndarray) -> dict[str, object]:
+    """Numbers in the cells that are not faint, where they are few enough to be read; on a telephone in the same letters."""
+    if values.shape[1] > FEW:
+        return {}
+    texts = [[_number(value) if abs(value) >= SEEN else "" for value in row] for row in values]
+    return {"text": texts, "texttemplate": "%{text}", "textfont": {"size": 12}}
 
 
 def both_texts(clean: Tokens, changed: Tokens) -> list[str]:

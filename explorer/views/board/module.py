@@ -22,6 +22,7 @@ FILES = (
     "hands",
     "growing",
     "fading",
+    "stacked",
     "draw",
     "parts",
     "keys",
@@ -38,6 +39,13 @@ SPACED = re.compile(r" ?([=*<>?:,;{}()|&!\[\]]+) ?")  # never around + and −: 
 BETWEEN = re.compile(r"(?<=[\w)\]]) ([-+/]) (?=[\w(\[])")  # a sign between two numbers
 GOES_ON = re.compile(r"([;,{(\[])\n")  # where a line break says nothing
 TEXTS = re.compile(r'("(?:[^"\\]|\\.)*"|`[^`]*`)')
+NUMBERS = "$M"  # what no file may call anything of its own
+SHORTER = {
+    r"\bconst (?=[\w{[$])": "let ",
+    r"\bMath\.": f"{NUMBERS}.",
+    r"(?<!\w)\((\w+)\)=>": r"\1=>",
+}  # the same, in fewer letters
+KEPT = ("mount",)
 LAST = re.compile(r" // [^\"`]*$")
 
 
@@ -49,7 +57,20 @@ def module() -> str:
     drawn = joined.replace("/*PALETTES*/ { light: {}, dark: {} }", json.dumps(palettes()))
     lines = (_tight(LAST.sub("", line)) for line in COMMENT.sub("", drawn).splitlines())
     text = "\n".join(line for line in lines if line) + "\nexport { mount };\n"
-    return GOES_ON.sub(r"\1", text).replace(";}", "}")  # nor does the last semicolon of a block
+    text = GOES_ON.sub(r"\1", text).replace(";}", "}")  # nor does the last semicolon of a block
+    for long, brief in SHORTER.items():
+        text = re.sub(long, brief, text)
+    return f"let {NUMBERS}=Math;\n{_renamed(text)}"
+
+
+def _renamed(text: str) -> str:
+    """Functions that are only ever called by their name have a short one; a name that is anything else anywhere stays."""
+    names = dict.fromkeys(re.findall(r"\bfunction (\w{4,})\(", text))
+    for number, name in enumerate(names):
+        called = re.compile(rf"(?<![\w.$\"'`-]){name}(?=\()")
+        if len(called.findall(text)) == len(re.findall(rf"\b{name}\b", text)) and name not in KEPT:
+            text = called.sub(f"${number:x}", text)
+    return text
 
 
 def _tight(line: str) -> str:

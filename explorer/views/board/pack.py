@@ -141,7 +141,8 @@ def _walked(sites: dict[tuple[str, int], dict[str, Any]]) -> list[dict[str, Any]
 def _header(buffer: _Buffer, trace: Trace, sites: list[dict[str, Any]]) -> dict[str, Any]:
     """Everything but the arrays."""
     sets = {"source": trace.source, "target": trace.target}
-    ids = [name for site in sites for name in site["stations"]]
+    crossed = ["crossed"] if any(site["stream"] == "cross" for site in sites) else []
+    ids = [*crossed, *(name for site in sites for name in site["stations"])]
     return {
         "version": VERSION,
         "model": trace.model,

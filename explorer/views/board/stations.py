@@ -64,6 +64,16 @@ STATIONS = {
             500,
         ),
         Station(
+            "crossed",
+            "q, k, v",
+            "Keys and values come from the encoder",
+            "q = x W_Q   k = m W_K   v = m W_V",
+            "q, k, v = x @ Wq, memory @ Wk, memory @ Wv",
+            "The decoder asks with a query of {d} numbers; keys and values are made of m, the last states of the encoder.",
+            NUMBERS,
+            500,
+        ),
+        Station(
             "turn",
             "turn",
             "Queries and keys are made ready to meet",
@@ -119,7 +129,7 @@ STATIONS = {
             "What may not be seen becomes −∞",
             "s_ij = −∞ where forbidden",
             "scores[~allowed] = -np.inf",
-            "A decoder may not look ahead: those cells are taken out. An encoder forbids nothing: choose a decoder to see it.",
+            "A decoder may not look ahead: those cells are taken out before the weights are made. An encoder forbids nothing.",
             "You may conclude who can see whom. You may not conclude that they do.",
             600,
         ),
@@ -327,4 +337,4 @@ def _around(blocks: Sequence[Block]) -> list[str]:
 
 def prose(ids: Sequence[str]) -> dict[str, dict[str, object]]:
     """What is said at these stations, ready to be written as JSON."""
-    return {name: asdict(STATIONS[name]) for name in STATIONS if name in set(ids)}
+    return {name: asdict(station) for name, station in STATIONS.items() if name in set(ids)}

@@ -113,7 +113,7 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
         layer = whole("Layer", layers - 1, layers - 1, "writes.layer")
         if part == "head":
             head = whole("Head", heads - 1, 0, "writes.head")
-            position = whole("Looking at position", len(trace.axes(stream)[1]) - 1, 1, "writes.position")
+            position = whole("Position", len(trace.axes(stream)[1]) - 1, 1, "writes.position")
             call = Call("analysis.head_writes", model_of(name), text, layer=layer, head=head, position=position, **crossed)
         else:
             unit = whole("Unit", getattr(opened(name).config, "hidden", 10_000) - 1, 0, "writes.unit")

@@ -1,17 +1,18 @@
 // The board itself: its state and what it hears.
 import { lookOf, modeOf, Pictures } from "./colour.js";
-import { columnsOf, memoryOf, strangeNote } from "./columns.js";
+import { columnsOf, strangeNote } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
 import { headOf, numbersOf } from "./derive.js";
 import { bandsOf, FONT, Painter } from "./draw.js";
 import { fade, faded } from "./fading.js";
 import { beamsAt } from "./growing.js";
 import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
-import { headEntry, peekAt } from "./heads.js";
+import { headEntry, mostOf, peekAt } from "./heads.js";
 import { actOf } from "./keys.js";
 import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { controlsOf, say, skeleton } from "./parts.js";
+import { onOther, otherOf, stack } from "./stacked.js";
 import { inWords, pronounIn } from "./words.js";
 
 const PAUSE = 500; // the pause between two stations while it plays
@@ -39,9 +40,9 @@ export class Board {
     this.gone = this.special;
     this.thumbs = /** @type {{site: number, head: number, x: number, y: number, s: number}[]} */ ([]);
     this.look = /** @type {import("./colour.js").Look} */ (/** @type {any} */ (null));
-    this.wide = /** @type {{px: number, rows: number, cols: number} | undefined} */ (undefined);
+    this.wide = /** @type {{px: number, rows: number, cols: number, other: number} | undefined} */ (undefined);
     this.speaks = false;
-    this.ribbon = /** @type {any} */ (null);
+    this.other = /** @type {any} */ (null); // the encoder above a decoder, or the decoder below an encoder
     this.timer = /** @type {any} */ (0);
     this.reporting = /** @type {any} */ (0);
     this.dots = 1;
@@ -95,13 +96,13 @@ export class Board {
     this.visit(view ?? {});
   }
 
-  /** Another moment of a series: everything else stays where it is. @param {number} moment */
-  during(moment) {
+  /** Another moment of a series: everything else stays where it is, unless a view is given. @param {number} moment @param {View} [view] */
+  during(moment, view = this.view()) {
     if (!this.series) return;
     fade(this);
     this.changes = [];
     this.moment = Math.max(0, Math.min(this.series.length - 1, moment));
-    const view = this.view(), held = this.held;
+    const { held } = this;
     this.data = openBuffer(this.series[this.moment].bytes);
     this.pictures = new Pictures();
     this.visit(view);
@@ -185,7 +186,7 @@ export class Board {
     this.gone = this.hiding ? this.special : { rows: rows.special.map(() => 0), cols: cols.special.map(() => 0) };
     this.columns = columnsOf(this.site, this.head, `${this.at}`);
     this.speaks = this.site.stations.includes("next");
-    this.ribbon = memoryOf(this.data, this.site);
+    this.other = otherOf(this);
     this.wide = undefined;
   }
 
@@ -289,10 +290,12 @@ export class Board {
     if (this.wide?.px !== px) {
       g.font = `${px}px ${FONT}`;
       const widest = (/** @type {string[]} */ texts) => Math.max(...texts.slice(0, 512).map((t) => g.measureText(readable(t)).width), 8);
-      this.wide = { px, rows: widest(this.rows), cols: widest(this.cols) };
+      this.wide = { px, rows: widest(this.rows), cols: widest(this.cols), other: this.other ? widest(this.other.rows) : 0 };
     }
-    this.layout = layoutOf({ W, H: innerHeight, presenter: this.presenter, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
-      station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns: this.columns, speaks: this.speaks, memory: this.ribbon ? 1 : 0 });
+    const ask = { W, H: innerHeight, presenter: this.presenter, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
+      station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns: this.columns, speaks: this.speaks, stacked: Boolean(this.other) };
+    this.layout = layoutOf(ask);
+    stack(this, ask);
     this.thumbs = this.layout.map ? thumbs(this.data.sites, this.layout.map) : [];
     const dots = Math.min(3, devicePixelRatio || 1), high = Math.ceil(this.layout.high);
     if (canvas.width !== Math.round(W * dots) || canvas.height !== Math.round(high * dots)) {
@@ -336,7 +339,7 @@ export class Board {
 
   /** The words around the picture. */
   told() {
-    const said = this.data.prose[this.station], site = this.site, d = site.q?.s[2] ?? 0, layer = `${site.stream} layer ${site.layer}, head ${this.head}`;
+    const { site, station } = this, said = this.data.prose[site.stream === "cross" && station === "qkv" ? "crossed" : station], d = site.q?.s[2] ?? 0, layer = `${site.stream} layer ${site.layer}, head ${this.head}`;
     const group = site.k && site.k.s[0] < site.heads ? `, keys and values shared with its group (${headOf(site, this.head).group})` : "";
     say(this.parts.title, said.title);
     say(this.parts.where, `${this.data.model} · ${layer}${group}`);
@@ -376,6 +379,7 @@ export class Board {
   under(x, y) {
     const thumb = this.thumbs.find((t) => x >= t.x && x < t.x + t.s && y >= t.y && y < t.y + t.s);
     if (thumb) return { thumb };
+    if (onOther(this, y)) return { other: true };
     for (const b of this.layout.boxes)
       if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h) return { box: b, i: Math.floor(((y - b.y) / b.h) * b.r), j: Math.floor(((x - b.x) / b.w) * b.c) };
     for (const b of bandsOf(this.layout.boxes))
@@ -386,10 +390,10 @@ export class Board {
   /** Follow a pointer. @param {number} x @param {number} y */
   hover(x, y) {
     const found = this.under(x, y), { row, col } = this.cursor;
-    const chooses = found?.thumb || found?.token != null || barAt(this, found, y);
+    const chooses = found?.thumb || found?.other || found?.token != null || barAt(this, found, y);
     this.parts.canvas.style.cursor = chooses ? "pointer" : found?.box?.id === "S" && liftable(this, found.i, found.j) ? "ns-resize" : "default";
     if (peekAt(this, found) && (!found || found.thumb)) this.ledger();
-    if (!found || found.thumb || found.box?.id === "memory") return false;
+    if (!found || found.thumb || found.other) return false;
     if (found.token != null) this.point(found.token, col);
     else if (found.box.id === "S") this.point(found.i, found.j);
     else if (found.box.id === "k") this.point(row, found.j, "k", found.i, found.j);
@@ -454,6 +458,7 @@ export class Board {
     this.parts.stage.querySelector(".menu")?.remove();
     this.peek = null;
     if (found?.thumb) return this.choose(found.thumb.site, found.thumb.head);
+    if (found?.other) return this.choose(this.other.at, this.other.head);
     const bar = barAt(this, found, y);
     if (bar) return this.options.ask?.({ what: "force", row: this.cursor.row, rank: bar.rank });
     if (found?.token != null && this.changeable(found.token)) this.parts.menu(this, found.token, x, y);
@@ -487,9 +492,10 @@ export class Board {
     if (this.changeable(row)) this.parts.menu(this, row, 12, b.y + (b.h / b.r) * row);
   }
 
-  /** Colour the squares of all heads by what they do. @param {string} habit */
+  /** Colour the squares of all heads by what they do, and say which one does it most. @param {string} habit */
   colourBy(habit) {
     this.habit = habit;
+    this.peek = habit ? mostOf(this.data.sites, habit) : null;
     this.draw();
   }
 

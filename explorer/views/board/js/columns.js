@@ -87,11 +87,3 @@ export function strangeNote(columns) {
   const found = columns.flatMap((c) => c.states.map((s) => [s.says, strange(s.m.a)])).filter(([, count]) => count);
   return found.length ? `Hatched cells are not numbers (NaN or infinite): ${found.map(([name, count]) => `${count} in ${name}`).join(", ")}.` : "";
 }
-
-/** The last states of the encoder, on their side, where a decoder stands below one. @param {import("./data.js").Data} data @param {Site} site @returns {any} */
-export function memoryOf(data, site) {
-  const last = data.sites.filter((s) => s.stream === "encoder").at(-1);
-  if (site.stream === "encoder" || data.family !== "encoder-decoder" || !last) return null;
-  const from = last.after ?? (last.blocks?.length ? blockOf(last.blocks[last.blocks.length - 1]).leaves : null);
-  return from && { id: "memory", a: turned(from.a, from.s[0], from.s[1]), r: from.s[1], c: from.s[0], top: highest(from.a) * 0.6 };
-}

@@ -4,12 +4,14 @@ import { writtenRows } from "./growing.js";
 import { habitShare } from "./heads.js";
 import { thumbs } from "./layout.js";
 import { percent, readable } from "./ledger.js";
+import { drawOther } from "./stacked.js";
 
 /** @typedef {import("./layout.js").Box} Box */
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {import("./columns.js").State} State */
 
 export const FONT = '"Source Sans","Source Sans 3","Source Sans Pro","Segoe UI",Helvetica,Arial,sans-serif';
+const BELOW_NAME = 8; // dots that a ribbon passes below the names of the columns
 const ease = (/** @type {number} */ t) => (t < 0.5 ? 4 * t * t * t : 1 - (-2 * t + 2) ** 3 / 2);
 const mix = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ t) => a + (b - a) * t;
 
@@ -28,17 +30,28 @@ export class Painter {
     g.fillStyle = look.paper;
     g.fillRect(0, 0, layout.wide, layout.high);
     g.imageSmoothingEnabled = false;
+    if (s.other?.layout) drawOther(this);
+    this.whole();
+  }
+
+  /** One board, on what is drawn already. */
+  whole() {
+    const { s } = this;
     this.rowNames();
     for (const column of s.columns) this.column(column);
     this.unwritten();
     if (s.speaks) this.bars();
     this.keyNames();
-    if (s.ribbon) this.ribbon();
     this.moving();
     this.heads();
     for (const hold of s.held) this.frameOf(hold, 2);
     this.frameOf(s.cursor, s.held.length ? 1 : 2);
-    if (layout.cell < 5) this.lens();
+    if (s.layout.cell < 5) this.lens();
+  }
+
+  /** The same hand on another scene. @param {any} scene */
+  of(scene) {
+    return new Painter(this.g, scene);
   }
 
   /** @param {string} id @returns {Box | undefined} */
@@ -206,7 +219,7 @@ export class Painter {
   moving() {
     const { s, t } = this, at = s.site.stations[s.step];
     if (s.t < 1) {
-      if (at === "qkv") for (const id of ["q", "k", "v"]) this.ghost(s.site.stations.includes("norm1") ? "n1" : "x", id);
+      if (at === "qkv") for (const id of s.site.stream === "cross" ? ["q"] : ["q", "k", "v"]) this.ghost(s.site.stations.includes("norm1") ? "n1" : "x", id);
       if (at === "add1") this.ghost("x", "s1");
       if (at === "add2") this.ghost("s1", "s2");
       if (at === "up") this.ghost("s2", "x");
@@ -271,7 +284,7 @@ export class Painter {
     const own = s.site.rows === s.site.cols;
     g.fillStyle = s.look.paper;
     for (const b of s.layout.boxes) {
-      if (["next", "memory"].includes(b.id)) continue;
+      if (b.id === "next") continue;
       const down = (b.h / n) * rows, right = (b.w / n) * rows;
       if (b.r === n && (b.id !== "v" || own)) g.fillRect(b.id === "v" ? b.x : 0, b.y + down + 1, b.x + b.w + 2 - (b.id === "v" ? b.x : 0), b.h - down + 1);
       if (own && (b.id === "S" || b.id === "k")) g.fillRect(b.x + right + 1, b.y, b.w - right + 1, b.h);
@@ -363,32 +376,21 @@ export class Painter {
     if (v && hold.col < v.r) g.strokeRect(v.x - 1, v.y + (v.h / v.r) * hold.col, v.w + 2, Math.max(2, v.h / v.r));
   }
 
-  /** The encoder's last states lie above; for cross-attention, keys and values come down from them. */
-  ribbon() {
-    const { g, s } = this, from = this.box("memory"), memory = s.ribbon;
-    if (!from) return;
-    this.picture({ at: "x", m: memory, says: "" }, from);
-    g.strokeStyle = s.look.none;
-    g.lineWidth = 1;
-    g.strokeRect(from.x - 0.5, from.y - 0.5, from.w + 1, from.h + 1);
-    this.write("encoder: last states", from.x - 8, from.y + from.h / 2, { colour: s.look.dim, align: "right" });
-    if (s.site.stream !== "cross") return;
-    for (const [id, colour] of [["k", s.look.k], ["v", s.look.v]]) {
-      const to = this.box(id);
-      if (to) this.band(from, to, colour);
-    }
-  }
-
-  /** A ribbon from the foot of one box to the head of another. @param {Box} from @param {Box} to @param {string} colour */
-  band(from, to, colour) {
-    const { g, s } = this, at = s.site.stations.indexOf("qkv"), t = s.step > at ? 1 : s.step === at ? this.t : 0, foot = from.y + from.h, end = mix(foot, to.y, t);
+  /** A ribbon from the foot of what the encoder made, along the space between the boards, down to keys or values.
+   * @param {Box} from @param {string} id @param {string} colour @param {number} far */
+  ribbon(from, id, colour, far) {
+    const { g, s } = this, to = this.box(id), at = s.site.stations.indexOf("qkv"), t = s.step > at ? 1 : s.step === at ? this.t : 0;
+    if (!to || !t) return;
+    const side = Math.min(1, 2 * t), down = Math.max(0, 2 * t - 1), foot = from.y + from.h, end = foot + far + BELOW_NAME, x = mix(from.x, to.x, side), w = mix(from.w, to.w, side);
     g.fillStyle = colour;
     g.globalAlpha = 0.2;
     g.beginPath();
     g.moveTo(from.x, foot);
-    g.bezierCurveTo(from.x, foot + 20, mix(from.x, to.x, t), end - 20, mix(from.x, to.x, t), end);
-    g.lineTo(mix(from.x + from.w, to.x + to.w, t), end);
-    g.bezierCurveTo(mix(from.x + from.w, to.x + to.w, t), end - 20, from.x + from.w, foot + 20, from.x + from.w, foot);
+    g.bezierCurveTo(from.x, end, x, foot, x, end);
+    g.lineTo(x, mix(end, to.y, down));
+    g.lineTo(x + w, mix(end, to.y, down));
+    g.lineTo(x + w, end);
+    g.bezierCurveTo(x + w, foot, from.x + from.w, end, from.x + from.w, foot);
     g.fill();
     g.globalAlpha = 1;
   }
@@ -397,7 +399,7 @@ export class Painter {
 /** The first box of each band of rows. @param {Box[]} boxes */
 export function bandsOf(boxes) {
   const seen = new Map();
-  for (const b of boxes) if (!["k", "v", "next", "memory"].includes(b.id) && !seen.has(b.y)) seen.set(b.y, b);
+  for (const b of boxes) if (!["k", "v", "next"].includes(b.id) && !seen.has(b.y)) seen.set(b.y, b);
   return [...seen.values()];
 }
 

@@ -41,6 +41,12 @@ export function habitShare(site, h, id) {
   return id === "distance" ? x / Math.max(1, m - 1) : id === "spread" ? x / Math.max(1, Math.log2(m)) : x;
 }
 
+/** The head that does something most. @param {import("./data.js").Site[]} sites @param {string} id */
+export function mostOf(sites, id) {
+  const all = sites.flatMap((site, at) => Array.from({ length: site.heads }, (_, head) => ({ site: at, head, share: habitShare(site, head, id) })));
+  return all.filter(({ share }) => share === share).sort((a, b) => b.share - a.share)[0] ?? null;
+}
+
 /** What is said of a head when a pointer is on its square. @param {import("./data.js").Site} site @param {number} h @param {string} name @returns {import("./ledger.js").Entry} */
 export function headEntry(site, h, name) {
   const held = habitsOf(site, h), known = (/** @type {string} */ id) => held[id] === held[id];

@@ -22,7 +22,7 @@ function streamlit(host) {
     place.heldBoard = mount(place, bytes, { ...options, view: told.view ?? undefined });
     if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
   }
-  if (told.moment != null && told.moment !== place.heldMoment) place.heldBoard.during(told.moment);
+  if (told.moment != null && told.moment !== place.heldMoment) place.heldBoard.during(told.moment, place.heldMoment == null ? (told.view ?? {}) : undefined);
   if (told.row != null && place.heldRow != null && told.row !== place.heldRow) place.heldBoard.turnTo(told.row);
   place.heldMoment = told.moment;
   place.heldRow = told.row;

@@ -11,34 +11,28 @@ const FOCUS = /** @type {Record<string, string[]>} */ ({ x: ["x"], norm1: ["n1"]
   concat: ["z"], wo: ["o"], inner1: ["o"], add1: ["s1"], post1: ["s1"], norm2: ["n2"], beside2: ["n2"], units: ["u"], narrow: ["u"], inner2: ["u"], add2: ["s2"],
   post2: ["s2"], up: ["s2"], next: ["next"] });
 
-/** @typedef {{W: number, H: number, presenter: boolean, n: number, m: number, d: number, station: string, rowLabel: number, colLabel: number, memory: number,
- *   columns: import("./columns.js").Column[], speaks: boolean}} Ask */
+/** @typedef {{W: number, H: number, presenter: boolean, n: number, m: number, d: number, station: string, rowLabel: number, colLabel: number, stacked: boolean,
+ *   small?: boolean, columns: import("./columns.js").Column[], speaks: boolean}} Ask */
 
 /** @param {Ask} ask @returns {Layout} */
-export function layoutOf(ask) {
-  const made = ask.W < 600 && !ask.presenter ? phone(ask) : across(ask, ask.W >= 1000 || ask.presenter);
-  return ask.memory && made.kind !== "phone" ? lowered(made) : made;
-}
+export const layoutOf = (ask) => (ask.W < 600 && !ask.presenter ? phone(ask) : across(ask, ask.W >= 1000 || ask.presenter || Boolean(ask.small)));
 
-/** Room above for the last states of the encoder. @param {Layout} made @returns {Layout} */
-function lowered(made) {
-  const S = made.boxes.find((b) => b.id === "S") ?? made.boxes[0], room = 78;
-  for (const b of made.boxes) b.y += room;
-  if (made.map) made.map.y += room * 0.6;
-  if (S) made.boxes.push({ id: "memory", x: S.x, y: PAD, w: S.w, h: 46, r: 1, c: 1 });
-  return { ...made, high: made.high + room };
+/** The same, further down. @param {Layout} made @param {number} by */
+export function lowered(made, by) {
+  for (const one of [...made.boxes, made.map, made.ledger]) if (one) one.y += by;
+  made.high += by;
 }
 
 const clamp = (/** @type {number} */ x, /** @type {number} */ a, /** @type {number} */ b) => Math.max(a, Math.min(b, x));
 
 /** Two bands from 600 to 1,000 dots, one from there on. @param {Ask} ask @param {boolean} one @returns {Layout} */
 function across(ask, one) {
-  const { W, H, n, m, columns, presenter } = ask, font = presenter ? 22 : 14;
+  const { W, H, n, m, columns, presenter, stacked, small: less } = ask, font = presenter ? 22 : 14;
   const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
-  const most = presenter ? Math.min(0.56 * H, W * 0.34) : one ? Math.min(340, W * 0.31) : Math.min(330, W * 0.4);
-  const cell = Math.min(most / m, most / n, presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
+  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.56) * H, W * 0.34) : one ? Math.min(340, W * 0.31) : Math.min(330, W * 0.4);
+  const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
   const has = (/** @type {string} */ id) => columns.some((c) => c.id === id);
-  const kh = has("k") ? clamp(ask.d * 7, 56, presenter ? 190 : 120) : 0, high = Math.max(keys + kh, presenter ? 250 : one ? 196 : 132);
+  const kh = has("k") ? (less ? 44 : clamp(ask.d * 7, 56, presenter ? 190 : 120)) : 0, high = Math.max(keys + kh, less ? 0 : presenter ? 250 : one ? 196 : 132);
   const firsts = ["x", "n1", "q", "S", "z"], top = PAD + high + GAP;
   /** @type {Box[]} */
   const boxes = [];
@@ -69,8 +63,8 @@ function across(ask, one) {
   const edge = z ? z.x + z.w : S.x + S.w;
   const ledger = one ? { x: edge + GAP, y: 0, w: W - edge - GAP - PAD, h: high + GAP } : null;
   if (one && next.length) bottom = Math.max(bottom, top + (presenter ? 290 : 150));
-  return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger,
-    map: { x: PAD, y: PAD, w: Math.max(60, S.x - GAP - PAD - (kh ? 24 : 0)), h: high - 8 } };
+  return { boxes, wide: W, high: bottom, cell, kind: one ? "wide" : "bands", label, keys, font, ledger: less ? null : ledger,
+    map: less ? null : { x: PAD, y: PAD, w: Math.max(60, S.x - GAP - PAD - (kh ? 24 : 0)), h: high - 8 } };
 }
 
 /** One station over the full width, the heads above it. @param {Ask} ask @returns {Layout} */
@@ -80,7 +74,8 @@ function phone(ask) {
   const cell = Math.min((room - leans) / m, 24), tall = clamp(n * Math.min(22, Math.max(cell, 14)), 24, 420), mapped = 84;
   const wanted = FOCUS[station] ?? ["S"];
   let y = PAD + mapped + 12;
-  const square = wanted.includes("S"), keys = square && m <= 40 ? clamp(ask.colLabel * 0.85 + 8, 24, 64) : 0;
+  if (wanted[0] === "v") y += 14; // its name stands above it
+  const square = wanted.includes("S"), strands = wanted[0] === "v" ? 18 : 0, keys = square && m <= 40 ? clamp(ask.colLabel * 0.85 + 8, 24, 64) : 0;
   y += keys;
   /** @type {Box[]} */
   const boxes = [];
@@ -88,7 +83,7 @@ function phone(ask) {
     const many = wanted.length > 1 ? 0.6 : 1, column = columns.find((c) => c.id === id), last = column?.states.at(-1)?.m;
     if (id === "next" ? !ask.speaks : !last) continue;
     const h = id === "next" ? 240 : id === "S" ? cell * n : id === "k" ? clamp(ask.d * 6, 60, 110) : id === "v" ? clamp(m * 9, 40, 200) : tall * many;
-    boxes.push({ id, x: PAD + label, y, w: id === "S" ? cell * m : room, h, r: id === "next" ? 1 : id === "k" ? ask.d : id === "v" ? m : n,
+    boxes.push({ id, x: PAD + label, y, w: id === "S" ? cell * m : room - strands, h, r: id === "next" ? 1 : id === "k" ? ask.d : id === "v" ? m : n,
       c: id === "next" ? 1 : id === "k" ? m : /** @type {any} */ (last).c });
     y += h + BELOW + 6;
   }

@@ -12,6 +12,9 @@ export function short(x) {
   return text.replace(/-/g, "−");
 }
 
+/** A difference as people read it. @param {number} x */
+const tiny = (x) => (x ? x.toExponential(0) : "0");
+
 /** A probability as people read it. @param {number} p */
 export const percent = (p) => (p < 0.0005 ? "< 0.1 %" : `${(p * 100).toFixed(p < 0.1 ? 1 : 0)} %`);
 
@@ -46,7 +49,7 @@ function rowOf(site, h, station, i, who, cols) {
 /** The entry for one cell at one station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {Cell} cell
  * @param {string[]} rows @param {string[]} cols @returns {Entry} */
 export function entryOf(site, h, station, cell, rows, cols) {
-  const head = headOf(site, h), { m, d, dv } = head, { box, i, j } = cell, who = readable(rows[i] ?? ""), whom = readable(cols[j] ?? "");
+  const head = headOf(site, h), { m, d, dv } = head, { box, i, j } = cell, of = site.stream === "cross" ? "of the encoder's last states" : "of x", who = readable(rows[i] ?? ""), whom = readable(cols[j] ?? "");
   if (box === "S" && HOME[station]) {
     const found = entryOf(site, h, station, { box: HOME[station], i, j: 0 }, rows, cols);
     if (found.lines.length) return { ...found, lines: [...found.lines, "Point at a cell for another dimension."] };
@@ -55,8 +58,8 @@ export function entryOf(site, h, station, cell, rows, cols) {
   if (whole) return whole;
   if (box === "S") return { title: `${who} → ${whom}`, lines: scoreLines(site, h, station, i, j) };
   if (box === "q") return feature(who, "q", j, head.q[i * d + j], `row of x (${site.blocks?.[0]?.given.s[1] ?? "all"} numbers) · column ${j} of W_Q`);
-  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row of x · column ${i} of W_K`);
-  if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row of x · column ${j} of W_V`);
+  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row ${of} · column ${i} of W_K`);
+  if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row ${of} · column ${j} of W_V`);
   if (box === "z" && station !== "concat" && j < dv)
     return feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
   return outside(site, box, station, cell, who) ?? { title: who, lines: [] };
@@ -75,7 +78,7 @@ function scoreLines(site, h, station, i, j) {
   if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `÷ √d is × ${short(site.scale)}`];
   if (station === "cap") return [`${short(site.softcap ?? 0)} · tanh(${c} / ${short(site.softcap ?? 0)}) = ${short(head.capped[at])}`];
   if (station === "bias") return [`${short(head.capped[at])} + ${short(head.biased[at] - head.capped[at])} = ${short(head.biased[at])}`];
-  if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`];
+  if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`, ...(site.allowed === "all" ? ["Nothing is forbidden here: choose a decoder to see a mask."] : [])];
   return softmaxLines(site, h, i, j);
 }
 
@@ -138,13 +141,13 @@ function embedded(site, i, j) {
 export function gapLine(data, site, h) {
   if (!site.close) return `Only the weights of this layer are in this file, rounded to ${site.steps} steps of ${short(site.highest / site.steps)}.`;
   const found = gaps(site, h), parts = [];
-  if (found.weights != null) parts.push(`weights ${found.weights.toExponential(0)}`);
-  found.around.forEach((gap, at) => gap != null && parts.push(`${at ? "second" : "first"} sum and norm ${gap.toExponential(0)}`));
+  if (found.weights != null) parts.push(`weights ${tiny(found.weights)}`);
+  found.around.forEach((gap, at) => gap != null && parts.push(`${at ? "second" : "first"} sum and norm ${tiny(gap)}`));
   if (site.edited) parts.push("weights edited, so taken as they are");
   const steps = site.moved;
-  if (steps) return `Computed here from q, k and v in small steps, as this file would be too large otherwise. That moves a weight by at most ${steps.weights.toExponential(0)} and a number of z by at most ${steps.context.toExponential(0)}.`;
+  if (steps) return `Computed here from q, k and v in small steps, as this file would be too large otherwise. That moves a weight by at most ${tiny(steps.weights)} and a number of z by at most ${tiny(steps.context)}.`;
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
-  const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${site.residual.toExponential(0)} for the weights.` : "";
+  const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${tiny(site.residual)} for the weights.` : "";
   return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;
 }
 

@@ -28,8 +28,8 @@ export function skeleton(root) {
   const frame = put(root, "div", { class: "board", role: "group", "aria-label": "The board: a forward pass, step by step", "data-state": "empty" });
   const refusal = put(frame, "p", { class: "refusal", role: "alert", hidden: "" });
   const bar = put(frame, "div", { class: "bar" }), top = put(frame, "div", { class: "top" }), told = put(top, "div", { class: "told" });
-  const title = put(told, "h3", { class: "title", "aria-live": "polite" }), where = put(told, "span", { class: "where" }), says = put(told, "p", { class: "says" });
-  const choices = put(top, "div", { class: "bar choices" });
+  const title = put(told, "h3", { class: "title", "aria-live": "polite" }), says = put(told, "p", { class: "says" }), side = put(top, "div", { class: "side" });
+  const where = put(side, "span", { class: "where" }), choices = put(side, "div", { class: "bar choices" });
   const stage = put(frame, "div", { class: "stage" });
   /** @type {HTMLCanvasElement} */
   const canvas = put(stage, "canvas", { tabindex: "0", role: "application", "aria-roledescription": "board", "aria-label": "The matrices. Arrow keys step and choose; question mark lists the keys." });
@@ -74,7 +74,7 @@ export function controlsOf(board) {
   const head = put(choices, "select", { class: "head", "aria-label": "Head" });
   head.onchange = () => board.choose(board.at, Number(head.value));
   const by = put(choices, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
-  put(by, "option", { value: "" }, "heads by …");
+  put(by, "option", { value: "" }, "find a head …");
   for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
   by.value = board.habit;
   by.onchange = () => board.colourBy(by.value);
