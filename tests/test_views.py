@@ -167,6 +167,9 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
             random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
         ),
         "aligned": ex.analysis.align(plain, ex.trace(gpt2, SENTENCE), (SENTENCE, SENTENCE)),
+        "two texts aligned": ex.analysis.align(
+            plain, ex.trace(bert, "The animal slept.", blocks=True), (SENTENCE, "The animal slept.")
+        ),
         "odd aligned": ex.analysis.align(
             ex.trace(bert, ODD), ex.trace(bert, ODD.replace("Zebra", "<i>Zoo", 1)), (ODD, ODD.replace("Zebra", "<i>Zoo", 1))
         ),

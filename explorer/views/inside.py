@@ -155,7 +155,7 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
     )
     notes = (said, theme.unseen_note(record.tokens))
     figure.update_layout(
-        title=theme.title("What the prediction depends on: gradient and attention", *notes),
+        title=theme.title("Gradient and attention", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
         yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest of its kind"},
         barmode="group",
@@ -211,7 +211,7 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     )  # fmt: skip
     notes = [f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"]
     if measure in record.even:
-        notes.append(f"uniform attention: {record.even[measure]:.2f}; largest here: {values.max():.2f}")
+        notes.append(f"uniform attention: {round(record.even[measure], 2) + 0.0:.2f}; largest here: {values.max():.2f}")
     whole = {"tickmode": "linear", "dtick": 1, "showgrid": False}
     figure.update_layout(
         title=theme.title(measure, *notes),
