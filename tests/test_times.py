@@ -110,6 +110,8 @@ def test_every_control_of_every_part_at_its_extremes(
     watch, address = Watch(), f"{app[0]}/{'' if lesson == 'start' else lesson}"
     page = opened(browser, watch, address, mode)
     page.set_default_timeout(PATIENCE)
+    last = page.get_by_role("radio", name="Exercises", exact=True).or_(page.get_by_role("button", name="Exercises", exact=True))
+    last.first.wait_for()
     rested(page)
     names = [name for name in parts_of(page) if name]
     assert names[-1] == "Exercises"

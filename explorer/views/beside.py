@@ -77,19 +77,17 @@ def attention(record: AlignedTraces, *, stream: str, layer: int, head: int, matc
     cells = [record.weights(which, one, *place) for which, one, place in zip((0, 1), (ours, theirs), places, strict=True)]
     apart = np.abs(cells[1] - cells[0])
     mean = f"mean difference of a weight: {np.nanmean(apart):.3f}, largest: {np.nanmax(apart):.3f}"
-    said = [
-        f"{theme.printable(name)}: {one} {place[0]}.{place[1]}"
-        for name, one, place in zip(record.names, (ours, theirs), places, strict=True)
-    ]
+    said = [f"{one}, layer {place[0]}, head {place[1]}" for one, place in zip((ours, theirs), places, strict=True)]
     return (
-        _panels(record, cells, said, (mean, *_remarks(record)))
+        _panels(record, cells, (f"{said[0]} | {said[1]}", mean, *_remarks(record)))
         if shows == BOTH
         else _apart(record, cells[1] - cells[0], said, mean)
     )
 
 
-def _panels(record: AlignedTraces, cells: Sequence[np.ndarray], said: Sequence[str], notes: Sequence[str]) -> go.Figure:
+def _panels(record: AlignedTraces, cells: Sequence[np.ndarray], notes: Sequence[str]) -> go.Figure:
     """Both heads, with the names of the rows once."""
+    said = [theme.label(name) for name in record.names]
     names, figure = unit_names(record), make_subplots(1, 2, subplot_titles=said, horizontal_spacing=0.03, shared_yaxes=True)
     for column, one in enumerate(cells):
         heat = go.Heatmap(
@@ -104,7 +102,8 @@ def _panels(record: AlignedTraces, cells: Sequence[np.ndarray], said: Sequence[s
 
 def _apart(record: AlignedTraces, cells: np.ndarray, said: Sequence[str], mean: str) -> go.Figure:
     """The difference of two heads."""
-    notes = (f"{said[1]} minus {said[0]}", mean, *_remarks(record))
+    names = [theme.printable(name) for name in record.names]
+    notes = (f"{names[1]} ({said[1]}) minus {names[0]} ({said[0]})", mean, *_remarks(record))
     figure = go.Figure(
         go.Heatmap(
             z=cells.astype(np.float32), coloraxis="coloraxis2", name=DIFFERENCE, hoverongaps=False, **theme.gaps(cells),
