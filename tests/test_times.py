@@ -36,9 +36,9 @@ WATCHING = """() => {
 QUIET = "() => window.seen.rests && performance.now() - window.seen.rested > 400"  # nothing new has begun since
 KEYS = """() => {
   const kinds = ['stSlider', 'stButtonGroup', 'stRadio', 'stCheckbox', 'stSelectbox', 'stNumberInput'], found = [];
-  for (const held of document.querySelectorAll('.stMainBlockContainer [class*=st-key-]')) {
+  for (const held of document.querySelectorAll('.stMainBlockContainer .stElementContainer[class*=st-key-]')) {
     const key = [...held.classList].find(name => name.startsWith('st-key-'));
-    const kind = kinds.find(name => held.querySelector(':scope > [data-testid=' + name + ']'));
+    const kind = kinds.find(name => held.querySelector('[data-testid=' + name + ']'));
     if (kind && held.offsetHeight && key !== 'st-key-part-chosen' && !held.closest('.st-key-tour'))
       found.push([key, kind, Boolean(held.closest('.st-key-bar'))]);
   }

@@ -47,7 +47,8 @@ def aligned_words(text: str, other: str) -> list[tuple[Span | None, Span | None]
     ours, theirs = ([found.span() for found in WORDS.finditer(one)] for one in (text, other))
     a, b = [text[slice(*span)] for span in ours], [other[slice(*span)] for span in theirs]
     costs = _costs(a, b)
-    i, j, made = len(a), len(b), []
+    i, j = len(a), len(b)
+    made: list[tuple[Span | None, Span | None]] = []
     while i or j:
         if i and j and costs[i, j] == costs[i - 1, j - 1] + _cost(a[i - 1], b[j - 1]):
             i, j = i - 1, j - 1
