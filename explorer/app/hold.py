@@ -12,9 +12,9 @@ from explorer.views.beside import unit_names
 
 KEY, HELD, SHOWN = "hold", "hold.word", "hold.shown"
 STYLE = """
-[data-tokens] { display: flex; flex-wrap: wrap; gap: 3px; font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; padding: 2px; }
+[data-tokens] { display: flex; flex-wrap: wrap; gap: 3px; font: 0.8125rem/1.5 ui-monospace, Menlo, Consolas, monospace; padding: 2px; }
 [data-tokens] button { font: inherit; color: var(--st-text-color); background: var(--st-secondary-background-color); cursor: pointer;
-  border: 1px solid transparent; border-radius: 4px; padding: 1px 6px; min-height: 24px; white-space: pre; }
+  border: 1px solid transparent; border-radius: 4px; padding: 1px 6px; min-height: max(24px, 1.5rem); white-space: pre; }
 [data-tokens] button:hover { border-color: var(--st-text-color); }
 [data-tokens] button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
 [data-tokens] button[aria-pressed=true] { background: transparent; border: 2px solid var(--hold); padding: 0 5px; font-weight: 700; }

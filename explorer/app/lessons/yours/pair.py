@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import hold, web
+from explorer.app import hold, present, web
 from explorer.app.call import Call, Given
 from explorer.app.controls import SENTENCE, attentive, model_of, one_of, opened, read
 from explorer.app.lessons.yours.upload import Upload
@@ -25,7 +25,8 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
     """What is compared, the aligned texts, and one picture of what is different. `names` are the models of the page, with what the
     visitor brought first.
     """
-    st.markdown(SAID)
+    if not present.on():
+        st.markdown(SAID)
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     offered = list(dict.fromkeys([*brought, *attentive()]))
     with st.container(horizontal=True, vertical_alignment="bottom"):
