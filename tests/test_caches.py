@@ -119,3 +119,24 @@ def test_nothing_on_a_page_is_kept_without_a_bound() -> None:
         if "st.cache" in ast.unparse(made) and node.name != "settle"  # it keeps nothing but that a page was drawn
     ]
     assert wrong == []
+
+
+def test_what_no_visitor_wrote_outlasts_the_server_and_the_rest_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
+    stories = controls.Call("microworld.openings", 2, 7, "test", sentences=2)
+    habits = controls.Call("head_statistics", controls.model_of("bert"), stories)
+    kept.KEPT.drop(lambda key: True)
+    first = controls.made(habits)
+    (file,) = tmp_path.glob("page-*")
+    kept.KEPT.drop(lambda key: True)  # another server
+    monkeypatch.setattr(ex, "head_statistics", lambda *given: pytest.fail("it was kept"))
+    assert controls.made(habits) == first
+    monkeypatch.undo()
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
+    file.write_bytes(file.read_bytes()[:500])
+    kept.KEPT.drop(lambda key: True)
+    assert controls.made(habits) == first, "a damaged file is made again"
+    controls.made(controls.trace_of("bert", "A secret dog ran."))
+    assert list(tmp_path.glob("page-*")) == [file], "no text of a visitor is written"

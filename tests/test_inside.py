@@ -193,7 +193,7 @@ def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: Tran
             assert np.abs(tile / 255 - weights / top).max() <= 0.5 / 255 + 1e-6
     assert whole.dtype == np.uint8
     lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
-    assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final)
+    assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final.T)
     bars = views["gradient"](slope, layer=1).data
     assert np.allclose(bars[0].y, slope.values / np.abs(slope.values).max()) and np.allclose(
         bars[1].customdata, slope.attention[1]

@@ -166,6 +166,13 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "flow of two": ex.analysis.information_flow(
             random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
         ),
+        "aligned": ex.analysis.align(plain, ex.trace(gpt2, SENTENCE), (SENTENCE, SENTENCE)),
+        "two texts aligned": ex.analysis.align(
+            plain, ex.trace(bert, "The animal slept.", blocks=True), (SENTENCE, "The animal slept.")
+        ),
+        "odd aligned": ex.analysis.align(
+            ex.trace(bert, ODD), ex.trace(bert, ODD.replace("Zebra", "<i>Zoo", 1)), (ODD, ODD.replace("Zebra", "<i>Zoo", 1))
+        ),
         "lens": ex.lens(bert, SENTENCE),
         "odd lens": ex.lens(gpt2, ODD),
         "gradient": ex.gradient(bert, SENTENCE, row=3),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from explorer.analysis import costs
+    from explorer.analysis.alignment import align
     from explorer.analysis.architectures import context_shift, span_of, visibility_map, word_prediction
     from explorer.analysis.capabilities import abilities
     from explorer.analysis.corpus_edits import edit_corpus
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "abilities": "analysis.capabilities:abilities",
+    "align": "analysis.alignment:align",
     "analogy": "analysis.word_vectors:analogy",
     "blueprint": "analysis.parameters:blueprint",
     "both_sides": "analysis.elmo:both_sides",

@@ -27,7 +27,8 @@ def compare(before: Trace, after: Trace) -> Comparison:
         raise ChoiceError("compare takes two traces, for example ex.trace(model, text) and ex.trace(model, text, edits=[…]).")
     if not (_same(before.source, after.source) and _same(before.target, after.target)):
         raise ChoiceError(
-            "These traces read different tokens, so their rows do not belong together. Trace the same text twice."
+            "These traces read different tokens, so their rows do not belong together. Trace the same text twice, or align them: "
+            "ex.analysis.align(before, after, (text, other_text))."
         )
     if "lm" not in before.outputs or "lm" not in after.outputs or before.top is None or after.top is None:
         raise ChoiceError(

@@ -100,13 +100,13 @@ def contexts(model: object, word: str, uses: Sequence[tuple[str, int, str]]) -> 
     elmo = _elmo(model)
     if len(uses) < 2:
         raise TextError(f"{word!r} must be used at least twice, so that there is something to compare.")
-    found = []
-    for text, start, _ in uses:
-        tokens = elmo.tokens(text)
+    read, places = [elmo.tokens(text) for text, *_ in uses], []
+    for tokens, (text, start, _) in zip(read, uses, strict=True):
         at = [n for n, (begin, end) in enumerate(tokens.offsets) if begin <= start < end and not tokens.special[n]]
         if not at:
             raise TextError(f"No word begins at letter {start} of {text!r}.")
-        found.append(elmo.layers([tokens])[0][:, at[0]])
+        places.append(at[0])
+    found = [states[:, place] for states, place in zip(elmo.layers(read), places, strict=True)]
     texts, _, senses = zip(*uses, strict=True)
     return Contexts(elmo.name, word, texts, senses, np.stack(found, axis=1))
 

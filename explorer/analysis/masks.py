@@ -13,7 +13,7 @@ from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
-from explorer.records import Edit, HeldLosses, SetMask, Tokens, UnderMasks, log_softmax
+from explorer.records import Edit, HeldLosses, SetMask, Tokens, UnderMasks
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
 from explorer.text.reading import Text
 
@@ -88,7 +88,11 @@ def begun(model: Model, text: Text) -> Tokens:
 
 def surprise(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """−log P of one token in each row, in nats."""
-    return -np.take_along_axis(log_softmax(scores.astype(np.float64)), np.asarray(ids)[..., None], -1)[..., 0]
+    wide = scores.astype(np.float64)
+    highest = wide.max(-1, keepdims=True)
+    own = np.take_along_axis(wide - highest, np.asarray(ids)[..., None], -1)[..., 0]
+    made: np.ndarray = np.log(np.exp(wide - highest).sum(-1)) - own
+    return made
 
 
 def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> tuple[Tokens, np.ndarray]:

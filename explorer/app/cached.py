@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import tempfile
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,8 +13,11 @@ from typing import Generic, ParamSpec, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from explorer.errors import FileError
 from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.store import shelf_folder
+from explorer.records import Record
+from explorer.text import disk_cache
 
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
@@ -63,6 +68,32 @@ class cached:  # noqa: N801  a decorator
 def kept(key: Hashable, make: Callable[[], Answer], doing: str = "") -> Answer:
     """What `make` makes, once for every visitor; `doing` says what the page waits for."""
     return KEPT.get(key, lambda: _watched(make, doing))
+
+
+def lasting(key: tuple[object, ...], make: Callable[[], Record]) -> Record:
+    """What `make` makes, kept on disk as well: a server that starts again need not make it. Only for what no visitor wrote."""
+    return disk_cache.cached("page", (*key, _programme()), make, _packed, _unpacked)
+
+
+@functools.cache
+def _programme() -> str:
+    """A checksum of all programmes and texts here: what is kept by others is not used."""
+    return disk_cache.source_mark(Path(__file__).parent.parent)
+
+
+def _packed(record: Record) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return record.write(Path(folder) / "record.npz").read_bytes()
+
+
+def _unpacked(content: bytes) -> Record:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record.npz"
+        path.write_bytes(content)
+        try:
+            return Record.read(path)
+        except FileError as error:
+            raise ValueError(str(error)) from error  # damaged, so it is made again
 
 
 def _watched(make: Callable[[], Answer], doing: str) -> Answer:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import hold, hosted
-from explorer.app.cached import kept
+from explorer.app.cached import kept, lasting
 from explorer.app.call import OPENING, Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
@@ -22,6 +22,7 @@ from explorer.nn.config import FAMILIES
 from explorer.views import theme
 
 UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
+LASTING = {"analysis.contexts", "analysis.held_losses", "head_statistics"}  # of stories that no visitor wrote, and slow to make
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
@@ -51,7 +52,8 @@ def made(what: Any) -> Any:
     if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
         return what.run(made) if isinstance(what, Expression) else run(what, made)
     doing = "Opening the model …" if what.name in OPENING else "Asking the model …"
-    return kept((what.text, stamp_of(what)), lambda: what.run(made), doing)
+    key = (what.text, stamp_of(what))
+    return kept(key, (lambda: lasting(key, lambda: what.run(made))) if what.name in LASTING else lambda: what.run(made), doing)
 
 
 def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:

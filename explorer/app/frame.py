@@ -27,6 +27,14 @@ STYLE = """<style>
 .st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
 .st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
 div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
+@media (max-width: 600px) {
+  [data-testid=stExpandSidebarButton] { width: auto !important; }
+  [data-testid=stExpandSidebarButton]::after { content: "Menu"; font-size: 1rem; padding-left: 0.3rem; }
+  .js-plotly-plot :is(g.xtick, g.x2tick) text { font-size: 12px !important; }
+  .js-plotly-plot:has(g.xtick:nth-of-type(18)):not(:has(g.xtick:nth-of-type(30))) g.xtick:not(:nth-of-type(2n + 1)),
+  .js-plotly-plot:has(g.xtick:nth-of-type(30)) g.xtick:not(:nth-of-type(3n + 1)),
+  .js-plotly-plot:has(g.x2tick:nth-of-type(9)) :is(g.xtick, g.x2tick):not(:nth-of-type(3n + 1)) { visibility: hidden; }
+}
 @media (min-width: 700px) and (min-height: 600px) {
   div:has(> .st-key-bar) { position: sticky; top: 3.4rem; z-index: 90; }
 }

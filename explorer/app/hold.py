@@ -6,18 +6,22 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.records import Tokens
+from explorer.records import AlignedTraces, Tokens
 from explorer.views import theme
+from explorer.views.beside import unit_names
 
 KEY, HELD, SHOWN = "hold", "hold.word", "hold.shown"
 STYLE = """
-[data-tokens] { display: flex; flex-wrap: wrap; gap: 3px; font: 13px/1.5 ui-monospace, Menlo, Consolas, monospace; padding: 2px; }
+[data-tokens] { display: flex; flex-wrap: wrap; gap: 3px; font: 0.8125rem/1.5 ui-monospace, Menlo, Consolas, monospace; padding: 2px; }
 [data-tokens] button { font: inherit; color: var(--st-text-color); background: var(--st-secondary-background-color); cursor: pointer;
-  border: 1px solid transparent; border-radius: 4px; padding: 1px 6px; min-height: 24px; white-space: pre; }
+  border: 1px solid transparent; border-radius: 4px; padding: 1px 6px; min-height: max(24px, 1.5rem); white-space: pre; }
 [data-tokens] button:hover { border-color: var(--st-text-color); }
 [data-tokens] button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
 [data-tokens] button[aria-pressed=true] { background: transparent; border: 2px solid var(--hold); padding: 0 5px; font-weight: 700; }
 [data-tokens] button[data-special] { opacity: 0.75; }
+[data-tokens] button span { display: block; text-align: center; }
+[data-tokens] button[data-kind=changed] span { font-weight: 700; text-decoration: underline dotted; text-underline-offset: 3px; }
+[data-tokens] button[data-kind^=only] { border-style: dashed; border-color: var(--st-text-color); }
 @media (max-width: 600px) { [data-tokens] { flex-wrap: nowrap; overflow-x: auto; } }
 """
 SCRIPT = """
@@ -27,7 +31,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   list.replaceChildren(...data.tokens.map((token, row) => {
     const button = page.createElement("button");
     button.type = "button";
-    button.textContent = token.text;
+    const lines = (token.lines || []).map(line => { const span = page.createElement("span"); span.textContent = line; return span; });
+    if (lines.length) { button.append(...lines); button.dataset.kind = token.kind; button.setAttribute("aria-label", token.text); }
+    else button.textContent = token.text;
     button.dataset.start = token.start;
     if (token.start < 0) { button.dataset.special = ""; button.disabled = true; }
     button.onclick = () => { press(button.getAttribute("aria-pressed") === "true" ? "" : token.start); setTriggerValue("chosen", row); };
@@ -80,6 +86,36 @@ def bar(text: str, tokens: Tokens) -> int | None:
         on_chosen_change=lambda: _chosen(text, tokens),
     )  # fmt: skip
     return row
+
+
+def units(record: AlignedTraces) -> None:
+    """The units of two aligned texts below each other: the one with the held token is held, and pictures of units mark it."""
+    labels, text = tuple(unit_names(record)), record.texts[0]
+    held = row_of(text, record.first.source)
+    row = None if held is None else int(record.units[0][held])
+    st.session_state[SHOWN] = (labels, row, text)
+    every = [
+        {"text": f"{' beside '.join(one or 'nothing' for one in pair)}, {kind}", "lines": [one or "–" for one in pair], "kind": kind,
+         "start": -1 if kind == "special" else int(span[0][0])}
+        for pair, kind, span in zip(record.words, record.kinds, record.spans, strict=True)
+    ]  # fmt: skip
+    start = "" if row is None else every[row]["start"]
+    _component(
+        key="hold.units", data={"tokens": every, "start": start, "colour": COLOURS[mode()]},
+        on_chosen_change=lambda: _unit_chosen(record),
+    )  # fmt: skip
+
+
+def _unit_chosen(record: AlignedTraces) -> None:
+    """A unit was clicked: hold where it begins in the first text, or free it where it is held."""
+    unit, text = st.session_state["hold.units"].chosen, record.texts[0]
+    if not isinstance(unit, int) or not 0 <= unit < len(record) or record.spans[unit][0][0] < 0:
+        return
+    held = row_of(text, record.first.source)
+    if held is not None and record.units[0][held] == unit:
+        free()
+    else:
+        keep_span(text, (int(record.spans[unit][0][0]), int(record.spans[unit][0][1])))
 
 
 def row_of(text: str, tokens: Tokens) -> int | None:

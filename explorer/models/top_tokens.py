@@ -12,5 +12,19 @@ def top_tokens(scores: np.ndarray, count: int, text_of: Callable[[int], str]) ->
 
     Of equal scores the token with the lower id comes first.
     """
-    ids = np.argsort(-scores, axis=1, kind="stable")[:, :count]
+    ids = _best(-np.asarray(scores), count)
     return ids, tuple(tuple(text_of(token) for token in row) for row in ids.tolist())
+
+
+def _best(costs: np.ndarray, count: int) -> np.ndarray:
+    """The ids of the `count` lowest costs of each row. Only those are sorted, but for rows where others cost as much as the last one."""
+    if not 0 < count < costs.shape[1]:
+        return np.argsort(costs, axis=1, kind="stable")[:, :count]
+    among = costs <= np.partition(costs, count - 1, axis=1)[:, count - 1, None]
+    clear = among.sum(axis=1) == count
+    made = np.empty((len(costs), count), np.intp)
+    ids = np.nonzero(among[clear])[1].reshape(-1, count)
+    order = np.argsort(np.take_along_axis(costs[clear], ids, axis=1), axis=1, kind="stable")
+    made[clear] = np.take_along_axis(ids, order, axis=1)
+    made[~clear] = np.argsort(costs[~clear], axis=1, kind="stable")[:, :count]
+    return made

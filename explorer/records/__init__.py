@@ -1,5 +1,6 @@
 """The words this project speaks: frozen records of what models, tokenizers and trainings did."""
 
+from explorer.records.aligned import AlignedTraces
 from explorer.records.analysis import (
     Change,
     Comparison,
@@ -126,6 +127,7 @@ __all__ = [
     "Attention",
     "Block",
     "ACTIONS",
+    "AlignedTraces",
     "Change",
     "Comparison",
     "Damage",

@@ -11,6 +11,7 @@ from types import ModuleType
 from explorer.errors import unknown
 from explorer.views import (
     attention,
+    beside,
     blueprint,
     boundaries,
     chances,
@@ -56,7 +57,7 @@ VIEWS: dict[str, View] = {
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,
-    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **circuits.VIEWS,
+    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS,
 }  # fmt: skip

@@ -14,6 +14,7 @@ from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name
 
 UPRIGHT = 6  # the grey among the colours
+FEW = 9  # places on an axis whose names have room beside each other
 
 
 def curves(record: Curves) -> go.Figure:
@@ -29,12 +30,19 @@ def curves(record: Curves) -> go.Figure:
     notes = (record.note,)
     figure.update_layout(
         title=theme.title(record.title, *notes),
-        xaxis={"title": {"text": record.across}, "type": "log" if record.log else "linear", "automargin": True},
+        xaxis={"title": {"text": record.across}, "automargin": True, **(_logarithmic(record) if record.log else {})},
         yaxis={"title": {"text": record.up}, "automargin": True},
         height=480 + theme.space_above(*notes),
         margin={"l": 10, "r": 20, "t": theme.space_above(*notes) + 14, "b": 120},
     )
     return figure
+
+
+def _logarithmic(record: Curves) -> dict[str, object]:
+    """An axis of powers of ten; where few places were measured it names them, as plotly writes all between in small figures."""
+    places = sorted({float(place) for line in record.lines for place in line.x})
+    named = {"tickvals": places, "ticktext": [f"{place:g}" for place in places]} if len(places) <= FEW else {"dtick": 1}
+    return {"type": "log", **named}
 
 
 def _mark(record: Curves) -> go.Scatter:

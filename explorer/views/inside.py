@@ -14,6 +14,7 @@ from explorer.views.attention import frame, has_attention
 from explorer.views.sums import WAYS, joined, summed
 from explorer.views.view import Choice, Control, Toggle, View, by_name
 
+READABLE = 6  # columns of a lens whose words have room beside each other
 TILE = 128  # rows and columns of one head among all: more than a screen has points for
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
@@ -96,39 +97,35 @@ def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool)
 
 
 def through(record: Lens, *, shown: str) -> go.Figure:
-    """The logit lens: what the model would predict if it ended after each layer; the lowest row is the input of the first layer.
+    """The logit lens: what the model would predict if it ended after each layer; the first column is the input of the first layer.
 
-    Each column is a position of the text. A cell names the most probable token; its colour is a probability: of this token, or of the
+    Each row is a position of the text. A cell names the most probable token; its colour is a probability: of this token, or of the
     token that the last layer predicts.
 
     You may conclude from which layer on the model's output layer predicts the answer. You may not conclude that earlier layers do not
     know it: they may represent it in a way that the last norm and the output layer cannot read.
     """
-    values = record.chances if shown == "its own guess" else record.final
-    labels = [[theme.plain(text) for text in row] for row in record.texts]
-    hover = "after <b>%{y}</b>, at <b>%{x}</b><br>predicts <b>%{customdata}</b><br>probability <b>%{z:.3f}</b><extra></extra>"
-    small = len(record.tokens) <= 20
+    values = (record.chances if shown == "its own guess" else record.final).T  # [position, layer]
+    texts = list(zip(*record.texts, strict=True))
+    hover = "after <b>%{x}</b>, at <b>%{y}</b><br>predicts <b>%{customdata}</b><br>probability <b>%{z:.3f}</b><extra></extra>"
     heat = go.Heatmap(
-        z=values.astype(np.float32), customdata=[[theme.label(text) for text in row] for row in record.texts], coloraxis="coloraxis",
+        z=values.astype(np.float32), customdata=[[theme.label(text) for text in row] for row in texts], coloraxis="coloraxis",
         hovertemplate=hover, xgap=1, ygap=1, name="lens",
-        **({"text": [[theme.printable(text) for text in row] for row in labels], "texttemplate": "%{text}"} if small else {}),
     )  # fmt: skip
-    names = ["embeddings", *(f"layer {n}" for n in range(len(values) - 1))]
+    if len(record.texts) <= READABLE:
+        said = [[theme.printable(theme.plain(text)) for text in row] for row in texts]
+        heat.update(text=said, texttemplate="%{text}", textfont={"size": 14})
+    names = ["embeddings", *(f"layer {n}" for n in range(len(record.texts) - 1))]
     notes = (f"last layer against the model's own logits: {record.gap:.0e}", theme.unseen_note(record.tokens))
+    above, rows = theme.space_above(*notes) + 30, len(record.tokens)
     figure = go.Figure(heat)
     figure.update_layout(
         title=theme.title(f"If {theme.label(record.model)} ended here", *notes),
-        xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
-        yaxis={
-            "tickmode": "array",
-            "tickvals": list(range(len(names))),
-            "ticktext": names,
-            "showgrid": False,
-            "automargin": True,
-        },
-        coloraxis={"cmin": 0, "cmax": 1, "colorbar": {"y": -0.45}},
-        height=300 + 36 * len(names),
-        margin={"l": 10, "r": 20, "t": theme.space_above(*notes), "b": 190},
+        xaxis={"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "side": "top"},
+        yaxis={**theme.token_axis(record.tokens), "range": [rows - 0.5, -0.5]},
+        coloraxis={"cmin": 0, "cmax": 1, "colorbar": {"yref": "container", "y": 0.02, "yanchor": "bottom"}},
+        height=above + 70 + int(min(1200, 26 * max(rows, 8))),
+        margin={"l": 10, "r": 20, "t": above, "b": 70},
     )
     return figure
 
@@ -155,7 +152,7 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
     )
     notes = (said, theme.unseen_note(record.tokens))
     figure.update_layout(
-        title=theme.title("What the prediction depends on: gradient and attention", *notes),
+        title=theme.title("Gradient and attention", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
         yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest of its kind"},
         barmode="group",
@@ -211,7 +208,7 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     )  # fmt: skip
     notes = [f"{theme.label(record.model)}, {record.stream}, {record.texts} texts"]
     if measure in record.even:
-        notes.append(f"uniform attention: {record.even[measure]:.2f}; largest here: {values.max():.2f}")
+        notes.append(f"uniform attention: {round(record.even[measure], 2) + 0.0:.2f}; largest here: {values.max():.2f}")
     whole = {"tickmode": "linear", "dtick": 1, "showgrid": False}
     figure.update_layout(
         title=theme.title(measure, *notes),

@@ -17,9 +17,9 @@ SEEN, STRIP = 64, 200  # so many dimensions of a vector are drawn, in a strip of
 
 
 def shares(record: Mixes, *, step: int) -> go.Figure:
-    """s_j of every task: the softmax weight of each layer in the mix that the task reads, after this many steps. Bars are means over
+    """sⱼ of every task: the softmax weight of each layer in the mix that the task reads, after this many steps. Bars are means over
     all runs, error bars reach from the lowest run to the highest. Before training, all weights are equal. Tasks are ordered by how
-    high in the stack they read at the end of training, Σ j s_j. γ, which scales the whole mix, is below each name.
+    high in the stack they read at the end of training, Σ j·sⱼ. γ, which scales the whole mix, is below each name.
 
     You may conclude how much of each layer these classifiers used. You may not conclude that a layer with a large weight is the
     useful one: look at the score of each layer alone. And the weights can be compared only because every layer was normalised to the
@@ -36,7 +36,7 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
         hover = f"%{{x}}<br>s<sub>{layer}</sub> = <b>%{{y:.3f}}</b><extra></extra>"
         figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer)
     notes = (f"after {step} steps; {record.note}",)
-    return _dressed(figure, "The weight of each layer, by task", notes, "weight s_j", (0, 1.02))
+    return _dressed(figure, "The weight of each layer, by task", notes, "weight sⱼ", (0, 1.02))
 
 
 def scores(record: Mixes) -> go.Figure:
@@ -106,8 +106,8 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
 
 
 def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
-    """Set the s_j yourself: the values of the sliders are divided by their sum. At the top are the first dimensions of one new
-    example's vector, blue above 0 and brown below: in every layer, and in your mix, Σ s_j h_j (γ would only scale it). Below, the
+    """Set the sⱼ yourself: the values of the sliders are divided by their sum. At the top are the first dimensions of one new
+    example's vector, blue above 0 and brown below: in every layer, and in your mix, Σ sⱼ·hⱼ (γ would only scale it). Below, the
     left bars are your weights beside those that the task learned; the right bars are the accuracy on new texts: with your weights,
     with the learned ones, and with every layer alone. A linear classifier is fitted again for each setting (by ridge regression), so
     what changes is the mix, not how well a classifier was trained.

@@ -165,7 +165,7 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
 
 
 def _small(tokens: Any) -> dict[str, object]:
-    return {**theme.token_axis(tokens), "tickfont": {"size": 11}}
+    return {**theme.token_axis(tokens), "tickfont": {"size": 12}}
 
 
 def sides(trace: Trace) -> tuple[str, ...]:

@@ -111,7 +111,9 @@ LESSONS: dict[str, Lesson] = {
             "decoding", "Decoding, step by step", "L3", "Write a text token by token, and see which texts were thrown away."
         ),
         Lesson("whatif", "What if", "L0 L1 L2 L3 L4", "Silence heads, move words, take parts away, and see what breaks."),
-        Lesson("yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own."),
+        Lesson(
+            "yours", "Your model", "L0 L1 L2 L3 L4", "Open a model of your own, and put any two models or texts side by side."
+        ),
     )
 }
 

@@ -58,8 +58,9 @@ def first_hidden(words: list[str]) -> int:
 
 
 def asked(text: str, seed: int) -> tuple[Exercise, ...]:
-    """The exercises on this text."""
+    """Six exercises on this text; the notebook has one more, which asks nothing about it."""
     model = opened("bert")
     first = first_hidden(list(written_words(model.tokens(text), model.tokenizer)))
     counts = made((counted("span_lengths", text, "spanbert"), counted("gap_sentences", text)))
-    return questions.exercises(read(corrupted(text, "mlm", seed)), made(guessed(text, (first,))), *counts)
+    first_one, _, *others = questions.exercises(read(corrupted(text, "mlm", seed)), made(guessed(text, (first,))), *counts)
+    return (first_one, *others)

@@ -98,9 +98,9 @@ def lowest_question(measured: Mixes) -> Exercise:
     """Which task puts most weight on the lower layers."""
     heights = dict(zip(measured.tasks, measured.heights.mean(1), strict=True))
     order = sorted(heights, key=heights.__getitem__)
-    why = "Σ j s_j, from 0 (letters) to 2 (last layer): " + ", ".join(f"{name} {heights[name]:.2f}" for name in order) + "."
+    why = "Σ j·sⱼ, from 0 (letters) to 2 (last layer): " + ", ".join(f"{name} {heights[name]:.2f}" for name in order) + "."
     return Exercise(
-        "Which task has the lowest mean layer Σ j s_j, so most weight on the lower layers?", order[0], why, measured.tasks
+        "Which task has the lowest mean layer Σ j·sⱼ, so most weight on the lower layers?", order[0], why, measured.tasks
     )
 
 
@@ -135,7 +135,7 @@ def exercises(trace: Trace, place: int, filters: Sequence[int]) -> tuple[Exercis
         Exercise(
             f"Dimension 0 of *{word}* is {values} in layers 0, 1 and 2. A task has s = (0.2, 0.5, 0.3) and γ = 1.5. What is "
             "dimension 0 of ELMo?",
-            mixed, "γ Σ s_j h_j.",
+            mixed, "γ Σ sⱼ·hⱼ.",
         ),
         Exercise(
             f"The word *{word}* has {len(word)} letters, plus one begin and one end character. At how many positions does a filter of "

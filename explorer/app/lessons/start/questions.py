@@ -49,7 +49,7 @@ DECK = (
 )  # fmt: skip
 TOUR, OWN = "A guided tour", "Your own model"
 DOORS = (
-    (TOUR, "About twenty short steps through all pages: one thing to do in each, one thing to see."),
+    (TOUR, "Short steps through all pages: one thing to do in each, one thing to see."),
     ("A lesson", "The lessons by lecture."),
     (OWN, "A folder, a name on the hub or a model in your notebook, with the same pictures."),
 )

@@ -96,12 +96,12 @@ def plane() -> None:
 
 
 def asked() -> tuple[Exercise, ...]:
-    """The exercises on words, on the small corpus and on sentences."""
+    """Six exercises: on words, on the small corpus and on sentences."""
     fixed = made(
         (lab.drawn(lesson.TEXT, 0), lab.ratios("glove", "he", "she"), lab.solved("word2vec"), lab.plane("word2vec", "gender"))
     )
     of_sentences = whole.exercises(made(sentences.first()), sentences.measured())
-    return (*lesson.exercises(*fixed), *edits.exercises(made(editing.asked())), *of_sentences)
+    return (*lesson.exercises(*fixed)[:3], *edits.exercises(made(editing.asked()))[:1], *of_sentences[:2])
 
 
 page = LessonPage(

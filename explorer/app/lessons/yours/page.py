@@ -12,6 +12,7 @@ from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, rea
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.yours import questions as lesson
+from explorer.app.lessons.yours.pair import show_pair
 from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
 from explorer.errors import ExplorerError
 from explorer.models.store import models
@@ -64,16 +65,16 @@ def asked_models() -> tuple[list[str | Upload], str, str]:
     """What is opened, the shipped model beside it, and the sentence."""
     given, upload = "", None
     if hosted.uploads():
-        given = st.text_input(
-            "Folder or hub name", key="yours", bind="query-params", placeholder="./my-model or org/model", on_change=agree,
-            max_chars=LETTERS,
-        )  # fmt: skip
+        with page.opening:
+            given = st.text_input(
+                "Folder or hub name", key="yours", bind="query-params", placeholder="./my-model or org/model", on_change=agree,
+                max_chars=LETTERS,
+            )  # fmt: skip
+            upload = uploaded()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         beside = one_of("Beside it", attentive(), "model")
         text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
     hold.bar(text, read(lambda: opened(beside).tokens(text)))
-    if hosted.uploads():
-        upload = uploaded()
     return [name for name in (agreed(given.strip()), upload, beside) if name], beside, text
 
 
@@ -120,6 +121,7 @@ with page.bar:
     names, beside, text = asked_models()
 page.parts(
     PagePart("What can be shown of it", opened_models, "Models"),
+    PagePart("Two texts or two models", partial(show_pair, names, text), "Side by side"),
     PagePart("Which architectures open", classes, "Architectures"),
     PagePart("Take it with you", partial(take_along, beside), "Files"),
     asking(lambda: lesson.exercises(made(TABLE), read(trace_of(beside, text))), "yours.exercise", lesson.DECK, lesson.NOTATION),

@@ -1,0 +1,59 @@
+"""Your model: any two texts or any two models side by side, on aligned tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from explorer.app import hold, present, web
+from explorer.app.call import Call, Given
+from explorer.app.controls import SENTENCE, attentive, model_of, one_of, opened, read
+from explorer.app.lessons.yours.upload import Upload
+from explorer.views import VIEWS
+
+SAID = (
+    "Change one word, or the model, and see what follows. The two texts are aligned: a column is a **unit**, the smallest stretch of text "
+    "that ends at the end of a token in both. Click one to hold it; pictures mark it."
+)
+OTHER = "The animal didn't cross the street because it was too wide."  # beside the first sentence, where one model reads both
+SHOWS = {"Predictions": "beside-predictions", "Attention": "beside-attention", "States": "beside-states"}
+
+
+def show_pair(names: Sequence[str | Upload], text: str) -> None:
+    """What is compared, the aligned texts, and one picture of what is different. `names` are the models of the page, with what the
+    visitor brought first.
+    """
+    if not present.on():
+        st.markdown(SAID)
+    brought = {one.name if isinstance(one, Upload) else one: one for one in names}
+    offered = list(dict.fromkeys([*brought, *attentive()]))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = [_model(label, offered, list(brought)[at]) for label, at in (("First model", 0), ("Second model", -1))]
+        usual = OTHER if text == SENTENCE and chosen[0] == chosen[1] else text
+        other = st.text_input(
+            "Second text (the first is the sentence above)", key="pair.text", bind="query-params", placeholder=usual
+        )
+    texts = (text, other.strip() or usual)
+    call = Call(
+        "analysis.align", *(_traced(brought.get(one, one), said) for one, said in zip(chosen, texts, strict=True)), texts
+    )
+    hold.units(read(call))
+    shown = st.segmented_control(
+        "Look at", list(SHOWS), default="Predictions", required=True, key="pair.shows", bind="query-params"
+    )
+    web.show(VIEWS[SHOWS[shown]], call)
+
+
+def _model(label: str, offered: Sequence[str], first: str) -> str:
+    """One of the two models; one that the visitor brought is allowed everywhere it was."""
+    return one_of(label, offered, f"pair.{label.partition(' ')[0].lower()}", first)
+
+
+def _traced(which: str | Upload, text: str) -> Call:
+    """The call that traces a text with all scores; an encoder-decoder writes the text as well."""
+    model: Any = read(lambda: opened(which)) if isinstance(which, str) else which.model
+    held: Any = model_of(which) if isinstance(which, str) else Given(which.model, Call("load", f"./{which.name}", device="cpu"))
+    target = {"target": text} if model.family == "encoder-decoder" else {}
+    return Call("trace", held, text, scores=True, **target)

@@ -1,0 +1,215 @@
+"""Two texts or two models side by side: the alignment against exhaustive search, its numbers against NumPy, its part of the page."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from conftest import SENTENCE
+from opening import opened
+
+import explorer as ex
+from explorer.analysis.alignment import WORDS, aligned_words
+from explorer.models.transformer import TransformerModel
+from explorer.records import AlignedTraces
+from explorer.views import VIEWS
+
+OTHER = "The animal did not cross the wide street, because it was tired."
+ODD = "Zebra  <b>bold</b> 😀 مرحبا 你好 é naïve."
+
+
+@pytest.fixture(scope="module")
+def changed(bert: TransformerModel) -> AlignedTraces:
+    """One model, two texts."""
+    return ex.analysis.align(ex.trace(bert, SENTENCE), ex.trace(bert, OTHER), (SENTENCE, OTHER))
+
+
+@pytest.fixture(scope="module")
+def two(bert: TransformerModel, gpt2: TransformerModel) -> AlignedTraces:
+    """Two models, one text."""
+    return ex.analysis.align(ex.trace(bert, SENTENCE), ex.trace(gpt2, SENTENCE), (SENTENCE, SENTENCE))
+
+
+def fewest(a: tuple[str, ...], b: tuple[str, ...]) -> int:
+    """The fewest changes, found by trying everything."""
+
+    @cache
+    def rest(i: int, j: int) -> int:
+        if i == len(a) or j == len(b):
+            return len(a) - i + len(b) - j
+        replaced = 0 if a[i] == b[j] else 1 if a[i].isalnum() == b[j].isalnum() else 2
+        return min(rest(i + 1, j + 1) + replaced, rest(i + 1, j) + 1, rest(i, j + 1) + 1)
+
+    return rest(0, 0)
+
+
+def test_words_are_aligned_with_the_fewest_changes_there_are() -> None:
+    rng = random.Random(3)
+    for _ in range(200):
+        a, b = (tuple(rng.choices(["x", "y", "z", ".", ","], k=rng.randrange(8))) for _ in range(2))
+        texts = " ".join(a), " ".join(b)
+        path = aligned_words(*texts)
+        read = (
+            [
+                [None if span is None else text[slice(*span)] for span in side]
+                for text, side in zip(texts, zip(*path, strict=True), strict=False)
+            ]
+            if path
+            else [[], []]
+        )
+        assert [tuple(one for one in side if one is not None) for side in read] == [a, b], "every word once, in its order"
+        cost = sum(
+            1 if None in pair else 0 if pair[0] == pair[1] else 1 if pair[0].isalnum() == pair[1].isalnum() else 2
+            for pair in zip(*read, strict=True)
+        )
+        assert cost == fewest(a, b)
+
+
+def test_a_changed_word_an_added_one_and_a_missing_one(changed: AlignedTraces) -> None:
+    said = dict(zip(changed.words, changed.kinds, strict=True))
+    assert said["", "wide"] == "only second" and said["", ","] == "only second" and said["too", ""] == "only first"
+    assert said["street", "street"] == "same" and said["[CLS]", "[CLS]"] == "special" and said["[SEP]", "[SEP]"] == "special"
+    order = [ours for ours, _ in changed.words if ours]
+    assert order == [*["[CLS]"], *[SENTENCE[slice(*span)] for span in changed.first.source.offsets[1:-1]], "[SEP]"]
+
+
+@pytest.mark.parametrize("text", [SENTENCE, ODD, "a", "The dogs didn't sleep!"])
+@pytest.mark.parametrize("pair", [("bert", "gpt2"), ("bart", "roberta"), ("gpt2", "t5")])
+def test_units_of_one_text_end_where_tokens_of_both_end(pair: tuple[str, str], text: str) -> None:
+    """The same stretches of letters in both, and none that could be smaller."""
+    traces = [_traced(name, text) for name in pair]
+    found = ex.analysis.align(*traces, (text, text))
+    ends = [{end for start, end in trace.source.offsets if end > start and text[start:end].strip()} for trace in traces]
+    for word, kind, spans in zip(found.words, found.kinds, found.spans, strict=True):
+        if kind == "special" or not WORDS.search(text[slice(*spans[0])] if spans[0][0] >= 0 else ""):
+            continue
+        assert kind == "same" and word[0] == word[1] and (spans[0] == spans[1]).all()
+        start, end = spans[0]
+        inside = {at for at in range(start + 1, end) if text[start:at].strip() and WORDS.search(text[at:end])}
+        assert not inside & ends[0] & ends[1], f"{word} could be cut"
+    for number, trace in enumerate(traces):
+        assert len(found.units[number]) == len(trace.source) and set(found.units[number]) <= set(range(len(found)))
+        text_rows = [unit for unit, (start, end) in zip(found.units[number], trace.source.offsets, strict=True) if end > start]
+        assert text_rows == sorted(text_rows), "in the order of the text"
+
+
+def _traced(name: str, text: str) -> ex.records.Trace:
+    model = ex.load(name, device="cpu")
+    return ex.trace(model, text, **({"target": text} if model.family == "encoder-decoder" else {}))
+
+
+def test_attention_between_units_is_a_mean_over_queries_and_a_sum_over_keys(two: AlignedTraces) -> None:
+    for number, stream in enumerate(("encoder", "decoder")):
+        units, weights = two.units[number], two.both[number].at(stream, 1).weights[2]
+        made = two.weights(number, stream, 1, 2)
+        for row in set(units):
+            for column in set(units):
+                assert made[row, column] == pytest.approx(weights[units == row][:, units == column].sum(1).mean(), abs=1e-6)
+        missing = sorted(set(range(len(two))) - set(units))
+        assert np.isnan(made[missing]).all() and np.isnan(made[:, missing]).all()
+        present = sorted(set(units))
+        np.testing.assert_allclose(made[np.ix_(present, present)].sum(1), 1, atol=1e-5)
+
+
+def test_the_most_alike_head_is_the_best_of_all(changed: AlignedTraces, two: AlignedTraces) -> None:
+    layer, head, far = changed.closest(0, 1, 2)
+    itself = np.nanmean(np.abs(changed.weights(0, "encoder", 1, 2) - changed.weights(1, "encoder", 1, 2)))
+    assert far <= itself
+    wanted = two.weights(0, "encoder", 0, 1)
+    every = {
+        (a.layer, n): np.nanmean(np.abs(two.weights(1, "decoder", a.layer, n) - wanted))
+        for a in two.second.attention for n in range(a.heads)
+    }  # fmt: skip
+    best = min(every, key=lambda one: every[one])
+    assert two.closest(0, 0, 1)[:2] == best and two.closest(0, 0, 1)[2] == pytest.approx(every[best])
+
+
+def test_bits_of_a_unit_are_those_of_its_tokens(two: AlignedTraces, gpt2: TransformerModel, bert: TransformerModel) -> None:
+    scores, ids = torch.tensor(gpt2.logits(SENTENCE)), torch.tensor(two.second.source.ids)
+    wanted = torch.nn.functional.cross_entropy(scores[:-1], ids[1:], reduction="none") / np.log(2)
+    for unit in set(two.units[1]) - {two.units[1][0]}:
+        rows = np.flatnonzero(two.units[1] == unit)
+        assert two.bits[1, unit] == pytest.approx(float(wanted[rows - 1].sum()), abs=1e-3)
+    assert np.isnan(two.bits[1, two.units[1][0]]), "nothing stands before the first token"
+    own = torch.nn.functional.cross_entropy(
+        torch.tensor(bert.logits(SENTENCE)), torch.tensor(two.first.source.ids), reduction="none"
+    )
+    assert np.nansum(two.bits[0]) == pytest.approx(float(own[1:-1].sum()) / np.log(2), abs=1e-3)
+    assert np.isnan(two.bits[0, two.units[0][[0, -1]]]).all(), "special tokens are no text"
+
+
+def test_a_decoder_beside_an_encoder_is_aligned_on_what_it_writes(gpt2: TransformerModel) -> None:
+    bart = ex.load("bart", device="cpu")
+    text = "The dog was tired."
+    found = ex.analysis.align(ex.trace(bart, text, target=text), ex.trace(gpt2, text), (text, text))
+    scores = torch.tensor(bart.logits(text, text)).log_softmax(-1)
+    read = found.first.target
+    assert read is not None and found.streams == (("decoder", "decoder"),)
+    wanted = -sum(float(scores[row - 1, read.ids[row]]) for row in range(1, len(read)) if not read.special[row]) / np.log(2)
+    assert np.nansum(found.bits[0]) == pytest.approx(wanted, abs=1e-3)
+    units = found.units_of(0, read)
+    weights, made = found.first.at("decoder", 0).weights[1], found.weights(0, "decoder", 0, 1)
+    row, column = list(read.texts).index("·tired"), list(read.texts).index("·dog")
+    assert made[units[row], units[column]] == pytest.approx(weights[row, column])
+
+
+def test_states_are_apart_by_their_cosine_and_only_above_the_change(changed: AlignedTraces) -> None:
+    far = changed.distance("encoder")
+    rows = [int(np.flatnonzero(units == changed.words.index(("street", "street")))[0]) for units in changed.units]
+    one, other = (trace.hidden["encoder"][2, row].astype(float) for trace, row in zip(changed.both, rows, strict=True))
+    unit = changed.words.index(("street", "street"))
+    assert far[2, unit] == pytest.approx(1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other), abs=1e-9)
+    first = changed.words.index(("animal", "animal"))
+    assert far[0, first] == pytest.approx(0, abs=1e-6) and far[1:, first].min() > 1e-4
+    assert np.isnan(far[:, changed.words.index(("", "wide"))]).all()
+
+
+def test_what_cannot_be_aligned_is_refused_and_a_record_is_kept(
+    bert: TransformerModel, two: AlignedTraces, tmp_path: object
+) -> None:
+    trace = ex.trace(bert, SENTENCE)
+    with pytest.raises(ex.ExplorerError, match="two traces"):
+        ex.analysis.align(bert, bert, (SENTENCE, SENTENCE))
+    with pytest.raises(ex.ExplorerError, match="a text, a text"):
+        ex.analysis.align(trace, trace, SENTENCE)
+    with pytest.raises(ex.ExplorerError, match="another text"):
+        ex.analysis.align(trace, trace, (SENTENCE, "A dog."))
+    pair = ex.trace(bert, ("A dog ran.", "It slept."))
+    with pytest.raises(ex.ExplorerError, match="pair of texts"):
+        ex.analysis.align(pair, trace, (SENTENCE, SENTENCE))
+    with pytest.raises(ex.ExplorerError, match="no common meaning"):
+        two.distance("encoder")
+    assert AlignedTraces.read(two.write(f"{tmp_path}/two.npz")) == two
+
+
+def test_pictures_show_the_numbers_of_the_record(changed: AlignedTraces, two: AlignedTraces) -> None:
+    bars = VIEWS["beside-predictions"](two)
+    np.testing.assert_array_equal([bar.y for bar in bars.data], two.bits)
+    np.testing.assert_allclose(VIEWS["beside-predictions"](two, shows="difference").data[0].y, two.bits[1] - two.bits[0])
+    place = {"layer": 1, "head": 2, "match": "the same number"}
+    both = VIEWS["beside-attention"](changed, **place, shows="both")
+    cells = [changed.weights(number, "encoder", 1, 2) for number in (0, 1)]
+    for heat, wanted in zip(both.data, cells, strict=True):
+        np.testing.assert_allclose(heat.z, wanted, atol=1e-6)
+    np.testing.assert_allclose(
+        VIEWS["beside-attention"](changed, **place, shows="difference").data[0].z, cells[1] - cells[0], atol=1e-6
+    )
+    assert "no common meaning" in VIEWS["beside-states"].fits(two)
+
+
+def test_the_part_of_the_page_holds_what_is_held_and_follows_its_address() -> None:
+    at = opened("yours", part="side-by-side", hold="54")
+    assert not at.exception and at.segmented_control(key="pair.shows").value == "Predictions"
+    labels, row, text = at.session_state["hold.shown"]
+    assert labels[row] == "tired | wide" and text == SENTENCE
+    at = opened(
+        "yours", part="side-by-side", **{"pair.second": "gpt2", "pair.text": OTHER, "pair.shows": "Attention", "hold": "54"}
+    )
+    assert not at.exception and at.selectbox(key="pair.second").value == "gpt2"
+    assert at.selectbox(key="pair.first").value == "bert" and at.text_input(key="pair.text").value == OTHER
+    labels, row, _ = at.session_state["hold.shown"]
+    assert labels[row] == "tired" and "– | wide" in labels
+    assert at.segmented_control(key="beside-attention.match").value == "the most alike"

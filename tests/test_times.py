@@ -1,0 +1,147 @@
+"""How long every part of every page takes to its first picture, and every control at its extremes to its answer, as a table."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ALL, TABLE
+from offline import Watch, opened
+from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import TimeoutError as Late
+from test_frame_browser import parts_of, rested
+
+from explorer.app.lessons import LESSONS
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not ALL, reason="every control of every page takes half an hour: make test-all"),
+]
+PATIENCE = 300_000  # milliseconds: a machine with much else to do
+STARTS = 1_500  # milliseconds in which a control that asks the server does so
+WATCHING = """() => {
+  const state = document.querySelector('[data-test-script-state]'), seen = window.seen = { runs: 0, rests: 0 };
+  if (window.looker) window.looker.disconnect();
+  window.looker = new MutationObserver(() => {
+    const rests = state.dataset.testScriptState === 'notRunning';
+    if (rests) seen.rested = performance.now(); else seen.runs += 1;
+    seen.rests = rests;
+  });
+  window.looker.observe(state, { attributes: true, attributeFilter: ['data-test-script-state'] });
+}"""
+QUIET = "() => window.seen.rests && performance.now() - window.seen.rested > 400"  # nothing new has begun since
+KEYS = """() => {
+  const kinds = ['stSlider', 'stButtonGroup', 'stRadio', 'stCheckbox', 'stSelectbox', 'stNumberInput'], found = [];
+  for (const held of document.querySelectorAll('.stMainBlockContainer .stElementContainer[class*=st-key-]')) {
+    const key = [...held.classList].find(name => name.startsWith('st-key-'));
+    const kind = kinds.find(name => held.querySelector('[data-testid=' + name + ']'));
+    if (kind && held.offsetHeight && key !== 'st-key-part-chosen' && !held.closest('.st-key-tour'))
+      found.push([key, kind, Boolean(held.closest('.st-key-bar'))]);
+  }
+  return found;
+}"""
+FIRST = (
+    ".js-plotly-plot .main-svg, .board[data-state=ready], [data-testid=stRadio], [data-testid=stTextInput], table, "
+    "[data-testid=stDataFrame]"
+)
+
+
+def moves(held: Locator, kind: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Each extreme of a control, and the deed that brings it there."""
+    if kind == "stSlider":
+        thumb = held.get_by_role("slider").first
+        yield from ((key, lambda key=key: thumb.press(key)) for key in ("End", "Home"))  # type: ignore[misc]
+    elif kind in ("stButtonGroup", "stRadio"):
+        every = held.locator("label[data-testid=stRadioOption], label:has(input), button")
+        for name, which in (("last", every.last), ("first", every.first)):
+            yield name, lambda which=which: which.click()  # type: ignore[misc]
+    elif kind == "stCheckbox":
+        for name in ("other way", "back"):
+            yield name, lambda: held.locator("label").first.click()
+    elif kind == "stSelectbox":
+        for name, key in (("last", "End"), ("first", "Home")):
+            yield name, lambda key=key: _choose(held, key)  # type: ignore[misc]
+    else:
+        box = held.get_by_role("spinbutton").first
+        for end in ("max", "min"):
+            yield end, lambda end=end: _write(box, end)  # type: ignore[misc]
+
+
+def _choose(held: Locator, key: str) -> None:
+    """Open a list and take its last or first entry."""
+    box = held.get_by_role("combobox").first
+    box.click()
+    options = held.page.get_by_role("option")
+    options.first.wait_for()
+    held.page.keyboard.press(key)
+    (options.last if key == "End" else options.first).click()
+
+
+def _write(box: Locator, end: str) -> None:
+    """Write the largest or smallest number that a box takes."""
+    value = box.get_attribute(end) or box.get_attribute(f"aria-value{end}")
+    if value is not None:
+        box.fill(value)
+        box.press("Enter")
+
+
+def answered(page: Page, deed: Callable[[], None]) -> float | None:
+    """The seconds from a deed to the end of the last thing that the server did about it; None where it did nothing."""
+    page.evaluate(WATCHING)
+    begun = page.evaluate("() => performance.now()")
+    deed()
+    try:
+        page.wait_for_function("() => window.seen.runs", timeout=STARTS)
+    except Late:
+        return None
+    page.wait_for_function(QUIET, polling=50, timeout=PATIENCE)
+    return float(page.evaluate("() => window.seen.rested") - begun) / 1000
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("lesson", list(LESSONS))
+def test_every_control_of_every_part_at_its_extremes(
+    browser: Browser, app: tuple[str, Path], lesson: str, mode: str, record_property: Callable[[str, object], None]
+) -> None:
+    watch, address = Watch(), f"{app[0]}/{'' if lesson == 'start' else lesson}"
+    page = opened(browser, watch, address, mode)
+    page.set_default_timeout(PATIENCE)
+    last = page.get_by_role("radio", name="Exercises", exact=True).or_(page.get_by_role("button", name="Exercises", exact=True))
+    last.first.wait_for()
+    rested(page)
+    names = [name for name in parts_of(page) if name]
+    assert names[-1] == "Exercises"
+    for number, name in enumerate(names):
+        part = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        start = time.perf_counter()
+        page.goto(f"{address}?part={part}")
+        page.locator(f":is({FIRST}):visible").first.wait_for()
+        first = time.perf_counter() - start
+        rested(page)
+        found = {}
+        for key, kind, shared in page.evaluate(KEYS):
+            held = page.locator(f"[class~='{key}']").first
+            if (shared and number) or not held.is_visible():
+                continue  # once a page is enough; or an answer before took it away
+            for end, deed in moves(held, kind):
+                if held.is_visible():
+                    found[f"{key.removeprefix('st-key-')} {end}"] = answered(page, deed)
+                assert page.locator("[data-testid=stException]").count() == 0, f"{part}: {key} {end}"
+        record_property(TABLE + "seconds", said(lesson, mode, part, first, found))
+        assert watch.faults == [], part
+    assert app[1].read_text() == ""
+    page.context.close()
+
+
+def said(lesson: str, mode: str, part: str, first: float, found: dict[str, float | None]) -> str:
+    """A line of the table."""
+    asked = {name: seconds for name, seconds in found.items() if seconds is not None}
+    line = f"{lesson:<11} {mode:<5} {part:<20} first picture {first:6.2f}"
+    if not asked:
+        return f"{line}, {len(found)} moves, none asks the server"
+    slowest = max(asked, key=lambda name: asked[name])
+    return f"{line}, {len(found):2} moves: median {statistics.median(asked.values()):6.2f}, slowest {asked[slowest]:6.2f} ({slowest})"
