@@ -104,6 +104,7 @@ NO_TEXT = (
     "plane",
     "sentence-ways",
     "sentence-grades",
+    "text-scores",
     *editing.VIEWS,
     *mixes.VIEWS,
     *finetuning.VIEWS,

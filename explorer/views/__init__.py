@@ -34,6 +34,7 @@ from explorer.views import (
     pieces,
     positions,
     prompting,
+    scores,
     sentences,
     simple,
     start,
@@ -58,7 +59,7 @@ VIEWS: dict[str, View] = {
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **circuits.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
-    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]
