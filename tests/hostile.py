@@ -160,7 +160,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "export": lambda: {"model": model("gpt2"), "folder": scratch()},
     "finetune": lambda: {"model": model("bert"), "how": "", "folder": None, "checks": 0, "snapshots": 0, "batch": 4, **TUNING},
     "fit": lambda: {"what": "gpt2", "seed": 0, "folder": None, "device": "cpu", "precision": "auto", "checks": 0, **FITTING},
-    "gradient": of_model(target=None, row=1),
+    "gradient": of_model(target=None, row=1, token="dog", steps=2),
     "guess": lambda: {"model": model("bert"), "corruption": hidden(), "top": 3},
     "head_statistics": lambda: {"model": model("bert"), "texts": [TEXT, TWO], "stream": None},
     "hide": of_tokenizer(words=["dog"]),

@@ -52,7 +52,7 @@ def test_the_most_frequent_label_has_a_high_accuracy_and_no_correlation() -> Non
     assert (
         rows["accuracy"] == "0.800" and rows["Matthews correlation"] == "0.000" and rows["Spearman correlation"].startswith("–")
     )
-    assert of_labels("1 2 3".split(), "10 20 40".split())["Spearman correlation"] == "1.000"
+    assert of_labels(["1", "2", "3"], ["10", "20", "40"])["Spearman correlation"] == "1.000"
 
 
 @pytest.mark.parametrize("given", [("", ""), ("a", ["a", "b"]), ([], [])])

@@ -171,6 +171,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "odd lens": ex.lens(gpt2, ODD),
         "gradient": ex.gradient(bert, SENTENCE, row=3),
         "odd gradient": ex.gradient(gpt2, ODD),
+        "integrated gradient": ex.gradient(bert, SENTENCE, row=3, steps=2),
         "visibility": ex.visibility(bert, SENTENCE),
         "odd visibility": ex.visibility(gpt2, ODD),
         "habits": ex.head_statistics(bert, [SENTENCE]),

@@ -9,9 +9,9 @@ from explorer.app import web
 from explorer.app.controls import one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
-from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding.beam_contest import section
 from explorer.views import VIEWS, theme
 
@@ -106,7 +106,7 @@ def followed(point: dict[str, Any]) -> None:
 page = LessonPage(
     "Decoding, step by step",
     "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*. The lecture's "
-    "arg max is over all texts, too many to try; every strategy below avoids that. Here $x$ is what is given, a prompt or a source text, $y$ "
+    "arg max is over all texts, too many to try; every strategy below avoids that. Here $x$ is what is given (a prompt or a source), $y$ "
     "what is written, and $y_{<i}$ its tokens before token $i$.",
     (r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i},\, x)", r"|V|^L \text{ texts}"),
 )
