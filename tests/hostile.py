@@ -192,6 +192,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.blueprint": of_model(target=None),
     "analysis.both_sides": of_model("elmo", top=3),
     "analysis.context_shift": of_model("gpt2", span=(2, 5), others=["A dog ran. It was tired."]),
+    "analysis.reach": lambda: {"models": [model("elmo"), model("gpt2")], "texts": [TEXT, TWO], "far": 2},
     "analysis.contexts": lambda: {"model": model("elmo"), "word": "bank", "uses": ex.microworld.uses("bank", 2, among=200)},
     "analysis.count_ratios": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "stories": read(), "many": 3},
     "analysis.edit_corpus": lambda: {
@@ -245,6 +246,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "decoding.trap": lambda: {"model": model("gpt2"), "record": beams(), "tokens": 4},
     "decoding.trapped": lambda: {"record": beams()},
     "decoding.watch": of_model("gpt2", strategy="greedy", prefix=None, max_tokens=3),
+    "decoding.score_texts": lambda: {"texts": [TEXT, TWO], "references": [TWO, TEXT]},
     "decoding.written": of_model("gpt2", label="mine", strategy="greedy", max_tokens=3),
     "microworld.labelled": number(split="train", version="1.0"),
     "microworld.openings": number(split="train", sentences=3, version="1.0"),

@@ -367,7 +367,7 @@ def of_elmo() -> dict[str, Any]:
         "odd filters": directions.letter_filters(elmo, "<b>bold</b>" * 9),
         "both sides": directions.both_sides(elmo, texts[0]),
         "odd both sides": directions.both_sides(elmo, ODD),
-        "contexts": directions.contexts(elmo, "<b>bold", [(text, 0, f"<b>bold.{n % 2}") for n, text in enumerate(texts[:5])]),
+        "contexts": ex.analysis.contexts(elmo, "<b>bold", [(text, 0, f"<b>bold.{n % 2}") for n, text in enumerate(texts[:5])]),
         "mixes": Mixes(
             ("<b>bold", "topic"), ("accuracy", "span F1"), ((0, 0), (0, 1), (1, 0), (1, 1)), np.array([1, 5, 9]), shares,
             np.ones((2, 4, 3)), ("mix", "layer 0", "layer 1", "layer 2"), rng.random((2, 4, 4)), scores, scores - 0.5,

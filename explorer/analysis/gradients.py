@@ -18,7 +18,6 @@ from explorer.nn import tap
 from explorer.records import Edit, Gradient, Tokens, Visibility
 from explorer.text.reading import Text
 
-
 MOST_STEPS = 1000  # on the line of integrated gradients
 
 

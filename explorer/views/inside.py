@@ -160,7 +160,7 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
         ""
         if record.integrated is None
         else (
-            f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {record.logp:.2f} here and {record.nothing:.2f} for the mean vector: "
+            f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {record.logp:.2f}, at the start {record.nothing:.2f}: "
             f"a difference of {record.logp - record.nothing:.2f}"
         )
     )

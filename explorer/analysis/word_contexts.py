@@ -1,0 +1,51 @@
+"""One word in many texts: its vector in every layer of any model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.analysis.trace import trace
+from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import Model, check_eval_mode, reading_stream
+from explorer.records import Contexts
+
+
+@checked
+def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int, str]]) -> Contexts:
+    """One word in many texts: each use is (text, letter at which the word begins, its sense or "").
+
+    A word of several tokens has the mean of their vectors. In an encoder–decoder it is the encoder that reads.
+
+    >>> uses = ex.microworld.uses("bank", 3)
+    >>> ex.analysis.contexts(ex.load("bert"), "bank", uses).vectors.shape
+    (3, 3, 64)
+    """
+    if not hasattr(model, "tokens"):
+        raise ChoiceError(f"This takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
+    check_eval_mode(model.module, model.name)
+    if len(uses) < 2:
+        raise TextError(f"{word!r} must be used at least twice, so that there is something to compare.")
+    found = [_vectors(model, word, text, start) for text, start, _ in uses]
+    texts, _, senses = zip(*uses, strict=True)
+    return Contexts(model.name, word, texts, senses, np.stack(found, axis=1))
+
+
+def _vectors(model: Model | ElmoModel, word: str, text: str, start: int) -> np.ndarray:
+    """The vector of one use in every layer, [layer, dim]."""
+    tokens = model.tokens(text)
+    inside = (begin < start + len(word) and end > start for begin, end in tokens.offsets)
+    at = [n for n, held in enumerate(inside) if held and not tokens.special[n]]
+    if not at:
+        raise TextError(f"No word begins at letter {start} of {text!r}.")
+    if isinstance(model, ElmoModel):
+        states = model.layers([tokens])[0]
+    else:
+        target = text if model.family == "encoder-decoder" else None
+        states = trace(model, text, target=target, layers=[]).hidden
+        states = states[reading_stream(model)] if model.streams else next(iter(states.values()))
+    mean: np.ndarray = states[:, at].astype(np.float32).mean(axis=1)
+    return mean
