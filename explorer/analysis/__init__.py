@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from explorer.analysis.evaluation.minimal import minimal_scores
     from explorer.analysis.exposure import exposure_bias
     from explorer.analysis.flow import information_flow
+    from explorer.analysis.gradient_reach import reach
     from explorer.analysis.masks import held_losses, under_masks
     from explorer.analysis.parameters import blueprint
     from explorer.analysis.patching import patch_sweep
     from explorer.analysis.predictions import generator, guess_spans, teacher_and_student
     from explorer.analysis.prompting import prompt_orders, prompt_templates
-    from explorer.analysis.reach import reach
     from explorer.analysis.scaling import saturation
     from explorer.analysis.span_scores import span_table
     from explorer.analysis.vocabulary_writes import head_writes, unit_writes
@@ -57,7 +57,7 @@ _HOMES = {
     "plane": "analysis.word_vectors:plane",
     "prompt_orders": "analysis.prompting:prompt_orders",
     "prompt_templates": "analysis.prompting:prompt_templates",
-    "reach": "analysis.reach:reach",
+    "reach": "analysis.gradient_reach:reach",
     "saturation": "analysis.scaling:saturation",
     "skipgrams": "analysis.word_pairs:skipgrams",
     "solve_analogies": "analysis.evaluation.analogies:solve_analogies",

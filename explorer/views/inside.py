@@ -156,15 +156,7 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
     said = (
         f"the model predicts “{theme.label(record.piece)}” at position {record.row} with probability {np.exp(record.logp):.3f}"
     )
-    added = (
-        ""
-        if record.integrated is None
-        else (
-            f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {record.logp:.2f}, at the start {record.nothing:.2f}: "
-            f"a difference of {record.logp - record.nothing:.2f}"
-        )
-    )
-    notes = (said, added, theme.unseen_note(record.tokens))
+    notes = (said, _added(record), theme.unseen_note(record.tokens))
     figure.update_layout(
         title=theme.title("What the prediction depends on: gradient and attention", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
@@ -175,6 +167,16 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
         legend={"y": 1.0, "yanchor": "bottom"},
     )
     return figure
+
+
+def _added(record: Gradient) -> str:
+    """What integrated gradients sum to, beside what they should."""
+    if record.integrated is None:
+        return ""
+    return (
+        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {record.logp:.2f}, at the start {record.nothing:.2f}: "
+        f"a difference of {record.logp - record.nothing:.2f}"
+    )
 
 
 def seen(record: Visibility) -> go.Figure:
