@@ -22,6 +22,9 @@ DECK = (
      "weights per task, and $\\gamma$ one scale"),
     ("L0, what ELMo is", "*final layers fine-tuned*", "the biLM stays frozen; $s$, $\\gamma$ and the task's own model are trained"),
     ("L0, ELMo Results", "*relative* increase", "the fraction of errors removed: (85.8 − 81.1) / (100 − 81.1) = 24.9 %"),
+    ("L0, further reading", "Peters et al. 2018b", "probed biLMs of LSTMs, convolutions and self-attention: lower layers serve syntax, "
+    "upper "
+     "ones meaning, whatever the architecture; compare the part *Weights*"),
     ("L0, Fine Tuning Tasks", "SQuAD is listed under sentence-pair labels", "it is span extraction"),
 )  # fmt: skip
 LECTURE = (  # task, metric, baseline, with ELMo, and the task here that is most like it
