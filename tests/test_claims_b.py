@@ -17,6 +17,7 @@ from explorer.app import exercises
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.decoding import questions as decoding
+from explorer.app.lessons.elmo import parts as elmo_parts
 from explorer.app.lessons.elmo import questions as elmo
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training import questions as training
@@ -95,7 +96,7 @@ def test_a_tie_of_the_mix_is_no_gain() -> None:
 def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
     measured, task = ex.result("mixes"), ex.tasks()["word sense"]
     n = measured.tasks.index("word sense")
-    assert measured.blind[n] < 0.005 and "layer 0" in elmo.baseline_note(measured)
+    assert measured.blind[n] < 0.005 and "Layer 0" in elmo.baseline_note(measured, 0.5, 73)
     train, test = task.make(300, "train"), task.make(150, "test")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for label in train.labels:
@@ -104,6 +105,7 @@ def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
         [counts[word].most_common(1)[0][0] == label for label in test.labels if (word := label.split(".")[0]) in counts]
     )
     assert found == pytest.approx(measured.intervals[n, elmo.BASE, 0], abs=0.05), "about as good as words without context"
+    assert elmo_parts.per_word() == (pytest.approx(found), sum(label.split(".")[0] in counts for label in test.labels))
 
 
 def test_the_default_sentence_is_translated_with_its_negation_and_its_gender() -> None:
