@@ -19,6 +19,7 @@ from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.decoding import questions as decoding
 from explorer.app.lessons.elmo import parts as elmo_parts
 from explorer.app.lessons.elmo import questions as elmo
+from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training import questions as training
 from explorer.app.lessons.whatif import questions as whatif
@@ -153,3 +154,12 @@ def test_the_fault_is_not_the_edit_above_and_its_code_runs() -> None:
     assert "..." not in "".join(codes) and "…" not in "".join(codes)
     edits = {edit for code in codes for edit in re.findall(r"ex\.[A-Z]\w+\([^\]\n]*", code)}
     assert len(codes) >= 3 and len(edits) == 2, "one edit of the visitor's in two figures, and the fault"
+
+
+def test_the_cost_of_published_trainings_follows_from_their_sizes() -> None:
+    """BERT's 39.7 epochs and GPT's petaflop-day, which a slide gives as 26."""
+    rows = {name: 6 * weights * tokens / texts.DAY for name, weights, tokens, _ in texts.SCALE}
+    assert rows["GPT"] == pytest.approx(0.65, abs=0.01) and rows["GPT-3"] == pytest.approx(3650, rel=0.01)
+    said = texts.at_scale(*(4_000_000, 1e6))
+    assert "| this one | 4,000,000 | 1,000,000 | 2.4e+13 |" in said and f"{rows['BERT base'] * texts.DAY / 2.4e13:,.0f}" in said
+    assert texts.labels_question().answer == "about six hundred thousand times" and "625,000" in texts.labels_question().why
