@@ -31,6 +31,7 @@ DECK = (
     ("L1, the Transformer model", "embeddings *taken from existing resources such as word2vec*", "possible; BERT and GPT begin at "
     "random and train them with "
     "the rest"),
+    ("L4, GPT", "*26 petaflop-days*", "8 GPUs for 30 days at 12 teraflops and a third of their peak are 0.95; the part *Data* counts 0.65"),
     ("L2, NSP code", "total loss = MLM loss + NSP loss", "yes; the two are means over different things: tokens, and pairs"),
     ("L3, NSP", "$-\\mathbb 1[\\text{follows}]\\log P - \\mathbb 1[\\text{random}]\\log(1-P)$",
      "the second line of the picture; it begins at $\\ln 2$"),
