@@ -32,11 +32,16 @@ def shape_of(name: str) -> Config:
 @lru_cache(maxsize=8)
 def counted(preset: str, vocabulary: int, layers: int, width: int) -> tuple[tuple[tuple[str, Count], ...], int]:
     """The parameters of every block of such a model, and all together."""
-    heads = max(n for n in (1, 2, 4, 8, 12, 16, 32) if width % n == 0)
-    changed = {"layers": layers, "dim": width, "heads": heads, "hidden": 4 * width}
     usual = configure(preset, "base", vocabulary)
     assert isinstance(usual, Config)
-    config = usual if (layers, width) == (usual.layers, usual.dim) else configure(preset, "base", vocabulary, **changed)
+    changed: dict[str, int] = {"layers": layers}
+    if width != usual.dim:
+        changed |= {
+            "dim": width,
+            "hidden": width * usual.hidden // usual.dim,
+            "heads": max(n for n in (1, 2, 4, 8, 12, 16, 32) if width % n == 0),
+        }
+    config = configure(preset, "base", vocabulary, **changed)
     assert isinstance(config, Config)
     return tuple(counts(config)), total(config)
 

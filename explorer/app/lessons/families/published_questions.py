@@ -15,7 +15,7 @@ PUBLISHED = {  # the preset that has their shape, and how many tokens they know
 }
 COUNTER = (
     "Vocabulary, width and depth decide how many parameters a model has. The table computes them block by block, by the same formulas "
-    "as the blueprint above. Double the width, then the depth: which of them costs more?"
+    "as the part *Blueprint*. Double the width, then the depth: which of them costs more?"
 )
 COUNTED = (
     "You may conclude where the parameters of this architecture are. You may not conclude which size is best: that depends on the "
