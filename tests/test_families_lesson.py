@@ -354,6 +354,11 @@ def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None
         "| Transformer, big | 28.4 | 41.8 | 2.3e+19 | 1.0 |" in said
         and "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8e+20 | 7.8 |" in said
     )
+    assert "3.3 to 7.8 times" in published_questions.may_conclude() and "0.4 to 1.0 times" in published_questions.may_conclude()
+    rows = published_questions.TABLE
+    assert all(max(row[column] or 0 for row in rows[:-1]) < rows[-1][column] for column in (1, 2)), (
+        "better than every model before"
+    )
     assert published_questions.exercises()[0].answer == pytest.approx(1.8e20 / 2.3e19)
 
 

@@ -17,7 +17,7 @@ from explorer.models.store import models
 from explorer.nn.config import Config
 from explorer.views import VIEWS
 
-TEXTS = 12
+TEXTS = 6
 LAYERS, WIDTHS, VOCABULARY = (1, 200), (64, 16_384), (100, 300_000)
 
 
@@ -80,4 +80,4 @@ def recurrent() -> None:
     predict(lesson.steps_question(), "guess.steps", reached)
     st.subheader("What the first Transformers reached", anchor=False)
     st.markdown(lesson.reached())
-    st.markdown(lesson.REACHED)
+    st.markdown(lesson.may_conclude())

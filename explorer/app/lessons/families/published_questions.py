@@ -49,11 +49,6 @@ WRITTEN = (  # L1: writing Wikipedia articles from their sources; length, test p
     ("Transformer, decoder only", 4000, 2.22216, 33.6),
     ("Transformer with compressed attention, mixture of 128 experts", 11_000, 1.92871, 37.9),
 )
-REACHED = (
-    "You may conclude that the big Transformer was better than all models before it, for a fraction of their training. You may not compare "
-    "these BLEU figures with others on other texts or tokenizers, nor a perplexity with a ROUGE-L. The part *Metrics* of the lesson "
-    "*Decoding* computes BLEU and ROUGE of your own pair."
-)
 
 
 def reached() -> str:
@@ -67,6 +62,21 @@ def reached() -> str:
     rows += ["", "| writing Wikipedia articles | tokens read | perplexity | ROUGE-L |", "|---|---|---|---|"]
     rows += [f"| {name} | {read:,} | {perplexity:.2f} | {rouge} |" for name, read, perplexity, rouge in WRITTEN]
     return "\n".join([*rows, "", "Vaswani et al., 2017, table 2, and Liu et al., 2018, table 4, as in L1."])
+
+
+def may_conclude() -> str:
+    """What follows from the tables, and what does not; the factors are computed from them."""
+    spent = {name: flops for name, _, _, flops, _ in TABLE if flops}
+    big = spent.pop("Transformer, big")
+    together = [flops / big for name, flops in spent.items() if "ensemble" in name]
+    alone = [flops / big for name, flops in spent.items() if "ensemble" not in name and "Transformer" not in name]
+    return (
+        "You may conclude that the big Transformer was better than every model before it, also than the ensembles, which spent "
+        f"{min(together):.1f} to {max(together):.1f} times as many operations; single models spent {min(alone):.1f} to {max(alone):.1f} "
+        "times as "
+        "many, and were worse. You may not compare these BLEU figures with others on other texts or tokenizers, nor a perplexity with a "
+        "ROUGE-L. The part *Metrics* of the lesson *Decoding* computes BLEU and ROUGE of your own pair."
+    )
 
 
 def _or(value: float | None) -> str:

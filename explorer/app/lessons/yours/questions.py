@@ -26,8 +26,8 @@ TWIN = (
 )
 TWINS = (
     "You may conclude that a trained head chooses: it uses fewer of the tokens that it may see. You may not conclude from a picture alone "
-    "what a head is for, nor that random weights give even attention: a pattern such as the mask or a nearby position is there before "
-    "any training. Compare with a random twin before you explain a picture."
+    "what a head is for; nor that all random weights look so even: larger ones, or a position scheme that prefers near tokens, would not. "
+    "Compare with a random twin before you explain a picture."
 )
 OPEN = (
     "Whether one may study a model depends on what its makers publish. The pages of this explorer need the weights; what a model "

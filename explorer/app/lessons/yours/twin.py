@@ -16,6 +16,8 @@ from explorer.models.presets import PRESETS, settings_of
 from explorer.records import Trace
 from explorer.views import VIEWS, export
 
+ABOVE = 70
+
 
 def twin_of(name: str) -> Call:
     """The same architecture with random weights, and the same tokenizer."""
@@ -27,8 +29,12 @@ def twin_of(name: str) -> Call:
 def drawn(trace: Trace, key: str) -> None:
     """All heads of a trace, under a title that gives nothing away."""
     figure = VIEWS["glance"](trace, stream=trace.attention[0].stream)
+    height = figure.layout.height - figure.layout.margin.t + ABOVE  # beside each other, whatever their titles said
     st.plotly_chart(
-        export.themed(figure.update_layout(title=key), web.mode()), key=f"twin.{key}", theme=None, config=export.CONFIG
+        export.themed(figure.update_layout(title=key, margin_t=ABOVE, height=height), web.mode()),
+        key=f"twin.{key}",
+        theme=None,
+        config=export.CONFIG,
     )
 
 
