@@ -27,14 +27,9 @@ CHANCE = (
 
 
 def exercises(record: TextScores) -> tuple[Exercise, ...]:
-    """Questions about the scores of the texts that the card opens with."""
-    matched, total = int(record.matched[0]), int(record.total[0])
+    """A question about the lengths of the texts that the card opens with."""
     mine, right = record.lengths
     return (
-        Exercise(
-            f"{matched} of the {total} tokens of the generated translation are in the reference. What is its 1-gram precision?",
-            matched / total, f"{matched} / {total}; the longer n-grams match less often.",
-        ),
         Exercise(
             f"A generated text has {max(1, mine // 2)} tokens and its reference {right}. What is the brevity penalty?",
             math.exp(1 - right / max(1, mine // 2)), "e to the power of 1 − r/c, because the text is shorter than its reference.",

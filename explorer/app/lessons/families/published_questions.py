@@ -98,16 +98,12 @@ def steps_question() -> Exercise:
 
 
 def exercises() -> tuple[Exercise, ...]:
-    """Questions about the lecture's table and about paths."""
+    """A question about the lecture's table."""
     ensemble, big = (next(row for row in TABLE if row[0] == name) for name in ("GNMT + RL, ensemble", "Transformer, big"))
     assert ensemble[3] and big[3]
     return (
         Exercise(
             f"{ensemble[0]} spent {ensemble[3]:.1e} operations on English–German, the big Transformer {big[3]:.1e}. How many times as many "
             "is that?", ensemble[3] / big[3], "And its BLEU is 2.1 lower.", digits=1,
-        ),
-        Exercise(
-            f"Through how many updates of its state does the first of {LENGTH} tokens reach the last one in an RNN?", float(LENGTH - 1),
-            "n − 1; in self-attention it is read directly.", digits=0,
         ),
     )  # fmt: skip

@@ -24,7 +24,7 @@ CAUTION = (
     "and how often it repeats itself, matters too."
 )
 SCALE = (  # name, weights, tokens read, source: 6 operations for each weight and token
-    ("GPT", 116_534_784, 800e6 * 100, "100 epochs over BooksCorpus, a word taken as a token (L4)"),
+    ("GPT", 116_534_784, 800e6 * 100, "100 epochs over BooksCorpus (Radford et al., 2018), a word taken as a token"),
     ("BERT base", 110_106_428, 1e6 * 131_072, "1M steps of 131,072 tokens (L0)"),
     ("GPT-3", 175e9, 300e9, "Brown et al., 2020"),
 )
@@ -52,7 +52,7 @@ def at_scale(weights: int, tokens: float) -> str:
     rows.append(f"| this one | {weights:,} | {tokens:,.0f} | {here:.1e} | {here / DAY:.1e} | 1 | this page |")
     for name, many, read, source in SCALE:
         spent = 6 * many * read
-        cells = (name, f"{many:,.0f}", f"{read:.1e}", f"{spent:.1e}", f"{spent / DAY:.3g}", f"{spent / here:,.0f}", source)
+        cells = (name, f"{many:,.0f}", f"{read:.1e}", f"{spent:.1e}", f"{spent / DAY:,.2f}", f"{spent / here:,.0f}", source)
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
