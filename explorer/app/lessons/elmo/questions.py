@@ -81,10 +81,12 @@ def crossing_question(measured: Curves) -> Exercise:
     leaks = crossed < 0.9 * apart
     answer = options[2] if leaks else options[3] if crossed > 1.1 * apart else options[0]
     why = (
-        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart. The forward state before a word also "
-        "reads "
-        "the backward state, which has read that word: the label is in the input. The proof is the loss on random words, which nothing can "
-        f"predict: {noise:.2f} nats crossed. BERT reads both sides and therefore needs [MASK]."
+        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which nothing can "
+        "predict, "
+        f"{noise:.2f} crossed. The forward state before a word also reads the backward state, which has read that word: the label is in "
+        "the "
+        f"input, and {'it learns to copy it' if leaks else 'in more steps it would learn to copy it'}. BERT reads both sides and needs "
+        "[MASK]."
     )
     return Exercise("Its loss on new stories, beside that of the usual biLM?", answer, why, options)
 
