@@ -174,7 +174,7 @@ def _added(record: Gradient) -> str:
     if record.integrated is None:
         return ""
     return (
-        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {record.logp:.2f}, at the start {record.nothing:.2f}: "
+        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {round(record.logp, 2) + 0.0:.2f}, at the start {record.nothing:.2f}: "
         f"a difference of {record.logp - record.nothing:.2f}"
     )
 

@@ -25,6 +25,10 @@ def in_nats(found: Comparison, stream: str) -> str:
     return (
         f"The mean loss, −ln P of {about}: **{before:.2f}** nats before, **{after:.2f}** after. "
         f"The most probable token changed at {len(found.changed)} of {len(found.answers)} positions."
+        + (
+            " An encoder was not trained on tokens that it can see, so a smaller loss here does not mean a better model."
+            * (stream == "encoder")
+        )
     )
 
 
