@@ -173,8 +173,9 @@ def _added(record: Gradient) -> str:
     """What integrated gradients sum to, beside what they should."""
     if record.integrated is None:
         return ""
+    here = round(record.logp, 2) + 0.0  # no minus before zero
     return (
-        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {round(record.logp, 2) + 0.0:.2f}, at the start {record.nothing:.2f}: "
+        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {here:.2f}, at the start {record.nothing:.2f}: "
         f"a difference of {record.logp - record.nothing:.2f}"
     )
 
