@@ -448,6 +448,8 @@ def of_decoding(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "contest": Contest(
             "<b>bold", ("as it was written", "greedy", "beam 5"), ("<b>bold", "b"), (("<b>bold",) * 3,) * 2, -np.ones((3, 2))
         ),
+        "scored": ex.decoding.score_texts([SENTENCE, ODD], [ODD, SENTENCE]),
+        "nothing shared": ex.decoding.score_texts("", "<b>bold"),
         "generation": watch(gpt2, SENTENCE, **short),
         "one step written": watch(gpt2, SENTENCE, max_tokens=1),
         "odd generation": watch(gpt2, ODD, **short),
