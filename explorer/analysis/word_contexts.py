@@ -41,11 +41,15 @@ def _vectors(model: Model | ElmoModel, word: str, text: str, start: int) -> np.n
     at = [n for n, held in enumerate(inside) if held and not tokens.special[n]]
     if not at:
         raise TextError(f"No word begins at letter {start} of {text!r}.")
-    if isinstance(model, ElmoModel):
-        states = model.layers([tokens])[0]
-    else:
-        target = text if model.family == "encoder-decoder" else None
-        states = trace(model, text, target=target, layers=[]).hidden
-        states = states[reading_stream(model)] if model.streams else next(iter(states.values()))
+    states = _states(model, text)
     mean: np.ndarray = states[:, at].astype(np.float32).mean(axis=1)
     return mean
+
+
+def _states(model: Model | ElmoModel, text: str) -> np.ndarray:
+    """Every layer's state of every token, [layer, position, dim]."""
+    if isinstance(model, ElmoModel):
+        return model.layers([model.tokens(text)])[0]
+    target = text if model.family == "encoder-decoder" else None
+    held = trace(model, text, target=target, layers=[]).hidden
+    return held[reading_stream(model)] if model.streams else next(iter(held.values()))

@@ -57,7 +57,9 @@ def crossing(module: BiLM, letters: Tensor, attention_mask: Tensor | None = None
     """Both directions, where every layer after the first reads the sum of what both wrote below."""
     x = module.words(letters)
     count = torch.full((len(x),), x.shape[1], device=x.device) if attention_mask is None else attention_mask.sum(-1)
-    given, onward, back = x, [], []
+    given = x
+    onward: list[Tensor] = []
+    back: list[Tensor] = []
     for number, (left, right) in enumerate(zip(module.onward.layers, module.back.layers, strict=True)):
         first, second = left(given)[0], turned(right(turned(given, count))[0], count)
         onward.append(first if number == 0 else first + onward[-1])
@@ -72,7 +74,7 @@ class CrossedRun(Run):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         module = self.model.module
-        module.forward = lambda *asked: crossing(cast(BiLM, module), *asked)  # type: ignore[method-assign]
+        module.forward = lambda *asked: crossing(cast(BiLM, module), *asked)
 
 
 @lru_cache(maxsize=1)
@@ -116,7 +118,7 @@ def course(run: Run, size: CrossedSize) -> Iterator[dict[str, float]]:
     """Both losses of a run at every check."""
     texts = {NEW: read(size.held, size.words, "validation"), RANDOM: noise(size)}
     yield from common_runs.measured(
-        run, lambda model: {name: loss(model, held) for name, held in texts.items()}, set(size.due.tolist())
+        run, lambda model: {name: loss(cast(ElmoModel, model), held) for name, held in texts.items()}, set(size.due.tolist())
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 
 import streamlit as st
 
@@ -50,7 +49,12 @@ def guessing(name: str, text: str) -> None:
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
         with column:
             drawn(trace, key)
-    predict(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}", partial(st.caption, lesson.TWINS))
+    predict(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}", _concluded)
+
+
+def _concluded() -> None:
+    """What the two pictures show, and what not."""
+    st.caption(lesson.TWINS)
 
 
 def openness() -> None:
