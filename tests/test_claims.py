@@ -13,6 +13,7 @@ import explorer as ex
 from explorer.analysis.word_vectors import ids_of, unit
 from explorer.app.exercises import table_row
 from explorer.app.lessons import LESSONS
+from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.families import parts as families
 from explorer.app.lessons.families import questions as family_questions
 from explorer.app.lessons.heads import questions as heads
@@ -194,3 +195,38 @@ def test_a_block_without_parameters_is_not_said_to_equal_a_sentence(bart: Transf
 @pytest.fixture(scope="module")
 def bart() -> TransformerModel:
     return ex.load("bart", device="cpu")
+
+
+def test_t5_multiplies_its_scores_by_one_and_so_does_the_board() -> None:
+    trace = ex.trace(ex.load("t5", device="cpu"), "The dog saw the cat.", target="The dog.")
+    assert {attention.scale for attention in trace.attention} == {1.0}
+    row = next(row for row in ex.lesson("attention").DECK if row[0].startswith("T5"))
+    assert "its factor, 1" in row[2]
+
+
+def test_queries_times_keys_is_one_matrix_of_the_stream_as_the_composed_form_says() -> None:
+    """x W_Q W_Kᵀ xᵀ, with the terms of the biases, is the model's q·k; its matrix has rank d_k."""
+    model = ex.load("bert", device="cpu")
+    trace = ex.trace(model, "The dog saw the cat.", blocks=True)
+    block, attention = trace.block("encoder", 0, "attention"), trace.attention[0]
+    layer = next(part for part in model.module.modules() if isinstance(part, MultiHeadAttention))
+    q, k = ((part.weight.detach().double().numpy(), part.bias.detach().double().numpy()) for part in (layer.query, layer.key))
+    d = attention.q.shape[-1]
+    x = block.given.astype(np.float64)
+    form = q[0][:d].T @ k[0][:d]
+    made = x @ form @ x.T + (x @ q[0][:d].T @ k[1][:d])[:, None] + x @ k[0][:d].T @ q[1][:d] + q[1][:d] @ k[1][:d]
+    np.testing.assert_allclose(made, attention.stage("scores", 0), atol=1e-3)
+    assert np.linalg.matrix_rank(form) == d < form.shape[0]
+
+
+def test_the_small_world_fills_the_blanks_of_its_own_texts_only() -> None:
+    """As the corruption lab says: *milk* yes, *Anna* not, and nothing of the lectures' three kinds."""
+    bert, hidden = ex.load("bert", device="cpu"), ("night", "34", "Hollywood", "nightmare")
+    texts = list(corruption.PRESETS.values())
+    for text, word in zip(texts, hidden, strict=False):
+        guess = ex.guess(bert, ex.hide(text, [word], tokenizer=bert.tokenizer))
+        assert guess.truth[guess.corruption.scored].min() < 0.01, word
+    for word, right in (("milk", True), ("Anna", False)):
+        guess = ex.guess(bert, ex.hide(texts[-1], [word], tokenizer=bert.tokenizer))
+        place = int(np.flatnonzero(guess.corruption.scored)[-1])
+        assert (guess.texts[place][0] == word.lower()) is right

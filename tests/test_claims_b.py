@@ -17,7 +17,9 @@ from explorer.app import exercises
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.decoding import questions as decoding
+from explorer.app.lessons.elmo import parts as elmo_parts
 from explorer.app.lessons.elmo import questions as elmo
+from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training import questions as training
 from explorer.app.lessons.whatif import questions as whatif
@@ -95,7 +97,7 @@ def test_a_tie_of_the_mix_is_no_gain() -> None:
 def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
     measured, task = ex.result("mixes"), ex.tasks()["word sense"]
     n = measured.tasks.index("word sense")
-    assert measured.blind[n] < 0.005 and "layer 0" in elmo.baseline_note(measured)
+    assert measured.blind[n] < 0.005 and "Layer 0" in elmo.baseline_note(measured, 0.5, 73)
     train, test = task.make(300, "train"), task.make(150, "test")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for label in train.labels:
@@ -104,6 +106,7 @@ def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
         [counts[word].most_common(1)[0][0] == label for label in test.labels if (word := label.split(".")[0]) in counts]
     )
     assert found == pytest.approx(measured.intervals[n, elmo.BASE, 0], abs=0.05), "about as good as words without context"
+    assert elmo_parts.per_word() == (pytest.approx(found), sum(label.split(".")[0] in counts for label in test.labels))
 
 
 def test_the_default_sentence_is_translated_with_its_negation_and_its_gender() -> None:
@@ -151,3 +154,12 @@ def test_the_fault_is_not_the_edit_above_and_its_code_runs() -> None:
     assert "..." not in "".join(codes) and "…" not in "".join(codes)
     edits = {edit for code in codes for edit in re.findall(r"ex\.[A-Z]\w+\([^\]\n]*", code)}
     assert len(codes) >= 3 and len(edits) == 2, "one edit of the visitor's in two figures, and the fault"
+
+
+def test_the_cost_of_published_trainings_follows_from_their_sizes() -> None:
+    """BERT's 39.7 epochs and GPT's petaflop-day, which a slide gives as 26."""
+    rows = {name: 6 * weights * tokens / texts.DAY for name, weights, tokens, _ in texts.SCALE}
+    assert rows["GPT"] == pytest.approx(0.65, abs=0.01) and rows["GPT-3"] == pytest.approx(3650, rel=0.01)
+    said = texts.at_scale(*(4_000_000, 1e6))
+    assert "| this one | 4,000,000 | 1,000,000 | 2.4e+13 |" in said and f"{rows['BERT base'] * texts.DAY / 2.4e13:,.0f}" in said
+    assert texts.labels_question().answer == "about six hundred thousand times" and "625,000" in texts.labels_question().why

@@ -16,7 +16,9 @@ from explorer.analysis.exposure import exposure_bias
 from explorer.analysis.masks import PIECES, held_losses, masks, under_masks
 from explorer.analysis.parameters import blueprint, total
 from explorer.app import recorded
+from explorer.app.lessons.families import published, published_questions
 from explorer.app.lessons.families import questions as lesson
+from explorer.errors import ExplorerError
 from explorer.models import results
 from explorer.models.elmo import ElmoModel
 from explorer.models.presets import PRESETS, configure
@@ -318,3 +320,54 @@ def test_the_recorded_training_shows_what_the_page_says() -> None:
     assert lesson.writing_question(measured).answer == "it writes worse"
     for part in ("with", "without"):
         assert results.recorded("unmasked", Written, part).size == 2000
+
+
+def test_the_counter_gives_the_sizes_that_hugging_face_s_classes_have() -> None:
+    from transformers import (
+        AutoConfig,
+        AutoModelForCausalLM,
+        BertConfig,
+        BertForPreTraining,
+        T5Config,
+        T5ForConditionalGeneration,
+    )
+
+    def size(module: torch.nn.Module) -> int:
+        return sum(weight.numel() for weight in module.parameters())
+
+    with torch.device("meta"):
+        theirs = {
+            "BERT base": size(BertForPreTraining(BertConfig())),
+            "GPT-1": size(AutoModelForCausalLM.from_config(AutoConfig.for_model("openai-gpt"))),
+            "GPT-2 small": size(AutoModelForCausalLM.from_config(AutoConfig.for_model("gpt2"))),
+            "LLaMA 7B": size(AutoModelForCausalLM.from_config(AutoConfig.for_model("llama"))),
+            "T5 base": size(T5ForConditionalGeneration(T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12))),
+        }
+    for name, wanted in theirs.items():
+        config = published.shape_of(name)
+        assert published.counted(*published_questions.PUBLISHED[name], config.layers, config.dim)[1] == wanted, name
+
+
+def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None:
+    said = published_questions.reached()
+    assert (
+        "| Transformer, big | 28.4 | 41.8 | 2.3e+19 | 1.0 |" in said
+        and "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8e+20 | 7.8 |" in said
+    )
+    assert "3.3 to 7.8 times" in published_questions.may_conclude() and "0.4 to 1.0 times" in published_questions.may_conclude()
+    rows = published_questions.TABLE
+    assert all(max(row[column] or 0 for row in rows[:-1]) < rows[-1][column] for column in (1, 2)), (
+        "better than every model before"
+    )
+    assert published_questions.exercises()[0].answer == pytest.approx(1.8e20 / 2.3e19)
+
+
+def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerModel) -> None:
+    text = ex.microworld.texts(1, 1, "validation")[0]
+    moved = ex.visibility(gpt2, text).moved
+    found = ex.analysis.reach([gpt2, ex.load("elmo", device="cpu")], [text], far=5)
+    wanted = [np.mean([moved[i, i - k] / moved[i, i] for i in range(5, len(moved))]) for k in range(6)]
+    np.testing.assert_allclose(found.lines[0].y, wanted, rtol=1e-5)
+    assert found.lines[1].y[0] == 1 and found.lines[1].label == "elmo, forward LSTM"
+    with pytest.raises(ExplorerError, match="no decoder"):
+        ex.analysis.reach([ex.load("bert", device="cpu")], [text])

@@ -63,6 +63,38 @@ def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: Transfor
     assert np.abs(ex.gradient(theirs, SENTENCE, row=4).values - record.values).max() <= 1e-3 * np.abs(record.values).max()
 
 
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
+def test_integrated_gradients_add_up_to_the_difference_of_log_p(name: str) -> None:
+    """The completeness axiom of their paper, and the chosen token's own probability."""
+    model = ex.load(name, device="cpu")
+    target = {"target": TARGET} if name == "t5" else {}
+    token = "·dog" if name == "gpt2" else "dog"
+    record = ex.gradient(model, SENTENCE, row=4, token=token, steps=100, **target)
+    assert record.integrated is not None and record.piece.strip("·▁ ") == "dog"
+    assert record.integrated.sum() == pytest.approx(
+        record.logp - record.nothing, abs=0.02 * abs(record.logp - record.nothing) + 0.01
+    )
+    logits = torch.from_numpy(model.logits(SENTENCE, **target))[4].double().log_softmax(-1)
+    ids = model.tokenizer.encode(token.replace("·", " "), special=False).ids
+    assert record.logp == pytest.approx(float(logits[ids[0]]), abs=1e-4)
+    assert ex.gradient(model, SENTENCE, row=4, **target).integrated is None
+
+
+def test_integrated_gradients_are_the_sum_of_the_paper_s_formula(gpt2: TransformerModel, theirs: Any) -> None:
+    record, module, steps = ex.gradient(gpt2, SENTENCE, row=4, steps=10), theirs.module, 10
+    ids = torch.tensor(record.tokens.ids)[None]
+    places = module.transformer.wpe(torch.arange(ids.shape[1])).detach()
+    whole = module.transformer.wte(ids).detach() + places
+    total, begin = torch.zeros_like(whole), whole.mean(1, keepdim=True)
+    for step in range(steps):
+        point = (begin + (whole - begin) * (step + 0.5) / steps).requires_grad_(True)
+        logp = module(inputs_embeds=point - places).logits[0, 4].log_softmax(-1)
+        best = gpt2.tokenizer.encode(record.piece.replace("·", " "), special=False).ids[0]
+        total += torch.autograd.grad(logp[best], point)[0]
+    wanted = (total / steps * (whole - begin))[0].sum(-1).numpy()
+    assert record.integrated is not None and np.abs(record.integrated - wanted).max() <= 1e-3 * np.abs(wanted).max()
+
+
 def test_a_causal_model_sees_no_future_and_an_encoder_sees_all(
     bert: TransformerModel, gpt2: TransformerModel, theirs: Any
 ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import quickest
+from sklearn.neighbors import NearestNeighbors
 from torch import nn
 
 import explorer as ex
@@ -272,14 +273,38 @@ def test_filters_are_the_convolutions_of_pytorch(elmo: ElmoModel) -> None:
 
 def test_a_word_has_one_vector_of_letters_and_many_above(elmo: ElmoModel) -> None:
     uses = [("The dog ran.", 4, "a"), ("Anna has a dog.", 11, "b"), ("A dog!", 2, "a")]
-    record = directions.contexts(elmo, "dog", uses)
+    record = ex.analysis.contexts(elmo, "dog", uses)
     np.testing.assert_allclose(record.likeness(0), 1, atol=1e-5)
     assert not record.points(0).any() or np.abs(record.points(0)).max() < 1e-5
     assert record.likeness(2)[0, 1] < 0.9999
     x = record.vectors[2].astype(np.float64) - record.vectors[2].mean(0)
     np.testing.assert_allclose((record.points(2) ** 2).sum(), (np.linalg.svd(x)[1][:2] ** 2).sum(), rtol=1e-6)
-    with pytest.raises(ChoiceError, match="needs an ELMo"):
-        directions.contexts("elmo", "dog", uses)
+    with pytest.raises(ChoiceError, match="must be a model"):
+        ex.analysis.contexts("elmo", "dog", uses)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "word2vec"])
+def test_any_model_has_a_vector_for_each_use_and_its_nearest_is_that_of_scikit_learn(name: str) -> None:
+    model = ex.load(name, device="cpu")
+    uses = [("The dog ran.", 4, "a"), ("Anna has a dog.", 11, "b"), ("A dog!", 2, "a"), ("Then the dog slept.", 9, "b")]
+    record = ex.analysis.contexts(model, "dog", uses)
+    for layer, vectors in enumerate(record.vectors):
+        near = NearestNeighbors(n_neighbors=2, metric="cosine").fit(vectors).kneighbors(vectors)
+        found = record.likeness(layer)[np.arange(4), record.nearest(layer)]
+        np.testing.assert_allclose(found, 1 - near[0][:, 1], atol=1e-5)
+    read = ex.trace(model, uses[1][0])
+    last = next(iter(read.hidden.values()))[:, next(n for n, text in enumerate(read.source.texts) if "dog" in text)]
+    np.testing.assert_allclose(record.vectors[:, 1], last, atol=1e-5)
+    assert (name == "word2vec") == bool(np.ptp(record.vectors[-1], axis=0).max() < 1e-6), "a table knows no context"
+
+
+def test_a_word_of_several_tokens_has_the_mean_of_their_vectors() -> None:
+    model = ex.load("bert", device="cpu")
+    record = ex.analysis.contexts(model, "flibberty", [("A flibberty ran.", 2, ""), ("A flibberty!", 2, "")])
+    read = ex.trace(model, "A flibberty ran.")
+    count = len(read.source) - 5
+    assert count > 1
+    np.testing.assert_allclose(record.vectors[:, 0], read.hidden["encoder"][:, 2 : 2 + count].mean(1), atol=1e-5)
 
 
 def test_the_lesson_asks_what_its_records_say(elmo: ElmoModel) -> None:

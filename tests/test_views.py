@@ -104,6 +104,7 @@ NO_TEXT = (
     "plane",
     "sentence-ways",
     "sentence-grades",
+    "text-scores",
     *editing.VIEWS,
     *mixes.VIEWS,
     *finetuning.VIEWS,
@@ -177,6 +178,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "odd lens": ex.lens(gpt2, ODD),
         "gradient": ex.gradient(bert, SENTENCE, row=3),
         "odd gradient": ex.gradient(gpt2, ODD),
+        "integrated gradient": ex.gradient(bert, SENTENCE, row=3, steps=2),
         "visibility": ex.visibility(bert, SENTENCE),
         "odd visibility": ex.visibility(gpt2, ODD),
         "habits": ex.head_statistics(bert, [SENTENCE]),
@@ -372,7 +374,7 @@ def of_elmo() -> dict[str, Any]:
         "odd filters": directions.letter_filters(elmo, "<b>bold</b>" * 9),
         "both sides": directions.both_sides(elmo, texts[0]),
         "odd both sides": directions.both_sides(elmo, ODD),
-        "contexts": directions.contexts(elmo, "<b>bold", [(text, 0, f"<b>bold.{n % 2}") for n, text in enumerate(texts[:5])]),
+        "contexts": ex.analysis.contexts(elmo, "<b>bold", [(text, 0, f"<b>bold.{n % 2}") for n, text in enumerate(texts[:5])]),
         "mixes": Mixes(
             ("<b>bold", "topic"), ("accuracy", "span F1"), ((0, 0), (0, 1), (1, 0), (1, 1)), np.array([1, 5, 9]), shares,
             np.ones((2, 4, 3)), ("mix", "layer 0", "layer 1", "layer 2"), rng.random((2, 4, 4)), scores, scores - 0.5,
@@ -453,6 +455,8 @@ def of_decoding(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, Any
         "contest": Contest(
             "<b>bold", ("as it was written", "greedy", "beam 5"), ("<b>bold", "b"), (("<b>bold",) * 3,) * 2, -np.ones((3, 2))
         ),
+        "scored": ex.decoding.score_texts([SENTENCE, ODD], [ODD, SENTENCE]),
+        "nothing shared": ex.decoding.score_texts("", "<b>bold"),
         "generation": watch(gpt2, SENTENCE, **short),
         "one step written": watch(gpt2, SENTENCE, max_tokens=1),
         "odd generation": watch(gpt2, ODD, **short),

@@ -7,18 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from conftest import ALL, SENTENCE
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.app.lessons import LESSONS
+from explorer.app.lessons.whatif import faults
+from explorer.app.lessons.whatif.edits import changed
 
 ROOT = Path(__file__).parent.parent
 MODELS = ("bert", "gpt2", "bart", "llama", "t5", "deberta") if ALL else ("bert", "bart")
 
 
 def page(**address: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page(str(LESSONS["whatif"].page))
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run().switch_page(str(LESSONS["whatif"].page))
     for name, value in address.items():
         at.query_params[name.replace("__", ".")] = value
     return at.run()
@@ -62,3 +65,43 @@ def test_what_cannot_be_patched_is_said_in_one_line() -> None:
     box = next(one for one in numbers.text_input if one.label == "Numbers")
     box.set_value("1 two 3").run()
     assert not numbers.exception and any("no numbers" in one.value for one in numbers.warning)
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_a_row_written_on_the_page_looks_at_one_token_only() -> None:
+    at = page(part="change-one-thing", edit="write a row", edit__layer="1", edit__head="3", edit__row="5", edit__column="2")
+    assert not at.exception and not at.warning
+    codes = ["".join(block.value.split()) for block in at.code if "ReplaceRow" in block.value]
+    count = len(ex.load("bert", device="cpu").tokens(SENTENCE))
+    assert codes and all(f"np.eye({count})" in code and "'encoder',1,3,5," in code for code in codes)
+    row = ex.ReplaceRow("encoder", 1, 3, 5, np.eye(count)[2])
+    wanted = ex.views["change"](ex.change(ex.load("bert", device="cpu"), SENTENCE, row))
+    assert wanted.layout.title.text in titles(at)
+
+
+def test_two_changes_and_their_loss_are_those_of_the_formula() -> None:
+    at = page(part="change-one-thing", model="gpt2", edit="silence attention", edit2="silence feed-forward", edit2__layer="1")
+    model = ex.load("gpt2", device="cpu")
+    both = [ex.SilenceLayer("decoder", 0, "attention"), ex.SilenceLayer("decoder", 1, "feed-forward")]
+    logp = torch.from_numpy(ex.trace(model, SENTENCE, edits=both, scores=True).outputs["lm"].copy()).double().log_softmax(-1)
+    ids = torch.tensor(model.tokens(SENTENCE).ids)
+    lost = float(torch.nn.functional.nll_loss(logp[:-1], ids[1:]))
+    assert not at.exception and any(f"**{lost:.2f}** after" in block.value for block in at.markdown)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bart"])
+def test_five_faults_each_in_another_text_move_what_they_break(name: str) -> None:
+    stream = "decoder"
+    assert sorted(number for number, _ in faults.PLANTED) == list(range(5)) and len({text for _, text in faults.PLANTED}) == 5
+    for number, text in faults.PLANTED:
+        what = list(faults.NAMES.values())[number]
+        assert faults.fits(name, stream, what)
+        assert changed(name, text, ((what, faults.where(name, stream, what)),)).run().divergence.max() > 0.001
+
+
+def test_the_case_is_chosen_by_the_address_and_offers_every_fault() -> None:
+    at = page(part="find-the-fault", fault__case="4")
+    asked = next(radio for radio in at.radio if radio.key == "guess.fault.4")
+    assert not at.exception and list(asked.options) == list(faults.NAMES)
+    said = next(block.value for block in at.markdown if "The text of this case" in block.value)
+    assert "garden" in said

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from explorer.analysis.architectures import context_shift, span_of, visibility_map, word_prediction
     from explorer.analysis.capabilities import abilities
     from explorer.analysis.corpus_edits import edit_corpus
-    from explorer.analysis.elmo import both_sides, contexts, elmo_visibility, letter_filters
+    from explorer.analysis.elmo import both_sides, elmo_visibility, letter_filters
     from explorer.analysis.evaluation.analogies import solve_analogies
     from explorer.analysis.evaluation.minimal import minimal_scores
     from explorer.analysis.exposure import exposure_bias
     from explorer.analysis.flow import information_flow
+    from explorer.analysis.gradient_reach import reach
     from explorer.analysis.masks import held_losses, under_masks
     from explorer.analysis.parameters import blueprint
     from explorer.analysis.patching import patch_sweep
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from explorer.analysis.scaling import saturation
     from explorer.analysis.span_scores import span_table
     from explorer.analysis.vocabulary_writes import head_writes, unit_writes
+    from explorer.analysis.word_contexts import contexts
     from explorer.analysis.word_pairs import count_ratios, skipgrams
     from explorer.analysis.word_vectors import analogy, neighbours, plane, two_uses
 
@@ -38,7 +40,7 @@ _HOMES = {
     "blueprint": "analysis.parameters:blueprint",
     "both_sides": "analysis.elmo:both_sides",
     "context_shift": "analysis.architectures:context_shift",
-    "contexts": "analysis.elmo:contexts",
+    "contexts": "analysis.word_contexts:contexts",
     "teacher_and_student": "analysis.predictions:teacher_and_student",
     "costs": "analysis.costs",
     "count_ratios": "analysis.word_pairs:count_ratios",
@@ -57,6 +59,7 @@ _HOMES = {
     "plane": "analysis.word_vectors:plane",
     "prompt_orders": "analysis.prompting:prompt_orders",
     "prompt_templates": "analysis.prompting:prompt_templates",
+    "reach": "analysis.gradient_reach:reach",
     "saturation": "analysis.scaling:saturation",
     "skipgrams": "analysis.word_pairs:skipgrams",
     "solve_analogies": "analysis.evaluation.analogies:solve_analogies",

@@ -1,8 +1,7 @@
-"""What can be asked of an ELMo: what its letter filters find, what each direction expects and has read, and one word in many texts."""
+"""What can be asked of an ELMo: what its letter filters find, what each direction expects, and what it has read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import check_eval_mode
 from explorer.models.top_tokens import top_tokens
-from explorer.records import BothSides, Contexts, Filters, Visibility, softmax
+from explorer.records import BothSides, Filters, Visibility, softmax
 from explorer.text.letters import letters
 from explorer.text.reading import Text
 
@@ -87,28 +86,6 @@ def both_sides(model: object, text: Text, *, top: int = 5) -> BothSides:
         shares.append(np.take_along_axis(chances, best, axis=1))
         truth.append(chances[np.arange(len(ids)), ids])
     return BothSides(elmo.name, tokens, tuple(found), np.stack(shares), np.stack(truth))
-
-
-@checked
-def contexts(model: object, word: str, uses: Sequence[tuple[str, int, str]]) -> Contexts:
-    """One word in many texts: each use is (text, letter at which the word begins, its sense or "").
-
-    >>> uses = ex.microworld.uses("bank", 3)
-    >>> len(ex.analysis.contexts(ex.load("elmo"), "bank", uses).texts)
-    3
-    """
-    elmo = _elmo(model)
-    if len(uses) < 2:
-        raise TextError(f"{word!r} must be used at least twice, so that there is something to compare.")
-    read, places = [elmo.tokens(text) for text, *_ in uses], []
-    for tokens, (text, start, _) in zip(read, uses, strict=True):
-        at = [n for n, (begin, end) in enumerate(tokens.offsets) if begin <= start < end and not tokens.special[n]]
-        if not at:
-            raise TextError(f"No word begins at letter {start} of {text!r}.")
-        places.append(at[0])
-    found = [states[:, place] for states, place in zip(elmo.layers(read), places, strict=True)]
-    texts, _, senses = zip(*uses, strict=True)
-    return Contexts(elmo.name, word, texts, senses, np.stack(found, axis=1))
 
 
 @checked

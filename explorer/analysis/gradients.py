@@ -9,13 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.analysis.patching import single_token
 from explorer.analysis.trace import check_attention, trace
-from explorer.errors import ChoiceError, check_index, check_seed
+from explorer.errors import ChoiceError, check_index, check_seed, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.model import Model, reading_stream, with_gradients
 from explorer.nn import tap
 from explorer.records import Edit, Gradient, Tokens, Visibility
 from explorer.text.reading import Text
+
+MOST_STEPS = 1000  # on the line of integrated gradients
 
 
 class Held:
@@ -30,39 +33,79 @@ class Leaf(Edit):
 
     layer: int
     held: Held
+    share: float = 1.0
 
     def on_hidden(self, value: Any) -> Any:
-        """The same numbers, as a leaf."""
-        self.held.leaf = value.detach().clone().requires_grad_(True)
+        """The same numbers, or a point on the way to them from the mean of all positions, as a leaf."""
+        mean = value.detach().mean(-2, keepdim=True)
+        self.held.leaf = torch.lerp(mean.expand_as(value), value.detach(), self.share).clone().requires_grad_(True)
         return self.held.leaf
 
 
 @checked
-def gradient(model: Model, text: Text, *, target: Text | None = None, row: int | None = None) -> Gradient:
+def gradient(
+    model: Model, text: Text, *, target: Text | None = None, row: int | None = None, token: str | None = None, steps: int = 0
+) -> Gradient:
     """Gradient × input of the prediction at one row: by default at a mask, or else at the last token of the text.
 
-    >>> ex.gradient(ex.load("bert"), "A dog ran.").model
-    'bert'
+    `token` is whose probability is asked about, by default the most probable one. With `steps` also integrated gradients (Sundararajan
+    et al. 2017): the mean gradient at so many points on the straight line to the input of the first layer, × that line. It begins where
+    every position holds the same vector, the mean of the text's own: zeros would not do, since a layer norm makes every length the same.
+
+    >>> found = ex.gradient(ex.load("bert"), "A [MASK] ran.", token="dog", steps=4)
+    >>> found.piece, len(found.integrated) == len(found.tokens)
+    ('dog', True)
     """
     check_attention(model)
+    check_whole("steps", steps, 0, MOST_STEPS)
     made = trace(model, text, target=target)
-    crossing = model.family == "encoder-decoder"
     rows = made.source if made.target is None else made.target
     row = check_index("row", _telling(rows, model.tokenizer.vocabulary.mask) if row is None else row, len(rows))
-    stream = reading_stream(model)
-    held = Held()
-    with with_gradients(), tap.editing([Leaf(stream, -1, held)]):
-        out = model.run(made.source, made.target)
-    if "lm" not in out or held.leaf is None:
-        raise ChoiceError(f"Gradients of a prediction need scores over a vocabulary and layers; {model.name} has not both.")
-    logp = out["lm"][0, row].log_softmax(-1)
-    piece = int(logp.argmax())
-    (slope,) = torch.autograd.grad(logp[piece], held.leaf)
-    values = (slope * held.leaf).detach().sum(-1).reshape(-1).float().cpu().numpy()  # [position]
-    looks = [a.weights.mean(0)[row] for a in made.attention if a.stream == ("cross" if crossing else stream)]
-    return Gradient(
-        model.name, made.source, row, model.tokenizer.text_of(piece), float(logp[piece].detach()), values, np.stack(looks)
-    )
+    asked = _Asked(model, made.source, made.target, row)
+    piece = int(asked.scores(1.0)[0].argmax()) if token is None else single_token(model, token)
+    slope, entering, logp = asked.slope(piece, 1.0)
+    integrated, nothing = None, float("nan")
+    if steps:
+        mean = sum(asked.slope(piece, (step + 0.5) / steps)[0] for step in range(steps)) / steps
+        integrated = _each(mean * (entering - entering.mean(-2, keepdim=True)))
+        nothing = float(asked.scores(0.0)[0][piece].detach())
+    stream = "cross" if model.family == "encoder-decoder" else reading_stream(model)
+    looks = np.stack([a.weights.mean(0)[row] for a in made.attention if a.stream == stream])
+    said = model.tokenizer.text_of(piece)
+    return Gradient(model.name, made.source, row, said, logp, _each(slope * entering), looks, integrated, nothing)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A prediction that is asked about: the model, what it reads, and the row."""
+
+    model: Model
+    source: Tokens
+    target: Tokens | None
+    row: int
+
+    def scores(self, share: float) -> tuple[Tensor, Tensor]:
+        """log P of every token at a point of the line, and what enters the first layer there, as a leaf."""
+        held = Held()
+        with with_gradients(), tap.editing([Leaf(reading_stream(self.model), -1, held, share)]):
+            out = self.model.run(self.source, self.target)
+        if "lm" not in out or held.leaf is None:
+            raise ChoiceError(
+                f"Gradients of a prediction need scores over a vocabulary and layers; {self.model.name} has not both."
+            )
+        return out["lm"][0, self.row].log_softmax(-1), held.leaf
+
+    def slope(self, piece: int, share: float) -> tuple[Tensor, Tensor, float]:
+        """The gradient of one token's log P there, the input, and log P itself."""
+        logp, leaf = self.scores(share)
+        (slope,) = torch.autograd.grad(logp[piece], leaf)
+        return slope, leaf.detach(), float(logp[piece].detach())
+
+
+def _each(values: Tensor) -> np.ndarray:
+    """The sum over the dimensions of every position."""
+    summed: np.ndarray = values.detach().sum(-1).reshape(-1).float().cpu().numpy()
+    return summed
 
 
 def _telling(rows: Tokens, mask: int | None) -> int:

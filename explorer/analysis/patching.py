@@ -165,7 +165,7 @@ def _answers(model: Model, pair: tuple[Trace, Trace], row: int, answers: tuple[s
     if answers is not None:
         if isinstance(answers, str) or len(answers) != 2:
             raise ChoiceError(f"answers are two tokens, the right one and another; this is {answers!r}.")
-        return _token(model, answers[0]), _token(model, answers[1])
+        return single_token(model, answers[0]), single_token(model, answers[1])
     right, other = (int(made.outputs["lm"][row].argmax()) for made in pair)
     if right == other:
         raise ChoiceError(
@@ -174,7 +174,7 @@ def _answers(model: Model, pair: tuple[Trace, Trace], row: int, answers: tuple[s
     return right, other
 
 
-def _token(model: Model, text: str) -> int:
+def single_token(model: Model, text: str) -> int:
     """The id of one token, written as in a text or as a figure shows it (· for the space before a word)."""
     ids = model.tokenizer.encode(str(text).replace("·", " "), special=False).ids
     if len(ids) != 1:

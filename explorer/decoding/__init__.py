@@ -25,6 +25,7 @@ STRATEGIES: dict[str, DecodingStrategy] = {
 _HOMES = {
     "contest": "decoding.comparison:contest",
     "distribution": "decoding.comparison:distribution",
+    "score_texts": "decoding.scoring:score_texts",
     "trap": "decoding.comparison:trap",
     "trapped": "decoding.comparison:trapped",
     "watch": "decoding.generation_trace:watch",

@@ -70,6 +70,7 @@ from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanT
 from explorer.records.inputs import FinetuneWays, TaskInputs
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
+from explorer.records.scores import TextScores
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
 from explorer.records.trace import STAGES, STREAMS, Attention, Block, EntryNorm, Mix, Prediction, Trace
@@ -118,6 +119,7 @@ __all__ = [
     "SpanTable",
     "TaskChange",
     "TaskTable",
+    "TextScores",
     "Ability",
     "WordPrediction",
     "ContextShift",

@@ -34,7 +34,9 @@ class Lens(Record):
 class Gradient(Record):
     """How the log-probability of one token at one row moves with each word: gradient × input [position], beside attention.
 
-    `attention` [layer, position] is what that row looks at, as the mean of the heads of each layer.
+    `attention` [layer, position] is what that row looks at, as the mean of the heads of each layer. `integrated` [position] are
+    integrated gradients, where they were asked for: they add up to `logp` − `nothing`, its value where every position
+    holds the mean vector of the text.
     """
 
     model: str
@@ -44,6 +46,8 @@ class Gradient(Record):
     logp: float
     values: np.ndarray
     attention: np.ndarray
+    integrated: np.ndarray | None = None
+    nothing: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)

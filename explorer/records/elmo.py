@@ -148,6 +148,13 @@ class Contexts(Record):
         x /= np.linalg.norm(x, axis=1, keepdims=True).clip(1e-12)
         return x @ x.T
 
+    def nearest(self, layer: int) -> np.ndarray:
+        """The other use that is most similar to each, by the cosine."""
+        alike = self.likeness(layer)
+        np.fill_diagonal(alike, -np.inf)
+        found: np.ndarray = alike.argmax(axis=1)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Neighbours(Record):

@@ -35,6 +35,7 @@ from explorer.views import (
     pieces,
     positions,
     prompting,
+    scores,
     sentences,
     simple,
     start,
@@ -59,7 +60,7 @@ VIEWS: dict[str, View] = {
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
-    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS,
+    **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]

@@ -101,30 +101,24 @@ def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str
 
 def contexts(record: Contexts, *, layer: int) -> go.Figure:
     """One word in many texts, a dot for each: its vectors in this layer on their first two principal components; the colour is its
-    sense in that text. Layer 0 is computed from the letters alone, so all dots coincide. The vectors of higher layers depend on the
-    context.
+    sense in that text. Layer 0 is the input of the first layer: without the context all dots coincide (only positions tell them apart,
+    where they are added). The vectors of higher layers depend on the context. Point at a dot for its text and for the nearest other use.
 
     You may conclude that a layer separates these senses where the colours are separate. You may not conclude that distances in the
     picture are those in the model: it shows two of many dimensions. The mean cosines in the title use all dimensions.
     """
-    points, alike = record.points(layer), record.likeness(layer)
-    senses = list(dict.fromkeys(record.senses))
+    points = record.points(layer)
+    senses, nearest = list(dict.fromkeys(record.senses)), record.nearest(layer)
     figure = go.Figure()
     for number, sense in enumerate(senses):
         mine = [n for n, held in enumerate(record.senses) if held == sense]
         figure.add_scatter(
             x=points[mine, 0], y=points[mine, 1], mode="markers", name=theme.printable(sense or record.word), meta=number,
-            marker={"size": 11, "symbol": number % 6, "opacity": 0.8}, customdata=[_short(record.texts[n]) for n in mine],
-            hovertemplate="%{customdata}<extra></extra>",
+            marker={"size": 11, "symbol": number % 6, "opacity": 0.8},
+            customdata=[[_short(record.texts[n]) for n in (at, nearest[at])] for at in mine],
+            hovertemplate="%{customdata[0]}<br><i>nearest:</i> %{customdata[1]}<extra></extra>",
         )  # fmt: skip
-    same = np.array([[a == b for a in record.senses] for b in record.senses])
-    pairs = ~np.eye(len(same), dtype=bool)
-    said = [
-        f"{name} {alike[kind & pairs].mean():.2f}"
-        for name, kind in (("same sense", same), ("other sense", ~same))
-        if (kind & pairs).any()
-    ]
-    notes = (f"mean cosine: {', '.join(said)}", f"{len(record.texts)} uses; {theme.printable(record.model)}")
+    notes = _agreement(record, layer)
     above = theme.space_above(*notes) + 14
     room = max(1e-3, float(np.abs(points).max())) * 1.15
     figure.update_layout(
@@ -134,6 +128,24 @@ def contexts(record: Contexts, *, layer: int) -> go.Figure:
         margin={"l": 10, "r": 10, "t": above, "b": 130},
     )  # fmt: skip
     return figure
+
+
+def _agreement(record: Contexts, layer: int) -> tuple[str, ...]:
+    """How similar uses of the same sense are, and how often the nearest other use has it, for the title."""
+    alike, nearest = record.likeness(layer), record.nearest(layer)
+    same = np.array([[a == b for a in record.senses] for b in record.senses])
+    pairs = ~np.eye(len(same), dtype=bool)
+    said = [
+        f"{name} {alike[kind & pairs].mean():.2f}"
+        for name, kind in (("same sense", same), ("other sense", ~same))
+        if (kind & pairs).any()
+    ]
+    agree = int(same[np.arange(len(nearest)), nearest].sum())
+    return (
+        f"mean cosine: {', '.join(said)}",
+        f"the nearest other use has the same sense for {agree} of {len(nearest)}",
+        f"{len(record.texts)} uses; {theme.printable(record.model)}",
+    )
 
 
 def _short(text: str) -> str:

@@ -131,16 +131,19 @@ def through(record: Lens, *, shown: str) -> go.Figure:
 
 
 def slopes(record: Gradient, *, layer: int) -> go.Figure:
-    """One prediction, and two measures of what it depends on: gradient × input, and the attention of its row in one layer.
+    """One prediction, and measures of what it depends on: gradient × input, integrated gradients where they were computed, and the
+    attention of its row in one layer.
 
-    A positive bar says that a longer embedding of this token makes the answer more probable, a negative one less probable; both kinds
-    of bars are scaled so that the longest is 1.
+    A positive bar says that a longer input vector of this token makes the answer more probable, a negative one less probable; each
+    kind of bars is scaled to a maximum of 1. Integrated gradients take the mean slope on the way to the input from a text that says
+    nothing (every position holds the mean vector); unscaled, they sum to the difference of ln P.
 
-    You may conclude whether the two measures agree for this prediction. You may not conclude that either is the reason: the gradient
-    is the slope at one point, and attention weights ignore the values.
+    You may conclude whether the measures agree for this prediction. You may not conclude that any is the reason: the gradient is the
+    slope at one point, integrated gradients depend on where the way begins, and attention weights ignore the values.
     """
     figure = go.Figure()
-    accounts = (("gradient × input", record.values), (f"attention, layer {layer}", record.attention[layer]))
+    accounts = [("gradient × input", record.values), (f"attention, layer {layer}", record.attention[layer])]
+    accounts += [] if record.integrated is None else [("integrated gradients", record.integrated)]
     for number, (name, values) in enumerate(accounts):
         longest = float(np.abs(values).max()) or 1.0
         figure.add_trace(
@@ -150,17 +153,28 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
     said = (
         f"the model predicts “{theme.label(record.piece)}” at position {record.row} with probability {np.exp(record.logp):.3f}"
     )
-    notes = (said, theme.unseen_note(record.tokens))
+    notes = (said, _added(record), theme.unseen_note(record.tokens))
     figure.update_layout(
         title=theme.title("Gradient and attention", *notes),
         xaxis={**theme.token_axis(record.tokens), "tickangle": -60},
-        yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "÷ the longest of its kind"},
+        yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "scaled to a maximum of 1"},
         barmode="group",
         height=430 + theme.space_above(*notes),
         margin={"l": 70, "r": 10, "t": theme.space_above(*notes) + 20, "b": 140},
         legend={"y": 1.0, "yanchor": "bottom"},
     )
     return figure
+
+
+def _added(record: Gradient) -> str:
+    """What integrated gradients sum to, beside what they should."""
+    if record.integrated is None:
+        return ""
+    here = round(record.logp, 2) + 0.0  # no minus before zero
+    return (
+        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {here:.2f}, at the start {record.nothing:.2f}: "
+        f"a difference of {record.logp - record.nothing:.2f}"
+    )
 
 
 def seen(record: Visibility) -> go.Figure:

@@ -77,6 +77,7 @@ def pick() -> tuple[int, ...]:
 
 def hidden() -> None:
     """Hide words, guess, and see what the model predicts."""
+    lab.presets()
     st.markdown("Choose one word or several. The model reads your text with these words replaced by [MASK].")
     chosen = pick()
     asked = made(lab.guessed(text, chosen))
@@ -100,15 +101,9 @@ def thousand() -> None:
     web.show(VIEWS["squares"], lab.thousand(number))
 
 
-def show_both() -> None:
-    """Both measures: they give different answers."""
-    for what in (lesson.PLANTED, lesson.BLANK):
-        web.show(VIEWS["curves"], lab.measured(what), key=what.split()[0])
-
-
 def planted() -> None:
     """What 80/10/10 is for."""
-    predict(lesson.planted_question(made(recorded.call("planted"))), "guess.planted", show_both)
+    predict(lesson.planted_question(made(recorded.call("planted"))), "guess.planted", lab.both_measured)
 
 
 def spans() -> None:
@@ -139,6 +134,7 @@ names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(toke
 page.parts(
     PagePart("Hide a word", hidden),
     PagePart("One text under every strategy", under_all, "Every strategy"),
+    PagePart("word2vec, too", lab.as_pairs),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
     PagePart("How much is hidden?", how_much, "How much"),
     PagePart("A thousand tokens", thousand, "Thousand"),

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import streamlit as st
+
+from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read
+from explorer.app.exercises import plain
 from explorer.app.lessons.corruption import questions
 from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
+from explorer.models.store import models
 from explorer.records import Exercise
+from explorer.views import VIEWS
 
 BERT = model_of("bert")
 TOKENIZER = Call("text.with_sentinels", BERT.attr("tokenizer"))  # with T5's sentinels
@@ -50,6 +56,41 @@ def judged(text: str, strategy: str, seed: int, **options: Any) -> Call:
 def measured(what: str) -> Call:
     """The curves of one measure, for the trainings with and without 80/10/10."""
     return Call(Call("lesson", "corruption").attr("part"), Call("result", "planted"), what)
+
+
+def both_measured() -> None:
+    """Who corrects a planted word, and who fills a blank: they give different answers."""
+    for what in (questions.PLANTED, questions.BLANK):
+        web.show(VIEWS["curves"], measured(what), key=what.split()[0])
+
+
+def presets() -> None:
+    """Texts of the lectures to hide words in, each a click away."""
+    with st.expander("Texts of the lectures, and three kinds of blank"):
+        st.markdown(questions.BLANKS)
+        for number, (label, text) in enumerate(questions.PRESETS.items()):
+            st.button(f"{label}: {plain(text)}", key=f"preset.{number}", type="tertiary", on_click=_take, args=(text,))
+
+
+def _take(text: str) -> None:
+    st.session_state["story"] = text
+
+
+def as_pairs() -> None:
+    """word2vec's pairs as one more transformation of a text."""
+    if "word2vec" not in models():
+        st.info("There is no trained word2vec here: `python -m explorer.studies.recipes word2vec` trains it.")
+        return
+    st.markdown(questions.PAIRED)
+    st.latex(r"T(x) = \{((w, c), 1),\ ((w, \bar c_1), 0),\ \dots,\ ((w, \bar c_5), 0)\}")
+    web.show(VIEWS["context-pairs"], skipgrams(questions.PAIRS_OF, 0))
+
+
+def skipgrams(text: str, seed: int) -> Call:
+    """The pairs of one text, and what word2vec makes of them."""
+    word2vec = model_of("word2vec")
+    read_texts = Call("text.counted_examples", Call("list", Call("microworld.stories", 3000, 1)), word2vec.attr("tokenizer"))
+    return Call("analysis.skipgrams", word2vec, text, read_texts, seed=seed)
 
 
 def first_hidden(words: list[str]) -> int:

@@ -12,6 +12,25 @@ STORY = (
     "Anna had a white animal. The animal didn't cross the street because it was too tired. "
     "Anna gave the animal some milk. Then it crossed the street."
 )
+PRESETS = {  # L2, then L1
+    "Cloze test": "After such a late night working on my project, it was hard to wake up this morning!",
+    "Computable": "I was thinking about the sequence that goes 1, 1, 2, 3, 5, 8, 13, 21, 34.",
+    "World knowledge": "Universal Studios Theme Park is located in Hollywood, California.",
+    "Memorised": "Because darling I'm a nightmare dressed like a daydream.",
+    "In the text": "Anna had a brown dog. The dog was hungry, so Anna gave the dog some milk.",
+}
+BLANKS = (
+    "A **cloze test** asks people to fill a gap. What one must know differs: one blank can be *computed*, one needs *knowledge of the "
+    "world*, one was *memorised* from a song, and some follow from the *text itself*. The model here read stories of a small world alone: "
+    "of the last kind it fills some (hide *milk*, then *Anna*); it knows nothing of Fibonacci, California or songs, and cuts most of their "
+    "words into short pieces."
+)
+PAIRS_OF = "The king sat on the bank of the river, because he wanted to fish with the queen."
+PAIRED = (
+    "Word vectors are pre-trained by a $T$, too (L3): from a text, **skip-gram** makes pairs of a word $w$ and a word $c$ near it, with "
+    "the label 1, and to each five pairs with random words $\\bar c$, with the label 0. So $\\tilde x$ is a pair and $\\tilde y$ one bit; "
+    "BERT's $\\tilde x$ is a text with holes and $\\tilde y$ the missing tokens. Both need no label from a person."
+)
 NOTATION = (
     "$T$ is the transformation of L3: it takes a text $x$ of the corpus $\\mathcal D$ and draws $(\\tilde x, \\tilde y)$, what the "
     "model reads and what it should predict. In other slides $T$ is a length. $\\mathcal L$ is a loss here; $L$ is a length in L3, "
@@ -28,6 +47,7 @@ DECK = (
     ("L3, MLM loss", "$-\\log P(\\text{dog}\\mid\\tilde x) = \\sum\\dots$", "equal for one hidden word; programs take the mean"),
     ("L3, NSP", "$s_2$ a random sequence of $\\mathcal D$", "from another document; segments of several sentences"),
     ("L3, BART", "three corruptions", "five were compared; the published model uses infilling and sentence permutation"),
+    ("L4, BERT", "random replacement occurs only *1.5 % of the time*", "of all tokens (10 % of 15 %); of the chosen tokens it is 10 %"),
     ("L4, NSP", "entailment", "whether one segment follows the other in its document"),
     ("L4, BERT", "*does not know which words have been masked*", "it sees [MASK]; it does not know which *unmasked* tokens are scored"),
 )  # fmt: skip

@@ -6,15 +6,16 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import opened, read
+from explorer.app.controls import one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
-from explorer.app.lessons.decoding import sections
 from explorer.app.lessons.decoding.beam_contest import section
 from explorer.views import VIEWS, theme
 
+RULES = {"nᵅ": "power", "((5 + n) / 6)ᵅ": "gnmt"}
 EARLY = {"no": False, "yes": True, "never": "never"}
 
 
@@ -67,13 +68,19 @@ def search_settings() -> tuple[str, dict[str, Any]]:
         if st.session_state.get("groups", 1) not in split:
             del st.session_state["groups"]
         groups = st.segmented_control("Groups", split, default=1, required=True, key="groups", bind="query-params")
-        penalty = st.select_slider(
-            "Length penalty (power of n)", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240
+        penalty = st.select_slider("Length penalty α", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=200)
+        rule = st.segmented_control(
+            "Divide by", list(RULES), default=next(iter(RULES)), required=True, key="rule", bind="query-params"
+        )
+        repeated = st.select_slider(
+            "Repetition penalty", [1.0, 1.1, 1.2, 1.5, 2.0], 1.0, key="repetition", bind="query-params", width=200
         )
         early = st.segmented_control(
             "Early stopping", list(EARLY), default="no", required=True, key="early", bind="query-params"
         )
     options = {"beams": beams, "max_tokens": pieces, "length_penalty": penalty, "early_stopping": EARLY[early]}
+    options |= {"length_rule": RULES[rule]} if RULES[rule] != "power" else {}
+    options |= {"repetition_penalty": repeated} if repeated != 1 else {}
     return ("beam", options) if groups == 1 else ("diverse-beam", options | {"groups": groups})
 
 
@@ -99,11 +106,12 @@ def followed(point: dict[str, Any]) -> None:
 page = LessonPage(
     "Decoding, step by step",
     "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*. The lecture's "
-    "arg max is over all texts, too many to try; every strategy below avoids that.",
-    (r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i})", r"|V|^L \text{ texts}"),
+    "arg max is over all texts, too many to try; every strategy below avoids that. Here $x$ is what is given (a prompt or a source), $y$ "
+    "what is written, and $y_{<i}$ its tokens before token $i$.",
+    (r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i},\, x)", r"|V|^L \text{ texts}"),
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    name = st.segmented_control("Model", ["gpt", "gpt2"], default="gpt", required=True, key="writer", bind="query-params")
+    name = one_of("Model", desk.writers(), "writer", "gpt")
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
     pieces = st.slider("Tokens to write", 2, 40, 12, key="pieces", bind="query-params", width=220)
 model = opened(name)
@@ -121,5 +129,6 @@ page.parts(
     PagePart("Looking at the source while writing", sections.translating, "Translation"),
     PagePart("What is computed, and what is reused", sections.cache, "Cache"),
     PagePart("A masked language model writes too", sections.masked, "Blanks"),
+    PagePart("Score what was written", metric_card.section, "Metrics"),
     asking(lambda: sections.asked(name, text, pieces), "decoding.exercise", lesson.DECK, lesson.NOTATION),
 )

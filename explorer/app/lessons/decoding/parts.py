@@ -10,9 +10,23 @@ from explorer.app import board
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read
 from explorer.decoding import STRATEGIES
+from explorer.models.presets import PRESETS, Preset
+from explorer.models.store import models
 from explorer.records import Trace
 
 Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
+
+
+def writers(family: str = "decoder") -> list[str]:
+    """The models on the shelf that continue a text; of family "encoder-decoder" those that write a text for another."""
+    held = models()
+    mine = (name for name, one in held.items() if (system := PRESETS.get(one.about()["preset"])) and of(system) == family)
+    return sorted(mine)
+
+
+def of(system: Preset) -> str:
+    """The family of a preset."""
+    return str(system.architecture["family"])
 
 
 def steps(name: str, text: str, strategy: str, **options: Any) -> Call:
@@ -73,10 +87,10 @@ def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
     return Call("trace", model_of(name), ids, blocks=True)
 
 
-def translated(source: str, watching: Call) -> Call:
-    """One pass over a sentence and its translation."""
+def translated(name: str, source: str, watching: Call) -> Call:
+    """One pass over a text and what an encoder-decoder wrote for it."""
     written = Call("list", watching.attr("steps").item(-1).attr("ids"))
-    return Call("trace", model_of("transformer"), source, target=written, blocks=True)
+    return Call("trace", model_of(name), source, target=written, blocks=True)
 
 
 def computed(name: str, text: str, said: tuple[int, ...]) -> None:
@@ -93,13 +107,13 @@ def computed(name: str, text: str, said: tuple[int, ...]) -> None:
     board.show(call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward)
 
 
-def rewritten(source: str, watching: Call) -> None:
+def rewritten(name: str, source: str, watching: Call) -> None:
     """A translation, written once more on the board with its best beams."""
     st.markdown(
         "Press **D** to write it once more, token by token, and go to the last station for the best beams after each step."
     )
     begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
-    board.show(translated(source, watching), key="writing.board", first=begin, steps=watching.attr("steps"))
+    board.show(translated(name, source, watching), key="writing.board", first=begin, steps=watching.attr("steps"))
 
 
 def watched(name: str, text: str, strategy: str, **options: Any) -> Call:

@@ -15,8 +15,13 @@ GENDER = (
     "*It* means the animal here: *il*, because *animal* is masculine in French. With *wide* instead of *tired* it means the street, which "
     "is feminine: *elle*. Try it, and look where the decoder attends. The translator knows *did not*; it drops the negation of *didn't*."
 )
+DAMAGED = "The dog was tired. It slept in the garden."
+RESTORES = (
+    "Each encoder–decoder writes what it was trained to write: *bart* restores a damaged text, *t5* fills the gaps of a text, *pegasus* "
+    "writes a missing sentence. A text without damage is no task for them; read what they write with that in mind."
+)
 NOTATION = (
-    "$y$ is the generated text, $y_{<i}$ its tokens before token $i$, $x$ a source or a prompt. $|V|$ is the number of tokens "
+    "$y$ is the generated text, $y_{<i}$ its tokens before token $i$. $|V|$ is the number of tokens "
     "in the vocabulary and $L$ the length of the text; in other decks $L$ is a number of layers. The lecture's product becomes a sum "
     "here: $\\log P(y) = \\sum_i \\log P(y_i \\mid y_{<i})$ in natural logarithms."
 )

@@ -6,13 +6,16 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made, read, usable
+from explorer.app.controls import made, one_of, read, usable
 from explorer.app.exercises import plain
+from explorer.app.lessons.decoding import metric_card, metric_questions
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.decoding import ORDERS
 from explorer.records import Exercise
 from explorer.views import VIEWS
+
+TRANSLATOR = "transformer"
 
 
 @st.fragment
@@ -34,19 +37,23 @@ def every_text(name: str, text: str, among: list[int]) -> None:
     web.show(VIEWS["written"], tried, key="tiny")
 
 
-def watching(key: str) -> tuple[str, Call]:
-    """The sentence that a visitor wrote, and its translation."""
-    source = st.text_input("An English sentence for the translator", lesson.SOURCE, key=key, bind="query-params", width=620)
-    return source, desk.watched("transformer", source, "beam", beams=4, max_tokens=30)
+def watching(key: str, name: str = TRANSLATOR) -> tuple[str, Call]:
+    """The text that a visitor wrote, and what an encoder-decoder makes of it."""
+    label, first = (
+        ("An English sentence for the translator", lesson.SOURCE) if name == TRANSLATOR else ("A text", lesson.DAMAGED)
+    )
+    source = st.text_input(label, first, key=f"{key}.{name}" if name != TRANSLATOR else key, bind="query-params", width=620)
+    return source, desk.watched(name, source, "beam", beams=4, max_tokens=30)
 
 
 def translating() -> None:
-    """What a translator looks at while it writes."""
-    source, call = watching("source")
+    """What an encoder-decoder looks at while it writes."""
+    name = one_of("Encoder–decoder", desk.writers("encoder-decoder"), "source.model", TRANSLATOR)
+    source, call = watching("source", name)
     seen = read(call)
-    st.markdown(f"The encoder read the sentence once. The decoder writes: **{plain(seen.steps[-1].text)}**")
-    st.caption(lesson.GENDER)
-    desk.rewritten(source, call)
+    st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
+    st.caption(lesson.GENDER if name == TRANSLATOR else lesson.RESTORES)
+    desk.rewritten(name, source, call)
 
 
 def cache() -> None:
@@ -71,4 +78,6 @@ def asked(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:
     search = desk.steps(name, text, "beam", beams=4, max_tokens=pieces, length_penalty=1.0, early_stopping=False)
     seen = desk.watched("transformer", lesson.SOURCE, "beam", beams=4, max_tokens=30)
     greedy = read(desk.written(name, text, "greedy", "greedy", max_tokens=pieces))
-    return lesson.exercises(greedy, made(desk.distribution(name, text, ())), read(search), made(seen))
+    scores = made(metric_card.scored(metric_questions.WRITTEN, metric_questions.REFERENCE))
+    own = lesson.exercises(greedy, made(desk.distribution(name, text, ())), read(search), made(seen))
+    return (*own, *metric_questions.exercises(scores))

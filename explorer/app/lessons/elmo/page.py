@@ -40,11 +40,24 @@ def directions() -> None:
     predict(lesson.half_question(*turned()), "guess.half", partial(web.show, VIEWS["both-sides"], lab.expected(text)))
 
 
+def crossing() -> None:
+    """What happens when the directions are crossed, after a guess."""
+    st.markdown(lesson.CROSSING)
+    measured = recorded.call("crossed")
+
+    def lines() -> None:
+        """The losses, and how to measure them again."""
+        web.show(VIEWS["curves"], measured, key="crossed")
+        st.caption("Measure again: `python -m explorer.studies.crossed`; its card says how.")
+
+    predict(lesson.crossing_question(made(measured)), "guess.crossing", lines)
+
+
 def senses() -> None:
     """One word in many stories."""
     st.markdown("Letters give a word one fixed vector; the LSTM layers give each occurrence its own.")
     chosen = st.segmented_control(
-        "A word of several senses", AMBIGUOUS, default="bank", required=True, key="sense", bind="query-params"
+        "A word of several senses", AMBIGUOUS, default="bat", required=True, key="sense", bind="query-params"
     )
     read(lab.used(chosen))
     web.show(VIEWS["contexts"], lab.used(chosen))
@@ -64,7 +77,7 @@ def shares() -> None:
 def show_scores() -> None:
     """The scores of the mix and of every layer, and what the baseline of one task leaves out."""
     web.show(VIEWS["mix-scores"], mixes)
-    st.caption(lesson.baseline_note(made(mixes)))
+    st.caption(lesson.baseline_note(made(mixes), *lab.per_word()))
 
 
 def helps() -> None:
@@ -122,6 +135,7 @@ measured = (
 page.parts(
     PagePart("From letters to a word", letters, "Letters"),
     PagePart("Two directions", directions),
+    *((PagePart("Directions crossed", crossing, "Crossed"),) if recorded.there("crossed") else ()),
     PagePart("One word, many vectors", senses, "Senses"),
     *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
     asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", lesson.DECK, lesson.NOTATION),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+
+from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of
 from explorer.models.store import models
+from explorer.training.finetune import TASKS
 
 USES = 60
 
@@ -40,6 +44,18 @@ def expected(text: str) -> Call:
 def used(word: str) -> Call:
     """A word in many stories, each with its gold sense."""
     return Call("analysis.contexts", elmo(), word, Call("microworld.uses", word, USES))
+
+
+@cached()
+def per_word() -> tuple[float, int]:
+    """How often the most frequent sense that each word has in the training labels is right for new texts, and on how many uses."""
+    task = TASKS["word sense"]
+    train, test = task.make(300, "train"), task.make(150, "test")
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for label in train.labels:
+        counts[label.split(".")[0]][label] += 1
+    found = [counts[word].most_common(1)[0][0] == label for label in test.labels if (word := label.split(".")[0]) in counts]
+    return sum(found) / len(found), len(found)
 
 
 def filters() -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.records import Exercise, Mixes, Trace
+from explorer.records import Curves, Exercise, Mixes, Trace
 
 TEXT = "Anna went to the bank because she wanted to fish."
 OTHER = "Anna went to the bank because she wanted to pay."
@@ -22,6 +22,9 @@ DECK = (
      "weights per task, and $\\gamma$ one scale"),
     ("L0, what ELMo is", "*final layers fine-tuned*", "the biLM stays frozen; $s$, $\\gamma$ and the task's own model are trained"),
     ("L0, ELMo Results", "*relative* increase", "the fraction of errors removed: (85.8 − 81.1) / (100 − 81.1) = 24.9 %"),
+    ("L0, further reading", "Peters et al. 2018b", "probed biLMs of LSTMs, convolutions and self-attention: lower layers serve syntax, "
+    "upper "
+     "ones meaning, whatever the architecture; compare the part *Weights*"),
     ("L0, Fine Tuning Tasks", "SQuAD is listed under sentence-pair labels", "it is span extraction"),
 )  # fmt: skip
 LECTURE = (  # task, metric, baseline, with ELMo, and the task here that is most like it
@@ -56,6 +59,38 @@ def half_question(before: Trace, after: Trace, place: int) -> Exercise:
     return Exercise(asked, answer, why, options)
 
 
+CROSSING = (
+    "Each direction of ELMo reads only its own lower layer. Why not let layer 2 read **both**, so that every state knows both sides? We "
+    "train such a biLM beside the usual one: the same weights at the start, the same stories, the same objective, predict the next word "
+    "and the word before."
+)
+
+
+def crossing_question(measured: Curves) -> Exercise:
+    """What the loss of a biLM does whose directions are crossed."""
+    ends = {line.label: float(line.y[-1]) for line in measured.lines}
+    apart, crossed, noise = (
+        next(value for name, value in ends.items() if name.startswith(way) and name.endswith(what))
+        for way, what in (
+            ("directions apart", "new stories"),
+            ("directions crossed", "new stories"),
+            ("directions crossed", "random words"),
+        )
+    )
+    options = ("about the same", "lower: it understands more", "lower: it sees the answer", "higher")
+    leaks = crossed < 0.9 * apart
+    answer = options[2] if leaks else options[3] if crossed > 1.1 * apart else options[0]
+    why = (
+        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which nothing can "
+        "predict, "
+        f"{noise:.2f} crossed. The forward state before a word also reads the backward state, which has read that word: the label is in "
+        "the "
+        f"input, and {'it learns to copy it' if leaks else 'in more steps it would learn to copy it'}. BERT reads both sides and needs "
+        "[MASK]."
+    )
+    return Exercise("Its loss on new stories, beside that of the usual biLM?", answer, why, options)
+
+
 def use_question(measured: Mixes) -> Exercise:
     """For how many tasks the mix is better than every layer alone, beyond the interval of the gain."""
     best = [name for n, name in enumerate(measured.tasks) if (gained(measured)[n] > 0).all()]
@@ -82,14 +117,15 @@ def gained(measured: Mixes) -> np.ndarray:
     return np.where(np.isnan(low), gain, low)
 
 
-def baseline_note(measured: Mixes) -> str:
-    """What the baseline of one label is, and why it is 0 for a task whose labels belong to words."""
+def baseline_note(measured: Mixes, right: float, uses: int) -> str:
+    """What the baseline of one label is, and why it is 0 where labels belong to words; `right` is each word's own most frequent sense."""
     low = [name for name, rate in zip(measured.tasks, measured.blind, strict=True) if rate < 0.005]
     note = "*Most frequent answer* is one label for the whole task."
     if "word sense" in low:
         note += (
             " For word sense it is 0 %: the senses of one word are not those of another. A fair baseline gives each word its own most "
-            "frequent sense; it is about as good as layer 0, which knows the word but not its context. Read the gain over layer 0."
+            f"frequent sense: right for {right:.1%} of {uses} uses. Layer 0, which knows the word but not its context, reaches "
+            f"{measured.intervals[measured.tasks.index('word sense'), BASE, 0]:.1%}. Read the gain over layer 0."
         )
     return note
 

@@ -11,7 +11,7 @@ from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, rea
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.elmo.parts import trained
-from explorer.app.lessons.families import parts
+from explorer.app.lessons.families import parts, published, published_questions
 from explorer.app.lessons.families import questions as lesson
 from explorer.views import VIEWS
 
@@ -125,10 +125,13 @@ page.parts(
     PagePart("Encoder once, decoder step by step", growing, "Cross-attention"),
     PagePart("One wrong word", parts.exposed_section, "One wrong word"),
     PagePart("Cost by length", partial(parts.cost_section, name), "Cost"),
+    PagePart("Count the parameters", published.counter, "Published sizes"),
+    PagePart("RNN or Transformer?", published.recurrent, "RNN"),
     asking(
         lambda: lesson.exercises(
             made(parts.under(name, text)), made(parts.built(name, text)), made(parts.traced(name, text)), parts.half(name)
-        ),
+        )
+        + published_questions.exercises(),
         "families.exercise", lesson.DECK, lesson.NOTATION,
     ),
 )  # fmt: skip

@@ -15,11 +15,13 @@ from explorer.models import run_folder, store
 from explorer.views import VIEWS
 
 TEXTS, SENTENCES = 24, 5
+STEPS = 64  # on the line of integrated gradients
 
 
-def asked_of(name: str, text: str, what: str) -> Call:
+def asked_of(name: str, text: str, what: str, **options: object) -> Call:
     """The lens, the gradients, what can be seen: by name."""
-    return Call(what, model_of(name), text, **({"target": text} if opened(name).family == "encoder-decoder" else {}))
+    target = {"target": text} if opened(name).family == "encoder-decoder" else {}
+    return Call(what, model_of(name), text, **target, **options)
 
 
 def habits(name: str) -> Call:
@@ -84,14 +86,21 @@ def gradients() -> None:
     """Which tokens move a prediction, whatever the weights say; and what each of them has read."""
     if opened(name).family == "encoder":
         st.markdown(lesson.VISIBLE)
-    measure("gradient")
+    first = read(asked_of(name, text, "gradient"))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        last = len(record.source if record.target is None else record.target) - 1
+        if not 0 <= st.session_state.get("gradient.row", 0) <= last:
+            del st.session_state["gradient.row"]  # of a longer text
+        row = st.number_input("Prediction at position", 0, last, min(first.row, last), key="gradient.row", width=200)
+        token = st.text_input("Of which token (empty: the most probable)", key="gradient.token", bind="query-params", width=300)
+    measure("gradient", row=int(row), steps=STEPS, **({"token": token} if token.strip() else {}))
     measure("visibility")
 
 
-def measure(what: str) -> None:
+def measure(what: str, **options: object) -> None:
     """A view that does not ask the weights of attention."""
-    read(asked_of(name, text, what))
-    web.show(VIEWS[what], asked_of(name, text, what))
+    read(asked_of(name, text, what, **options))
+    web.show(VIEWS[what], asked_of(name, text, what, **options))
 
 
 def board_of_heads() -> None:

@@ -65,6 +65,11 @@ def elsewhere() -> None:
     predict(lesson.moved_question(fixed), "guess.moved", moves)
 
 
+def shapes() -> None:
+    """What such models are used for: three shapes of a task."""
+    st.markdown(lesson.SHAPES)
+
+
 def doors() -> None:
     """Where to go from here."""
     for column, (title, line) in zip(st.columns(3), lesson.DOORS, strict=True):
@@ -101,6 +106,7 @@ page.parts(
     PagePart("Who may see whom", masks, "Masks"),
     PagePart(f"What does each model predict for “{plain(word)}”?", answers, "Predictions"),
     PagePart("One word, another sentence", elsewhere, "Another sentence"),
+    PagePart("Three shapes of a task", shapes, "Tasks"),
     PagePart("Three doors", doors, "Doors"),
     asking(
         lambda: lesson.exercises(

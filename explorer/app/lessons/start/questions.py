@@ -27,6 +27,18 @@ NAMES = (
     "- **GPT**, *Generative Pre-trained Transformer*: a decoder; a token reads itself and what is before it.\n"
     "- **BART**, *Bidirectional and Auto-Regressive Transformers*: an encoder reads all, and a decoder writes from left to right."
 )
+SHAPES = (
+    "Pre-training is for something: with a small new output layer the same model solves a task. Nearly all tasks have one of three shapes "
+    "(L0), and the mask decides which model fits.\n\n"
+    "| shape | example | what is read off | fits | lesson |\n|---|---|---|---|---|\n"
+    "| **label each token** | names, parts of speech, the answer span in a text | every hidden state | BERT, ELMo: both sides | "
+    "*Fine-tuning* |\n"
+    "| **classify the text** | sentiment; whether B follows from A | one vector: [CLS], the last token's state, or a mean | BERT; GPT "
+    "by its "
+    "last state | *Fine-tuning*, *Prompting* |\n"
+    "| **generate a text** | translation, summary, an answer | the next token, again and again | GPT, BART: they write from the left | "
+    "*Decoding* |"
+)
 UNTRAINED = (
     "There is no trained ELMo here yet: its weights are random. Who may see whom does not depend on training, so its mask is shown; its "
     "predictions and vectors would be noise and are left out. `explorer fit elmo` trains one."

@@ -9,6 +9,7 @@ from explorer.app.call import Call
 from explorer.app.controls import SENTENCE, made, one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import live, scrub, systems
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
@@ -46,6 +47,22 @@ def watch() -> None:
 def probes() -> None:
     """What was measured on held-out texts while it learned."""
     web.show(VIEWS["probes"], lab.steps_of(name))
+
+
+def data() -> None:
+    """Text without labels beside text with them, and the cost of reading it."""
+    st.markdown(texts.SAYS)
+
+    def said() -> None:
+        """The lectures' figures, and this training beside published ones."""
+        st.markdown(texts.table())
+        st.caption(texts.CAUTION)
+        if runs:
+            cost = lab.budget(runs[name], lab.read_steps(name)[-1].step)
+            st.subheader("What a training computes", anchor=False)
+            st.markdown(texts.at_scale(cost.weights, cost.pieces))
+
+    predict(texts.labels_question(), "guess.labels", said)
 
 
 def schedule() -> None:
@@ -118,6 +135,7 @@ page.parts(
     *((PagePart("What it can do, step by step", probes, "Measures"),) if runs else ()),
     *((PagePart("Scrub through its snapshots", partial(scrub.section, name, text), "Snapshots"),) if runs else ()),
     PagePart("Train one yourself", partial(live.section, text), "Train one"),
+    PagePart("How much text, how many labels?", data, "Data"),
     PagePart("How large is a step?", schedule, "Step size"),
     *((PagePart("How much to mask", rates),) if recorded.there("rates") else ()),
     *((PagePart("How much one prediction teaches", signal, "One prediction"),) if recorded.there("signal") else ()),

@@ -108,7 +108,9 @@ page = LessonPage(
     "Vectors",
     "A word is known by the words around it (the *distributional hypothesis*). **word2vec** learns to tell the context words of "
     "a word from random words (negative samples); **GloVe** fits how often words occur near each other. The result is a table of "
-    "embeddings: one vector for each word.",
+    "embeddings: one vector for each word, $w$; as a context word it has a second one, $c$ or $\\tilde w$. $\\bar c_k$ are the negative "
+    "samples. $X_{ij}$ counts how often $j$ occurs near $i$, and $f(X_{ij}) = \\min(1, (X_{ij}/x_{\\max})^{0.75})$ gives rare pairs "
+    "less weight.",
     (
         r"-\log\sigma(w\cdot c) - \sum_{k=1}^{5}\log\sigma(-w\cdot \bar c_k)",
         r"\sum_{ij} f(X_{ij})\,(w_i\cdot\tilde w_j + b_i + \tilde b_j - \log X_{ij})^2",
@@ -128,6 +130,7 @@ page.parts(
     PagePart("Ratios of counts", ratios, "Ratios"),
     PagePart("Edit the corpus", editing.section),
     PagePart("One word, one vector", lab.one_vector, "Two senses"),
+    PagePart("One word in many contexts", lab.many_contexts, "Contexts"),
     PagePart("A vector for a sentence", sentences.section, "Sentences"),
     PagePart("Which way ranks sentences best", sentences.ranking, "Ranking"),
     asking(asked, "vectors.exercise", (*lesson.DECK, *whole.DECK), lesson.NOTATION),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened
 from explorer.app.exercises import plain, predict
@@ -15,8 +16,10 @@ from explorer.app.lessons.vectors import questions as lesson
 from explorer.errors import ExplorerError, TextError
 from explorer.microworld.relations import relations
 from explorer.models.store import models
+from explorer.views import VIEWS
 
-NAMES, TEXTS = ("word2vec", "glove"), 3000
+NAMES, TEXTS, USES = ("word2vec", "glove"), 3000, 40
+READERS = ("elmo", "bert", "gpt2", "bert-deep", "roberta", "deberta")  # those whose vectors depend on the context
 
 
 def trained() -> bool:
@@ -95,6 +98,26 @@ def plane(name: str, relation: str) -> Call:
 def uses(name: str, word: str, texts: tuple[str, str]) -> np.ndarray:
     """The cosine of a word's vectors in two texts, by layer."""
     return made(Call("analysis.two_uses", model_of(name), word, texts))
+
+
+def in_context(name: str, word: str) -> Call:
+    """A word in many sentences of stories, each with its gold sense."""
+    return Call("analysis.contexts", model_of(name), word, Call("microworld.uses", word, USES))
+
+
+@st.fragment
+def many_contexts() -> None:
+    """The vectors of one word in many sentences, layer by layer, in a model of the visitor's choice."""
+    st.markdown(lesson.MANY)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        offered = [name for name in READERS if name in models()]
+        name = st.segmented_control(
+            "Model", offered, default=offered[0], required=True, key="contexts.model", bind="query-params"
+        )
+        word = st.segmented_control(
+            "Word", lesson.AMBIGUOUS, default="bat", required=True, key="contexts.word", bind="query-params"
+        )
+    web.show(VIEWS["contexts"], in_context(name, word))
 
 
 def one_vector() -> None:

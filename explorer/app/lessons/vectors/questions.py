@@ -11,6 +11,12 @@ from explorer.records import Drawn, Exercise, Neighbours, Plane, Ratios, Solved
 TEXT = "The king sat on the bank of the river, because he wanted to fish with the queen."
 SENSES = ("Anna went to the bank because she wanted to fish.", "Anna went to the bank because she wanted to pay.")
 SENSE = "bank"
+AMBIGUOUS = ("bat", "bank", "light", "park", "ring", "play")
+MANY = (
+    "A table has one vector for *bank*, whatever the sentence. A language model computes one for **each occurrence**, "
+    "$[\\overrightarrow h; \\overleftarrow h]$ in ELMo, the state of the token in a Transformer, and another one in each layer. Each dot "
+    "is one sentence of a story; its colour is the gold sense, which the model never saw."
+)
 OPPOSITES = ("happy", "sad")
 ASKED = ("brother", "sister", "uncle", "aunt")
 NOTATION = (

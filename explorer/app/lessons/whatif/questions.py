@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.records import Change, Damage, Exercise
+from explorer.records import Change, Comparison, Damage, Exercise
 
 NOTATION = (
     "An edit changes the forward pass, never the weights. A silenced head outputs zeros, so $W_O$ adds nothing for it; a "
@@ -16,6 +16,20 @@ DECK = (
     ("L0, encoder", "*feed-forward: hierarchical features*", "often the larger damage when it is silenced: see the last columns"),
     ("all", "attention as an explanation", "a large weight may carry a value near zero: silence the head and look"),
 )  # fmt: skip
+
+
+def in_nats(found: Comparison, stream: str) -> str:
+    """What the edits do to the loss of this text, in nats; for an encoder, which reads the tokens that it predicts, what that means."""
+    before, after = found.loss
+    about = "the next token" if stream == "decoder" else "each token, which it reads as well"
+    return (
+        f"The mean loss, −ln P of {about}: **{before:.2f}** nats before, **{after:.2f}** after. "
+        f"The most probable token changed at {len(found.changed)} of {len(found.answers)} positions."
+        + (
+            " An encoder was not trained on tokens that it can see, so a smaller loss here does not mean a better model."
+            * (stream == "encoder")
+        )
+    )
 
 
 ADDS = {

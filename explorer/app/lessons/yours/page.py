@@ -12,6 +12,7 @@ from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, rea
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.yours import questions as lesson
+from explorer.app.lessons.yours import twin
 from explorer.app.lessons.yours.pair import show_pair
 from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
 from explorer.errors import ExplorerError
@@ -123,6 +124,8 @@ page.parts(
     PagePart("What can be shown of it", opened_models, "Models"),
     PagePart("Two texts or two models", partial(show_pair, names, text), "Side by side"),
     PagePart("Which architectures open", classes, "Architectures"),
+    PagePart("Trained or random?", partial(twin.guessing, beside, text), "Random twin"),
+    PagePart("Open and closed models", twin.openness, "Openness"),
     PagePart("Take it with you", partial(take_along, beside), "Files"),
     asking(lambda: lesson.exercises(made(TABLE), read(trace_of(beside, text))), "yours.exercise", lesson.DECK, lesson.NOTATION),
 )

@@ -1,0 +1,59 @@
+"""How far back a state reaches: an RNN and a decoder beside each other, by gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.analysis.elmo import elmo_visibility
+from explorer.analysis.exposure import bootstrapped
+from explorer.analysis.gradients import visibility
+from explorer.errors import ChoiceError, TextError, check_whole
+from explorer.errors.kinds import checked
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import Model
+from explorer.records import Curve, Curves
+
+FAR = 24
+
+
+@checked
+def reach(models: Sequence[Model | ElmoModel], texts: Sequence[str], *, far: int = FAR) -> Curves:
+    """How strongly a last state moves with the token k positions before it, in shares of how it moves with its own token.
+
+    The models are decoders, or an ELMo, of which the half that reads from the left is taken. Texts that are too short are left out.
+
+    >>> found = ex.analysis.reach([ex.load("elmo"), ex.load("gpt2")], ex.microworld.texts(2, 1, "validation"), far=4)
+    >>> [len(line.y) for line in found.lines]
+    [5, 5]
+    """
+    check_whole("far", far, 1)
+    if not models:
+        raise ChoiceError("There is no model. Give a decoder, an ELMo or both.")
+    lines, counts = [], []
+    for model in models:
+        held = np.array([row for text in texts if (row := _shares(model, text, far)) is not None])
+        if not len(held):
+            raise TextError(f"No text has more than {far} tokens in {model.name}. Give longer ones, or a smaller far.")
+        name = f"{model.name}, forward LSTM" if isinstance(model, ElmoModel) else model.name
+        lines.append(Curve(name, np.arange(far + 1.0), held.mean(0), *bootstrapped(held)))
+        counts.append(str(len(held)))
+    note = f"texts: {', '.join(counts)}; bars: 95 % intervals of the mean over texts"
+    title, up = "How far back a last state reaches", "gradient, relative to its own token"
+    return Curves(title, "tokens back", up, tuple(lines), note)
+
+
+def _shares(model: Model | ElmoModel, text: str, far: int) -> np.ndarray | None:
+    """The gradients of one text by the distance, as shares [distance]; None where it is too short."""
+    if not isinstance(model, ElmoModel) and model.family != "decoder":
+        raise ChoiceError(f"{model.name} is no decoder. Give a model that reads from left to right, or an ELMo.")
+    moved = (elmo_visibility(model, text)[0] if isinstance(model, ElmoModel) else visibility(model, text)).moved
+    return by_distance(moved, far) if len(moved) > far else None
+
+
+def by_distance(moved: np.ndarray, far: int) -> np.ndarray:
+    """The mean of moved[i, i − k] ÷ moved[i, i] over the rows i that have a token k = `far` back."""
+    rows = np.arange(far, len(moved))
+    found: np.ndarray = np.array([(moved[rows, rows - k] / moved[rows, rows]).mean() for k in range(far + 1)])
+    return found

@@ -1,0 +1,53 @@
+"""One word in many texts: its vector in every layer of any model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.analysis.trace import trace
+from explorer.errors import ChoiceError, TextError
+from explorer.errors.kinds import checked
+from explorer.models.elmo import ElmoModel
+from explorer.models.model import Model, check_eval_mode, reading_stream
+from explorer.records import Contexts, Tokens
+
+
+@checked
+def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int, str]]) -> Contexts:
+    """One word in many texts: each use is (text, letter at which the word begins, its sense or "").
+
+    A word of several tokens has the mean of their vectors. In an encoder–decoder it is the encoder that reads.
+
+    >>> uses = ex.microworld.uses("bank", 3)
+    >>> ex.analysis.contexts(ex.load("bert"), "bank", uses).vectors.shape
+    (3, 3, 64)
+    """
+    if not hasattr(model, "tokens"):
+        raise ChoiceError(f"This takes a model, for example ex.load('bert'); this is {type(model).__name__}.")
+    check_eval_mode(model.module, model.name)
+    if len(uses) < 2:
+        raise TextError(f"{word!r} must be used at least twice, so that there is something to compare.")
+    read = [model.tokens(text) for text, *_ in uses]
+    places = [_tokens_of(word, tokens, text, start) for tokens, (text, start, _) in zip(read, uses, strict=True)]
+    states = model.layers(read) if isinstance(model, ElmoModel) else (_states(model, text) for text, *_ in uses)
+    found = [held[:, at].astype(np.float32).mean(axis=1) for held, at in zip(states, places, strict=True)]
+    texts, _, senses = zip(*uses, strict=True)
+    return Contexts(model.name, word, texts, senses, np.stack(found, axis=1))
+
+
+def _tokens_of(word: str, tokens: Tokens, text: str, start: int) -> list[int]:
+    """The positions of a word's tokens."""
+    inside = (begin < start + len(word) and end > start for begin, end in tokens.offsets)
+    at = [n for n, held in enumerate(inside) if held and not tokens.special[n]]
+    if not at:
+        raise TextError(f"No word begins at letter {start} of {text!r}.")
+    return at
+
+
+def _states(model: Model, text: str) -> np.ndarray:
+    """Every layer's state of every token, [layer, position, dim]."""
+    target = text if model.family == "encoder-decoder" else None
+    held = trace(model, text, target=target, layers=[]).hidden
+    return held[reading_stream(model)] if model.streams else next(iter(held.values()))

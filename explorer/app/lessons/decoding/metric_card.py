@@ -1,0 +1,69 @@
+"""Scoring what a model wrote, or answered: BLEU and ROUGE of two texts, and the metrics of labels and grades."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import read
+from explorer.app.lessons.decoding import metric_questions as lesson
+from explorer.errors import ChoiceError
+from explorer.training.finetune.metrics import accuracy, correlation, macro_f1, matthews
+from explorer.views import VIEWS
+
+
+def scored(texts: str, references: str) -> Call:
+    """BLEU and ROUGE of the lines of two boxes."""
+    return Call("decoding.score_texts", texts.splitlines(), references.splitlines())
+
+
+@st.fragment
+def texts() -> None:
+    """Two texts, and how much they share."""
+    st.markdown(lesson.BLEU)
+    st.latex(r"\mathrm{BLEU} = \min\left(1, e^{\,1 - r/c}\right)\cdot\Big(\prod_{n=1}^{4} p_n\Big)^{1/4}")
+    with st.container(horizontal=True):
+        mine = st.text_area("Generated, one sentence on each line", lesson.WRITTEN, key="scored", bind="query-params")
+        right = st.text_area("References, one on each line", lesson.REFERENCE, key="reference", bind="query-params")
+    read(scored(mine, right))
+    web.show(VIEWS["text-scores"], scored(mine, right))
+
+
+@st.fragment
+def labels() -> None:
+    """Labels and grades that were predicted, beside the gold ones."""
+    st.markdown(lesson.LABELS)
+    with st.container(horizontal=True):
+        said = st.text_input("Predicted labels", lesson.SAID, key="said", bind="query-params")
+        gold = st.text_input("Gold labels", lesson.GOLD, key="gold", bind="query-params")
+    rows = read(partial(of_labels, said.split(), gold.split()))
+    st.table([{"metric": name, "value": value} for name, value in rows.items()])
+    st.caption(lesson.CHANCE)
+
+
+def of_labels(said: list[str], gold: list[str]) -> dict[str, str]:
+    """The metrics of predicted labels; Spearman's correlation where they are numbers."""
+    if not said or len(said) != len(gold):
+        raise ChoiceError(
+            f"There are {len(said)} predicted and {len(gold)} gold labels. Write as many of both, with spaces between."
+        )
+    found = {"accuracy": accuracy(said, gold), "macro F1": macro_f1(said, gold), "Matthews correlation": matthews(said, gold)}
+    most = max(set(gold), key=gold.count)
+    found |= {f"accuracy, always *{most}*": accuracy([most] * len(gold), gold)}
+    found |= {f"Matthews, always *{most}*": matthews([most] * len(gold), gold)}
+    rows = {name: f"{value:.3f}" for name, value in found.items()}
+    try:
+        rows["Spearman correlation"] = f"{correlation(said, gold):.3f}"
+    except ValueError:
+        rows["Spearman correlation"] = "– (for numbers, such as grades from 0 to 5)"
+    return rows
+
+
+def section() -> None:
+    """Both cards."""
+    texts()
+    st.subheader("Labels and grades", anchor=False)
+    labels()

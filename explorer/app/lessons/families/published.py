@@ -1,0 +1,83 @@
+"""Published models: their parameters by the formula, an RNN beside a Transformer, and what the first Transformers reached."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import streamlit as st
+
+from explorer.analysis.parameters import Count, counts, total
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import model_of, read
+from explorer.app.exercises import predict
+from explorer.app.lessons.families import published_questions as lesson
+from explorer.models.presets import configure
+from explorer.models.store import models
+from explorer.nn.config import Config
+from explorer.views import VIEWS
+
+TEXTS = 6
+LAYERS, WIDTHS, VOCABULARY = (1, 200), (64, 16_384), (100, 300_000)
+
+
+def shape_of(name: str) -> Config:
+    """The shape of a published model."""
+    preset, vocabulary = lesson.PUBLISHED[name]
+    found = configure(preset, "base", vocabulary)
+    assert isinstance(found, Config)
+    return found
+
+
+@lru_cache(maxsize=8)
+def counted(preset: str, vocabulary: int, layers: int, width: int) -> tuple[tuple[tuple[str, Count], ...], int]:
+    """The parameters of every block of such a model, and all together."""
+    usual = configure(preset, "base", vocabulary)
+    assert isinstance(usual, Config)
+    changed: dict[str, int] = {"layers": layers}
+    if width != usual.dim:
+        changed |= {
+            "dim": width,
+            "hidden": width * usual.hidden // usual.dim,
+            "heads": max(n for n in (1, 2, 4, 8, 12, 16, 32) if width % n == 0),
+        }
+    config = configure(preset, "base", vocabulary, **changed)
+    assert isinstance(config, Config)
+    return tuple(counts(config)), total(config)
+
+
+@st.fragment
+def counter() -> None:
+    """Choose a published model, change its size, and see where its parameters are."""
+    st.markdown(lesson.COUNTER)
+    name = st.selectbox("Published model", list(lesson.PUBLISHED), key="published", bind="query-params", width=300)
+    preset, vocabulary = lesson.PUBLISHED[name]
+    usual = shape_of(name)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layers = int(st.number_input("Layers", *LAYERS, usual.layers, key=f"layers.{name}", width=140))
+        width = int(st.number_input("Width d", *WIDTHS, usual.dim, 64, key=f"width.{name}", width=160))
+        words = int(st.number_input("Vocabulary |V|", *VOCABULARY, vocabulary, 100, key=f"words.{name}", width=180))
+    rows, whole = read(lambda: counted(preset, words, layers, width))
+    st.table([{"block": block, "parameters": f"{count:,}", "formula": said} for block, (count, said) in rows if count or said])
+    st.markdown(
+        f"**{whole:,} parameters** in all: {4 * whole / 1e9:.2f} GB in float32, and four times as much while Adam trains them."
+    )
+    st.caption(lesson.COUNTED)
+
+
+@st.fragment
+def recurrent() -> None:
+    """An RNN and a Transformer, by the length of the text."""
+    st.markdown(lesson.RECURRENT)
+    names = [name for name in ("elmo", "gpt2") if name in models()]
+    call = Call("analysis.reach", [model_of(name) for name in names], Call("microworld.texts", TEXTS, 1, "validation"))
+
+    def reached() -> None:
+        """How far back both reach, measured now."""
+        st.markdown(lesson.REACHES)
+        web.show(VIEWS["curves"], call, key="reach")
+
+    predict(lesson.steps_question(), "guess.steps", reached)
+    st.subheader("What the first Transformers reached", anchor=False)
+    st.markdown(lesson.reached())
+    st.markdown(lesson.may_conclude())

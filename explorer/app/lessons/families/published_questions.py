@@ -1,0 +1,109 @@
+"""Published models: their vocabularies, the lecture's table, what to guess, and exercises."""
+
+from __future__ import annotations
+
+from explorer.records import Exercise
+
+PUBLISHED = {  # the preset that has their shape, and how many tokens they know
+    "BERT base": ("bert", 30_522),
+    "GPT-1": ("gpt", 40_478),
+    "GPT-2 small": ("gpt2", 50_257),
+    "DistilBERT": ("distilbert", 30_522),
+    "T5 base": ("t5", 32_128),
+    "LLaMA 7B": ("llama", 32_000),
+    "OLMo 1B": ("olmo", 50_304),
+}
+COUNTER = (
+    "Vocabulary, width and depth decide how many parameters a model has. The table computes them block by block, by the same formulas "
+    "as the part *Blueprint*. Double the width, then the depth: which of them costs more?"
+)
+COUNTED = (
+    "You may conclude where the parameters of this architecture are. You may not conclude which size is best: that depends on the "
+    "training texts and on the budget."
+)
+RECURRENT = (
+    "An RNN reads one token after another and keeps all that it has read in **one** vector, so information from the first token reaches "
+    "the last one through n − 1 updates, and position n cannot be computed before position n − 1. In self-attention every token reads "
+    "every other **directly**: one step, whatever the distance, and all positions at once. The price is the number of pairs, n²."
+)
+REACHES = (
+    "Measured now on new stories: how strongly the last state of a token changes with the vector of an earlier token, relative to its own "
+    "token. You may conclude how fast each of these two small models loses sight of what lies further back. You may not conclude that "
+    "this is due to the architecture alone: they differ in size, tokens and training as well."
+)
+LENGTH = 512
+TABLE = (  # L1: BLEU on English to German and to French, and the operations of the training, where the slide prints them
+    ("ByteNet", 23.75, None, None, None),
+    ("Deep-Att + PosUnk", None, 39.2, None, 1.0e20),
+    ("GNMT + RL", 24.6, 39.92, 2.3e19, 1.4e20),
+    ("ConvS2S", 25.16, 40.46, 9.6e18, 1.5e20),
+    ("MoE", 26.03, 40.56, 2.0e19, 1.2e20),
+    ("GNMT + RL, ensemble", 26.30, 41.16, 1.8e20, 1.1e21),
+    ("ConvS2S, ensemble", 26.36, 41.29, 7.7e19, 1.2e21),
+    ("Transformer, base", 27.3, 38.1, 3.3e18, 3.3e18),
+    ("Transformer, big", 28.4, 41.8, 2.3e19, 2.3e19),
+)
+WRITTEN = (  # L1: writing Wikipedia articles from their sources; length, test perplexity, ROUGE-L
+    ("seq2seq with attention", 500, 5.04952, 12.7),
+    ("Transformer, encoder–decoder", 500, 2.46645, 34.2),
+    ("Transformer, decoder only", 4000, 2.22216, 33.6),
+    ("Transformer with compressed attention, mixture of 128 experts", 11_000, 1.92871, 37.9),
+)
+
+
+def reached() -> str:
+    """The lecture's two tables as Markdown; how much less the big Transformer computed is worked out."""
+    big = TABLE[-1]
+    rows = ["| model | BLEU en–de | BLEU en–fr | operations en–de | × the big Transformer's |", "|---|---|---|---|---|"]
+    for name, german, french, spent, _ in TABLE:
+        times = f"{spent / big[3]:.1f}" if spent and big[3] else "–"
+        cells = (name, _or(german), _or(french), f"{spent:.1e}" if spent else "–", times)
+        rows.append(f"| {' | '.join(cells)} |")
+    rows += ["", "| writing Wikipedia articles | tokens read | perplexity | ROUGE-L |", "|---|---|---|---|"]
+    rows += [f"| {name} | {read:,} | {perplexity:.2f} | {rouge} |" for name, read, perplexity, rouge in WRITTEN]
+    return "\n".join([*rows, "", "Vaswani et al., 2017, table 2, and Liu et al., 2018, table 4, as in L1."])
+
+
+def may_conclude() -> str:
+    """What follows from the tables, and what does not; the factors are computed from them."""
+    spent = {name: flops for name, _, _, flops, _ in TABLE if flops}
+    big = spent.pop("Transformer, big")
+    together = [flops / big for name, flops in spent.items() if "ensemble" in name]
+    alone = [flops / big for name, flops in spent.items() if "ensemble" not in name and "Transformer" not in name]
+    return (
+        "You may conclude that the big Transformer was better than every model before it, also than the ensembles, which spent "
+        f"{min(together):.1f} to {max(together):.1f} times as many operations; single models spent {min(alone):.1f} to {max(alone):.1f} "
+        "times as "
+        "many, and were worse. You may not compare these BLEU figures with others on other texts or tokenizers, nor a perplexity with a "
+        "ROUGE-L. The part *Metrics* of the lesson *Decoding* computes BLEU and ROUGE of your own pair."
+    )
+
+
+def _or(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
+
+
+def steps_question() -> Exercise:
+    """How many steps one after another an RNN and a Transformer need for a text."""
+    options = (f"{LENGTH} and {LENGTH}", f"{LENGTH} and 1", f"1 and {LENGTH}", "1 and 1")
+    asked = (
+        f"A text has {LENGTH} tokens. How many steps must one layer compute one after another, because each needs the one before: an "
+        "RNN, and self-attention in training?"
+    )
+    why = (
+        "An RNN needs the state before; self-attention multiplies whole matrices. When a Transformer *writes*, it also goes token by "
+        "token: the next token does not exist yet."
+    )
+    return Exercise(asked, options[1], why, options)
+
+
+def exercises() -> tuple[Exercise, ...]:
+    """A question about the lecture's table."""
+    ensemble, big = (next(row for row in TABLE if row[0] == name) for name in ("GNMT + RL, ensemble", "Transformer, big"))
+    assert ensemble[3] and big[3]
+    return (
+        Exercise(
+            f"{ensemble[0]} spent {ensemble[3]:.1e} operations on English–German, the big Transformer {big[3]:.1e}. How many times as many "
+            "is that?", ensemble[3] / big[3], "And its BLEU is 2.1 lower.", digits=1,
+        ),
+    )  # fmt: skip

@@ -1,0 +1,65 @@
+"""How much text there is without labels and with them, and what a training at scale computes."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.records import Exercise
+
+TEXTS = (  # name, whether people labelled it, how many, of what, where it is said; the figures are those of the slides
+    ("Common Crawl", False, 250e9, "web pages", "L3"),
+    ("Llama 3, pre-training", False, 15e12, "tokens", "L2"),
+    ("BERT: Wikipedia and BooksCorpus", False, 3.3e9, "words", "L0, L2"),
+    ("GPT: BooksCorpus", False, 800e6, "words", "L4"),
+    ("TriviaQA", True, 650e3, "documents", "L3"),
+    ("GLUE, the largest task", True, 400e3, "documents", "L3"),
+    ("GLUE, the smallest task", True, 780.0, "documents", "L3"),
+)
+SAYS = (
+    "Why pre-train at all? Because text without labels is there already, and labels must be paid for, one by one. The bars are powers of "
+    "ten: one more step is ten times as much. (Units differ, as on the slides: a page or a document has hundreds of words.)"
+)
+CAUTION = (
+    "You may conclude how many orders of magnitude lie between them. You may not conclude that more text is always better: what it says, "
+    "and how often it repeats itself, matters too."
+)
+SCALE = (  # name, weights, tokens read, source: 6 operations for each weight and token
+    ("GPT", 116_534_784, 800e6 * 100, "100 epochs over BooksCorpus (Radford et al., 2018), a word taken as a token"),
+    ("BERT base", 110_106_428, 1e6 * 131_072, "1M steps of 131,072 tokens (L0)"),
+    ("GPT-3", 175e9, 300e9, "Brown et al., 2020"),
+)
+DAY = 86_400 * 1e15  # the operations of a petaflop-day
+
+
+def table() -> str:
+    """Unlabelled and labelled texts as Markdown, longest bar first."""
+    rows = ["| texts | labels | how many | powers of ten | source |", "|---|---|---|---|---|"]
+    for name, labelled, count, unit, source in sorted(TEXTS, key=lambda row: -row[2]):
+        bar = "█" * round(math.log10(count))
+        rows.append(
+            f"| {name} | {'by people' if labelled else 'none'} | {count:,.0f} {unit} | {bar} {math.log10(count):.1f} | {source} |"
+        )
+    return "\n".join(rows)
+
+
+def at_scale(weights: int, tokens: float) -> str:
+    """What published trainings computed, and how many times as much that is as the training on this page."""
+    here = 6 * weights * tokens
+    rows = [
+        "| training | weights | tokens read | operations | petaflop-days | × this training | source |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    rows.append(f"| this one | {weights:,} | {tokens:,.0f} | {here:.1e} | {here / DAY:.1e} | 1 | this page |")
+    for name, many, read, source in SCALE:
+        spent = 6 * many * read
+        cells = (name, f"{many:,.0f}", f"{read:.1e}", f"{spent:.1e}", f"{spent / DAY:,.2f}", f"{spent / here:,.0f}", source)
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def labels_question() -> Exercise:
+    """How much more text without labels there is."""
+    crawl, task = TEXTS[0][2], TEXTS[5][2]
+    options = ("about a hundred times", "about ten thousand times", "about six hundred thousand times")
+    asked = f"The largest task of GLUE has {task:,.0f} labelled documents. How many times as many pages has the Common Crawl?"
+    return Exercise(asked, options[2], f"{crawl:.2g} / {task:.2g} = {crawl / task:,.0f}.", options)

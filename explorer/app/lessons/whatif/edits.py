@@ -1,0 +1,78 @@
+"""What may be changed on the page, each edit by its name, and where it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from explorer.app.call import Call
+from explorer.app.controls import model_of, opened, read
+from explorer.app.lessons.whatif import parts
+
+
+def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]) -> Call:
+    """A text read without and with edits, each given by its name and its arguments."""
+    return Call("change", model_of(name), text, [EDITS[what](*where) for what, where in edits], **target(name, text))
+
+
+def target(name: str, text: str) -> dict[str, str]:
+    """An encoder-decoder also reads the text as its target."""
+    return {"target": text} if opened(name).family == "encoder-decoder" else {}
+
+
+def swapped(stream: str, first: int, second: int, count: int) -> Call:
+    """Two words with their positions swapped."""
+    order = list(range(count))
+    order[first], order[second] = order[second], order[first]
+    return Call("MovePositions", stream, Call("np.array", order))
+
+
+def everywhere(count: int) -> Call:
+    """A mask that forbids nothing."""
+    return Call("np.ones", (count, count), "bool")
+
+
+EDITS: dict[str, Callable[..., Call]] = {
+    "silence a head": partial(Call, "SilenceHead"),
+    "silence attention": lambda stream, layer: Call("SilenceLayer", stream, layer, "attention"),
+    "silence feed-forward": lambda stream, layer: Call("SilenceLayer", stream, layer, "feed-forward"),
+    "look everywhere alike": partial(Call, "Uniform"),
+    "write a row": lambda stream, layer, head, query, key, count: Call(
+        "ReplaceRow", stream, layer, head, query, Call("np.eye", count).item(key)
+    ),
+    "set q, k or v": partial(Call, "SetVector"),
+    "scale a unit": partial(Call, "SetUnit"),
+    "lift the mask": lambda stream, count: Call("SetMask", stream, everywhere(count)),
+    "forbid the future": lambda stream, count: Call("SetMask", stream, Call("np.tril", everywhere(count))),
+    "drop ÷ √d": partial(Call, "NoScale"),
+    "no positions": partial(Call, "NoPositions"),
+    "swap two words": swapped,
+}
+DETAILED = ("set q, k or v", "scale a unit")  # each has numbers of its own to choose
+
+
+def places(name: str, text: str, stream: str, sizes: tuple[int, int], kind: str, key: str) -> tuple[Any, ...]:
+    """Where the edit is made: layer, head or words, as this kind needs."""
+    layers, heads = opened(name).streams[stream]
+    count, columns = sizes
+    if kind in ("drop ÷ √d", "no positions"):
+        return (stream,)
+    if kind in ("lift the mask", "forbid the future"):
+        return (stream, count)
+    if kind == "swap two words":
+        first, second = (
+            parts.whole(label, count - 1, at, f"{key}.{label.lower()}") for label, at in (("First", 1), ("Second", 2))
+        )
+        return (stream, first, second, count)
+    layer = parts.whole("Layer", layers - 1, 0, f"{key}.layer")
+    if kind in ("set q, k or v", "scale a unit"):
+        traced = read(Call("trace", model_of(name), text, blocks=True, **target(name, text)))
+        return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
+    if kind in ("silence a head", "look everywhere alike"):
+        return (stream, layer, parts.whole("Head", heads - 1, 0, f"{key}.head"))
+    if kind == "write a row":
+        head = parts.whole("Head", heads - 1, 0, f"{key}.head")
+        query = parts.whole("Row", count - 1, count - 1, f"{key}.row")
+        return (stream, layer, head, query, parts.whole("Looks only at", columns - 1, 0, f"{key}.column"), columns)
+    return (stream, layer)

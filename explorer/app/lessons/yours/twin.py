@@ -1,0 +1,74 @@
+"""A model beside its random twin, and what may be seen of open and closed models."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import model_of, opened, read, trace_of
+from explorer.app.exercises import plain, predict
+from explorer.app.lessons.yours import questions as lesson
+from explorer.models.presets import PRESETS, settings_of
+from explorer.records import Trace
+from explorer.views import VIEWS, export
+
+ABOVE = 70
+
+
+def twin_of(name: str) -> Call:
+    """The same architecture with random weights, and the same tokenizer."""
+    preset = opened(name).preset
+    same = {field: value for field, value in asdict(opened(name).config).items() if field in settings_of(preset) - {"vocab"}}
+    return Call("build", preset, tokenizer=model_of(name).attr("tokenizer"), seed=0, device="cpu", **same)
+
+
+def drawn(trace: Trace, key: str) -> None:
+    """All heads of a trace, under a title that gives nothing away."""
+    figure = VIEWS["glance"](trace, stream=trace.attention[0].stream)
+    height = figure.layout.height - figure.layout.margin.t + ABOVE  # beside each other, whatever their titles said
+    st.plotly_chart(
+        export.themed(figure.update_layout(title=key, margin_t=ABOVE, height=height), web.mode()),
+        key=f"twin.{key}",
+        theme=None,
+        config=export.CONFIG,
+    )
+
+
+def guessing(name: str, text: str) -> None:
+    """Which of two pictures is that of the trained model."""
+    if getattr(opened(name), "preset", "") not in PRESETS:
+        st.info(f"**{plain(name)}** was not built here, so it has no random twin. Choose a shipped model beside it.")
+        return
+    options = {"target": text} if opened(name).family == "encoder-decoder" else {}
+    traces = (read(trace_of(name, text)), read(Call("trace", twin_of(name), text, **options)))
+    turned = len(text) % 2 == 1
+    st.markdown(lesson.TWIN)
+    for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
+        with column:
+            drawn(trace, key)
+    predict(lesson.twin_question(*traces, turned), f"guess.twin.{name}.{turned}", _concluded)
+
+
+def _concluded() -> None:
+    """What the two pictures show, and what not."""
+    st.caption(lesson.TWINS)
+
+
+def openness() -> None:
+    """What may be seen of a model, and what it costs."""
+    st.markdown(lesson.OPEN)
+    st.table(lesson.opened_by_kind())
+    st.subheader("What an answer costs", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        asked = int(
+            st.number_input("Tokens of the prompt", 1, 1_000_000, 1000, 100, key="price.asked", bind="query-params", width=200)
+        )
+        wrote = int(
+            st.number_input("Tokens of the answer", 1, 1_000_000, 500, 100, key="price.wrote", bind="query-params", width=200)
+        )
+    st.table(lesson.prices(asked, wrote))
+    st.caption(lesson.PRICED)
+    st.markdown(lesson.LINKS)
