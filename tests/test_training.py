@@ -10,15 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from conftest import sample
+from torch.nn import functional
+from transformers import BertForPreTraining
 
 import explorer as ex
-from explorer.corruption.collate import BatchContext, add_special, collate_causal, collate_mlm_nsp
+from explorer.corruption.collate import Batch, BatchContext, add_special, collate_causal, collate_mlm_nsp
 from explorer.microworld.translation import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.records import Vocabulary
@@ -162,6 +165,42 @@ def test_stories_of_like_length_share_a_batch_and_each_still_comes_once(system: 
     assert filled[1] > filled[0]
     other = ex.fit(system, by_length=True, **given)  # asked for no other step before
     assert other.batch(5).source.tolist() == sorted_.batch(5).source.tolist()
+
+
+def test_short_texts_are_read_whole_and_their_next_sentence_is_not_asked(bert: TransformerModel, tmp_path: Path) -> None:
+    texts = [story[:2] for story in TEXTS[:6]] + [story for story in TEXTS if len(story) >= 4][:6]
+    context = replace(kitchen(bert, texts), pairs_from=4)
+    batch = collate_mlm_nsp(context.every, context)
+    short = np.arange(12) < 6
+    assert (batch.extras["nsp"][short] == -100).all() and set(batch.extras["nsp"][~short].tolist()) <= {0, 1}
+    for n, text in enumerate(texts[:6]):
+        whole = bert.tokenizer.encode(" ".join(text)).ids
+        assert batch.labels[n, batch.attention_mask[n]].tolist() == whole.tolist() and not batch.segments[n].any()
+    assert (batch.segments[~short].max(axis=1) == 1).all()
+    twin = BertForPreTraining.from_pretrained(ex.export(bert, tmp_path)).eval()
+    for rows in (np.arange(12), np.arange(6)):  # Hugging Face leaves out the rows with −100, too
+        held = Batch(
+            batch.source[rows], batch.attention_mask[rows], batch.segments[rows], batch.labels[rows], batch.loss_mask[rows],
+            {"nsp": batch.extras["nsp"][rows]},
+        )  # fmt: skip
+        given = tensors(held, bert.device)
+        mine = OBJECTIVES["mlm+nsp"].loss(bert.module, given, 0.0)
+        assert OBJECTIVES["mlm+nsp"].weigh(held)["nsp"] == int((~short[rows]).sum())
+        if not (~short[rows]).any():
+            assert float(mine["nsp"].detach()) == 0.0
+            continue
+        with torch.no_grad():
+            theirs = twin(given["source"], given["attention_mask"].long(), given["segments"]).seq_relationship_logits
+        wanted = functional.cross_entropy(theirs, given["nsp"])
+        assert float(mine["nsp"].detach()) == pytest.approx(float(wanted), abs=1e-5)
+
+
+def test_pairs_that_cannot_be_made_are_refused() -> None:
+    given = {"corpus": [story[:3] for story in TEXTS[:40]], "pieces": 300, "steps": 2, "batch": 4, "checks": 0, **SMALL}
+    with pytest.raises(ex.ExplorerError, match="No text has 4 sentences"):
+        ex.fit("bert", pairs_from=4, **given)
+    with pytest.raises(ex.ExplorerError, match="objectives that read pairs"):
+        ex.fit("roberta", pairs_from=4, **given)
 
 
 def test_the_schedules_are_their_formulas() -> None:

@@ -18,6 +18,7 @@ from explorer.text.letters import letters
 
 ROUND = 8
 PARTS = ("source", "attention_mask", "segments", "labels", "loss_mask")  # of a batch, each [row, position]
+NOT_ASKED = -100  # the label of a row from which nothing is to be learned, as in PyTorch
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class BatchContext:
     strategy: str
     rng: np.random.Generator
     mask_rate: float | None = None  # the share of tokens that is hidden; None: the strategy's own
+    pairs_from: int = 1  # texts of fewer sentences are not cut into pairs
 
 
 def add_special(
@@ -111,7 +113,10 @@ def collate_mlm(stories: Sequence[Example], context: BatchContext) -> Batch:
 
 
 def collate_mlm_nsp(stories: Sequence[Example], context: BatchContext) -> Batch:
-    """A story cut in two, B from another document in half of the rows; the hidden tokens, and whether B follows A."""
+    """A story cut in two, B from another document in half of the rows; the hidden tokens, and whether B follows A.
+
+    A text that is too short for a pair is read whole, and what follows it is not asked (label −100).
+    """
     pairs = [_pair(story, context) for story in stories]
     rows = add_special(
         [pair for pair, _, _ in pairs],
@@ -163,6 +168,8 @@ def _in_place(rows: Rows, made: Corrupted, segments: np.ndarray, extras: dict[st
 def _pair(story: Example, context: BatchContext) -> tuple[Example, int, int]:
     """A and B with [SEP] between them as one story, how long A is, and the label: 0 if B follows A, 1 if it comes from another story."""
     last = int(story.sentences[-1])
+    if last + 1 < context.pairs_from:
+        return story, len(story.ids), NOT_ASKED
     cut = int(np.searchsorted(story.sentences, 1 + int(context.rng.integers(last)) if last else 1))
     other, second, label = story, slice(cut, None), 0
     if context.rng.random() < 0.5 or cut == len(story.ids):

@@ -71,7 +71,8 @@ def mlm_loss(module: Transformer, batch: Tensors, smoothing: float) -> Losses:
     hidden = module(batch["source"], batch["segments"] if module.config.segments else None, padding_mask(batch))
     losses = {"mlm": loss_where_scored(module, hidden, batch, smoothing)}
     if "nsp" in batch and module.next_sentence is not None:
-        losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), batch["nsp"])
+        asked = (batch["nsp"] >= 0).sum().clamp(min=1)  # texts that are too short for a pair are not asked
+        losses["nsp"] = functional.cross_entropy(module.next_sentence(hidden), batch["nsp"], reduction="sum") / asked
     return losses
 
 

@@ -84,8 +84,8 @@ def by_labels(batch: Batch) -> dict[str, int]:
 
 
 def by_rows(batch: Batch) -> dict[str, int]:
-    """The loss of the next sentence is a mean over rows."""
-    return {**by_labels(batch), "nsp": len(batch.source)}
+    """The loss of the next sentence is a mean over the rows that are pairs."""
+    return {**by_labels(batch), "nsp": int((batch.extras["nsp"] >= 0).sum())}
 
 
 def by_pronouns(batch: Batch) -> dict[str, int]:

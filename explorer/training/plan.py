@@ -20,7 +20,7 @@ from explorer.training.schedules import lr_share
 
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {  # each with the least that it may be
-    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0,
+    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0, "pairs_from": 1,
 }  # fmt: skip
 SHARES = ("warm", "smoothing", "check_share")
 
@@ -48,6 +48,7 @@ class Plan:
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
+    pairs_from: int = 1  # texts of fewer sentences are read whole, and the next sentence is not asked of them
     checks: int = 20  # about how often the model is measured on held-out text
     check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
     deterministic: bool = False  # whether a GPU takes slower ways that always give the same bits; a processor always does
@@ -109,6 +110,10 @@ def _check_rows(plan: Plan) -> None:
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
             raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")
+    if plan.pairs_from > 1 and not objective(plan.objective).pairs:
+        raise ChoiceError(
+            f"pairs_from={plan.pairs_from} is for objectives that read pairs: {', '.join(with_property('pairs'))}."
+        )
 
 
 def _check_hidden(plan: Plan) -> None:
@@ -154,6 +159,8 @@ def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequenc
         raise ChoiceError(
             f"A batch takes {plan.batch} stories, but there are {len(stories)}. Give more stories, or a smaller batch=…."
         )
+    if plan.pairs_from > 1 and not any(story.sentences.max(initial=-1) + 1 >= plan.pairs_from for story in stories):
+        raise ChoiceError(f"No text has {plan.pairs_from} sentences, so none is cut into a pair. Lower pairs_from=….")
 
 
 def check_heads(name: str, config: AnyConfig) -> None:

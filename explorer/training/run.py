@@ -244,7 +244,9 @@ class Run(Summarised, Generic[Trained]):
         numbers = self._numbers(step)
         vocabulary = self.model.tokenizer.vocabulary
         rng, rate = step_rng(self.plan.seed, step), self._mask_rate(step)
-        context = BatchContext(self.stories, vocabulary, self.model.longest, self.plan.strategy, rng, rate)
+        context = BatchContext(
+            self.stories, vocabulary, self.model.longest, self.plan.strategy, rng, rate, self.plan.pairs_from
+        )
         stories = [self.stories[n] for n in numbers]
         if self.plan.static:
             rngs = (example_rng(self.plan.seed, int(n)) for n in numbers)
