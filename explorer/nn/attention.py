@@ -14,6 +14,7 @@ from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
 from explorer.nn.layers import NORMS
 from explorer.nn.positions import NO_POSITIONS, POSITIONS, Position
+from explorer.nn.unpadded import Unpadded, attend_in_line
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class AttentionInputs:
 
     `real` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last hidden states,
     which cross-attention attends to; `cache` holds what earlier steps computed; keys and values are computed from `states` [batch,
-    key, dim] instead of x (None: from x).
+    key, dim] instead of x (None: from x). With a `layout`, x holds real tokens only, [1, token, dim]: queries, keys and values of
+    the stack itself are put back into rows.
     """
 
     position: Position
@@ -31,6 +33,7 @@ class AttentionInputs:
     memory_mask: Tensor | None = None
     cache: KeyValueCache | None = None
     states: Tensor | None = None
+    layout: Unpadded | None = None
 
 
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
@@ -67,10 +70,13 @@ class MultiHeadAttention(nn.Module):
         """From [batch, position, dim] to the same shape."""
         crossing = self.stream == "cross"
         position, attention_mask = (NO_POSITIONS, sight.memory_mask) if crossing else (sight.position, sight.attention_mask)
+        if sight.layout is not None and not crossing and self._in_line(sight, x):
+            return self._line(x, sight, sight.layout)
         begin = 0 if crossing or sight.cache is None else _length(sight.cache, self.name)
-        q_at = torch.arange(begin, begin + x.shape[1], device=x.device)
-        position, q_at = self._placed(position, q_at)
-        q = tap.edited("vectors", *self.name, position.rotate(self._queries(x), q_at), "q")  # [batch, head, query, dim]
+        wide = x.shape[1] if sight.layout is None else sight.layout.width
+        position, q_at = self._placed(position, torch.arange(begin, begin + wide, device=x.device))
+        q = self._in_rows(self._queries(x), sight)
+        q = tap.edited("vectors", *self.name, position.rotate(q, q_at), "q")  # [batch, head, query, dim]
         k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
         _, k_at = self._placed(position, torch.arange(k.shape[2], device=x.device))
         bias = self._for_each_head(position.bias(q_at, k_at))  # a scheme fills one slot: bias or score
@@ -79,7 +85,9 @@ class MultiHeadAttention(nn.Module):
         for term in terms.values():
             bias = term if bias is None else bias + term
         context = (self._openly if tap.watched() else self._fast)(q, k, v, bias, attention_mask)
-        out: Tensor = self.output(context.transpose(1, 2).flatten(2))  # heads concatenated, then W_O  [batch, position, dim]
+        joined = context.transpose(1, 2).flatten(2)
+        joined = joined if sight.layout is None else sight.layout.take(joined)
+        out: Tensor = self.output(joined)  # heads concatenated, then W_O  [batch, position, dim]
         tap.tap("attention out", *self.name, output=out)
         return out
 
@@ -115,7 +123,8 @@ class MultiHeadAttention(nn.Module):
         """Those of the text (with the earlier ones from the cache), or in cross-attention those of the source."""
         if self.stream != "cross":
             x = x if sight.states is None else sight.states
-            k, v = self._set(position.rotate(self._keys(x), where), self._values(x))
+            k, v = self._in_rows(self._keys(x), sight), self._in_rows(self._values(x), sight)
+            k, v = self._set(position.rotate(k, where), v)
             return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
         if sight.cache is not None and self.name in sight.cache.kept:
             return sight.cache.kept[self.name]
@@ -130,6 +139,33 @@ class MultiHeadAttention(nn.Module):
     def shared(self, x: Tensor) -> Tensor:
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
+
+    @staticmethod
+    def _in_rows(x: Tensor, sight: AttentionInputs) -> Tensor:
+        """[batch, head, position, dim], also of texts that lie end to end [1, head, token, dim]."""
+        if sight.layout is None:
+            return x
+        rows = sight.layout.spread(x.transpose(1, 2).flatten(2))
+        return rows.unflatten(-1, (x.shape[1], -1)).transpose(1, 2)
+
+    def _in_line(self, sight: AttentionInputs, x: Tensor) -> bool:
+        """Whether attention itself can run over texts that lie end to end: on a GPU in 16 bits, where nothing is added to scores."""
+        assert sight.layout is not None
+        half = torch.is_autocast_enabled("cuda") or x.dtype in (torch.bfloat16, torch.float16)
+        plain = not sight.position.by_head() and not self._drop and sight.cache is None and not tap.watched()
+        return sight.layout.whole and half and plain
+
+    def _line(self, x: Tensor, sight: AttentionInputs, layout: Unpadded) -> Tensor:
+        """The same with a kernel that knows where each text begins."""
+        turned = (sight.position.rotate(made, layout.places) for made in (self._queries(x), self._keys_of(x, sight)))
+        v = self._values(x if sight.states is None else sight.states)
+        q, k = (made.to(v.dtype) for made in turned)  # in mixed precision turned ones come back wide
+        context = attend_in_line(q, self.shared(k), self.shared(v), layout, self.scale, causal=self.stream == "decoder")
+        made: Tensor = self.output(context.transpose(1, 2).flatten(2))
+        return made
+
+    def _keys_of(self, x: Tensor, sight: AttentionInputs) -> Tensor:
+        return self._keys(x if sight.states is None else sight.states)
 
     def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, attention_mask: Tensor | None) -> Tensor:
         """All six steps at once, when nobody watches."""

@@ -46,6 +46,7 @@ class Plan:
     precision: str = "float32"  # of the products; the weights and their updates stay in float32
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
+    unpadded: bool = False  # whether layers compute real tokens only: texts lie end to end, and each attends to itself alone
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     checks: int = 20  # about how often the model is measured on held-out text
@@ -105,7 +106,12 @@ def check_plan(plan: Plan) -> None:
 
 def _check_rows(plan: Plan) -> None:
     """How the rows are made: filled with several stories, or drawn once for each."""
-    for name, fitting in (("packed", with_property("packable")), ("static", with_property("per_example"))):
+    layered = [name for name in OBJECTIVES if {"encoder", "decoder", "encoder-decoder"} & {*OBJECTIVES[name].families}]
+    for name, fitting in (
+        ("packed", with_property("packable")),
+        ("static", with_property("per_example")),
+        ("unpadded", layered),
+    ):
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
             raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")

@@ -204,7 +204,7 @@ class Run(Summarised, Generic[Trained]):
             for place, part, shares in self.processes.parts(batch, self.plan.accumulate, self.objective.weigh):
                 seeded(device, first + place)
                 with autocast(device, self.plan.precision):
-                    losses = self.loss(module, tensors(part, device), self.plan.smoothing)
+                    losses = self.loss(module, tensors(part, device, unpadded=self.plan.unpadded), self.plan.smoothing)
                 weighted = {name: scaled(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
                 whole = sum(weighted.values(), torch.zeros((), device=device))
                 if whole.requires_grad:
