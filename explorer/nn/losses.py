@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from explorer.errors import ChoiceError
 from explorer.nn import tap
 from explorer.nn.cross_entropy import NOT_SCORED, cross_entropy
 from explorer.nn.elmo import BiLM
+from explorer.nn.products import chunked_cross_entropy
 from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 from explorer.nn.unpadded import Unpadded
@@ -44,14 +45,22 @@ def _unpadded(batch: Tensors, names: tuple[str, ...]) -> Unpadded | None:
 
 def loss_where_scored(module: Transformer, hidden: Tensor, batch: Tensors, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right tokens, where they count."""
-    positions = loss_positions(batch)
-    return masked_cross_entropy(module.head(states_at(hidden, positions)), batch, positions, smoothing)
+    positions, head = loss_positions(batch), module.head
+    states = states_at(hidden, positions)
+    if head.chunked and type(head.project) is nn.Linear:
+        labels = _labels_at(batch, positions, len(states))
+        return chunked_cross_entropy(head.scored(states), head.project.weight, head.bias, labels, smoothing)
+    return masked_cross_entropy(head(states), batch, positions, smoothing)
 
 
 def masked_cross_entropy(scores: Tensor, batch: Tensors, positions: Tensor, smoothing: float) -> Tensor:
     """The mean cross-entropy of the right tokens at these positions; scores of rows that fill up to a round number do not count."""
-    labels = functional.pad(batch["labels"].flatten()[positions], (0, len(scores) - len(positions)), value=NOT_SCORED)
-    return cross_entropy(scores, labels, smoothing)
+    return cross_entropy(scores, _labels_at(batch, positions, len(scores)), smoothing)
+
+
+def _labels_at(batch: Tensors, positions: Tensor, rows: int) -> Tensor:
+    """The right tokens, and NOT_SCORED for rows that fill up to a round number."""
+    return functional.pad(batch["labels"].flatten()[positions], (0, rows - len(positions)), value=NOT_SCORED)
 
 
 def loss_positions(batch: Tensors) -> Tensor:

@@ -46,7 +46,7 @@ def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any]) -> N
         for part in wanted
         if part in held
         for name, value in wanted[part].items()
-        if held[part].get(name) != value and name not in FREE
+        if held[part].get(name, None if value else value) != value and name not in FREE  # an earlier version had no such choice
     ]
     if different:
         raise ChoiceError(

@@ -47,6 +47,7 @@ class Plan:
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
     unpadded: bool = False  # whether layers compute real tokens only: texts lie end to end, and each attends to itself alone
+    lean: bool = False  # whether a step takes fewer and smaller operations: equal to the plain one but for rounding
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     checks: int = 20  # about how often the model is measured on held-out text
@@ -111,6 +112,7 @@ def _check_rows(plan: Plan) -> None:
         ("packed", with_property("packable")),
         ("static", with_property("per_example")),
         ("unpadded", layered),
+        ("lean", layered),
     ):
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):

@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -28,6 +28,7 @@ from explorer.training.device import autocast, compiled, deterministic, forked, 
 from explorer.training.distillation import Teacher, loss_of
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import defer_sigint, memory_for
+from explorer.training.lean import LeanStep
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.optimising import Optimiser, check_norm
 from explorer.training.plan import Plan, check_fits, check_heads, check_loss_mask
@@ -71,6 +72,7 @@ class Run(Summarised, Generic[Trained]):
             model.module.to(self.processes.accelerator.device)
         self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
         self.objective = OBJECTIVES[plan.objective]
+        self._lean = LeanStep(model.module, half=plan.precision == "bfloat16") if plan.lean else None
         self.loss = compiled(loss_of(self.objective, model, teacher), model.device, plan.compiled)
         self._at_the_start()
         self.ahead = self.model.device.type == "cuda"  # a processor gains nothing: a batch takes it a fiftieth of a step
@@ -200,7 +202,7 @@ class Run(Summarised, Generic[Trained]):
         totals: dict[str, Tensor] = {}
         module.zero_grad(set_to_none=True)  # what a step that failed may have left
         first = int(step_rng(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
-        with forked(device):
+        with forked(device), self._lean.working() if self._lean else nullcontext():
             for place, part, shares in self.processes.parts(batch, self.plan.accumulate, self.objective.weigh):
                 seeded(device, first + place)
                 with autocast(device, self.plan.precision):
@@ -209,6 +211,8 @@ class Run(Summarised, Generic[Trained]):
                 whole = sum(weighted.values(), torch.zeros((), device=device))
                 if whole.requires_grad:
                     whole.backward()
+                    if self._lean is not None:
+                        self._lean.collect()
                 for name, loss in weighted.items():
                     totals[name] = totals[name] + loss.detach() if name in totals else loss.detach()
         return totals
