@@ -20,7 +20,7 @@ from explorer.training.schedules import lr_share
 
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {  # each with the least that it may be
-    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0,
+    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0, "workers": 0,
 }  # fmt: skip
 SHARES = ("warm", "smoothing", "check_share")
 
@@ -49,6 +49,10 @@ class Plan:
     unpadded: bool = False  # whether layers compute real tokens only: texts lie end to end, and each attends to itself alone
     lean: bool = False  # whether a step takes fewer and smaller operations: equal to the plain one but for rounding
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
+    by_row: bool = (
+        False  # whether each row draws from its own generator, so that each of several processes makes its own rows alone
+    )
+    workers: int = 0  # how many processes make batches ahead; 0: on a GPU a thread does, on a processor nobody
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     checks: int = 20  # about how often the model is measured on held-out text
     check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
@@ -108,7 +112,9 @@ def check_plan(plan: Plan) -> None:
 def _check_rows(plan: Plan) -> None:
     """How the rows are made: filled with several stories, or drawn once for each."""
     layered = [name for name in OBJECTIVES if {"encoder", "decoder", "encoder-decoder"} & {*OBJECTIVES[name].families}]
+    alone = [name for name, entry in OBJECTIVES.items() if entry.per_example or not entry.draws]
     for name, fitting in (
+        ("by_row", alone),
         ("packed", with_property("packable")),
         ("static", with_property("per_example")),
         ("unpadded", layered),
