@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL, quickest
+from test_pretended import begun as small
 from test_processes import ROOT, begun, curve, largest_gap, torchrun
 
 import explorer as ex
@@ -113,6 +114,6 @@ def test_two_processes_that_make_their_own_rows_train_one_run(tmp_path: Path) ->
 def test_what_cannot_be_made_alone_refuses() -> None:
     for name in ("electra", "word2vec", "spanbert"):
         with pytest.raises(ex.ExplorerError, match="by_row"):
-            ex.fit(name, corpus="toy", by_row=True, steps=2, device="cpu")
+            small(name, "cpu", by_row=True)
     with pytest.raises(ex.ExplorerError, match="workers"):
         begun("bert", workers=-1)

@@ -47,7 +47,7 @@ def loss_where_scored(module: Transformer, hidden: Tensor, batch: Tensors, smoot
     """The mean cross-entropy of the right tokens, where they count."""
     positions, head = loss_positions(batch), module.head
     states = states_at(hidden, positions)
-    if head.chunked and type(head.project) is nn.Linear:
+    if head.chunked and type(head.project) is nn.Linear and not torch.compiler.is_compiling():
         labels = _labels_at(batch, positions, len(states))
         return chunked_cross_entropy(head.scored(states), head.project.weight, head.bias, labels, smoothing)
     return masked_cross_entropy(head(states), batch, positions, smoothing)
