@@ -205,7 +205,6 @@ class MultiHeadAttention(nn.Module):
         mask = mask if bias is None else bias if mask is None else bias + mask
         if slow_back(q):
             return self._by_products(q, k, v, mask)
-        mask = mask if mask is None or bias is not None else sight.table(f"{self.stream} {q.dtype}", lambda: mask.to(q.dtype))
         mask = None if mask is None else mask.to(q.dtype)
         return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=self._drop, scale=self.scale)
 

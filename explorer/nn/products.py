@@ -22,10 +22,11 @@ def fused_products(x: Tensor, layers: tuple[nn.Module, ...]) -> tuple[Tensor, ..
     plain = [layer for layer in layers if type(layer) is nn.Linear]
     if len(plain) < len(layers):
         return None
-    biases = [layer.bias for layer in plain if layer.bias is not None]
+    biases: list[Tensor] = [layer.bias for layer in plain if layer.bias is not None]
     bias = torch.cat(biases) if len(biases) == len(plain) else None
     made = functional.linear(x, torch.cat([layer.weight for layer in plain]), bias)
-    return made.split([layer.out_features for layer in plain], -1)
+    parts: tuple[Tensor, ...] = made.split([layer.out_features for layer in plain], -1)
+    return parts
 
 
 def chunked_cross_entropy(

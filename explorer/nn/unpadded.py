@@ -57,7 +57,8 @@ class Unpadded:
         compiling = torch.compiler.is_compiling()
         count = self.mask.numel()
         made: Tensor = _put(x[0], self.kept, count) if compiling else _Spread.apply(x[0], self.kept, count)
-        return made.unflatten(0, tuple(self.mask.shape))
+        rows: Tensor = made.unflatten(0, tuple(self.mask.shape))
+        return rows
 
 
 class _Take(torch.autograd.Function):
@@ -96,10 +97,9 @@ def attend_in_line(q: Tensor, k: Tensor, v: Tensor, layout: Unpadded, scale: flo
     """Attention of texts that lie end to end, each inside itself: from [1, head, token, dim] to the same shape."""
     from torch.nn.attention import varlen  # late: a processor has no such kernel
 
-    lines = (x[0].transpose(0, 1).contiguous() for x in (q, k, v))  # [token, head, dim]
+    first, second, third = (x[0].transpose(0, 1).contiguous() for x in (q, k, v))  # [token, head, dim]
     window = (-1, 0) if causal else (-1, -1)
-    made = varlen.varlen_attn(
-        *lines, layout.offsets, layout.offsets, layout.width, layout.width, scale=scale, window_size=window
-    )
+    starts, longest = layout.offsets, layout.width
+    made = varlen.varlen_attn(first, second, third, starts, starts, longest, longest, scale=scale, window_size=window)
     assert isinstance(made, Tensor)
     return made.transpose(0, 1)[None]

@@ -86,7 +86,7 @@ def made_in_processes(make: Callable[[int], Made], first: int, last: int, *, wor
         for made, error in coming:
             if error is not None:
                 raise error
-            yield made  # type: ignore[misc]
+            yield made
     finally:
         del coming  # with it its processes end
 
