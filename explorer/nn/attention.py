@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +15,8 @@ from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
 from explorer.nn.layers import NORMS
 from explorer.nn.positions import NO_POSITIONS, POSITIONS, Position
+from explorer.nn.products import fused_products
+from explorer.nn.unpadded import Unpadded, attend_in_line
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class AttentionInputs:
 
     `real` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last hidden states,
     which cross-attention attends to; `cache` holds what earlier steps computed; keys and values are computed from `states` [batch,
-    key, dim] instead of x (None: from x).
+    key, dim] instead of x (None: from x). With a `layout`, x holds real tokens only, [1, token, dim]: queries, keys and values of
+    the stack itself are put back into rows.
     """
 
     position: Position
@@ -31,6 +35,14 @@ class AttentionInputs:
     memory_mask: Tensor | None = None
     cache: KeyValueCache | None = None
     states: Tensor | None = None
+    layout: Unpadded | None = None
+    tables: dict[str, Tensor] = field(default_factory=dict, compare=False)  # positions and masks, which all layers share
+
+    def table(self, name: str, make: Callable[[], Tensor]) -> Tensor:
+        """What the first layer of the stack made under this name; another one would make the same."""
+        if name not in self.tables:
+            self.tables[name] = make()
+        return self.tables[name]
 
 
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
@@ -48,6 +60,8 @@ class MultiHeadAttention(nn.Module):
     In the encoder every position sees every other; in the decoder it sees itself and those before it; in cross-attention a position
     of the decoder sees the whole source.
     """
+
+    fused = False  # whether queries, keys and values are one product when nobody watches: quicker, and equal but for rounding
 
     def __init__(self, config: Config, name: tuple[str, int]) -> None:
         super().__init__()
@@ -67,19 +81,28 @@ class MultiHeadAttention(nn.Module):
         """From [batch, position, dim] to the same shape."""
         crossing = self.stream == "cross"
         position, attention_mask = (NO_POSITIONS, sight.memory_mask) if crossing else (sight.position, sight.attention_mask)
+        if sight.layout is not None and not crossing and self._in_line(sight, x):
+            return self._line(x, sight, sight.layout)
         begin = 0 if crossing or sight.cache is None else _length(sight.cache, self.name)
-        q_at = torch.arange(begin, begin + x.shape[1], device=x.device)
-        position, q_at = self._placed(position, q_at)
-        q = tap.edited("vectors", *self.name, position.rotate(self._queries(x), q_at), "q")  # [batch, head, query, dim]
-        k, v = self._keys_and_values(x, q_at, position, sight)  # [batch, key/value head, key, dim]
-        _, k_at = self._placed(position, torch.arange(k.shape[2], device=x.device))
+        wide = x.shape[1] if sight.layout is None else sight.layout.width
+        every = sight.table("queries", lambda: torch.arange(begin, begin + wide, device=x.device))
+        position, q_at = self._placed(position, every)
+        three = None if crossing else self._projections(x, sight)
+        q = self._queries(x, sight.layout) if three is None else three[0]
+        q = tap.edited("vectors", *self.name, position.rotate(q, q_at), "q")  # [batch, head, query, dim]
+        k, v = self._keys_and_values(three, q_at, position, sight)  # [batch, key/value head, key, dim]
+        keys = sight.table(f"keys {self.stream}", lambda: torch.arange(k.shape[2], device=x.device))
+        _, k_at = self._placed(position, keys)
         bias = self._for_each_head(position.bias(q_at, k_at))  # a scheme fills one slot: bias or score
         terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), (q_at, k_at))
         tap.tap("terms", *self.name, terms=terms)
         for term in terms.values():
             bias = term if bias is None else bias + term
-        context = (self._openly if tap.watched() else self._fast)(q, k, v, bias, attention_mask)
-        out: Tensor = self.output(context.transpose(1, 2).flatten(2))  # heads concatenated, then W_O  [batch, position, dim]
+        watched = tap.watched()
+        context = self._openly(q, k, v, bias, attention_mask) if watched else self._fast((q, k, v), bias, attention_mask, sight)
+        joined = context.transpose(1, 2).flatten(2)
+        joined = joined if sight.layout is None else sight.layout.take(joined)
+        out: Tensor = self.output(joined)  # heads concatenated, then W_O  [batch, position, dim]
         tap.tap("attention out", *self.name, output=out)
         return out
 
@@ -92,18 +115,35 @@ class MultiHeadAttention(nn.Module):
         """[batch or 1, head, query, key], also where a scheme adds the same to every head and says so by a 1."""
         return bias if bias is None else bias.expand(-1, self.heads, -1, -1)
 
-    def _queries(self, x: Tensor) -> Tensor:
+    def _projections(self, x: Tensor, sight: AttentionInputs, *, line: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values [batch, head, position, dim] of the stack itself; a `line` of texts stays one."""
+        layout, states = None if line else sight.layout, x if sight.states is None else sight.states
+        if states is x and self.fused and not tap.watched():
+            made = fused_products(x, (self.query, self.key, self.value))
+            if made is not None:
+                q, k, v = made if layout is None else layout.spread(torch.cat(made, -1)).split([m.shape[-1] for m in made], -1)
+                return self._as_queries(q), self._as_keys(k), self._parted(v, self.groups)
+        return self._queries(x, layout), self._keys(states, layout), self._values(states, layout)
+
+    def _queries(self, x: Tensor, layout: Unpadded | None = None) -> Tensor:
         made = self.query(x)
+        return self._as_queries(made if layout is None else layout.spread(made))
+
+    def _as_queries(self, made: Tensor) -> Tensor:
         tap.tap("projected", *self.name, q=self._parted(made, self.heads))
         return self._parted(made if self.query_norm is None else self.query_norm(made), self.heads)
 
-    def _keys(self, x: Tensor) -> Tensor:
+    def _keys(self, x: Tensor, layout: Unpadded | None = None) -> Tensor:
         made = self.key(x)
+        return self._as_keys(made if layout is None else layout.spread(made))
+
+    def _as_keys(self, made: Tensor) -> Tensor:
         tap.tap("projected", *self.name, k=self._parted(made, self.groups))
         return self._parted(made if self.key_norm is None else self.key_norm(made), self.groups)
 
-    def _values(self, x: Tensor) -> Tensor:
-        return self._parted(self.value(x), self.groups)
+    def _values(self, x: Tensor, layout: Unpadded | None = None) -> Tensor:
+        made = self.value(x)
+        return self._parted(made if layout is None else layout.spread(made), self.groups)
 
     @staticmethod
     def _parted(x: Tensor, heads: int) -> Tensor:
@@ -111,11 +151,12 @@ class MultiHeadAttention(nn.Module):
         made: Tensor = x.unflatten(-1, (heads, -1)).transpose(1, 2)
         return made
 
-    def _keys_and_values(self, x: Tensor, where: Tensor, position: Position, sight: AttentionInputs) -> tuple[Tensor, Tensor]:
-        """Those of the text (with the earlier ones from the cache), or in cross-attention those of the source."""
-        if self.stream != "cross":
-            x = x if sight.states is None else sight.states
-            k, v = self._set(position.rotate(self._keys(x), where), self._values(x))
+    def _keys_and_values(
+        self, own: tuple[Tensor, Tensor, Tensor] | None, where: Tensor, position: Position, sight: AttentionInputs
+    ) -> tuple[Tensor, Tensor]:
+        """Those of the text itself (with the earlier ones from the cache), or in cross-attention those of the source."""
+        if own is not None:
+            k, v = self._set(position.rotate(own[1], where), own[2])
             return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
         if sight.cache is not None and self.name in sight.cache.kept:
             return sight.cache.kept[self.name]
@@ -131,13 +172,36 @@ class MultiHeadAttention(nn.Module):
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
-    def _fast(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, attention_mask: Tensor | None) -> Tensor:
+    def _in_line(self, sight: AttentionInputs, x: Tensor) -> bool:
+        """Whether attention itself can run over texts that lie end to end: on a GPU in 16 bits, where nothing is added to scores."""
+        assert sight.layout is not None
+        half = torch.is_autocast_enabled("cuda") or x.dtype in (torch.bfloat16, torch.float16)
+        plain = not sight.position.by_head() and not self._drop and sight.cache is None and not tap.watched()
+        return sight.layout.whole and half and plain
+
+    def _line(self, x: Tensor, sight: AttentionInputs, layout: Unpadded) -> Tensor:
+        """The same with a kernel that knows where each text begins."""
+        *both, v = self._projections(x, sight, line=True)
+        turned = (sight.position.rotate(made, layout.places) for made in both)
+        q, k = (made.to(v.dtype) for made in turned)  # in mixed precision turned ones come back wide
+        context = attend_in_line(q, self.shared(k), self.shared(v), layout, self.scale, causal=self.stream == "decoder")
+        made: Tensor = self.output(context.transpose(1, 2).flatten(2))
+        return made
+
+    def _fast(
+        self, qkv: tuple[Tensor, Tensor, Tensor], bias: Tensor | None, attention_mask: Tensor | None, sight: AttentionInputs
+    ) -> Tensor:
         """All six steps at once, when nobody watches."""
+        q, k, v = qkv
         q, k, v = q.to(v.dtype), self.shared(k).to(v.dtype), self.shared(v)  # in mixed precision turned ones come back wide
         causal = self.stream == "decoder" and q.shape[2] > 1
         if causal and bias is None and q.shape[2] == k.shape[2] and not slow_back(q):
             return functional.scaled_dot_product_attention(q, k, v, dropout_p=self._drop, is_causal=True, scale=self.scale)
-        mask = _future(q, k) if causal else None if self.stream == "decoder" else _padding(q, attention_mask)
+        mask = None
+        if causal:
+            mask = sight.table("later", lambda: _future(q, k))
+        elif self.stream != "decoder" and attention_mask is not None:
+            mask = sight.table(f"padding {self.stream}", lambda: _padding(q, attention_mask))
         mask = mask if bias is None else bias if mask is None else bias + mask
         if slow_back(q):
             return self._by_products(q, k, v, mask)
@@ -200,10 +264,8 @@ def _future(q: Tensor, k: Tensor) -> Tensor:
     return torch.full((queries, keys), -torch.inf, device=q.device).triu(keys - queries + 1)
 
 
-def _padding(q: Tensor, attention_mask: Tensor | None) -> Tensor | None:
-    """The padding mask [batch, 1, 1, key], or None where there is none."""
-    if attention_mask is None:
-        return None
+def _padding(q: Tensor, attention_mask: Tensor) -> Tensor:
+    """The padding mask [batch, 1, 1, key]: −∞ at padding, 0 elsewhere."""
     return torch.zeros(attention_mask.shape, device=q.device).masked_fill_(~attention_mask, -torch.inf)[:, None, None]
 
 

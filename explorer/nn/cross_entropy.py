@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -23,6 +24,29 @@ def cross_entropy(scores: Tensor, labels: Tensor, smoothing: float = 0.0) -> Ten
         return functional.cross_entropy(scores, labels, ignore_index=NOT_SCORED, label_smoothing=smoothing)
     made: Tensor = _CrossEntropy.apply(scores.to(torch.promote_types(scores.dtype, torch.float32)), labels, smoothing)
     return made
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Some rows' part of a mean cross-entropy, and its gradient by their scores [row, vocab]."""
+
+    loss: Tensor
+    slope: Tensor
+
+
+def slopes_of(scores: Tensor, labels: Tensor, count: Tensor, smoothing: float) -> Slopes:
+    """The part of rows in a mean over `count` rows; the scores are overwritten."""
+    counted = labels != NOT_SCORED
+    right = labels.where(counted, 0)[:, None]
+    total = scores.logsumexp(-1)
+    each = total - scores.gather(1, right)[:, 0]
+    if smoothing:
+        each = (1 - smoothing) * each + smoothing * (total - scores.mean(-1))
+    share = (counted.to(scores.dtype) / count)[:, None]
+    slope = scores.sub_(total[:, None]).exp_().mul_(share)
+    slope.scatter_add_(1, right, share * (smoothing - 1))
+    slope = slope.sub_(share * (smoothing / slope.shape[1])) if smoothing else slope
+    return Slopes((each * share[:, 0]).sum(), slope)
 
 
 class _CrossEntropy(torch.autograd.Function):

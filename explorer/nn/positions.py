@@ -60,6 +60,17 @@ class Position(nn.Module):
     def __init__(self, room: PositionContext) -> None:
         super().__init__()
         self.room = room
+        self._last: tuple[tuple[Tensor, ...], Tensor] | None = None
+
+    def once(self, make: Callable[[], Tensor], *positions: Tensor) -> Tensor:
+        """What was made for these very positions, which all layers of a stack share; another tensor is made for anew.
+
+        Only for what has no gradient: a table of angles, of distances.
+        """
+        last = self._last
+        if last is None or torch.compiler.is_compiling() or any(a is not b for a, b in zip(last[0], positions, strict=True)):
+            last = self._last = positions, make()
+        return last[1]
 
     @classmethod
     def says(cls, *, trained: bool = False) -> str:
@@ -196,10 +207,15 @@ class Rotary(Position):
     def rotate(self, x: Tensor, where: Tensor) -> Tensor:
         """x rotated by its position."""
         half = x.shape[-1] // 2
-        speed = self.room.base ** (-torch.arange(half, device=x.device) / half)
-        angle = where[:, None] * speed  # [position, dim / 2]
+        cos, sin = self.once(lambda: self._turns(half, where), where)
         first, second = x[..., :half], x[..., half:]
-        return torch.cat((first * angle.cos() - second * angle.sin(), second * angle.cos() + first * angle.sin()), dim=-1)
+        return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
+
+    def _turns(self, half: int, where: Tensor) -> Tensor:
+        """The cosines and sines of every angle [2, position, dim / 2]."""
+        speed = self.room.base ** (-torch.arange(half, device=where.device) / half)
+        angle = where[:, None] * speed  # [position, dim / 2]
+        return torch.stack((angle.cos(), angle.sin()))
 
 
 class Alibi(Position):
@@ -241,7 +257,8 @@ class RelativeBuckets(Position):
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         """The numbers of the buckets."""
-        made: Tensor = self.table(self.bucket(key[None, :] - query[:, None])).permute(2, 0, 1)[None]
+        buckets = self.once(lambda: self.bucket(key[None, :] - query[:, None]), query, key)
+        made: Tensor = self.table(buckets).permute(2, 0, 1)[None]
         return made
 
     @classmethod

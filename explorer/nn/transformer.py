@@ -18,6 +18,7 @@ from explorer.nn.config import Config
 from explorer.nn.heads import Head, NextSentence, Replaced, SpanBoundary
 from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
 from explorer.nn.positions import POSITIONS, Learned, PositionContext
+from explorer.nn.unpadded import Unpadded
 
 
 def norm_of(config: Config, width: int = 0) -> Norm:
@@ -116,7 +117,8 @@ class MaskDecoder(nn.Module):
     def forward(self, last: Layer, x: Tensor, sight: AttentionInputs) -> Tensor:
         """From the input of the last layer, [batch, position, dim], to the input of the output layer."""
         seen = replace(sight, states=x)
-        where = tap.edited("places", last.name[0], -1, torch.arange(x.shape[1], device=x.device))
+        every = torch.arange(x.shape[1], device=x.device) if sight.layout is None else sight.layout.places
+        where = tap.edited("places", last.name[0], -1, every)
         asking = x if where is None else x + self.position.add(where)
         made: Tensor = self.again(last(asking, seen), seen)
         return made
@@ -148,12 +150,13 @@ class Stack(nn.Module):
         x = x if self.project is None else self.project(x)
         x = tap.edited("hidden", self.stream, -1, x)
         tap.tap("hidden", self.stream, -1, x=x)
+        x = x if sight.layout is None else sight.layout.take(x)
         for layer in self.layers if self.mask_decoder is None else self.layers[:-1]:
             x = layer(x, sight)
         if self.mask_decoder is not None:
             x = self.mask_decoder(self.layers[-1], x, sight)
         made: Tensor = x if self.norm is None else self.norm(x)
-        return made
+        return made if sight.layout is None else sight.layout.spread(made)
 
 
 class Transformer(Stack):
@@ -177,24 +180,33 @@ class Transformer(Stack):
         self,
         ids: Tensor,
         segments: Tensor | None = None,
-        attention_mask: Tensor | None = None,
+        attention_mask: Tensor | Unpadded | None = None,
         cache: KeyValueCache | None = None,
     ) -> Tensor:
-        """The last hidden states [batch, position, dim] of one stack; `real` is False at padding (at the right end)."""
-        return self.run(ids, segments, AttentionInputs(self.embeddings.position, attention_mask, cache=cache))
+        """The last hidden states [batch, position, dim] of one stack; `attention_mask` is False at padding (at the right end).
 
-    def encode(self, source: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        Given as `Unpadded`, padding is left out of the layers; its states are 0.
+        """
+        mask, layout = _mask_and_layout(attention_mask)
+        return self.run(ids, segments, AttentionInputs(self.embeddings.position, mask, cache=cache, layout=layout))
+
+    def encode(self, source: Tensor, attention_mask: Tensor | Unpadded | None = None) -> Tensor:
         """The encoder's last hidden states for the source: [batch, key, dim]. Computed once for a whole decoding."""
         assert self.encoder is not None, "only an encoder-decoder encodes"
-        return self.encoder.run(source, None, AttentionInputs(self.encoder.embeddings.position, attention_mask))
+        mask, layout = _mask_and_layout(attention_mask)
+        return self.encoder.run(source, None, AttentionInputs(self.encoder.embeddings.position, mask, layout=layout))
 
     def decode(
-        self, memory: Tensor, target: Tensor, attention_mask: Tensor | None = None, cache: KeyValueCache | None = None
+        self,
+        memory: Tensor,
+        target: Tensor,
+        attention_mask: Tensor | Unpadded | None = None,
+        cache: KeyValueCache | None = None,
+        layout: Unpadded | None = None,
     ) -> Tensor:
-        """The decoder's last states for `target` (which begins with the start token), looking at `memory`."""
-        return self.run(
-            target, None, AttentionInputs(self.embeddings.position, memory=memory, memory_mask=attention_mask, cache=cache)
-        )
+        """The decoder's last states for `target` (which begins with the start token), looking at `memory`; `layout` is the target's."""
+        position, (mask, _) = self.embeddings.position, _mask_and_layout(attention_mask)
+        return self.run(target, None, AttentionInputs(position, None, memory, mask, cache, layout=layout))
 
     def outputs(self, hidden: Tensor) -> dict[str, Tensor]:
         """Everything that this model predicts from its last hidden states: raw scores by name."""
@@ -204,6 +216,10 @@ class Transformer(Stack):
         if self.next_sentence is not None:
             found["nsp"] = self.next_sentence(hidden)  # [batch, 2]
         return found
+
+
+def _mask_and_layout(given: Tensor | Unpadded | None) -> tuple[Tensor | None, Unpadded | None]:
+    return (given.mask, given) if isinstance(given, Unpadded) else (given, None)
 
 
 def initialise(module: nn.Module, seed: int, deviation: float = 0.02) -> nn.Module:

@@ -206,3 +206,8 @@ def step_rng(seed: int, step: int) -> np.random.Generator:
 def example_rng(seed: int, story: int) -> np.random.Generator:
     """The random number generator for one story, for what is drawn once for the whole training."""
     return np.random.default_rng((seed, 4, story))
+
+
+def row_rng(seed: int, step: int, row: int) -> np.random.Generator:
+    """The random number generator for one row of one step, which another process may make without the others."""
+    return np.random.default_rng((seed, 7, step, row))

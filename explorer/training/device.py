@@ -12,7 +12,7 @@ from torch import Tensor
 
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError, unknown
-from explorer.nn.losses import UNPADDED, Loss
+from explorer.nn.losses import REAL, REAL_TARGET, ROUND, UNPADDED, Loss
 
 AUTOCAST = {"float32": False, "bfloat16": True}
 
@@ -48,17 +48,35 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=AUTOCAST[precision])
 
 
-def tensors(batch: Batch, device: torch.device) -> dict[str, Tensor]:
-    """A batch as a loss takes it: its parts, the numbers of the positions that count, and its extras."""
+def tensors(batch: Batch, device: torch.device, *, unpadded: bool = False) -> dict[str, Tensor]:
+    """A batch as a loss takes it: its parts, the numbers of the positions that count, and its extras; `unpadded`, where its real
+    tokens are, too.
+    """
     named = {name: getattr(batch, name) for name in PARTS}
     positions = np.flatnonzero(batch.loss_mask)  # found here: no device is waited for
     named |= {"loss_positions": positions, **batch.extras}
     made = {name: torch.as_tensor(np.ascontiguousarray(value)) for name, value in named.items()}
     if device.type == "cuda" and batch.attention_mask.all():  # then attention takes its quickest way, which knows no padding
         made[UNPADDED] = torch.empty(0)
+    if unpadded:
+        needed = np.flip(np.maximum.accumulate(np.flip(batch.loss_mask, 1), 1), 1)  # a target up to its last token that counts
+        for names, mask in ((REAL, batch.attention_mask), (REAL_TARGET, needed)):
+            if not mask.all():
+                made |= dict(zip(names, where_real(mask, ROUND if device.type == "cpu" else 1), strict=True))
     if device.type != "cuda":
         return {name: value.to(device) for name, value in made.items()}
     return {name: value.pin_memory().to(device, non_blocking=True) for name, value in made.items()}  # nobody waits for the copy
+
+
+def where_real(mask: np.ndarray, multiple: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The mask, the numbers of the real tokens, counted through all rows, and where each row begins among them.
+
+    The first of the padding fill up to a multiple, since a processor prepares a product again for every new shape.
+    """
+    real, padding = np.flatnonzero(mask), np.flatnonzero(~mask)
+    kept = np.sort(np.concatenate((real, padding[: -len(real) % multiple])))
+    offsets = np.concatenate(([0], mask.sum(1).cumsum())).astype(np.int32)
+    return torch.as_tensor(np.ascontiguousarray(mask)), torch.as_tensor(kept), torch.as_tensor(offsets)
 
 
 @contextmanager

@@ -21,7 +21,13 @@ from explorer.training import resume
 LOCK = "lock"
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
-FREE = ("accumulate", "check_share", "deterministic", "read_every")  # parts of a plan that may change when a run goes on
+FREE = (
+    "accumulate",
+    "check_share",
+    "deterministic",
+    "read_every",
+    "workers",
+)  # parts of a plan that may change when a run goes on
 
 
 def enter(folder: Path, wanted: dict[str, Any]) -> None:
@@ -46,7 +52,7 @@ def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any]) -> N
         for part in wanted
         if part in held
         for name, value in wanted[part].items()
-        if held[part].get(name) != value and name not in FREE
+        if held[part].get(name, None if value else value) != value and name not in FREE  # an earlier version had no such choice
     ]
     if different:
         raise ChoiceError(

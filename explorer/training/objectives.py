@@ -123,6 +123,7 @@ class Objective:
     pairs: bool = False  # whether its texts are read in two parts, the second of which may not belong to the first
     packable: bool = False  # whether rows may be filled with one story after the other
     per_example: bool = False  # whether what is drawn can be drawn for each story by itself
+    draws: bool = True  # whether anything is drawn for a batch
     compilable: bool = True
     taught: bool = False  # whether the loss also needs what a teacher says to the batch
     discriminator: bool = False  # whether it trains a model that finds replaced tokens, with its generator
@@ -166,6 +167,7 @@ ENTRIES = (
         metrics=(causal.expected, causal.repeated, causal.samples, *HEADS),
         baseline=as_rows,
         packable=True,
+        draws=False,
     ),
     Objective(
         "mlm",
@@ -277,6 +279,7 @@ ENTRIES = (
         examples=pair_examples,
         metrics=(translated.teacher_forced, translated.exact, translated.aligned),
         translations=True,
+        draws=False,
     ),
     Objective(
         "bilm",

@@ -20,7 +20,8 @@ from explorer.training.schedules import lr_share
 
 OPTIMISERS = ("muon", "adamw")
 COUNTS = {  # each with the least that it may be
-    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0, "pairs_from": 1,
+    "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0, "workers": 0,
+    "pairs_from": 1,
 }  # fmt: skip
 SHARES = ("warm", "smoothing", "check_share")
 
@@ -46,7 +47,11 @@ class Plan:
     precision: str = "float32"  # of the products; the weights and their updates stay in float32
     accumulate: int = 1  # in how many parts, one after another, a batch is worked through: the same result with less memory
     packed: bool = False  # whether the rows are filled with whole sentences of one story after the other
+    unpadded: bool = False  # whether layers compute real tokens only: texts lie end to end, and each attends to itself alone
+    lean: bool = False  # whether a step takes fewer and smaller operations: equal to the plain one but for rounding
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
+    by_row: bool = False  # whether each row draws from its own generator, so that each process can make its own rows alone
+    workers: int = 0  # how many processes make batches ahead; 0: on a GPU a thread does, on a processor nobody
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     pairs_from: int = 1  # texts of fewer sentences are read whole, and the next sentence is not asked of them
     checks: int = 20  # about how often the model is measured on held-out text
@@ -106,7 +111,15 @@ def check_plan(plan: Plan) -> None:
 
 def _check_rows(plan: Plan) -> None:
     """How the rows are made: filled with several stories, or drawn once for each."""
-    for name, fitting in (("packed", with_property("packable")), ("static", with_property("per_example"))):
+    layered = [name for name in OBJECTIVES if {"encoder", "decoder", "encoder-decoder"} & {*OBJECTIVES[name].families}]
+    alone = [name for name, entry in OBJECTIVES.items() if entry.per_example or not entry.draws]
+    for name, fitting in (
+        ("by_row", alone),
+        ("packed", with_property("packable")),
+        ("static", with_property("per_example")),
+        ("unpadded", layered),
+        ("lean", layered),
+    ):
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
             raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")

@@ -1,7 +1,8 @@
 """The processes that train one model together: each takes its rows of the same batch, and the gradients are added up.
 
 `torchrun --standalone --nproc_per_node 2 -m explorer fit bert` starts two. Every process makes the whole batch, which costs
-little, and works on its rows only; so the batch of a step does not depend on how many there are.
+little, and works on its rows only; so the batch of a step does not depend on how many there are. With `by_row=True` each row draws
+from its own generator, and a process makes its own rows alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from torch import Tensor
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError
 
+Share = float | Tensor
 Weigh = Callable[[Batch], dict[str, int]]  # over how many positions or rows each loss is a mean
 
 
@@ -41,13 +43,28 @@ class Processes:
         if self.accelerator is not None:
             self.accelerator.wait_for_everyone()
 
-    def parts(self, batch: Batch, accumulate: int, weigh: Weigh) -> Iterator[tuple[int, Batch, dict[str, float]]]:
-        """This process's parts of a batch, one after another: a number that no other part has, its rows, its share of each loss."""
-        rows = np.array_split(np.arange(len(batch.source)), self.count * accumulate)
-        whole = weigh(batch)
-        for number in range(self.number * accumulate, (self.number + 1) * accumulate):
-            part = batch if len(rows) == 1 else rows_between(batch, slice(int(rows[number][0]), int(rows[number][-1]) + 1))
-            yield number, part, {name: count / max(1, whole[name]) for name, count in weigh(part).items()}
+    def parts(
+        self, batch: Batch, accumulate: int, weigh: Weigh, *, own: bool = False
+    ) -> Iterator[tuple[int, Batch, dict[str, Share]]]:
+        """This process's parts of a batch, one after another: a number that no other part has, its rows, its share of each loss.
+
+        A batch of its `own` rows alone is divided no further among processes, and what the others count is asked of them.
+        """
+        rows = np.array_split(np.arange(len(batch.source)), accumulate if own else self.count * accumulate)
+        first = 0 if own else self.number * accumulate
+        whole = self._summed(weigh(batch)) if own else {name: max(1, count) for name, count in weigh(batch).items()}
+        for place in range(first, first + accumulate):
+            part = batch if len(rows) == 1 else rows_between(batch, slice(int(rows[place][0]), int(rows[place][-1]) + 1))
+            shares: dict[str, Share] = {name: count / whole[name] if count else 0.0 for name, count in weigh(part).items()}
+            yield self.number * accumulate + place - first, part, shares
+
+    def _summed(self, counts: dict[str, int]) -> dict[str, Tensor]:
+        """The counts of all processes together, where they compute: nobody waits for them here."""
+        mine = torch.tensor([float(count) for count in counts.values()], dtype=torch.float64)
+        device = self.accelerator.device
+        mine = (mine.pin_memory() if device.type == "cuda" else mine).to(device, non_blocking=True)
+        every = self.accelerator.reduce(mine, reduction="sum").clamp(min=1)
+        return dict(zip(counts, every.unbind(), strict=True))
 
     def check(self, batch: int, accumulate: int) -> None:
         """Refuse more parts than there are texts."""
@@ -86,8 +103,10 @@ class Processes:
         return dict(zip(losses, values, strict=False)), size, stop > 0
 
 
-def scaled(loss: Tensor, share: float) -> Tensor:
+def scaled(loss: Tensor, share: Share) -> Tensor:
     """A part's share of the loss; nothing where nothing counts in the part (a mean over nothing is no number)."""
+    if isinstance(share, Tensor):  # of counts that lie on a device
+        return loss * share.to(loss.dtype)
     return loss * share if share else torch.zeros_like(loss)
 
 

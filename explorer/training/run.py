@@ -6,37 +6,40 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from explorer.analysis.evaluation.baselines import Measured
-from explorer.corruption.collate import Batch, BatchContext, collate_each
+from explorer.corruption.collate import Batch
 from explorer.errors import ChoiceError, FileError
 from explorer.models import run_folder, store
 from explorer.models.model import TrainableModel
 from explorer.records import TrainingStep
 from explorer.records.summary import Summarised, Summary, of_run
-from explorer.text.examples import WINDOW, batches_by_length, example_rng, examples_of_step, step_rng
+from explorer.text.examples import step_rng
 from explorer.training import resume
+from explorer.training.batches import BatchMaker
 from explorer.training.device import autocast, compiled, deterministic, forked, seeded, tensors
 from explorer.training.distillation import Teacher, loss_of
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import defer_sigint, memory_for
+from explorer.training.lean import LeanStep
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.optimising import Optimiser, check_norm
-from explorer.training.plan import Plan, check_fits, check_heads, check_loss_mask
-from explorer.training.prefetch import made_ahead
+from explorer.training.plan import Plan, check_fits, check_heads
+from explorer.training.prefetch import made_ahead, made_in_processes
 from explorer.training.processes import join_processes, scaled
 from explorer.training.schedules import lr_share
 from explorer.training.steps import line_of
 
 EVERY_SECONDS = 30.0
+TOKENS = "tokens"  # beside the losses: how many the batch has in all processes
 GPU_SHARE = 0.05  # of the time, for checks, where a step takes so little of it
 Trained = TypeVar("Trained", bound=TrainableModel)
 Measure = Callable[[TrainableModel], Measured]
@@ -71,6 +74,8 @@ class Run(Summarised, Generic[Trained]):
             model.module.to(self.processes.accelerator.device)
         self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
         self.objective = OBJECTIVES[plan.objective]
+        self._maker = self.making
+        self._lean = LeanStep(model.module, half=plan.precision == "bfloat16") if plan.lean else None
         self.loss = compiled(loss_of(self.objective, model, teacher), model.device, plan.compiled)
         self._at_the_start()
         self.ahead = self.model.device.type == "cuda"  # a processor gains nothing: a batch takes it a fiftieth of a step
@@ -87,7 +92,6 @@ class Run(Summarised, Generic[Trained]):
         self._unwritten: list[str] = []
         self._lock: Lock | None = None
         self._batches: Iterator[Batch] | None = None
-        self._by_length: tuple[int, np.ndarray] | None = None  # a window of steps and its batches
 
     def summary(self) -> Summary:
         """What is trained, how far it is, and where it is kept."""
@@ -104,8 +108,9 @@ class Run(Summarised, Generic[Trained]):
             until_the_end.enter_context(deterministic(self.model.device, self.plan.deterministic))
             self._began, self._spent = time.monotonic(), 0.0
             self._batches = None
-            if self.ahead:
-                coming = made_ahead(self.batch, self.step + 1, self.plan.steps)
+            if self.ahead or self._workers:
+                by = partial(made_in_processes, workers=self._workers) if self._workers else made_ahead
+                coming = by(self._make, self.step + 1, self.plan.steps)
                 self._batches = until_the_end.enter_context(closing(coming))
             self.model.module.train()
             try:
@@ -127,6 +132,11 @@ class Run(Summarised, Generic[Trained]):
                 self._stamp = resume.resume_stamp(self.folder)
 
     @property
+    def _workers(self) -> int:
+        """How many processes make the batches ahead. A run that makes its own batches, for a study, makes them itself."""
+        return getattr(self.plan, "workers", 0) if type(self).batch is Run.batch else 0
+
+    @property
     def _over(self) -> bool:
         """Whether the run was stopped. Several processes end together: after the step in which all of them learned of it."""
         return self._stopped if self.processes.accelerator is None else self._agreed
@@ -136,11 +146,12 @@ class Run(Summarised, Generic[Trained]):
         begin, number = time.perf_counter(), self.step + 1
         self._check_lock()
         with memory_for(self.plan.batch, self.plan.accumulate):
-            batch = self.batch(number) if self._batches is None else next(self._batches)
+            batch = self._make(number) if self._batches is None else next(self._batches)
             values = self._gradients(batch, number)
+            tokens = values.pop(TOKENS, batch.tokens)
             with defer_sigint():
                 rate = self._update(number)
-                speed = batch.tokens / (time.perf_counter() - begin)
+                speed = tokens / (time.perf_counter() - begin)
                 return self._keep(self._measured(TrainingStep(number, values, rate, speed)))
 
     def _check_lock(self) -> None:
@@ -170,7 +181,7 @@ class Run(Summarised, Generic[Trained]):
         self._check_lock()
         with memory_for(self.plan.batch, self.plan.accumulate):
             for number in range(self.step + 1, self.step + many + 1):
-                batch = self.batch(number) if self._batches is None else next(self._batches)
+                batch = self._make(number) if self._batches is None else next(self._batches)
                 totals = self._backward(batch, number)
                 row = torch.stack([value.reshape(()) for value in (*totals.values(), self.optimiser.norm())])
                 with defer_sigint():
@@ -190,6 +201,8 @@ class Run(Summarised, Generic[Trained]):
     def _gradients(self, batch: Batch, number: int) -> dict[str, float]:
         """The losses of a batch, the same in every process, with their gradients in the weights."""
         totals = self._backward(batch, number)
+        if self._alone:  # of the whole batch, of which this process has seen its rows
+            totals |= {TOKENS: torch.tensor(float(batch.tokens), device=self.model.device)}
         values, norm, self._agreed = self.processes.all_reduce(self.model.module, totals, self._stopped, self.optimiser.norm)
         check_losses(values, norm, number)  # before the update, so that the point which is kept is still a good one
         return values
@@ -200,15 +213,17 @@ class Run(Summarised, Generic[Trained]):
         totals: dict[str, Tensor] = {}
         module.zero_grad(set_to_none=True)  # what a step that failed may have left
         first = int(step_rng(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
-        with forked(device):
-            for place, part, shares in self.processes.parts(batch, self.plan.accumulate, self.objective.weigh):
+        with forked(device), self._lean.working() if self._lean else nullcontext():
+            for place, part, shares in self.processes.parts(batch, self.plan.accumulate, self.objective.weigh, own=self._alone):
                 seeded(device, first + place)
                 with autocast(device, self.plan.precision):
-                    losses = self.loss(module, tensors(part, device), self.plan.smoothing)
+                    losses = self.loss(module, tensors(part, device, unpadded=self.plan.unpadded), self.plan.smoothing)
                 weighted = {name: scaled(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
                 whole = sum(weighted.values(), torch.zeros((), device=device))
                 if whole.requires_grad:
                     whole.backward()
+                    if self._lean is not None:
+                        self._lean.collect()
                 for name, loss in weighted.items():
                     totals[name] = totals[name] + loss.detach() if name in totals else loss.detach()
         return totals
@@ -232,39 +247,24 @@ class Run(Summarised, Generic[Trained]):
             return step in self.plan.checked
         return self._spent <= share * (time.monotonic() - self._began)
 
-    def _mask_rate(self, step: int) -> float | None:
-        """The share of tokens that is hidden at a step."""
-        first, last = self.plan.mask_rate_first, self.plan.mask_rate
-        if first is None or last is None:
-            return last
-        return first + (last - first) * (step - 1) / max(1, self.plan.steps - 1)
+    @property
+    def making(self) -> BatchMaker:
+        """What makes the batches of this run."""
+        return BatchMaker(self.objective, self.stories, self.plan, self.model.tokenizer.vocabulary, self.model.longest)
 
     def batch(self, step: int) -> Batch:
         """The batch of a step: always the same one."""
-        numbers = self._numbers(step)
-        vocabulary = self.model.tokenizer.vocabulary
-        rng, rate = step_rng(self.plan.seed, step), self._mask_rate(step)
-        context = BatchContext(
-            self.stories, vocabulary, self.model.longest, self.plan.strategy, rng, rate, self.plan.pairs_from
-        )
-        stories = [self.stories[n] for n in numbers]
-        if self.plan.static:
-            rngs = (example_rng(self.plan.seed, int(n)) for n in numbers)
-            made = collate_each(self.objective.collate, zip(stories, rngs, strict=True), context)
-        else:
-            made = self.objective.collate(stories, context)
-        check_loss_mask(int(made.loss_mask.sum()), step, self.plan.strategy)
-        return made.pad_to_multiple(self.model.longest, vocabulary.pad)
+        return self._maker(step)
 
-    def _numbers(self, step: int) -> np.ndarray:
-        """Which stories are in the batch of a step."""
-        if not self.plan.by_length:
-            return examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
-        window, place = divmod(step - 1, WINDOW)
-        if self._by_length is None or self._by_length[0] != window:
-            self._by_length = window, batches_by_length(window, self.stories, self.plan.batch, self.plan.seed)
-        made: np.ndarray = self._by_length[1][place]
-        return made
+    def _make(self, step: int) -> Batch:
+        """What this process needs of the batch of a step: all of it, or its own rows where they can be made alone."""
+        if self._alone:
+            return self._maker.rows(step, self.processes.number, self.processes.count)
+        return self.batch(step)
+
+    @property
+    def _alone(self) -> bool:
+        return getattr(self.plan, "by_row", False) and self.processes.count > 1
 
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on from what is in it."""

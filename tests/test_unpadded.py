@@ -1,0 +1,133 @@
+"""Texts end to end without padding: the same losses and gradients, a text's states as it has them alone, and attention without a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import ALL
+from test_pretended import begun, curve, pretended
+from torch import Tensor
+
+import explorer as ex
+from explorer.nn.transformer import Transformer
+from explorer.nn.unpadded import Unpadded
+from explorer.training.device import tensors, where_real
+from explorer.training.objectives import OBJECTIVES
+
+EVERY = ("bert", "gpt2", "bart", "deberta", "electra", "llama", "olmo2", "spanbert", "t5", "transformer")
+TEXTS = ("A dog ran.", "The animal didn't cross the street because it was too tired.", "She slept and slept.")
+
+
+def layout_of(mask: np.ndarray, multiple: int = 1) -> Unpadded:
+    return Unpadded(*where_real(mask, multiple))
+
+
+@pytest.mark.parametrize("name", EVERY if ALL else ("bert", "bart"))
+def test_a_run_without_padding_is_the_run_with_it(name: str) -> None:
+    plain, bare = begun(name, "cpu", steps=4), begun(name, "cpu", steps=4, unpadded=True)
+    assert not plain.batch(1).attention_mask.all()
+    assert curve(bare) == pytest.approx(curve(plain), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", EVERY if ALL else ("deberta", "t5"))
+def test_gradients_are_those_of_the_padded_batch(name: str) -> None:
+    """In float64: every weight's gradient, through embeddings, all layers, cross-attention and the output layers."""
+    run = begun(name, "cpu", dropout=0.0)
+    module, batch = run.model.module.double().train(), run.batch(1)
+
+    def gradients(*, unpadded: bool) -> dict[str, Tensor]:
+        module.zero_grad(set_to_none=True)
+        losses = OBJECTIVES[run.plan.objective].loss(module, tensors(batch, run.model.device, unpadded=unpadded), 0.0)
+        sum(losses.values(), torch.zeros(())).backward()
+        return {name: weight.grad.clone() for name, weight in module.named_parameters() if weight.grad is not None}
+
+    expected, found = gradients(unpadded=False), gradients(unpadded=True)
+    assert set(found) == set(expected) and any(bool(grad.any()) for grad in found.values())
+    for weight, grad in expected.items():
+        torch.testing.assert_close(found[weight], grad, atol=1e-9, rtol=1e-6, msg=weight)
+
+
+@pytest.mark.parametrize("positions", ["learned", "rope", "alibi", "t5"])
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_a_text_has_the_states_that_it_has_alone(name: str, positions: str) -> None:
+    """Its positions begin at 0 and it sees no neighbour, whichever way positions enter."""
+    tokenizer = ex.load(name, device="cpu").tokenizer
+    model = ex.build(name, tokenizer=tokenizer, positions=positions, device="cpu", seed=3)
+    module = model.module
+    assert isinstance(module, Transformer)
+    rows = [torch.tensor(tokenizer.encode(text).ids.tolist()) for text in TEXTS]
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    mask = np.arange(ids.shape[1]) < np.array([[len(row)] for row in rows])
+    for multiple in (1, 8):
+        found = module(ids, None, layout_of(mask, multiple))
+        for row, alone in enumerate(rows):
+            torch.testing.assert_close(found[row, : len(alone)], module(alone[None])[0], atol=1e-5, rtol=0)
+
+
+def test_the_losses_are_those_of_transformers(tmp_path: Any) -> None:
+    """GPT2LMHeadModel reads each text by itself; ours reads all of them in one line."""
+    transformers = pytest.importorskip("transformers")
+    run = begun("gpt2", "cpu", batch=6, unpadded=True)
+    theirs = transformers.GPT2LMHeadModel.from_pretrained(ex.export(run.model, tmp_path / "model")).eval()
+    batch, total = run.batch(1), 0.0
+    for source, labels, real in zip(batch.source, batch.labels, batch.attention_mask, strict=True):
+        row, wanted = (torch.as_tensor(part[real])[None] for part in (source, labels))
+        with torch.no_grad():
+            total += float(torch.nn.functional.cross_entropy(theirs(row).logits[0], wanted[0], reduction="sum"))
+    assert next(iter(run)).losses["lm"] == pytest.approx(total / batch.tokens, rel=1e-5)
+
+
+def test_hardly_any_padding_is_computed() -> None:
+    run = begun("bert", "cpu", batch=32)
+    real = total = padded = 0
+    for step in range(1, 4):
+        batch = run.batch(step)
+        _, kept, offsets = where_real(batch.attention_mask, 64)
+        assert np.all(batch.attention_mask.flatten()[kept.numpy()].sum() == batch.tokens) and len(kept.unique()) == len(kept)
+        np.testing.assert_array_equal(np.diff(offsets.numpy()), batch.attention_mask.sum(1))
+        real, total, padded = real + batch.tokens, total + len(kept), padded + batch.source.size
+    assert 1 - real / total <= 0.05 < 1 - real / padded
+
+
+def reference(
+    q: Tensor, k: Tensor, v: Tensor, starts: Tensor, *rest: Any, scale: float, window_size: tuple[int, int]
+) -> Tensor:
+    """What `varlen_attn` is documented to compute, text by text: [token, head, dim]."""
+    edges, made = starts.inner.tolist(), []  # type: ignore[attr-defined]
+    assert starts.dtype == torch.int32 and q.dtype == torch.bfloat16 and q.shape == k.shape == v.shape
+    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+        mine = (x[begin:end].transpose(0, 1)[None] for x in (q, k, v))
+        causal = window_size == (-1, 0)
+        made.append(torch.nn.functional.scaled_dot_product_attention(*mine, scale=scale, is_causal=causal)[0].transpose(0, 1))
+    return torch.cat(made)
+
+
+@pytest.mark.parametrize("name", ("bert", "gpt2", "llama", "bart") if ALL else ("llama",))
+def test_on_a_gpu_attention_knows_no_mask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 16 bits the flash kernel for texts end to end is asked, where padding would have ruled it out."""
+    asked: list[int] = []
+
+    def counted(*given: Any, **more: Any) -> Tensor:
+        asked.append(len(given[0]))
+        return reference(*given, **more)
+
+    monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", counted)
+    with pretended() as log:
+        expected = curve(begun(name, "cuda", precision="bfloat16"))
+        run = begun(name, "cuda", precision="bfloat16", unpadded=True)
+        log.reset()
+        found = curve(run)
+        masked = log.launches["attention with a mask"]
+        assert not log.copies
+    layers = sum(part.name[0] != "cross" for part in run.model.module.modules() if hasattr(part, "_in_line"))
+    assert len(asked) == 3 * layers and masked == (3 if name == "bart" else 0)  # of BART, cross-attention has one
+    assert found == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["elmo", "word2vec"])
+def test_what_has_no_layers_of_attention_refuses(name: str) -> None:
+    with pytest.raises(ex.ExplorerError, match="unpadded"):
+        begun(name, "cpu", unpadded=True)
