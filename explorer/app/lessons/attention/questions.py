@@ -15,11 +15,9 @@ DECK = (
     ("L2, cross-attention", "$K = W^QH^{enc}$", "$K = W^KH^{enc}$"),
     ("L1, scaled dot product", "the text divides by $d/h$", "by $\\sqrt{d/h}$, as its formula does"),
     ("T5, not in the decks", "no division by $\\sqrt{d_k}$", "its $W_Q$ begins smaller by $1/\\sqrt{d_k}$ instead, so its scores are "
-    "not larger; the "
-     "board shows its factor, 1"),
+    "not larger; the board shows its factor, 1"),
     ("L1, self-attention in one line", "$\\mathrm{softmax}(XQK^\\top X^\\top)XV$", "$QK^\\top = W_QW_K^\\top$ is one $d\\times d$ "
-    "matrix of rank $d_k$; two "
-     "factors cost less; the biases add terms, see the walk"),
+    "matrix of rank $d_k$; two factors cost less; the biases add terms, see the walk"),
     ("L2, practical", "scores may be *arbitrarily large values*", "they grow as $\\sqrt{d_k}$; the gradient vanishes"),
     ("L1, layer norm", "*unit mean*, and one γ", "mean 0, deviation 1 over one token's dimensions; γ and β: a number per dimension"),
     ("L0, weighted sum", "values of *each other word*", "the token's own value is included"),

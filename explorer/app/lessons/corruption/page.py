@@ -55,8 +55,7 @@ def one_strategy() -> None:
     if entry_of(strategy).masked_lm:
         st.markdown(
             "Mask too little and each text teaches little; mask too much and no context is left. Change the masking rate, and "
-            "watch the mean "
-            "of −log P over the predicted tokens."
+            "watch the mean of −log P over the predicted tokens."
         )
         web.show(VIEWS["surprises"], lab.judged(text, strategy, seed, **options), key="strategy")
 

@@ -23,8 +23,7 @@ DECK = (
     ("L0, what ELMo is", "*final layers fine-tuned*", "the biLM stays frozen; $s$, $\\gamma$ and the task's own model are trained"),
     ("L0, ELMo Results", "*relative* increase", "the fraction of errors removed: (85.8 − 81.1) / (100 − 81.1) = 24.9 %"),
     ("L0, further reading", "Peters et al. 2018b", "probed biLMs of LSTMs, convolutions and self-attention: lower layers serve syntax, "
-    "upper "
-     "ones meaning, whatever the architecture; compare the part *Weights*"),
+    "upper ones meaning, whatever the architecture; compare the part *Weights*"),
     ("L0, Fine Tuning Tasks", "SQuAD is listed under sentence-pair labels", "it is span extraction"),
 )  # fmt: skip
 LECTURE = (  # task, metric, baseline, with ELMo, and the task here that is most like it
@@ -81,12 +80,10 @@ def crossing_question(measured: Curves) -> Exercise:
     leaks = crossed < 0.9 * apart
     answer = options[2] if leaks else options[3] if crossed > 1.1 * apart else options[0]
     why = (
-        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which nothing can "
-        "predict, "
-        f"{noise:.2f} crossed. The forward state before a word also reads the backward state, which has read that word: the label is in "
-        "the "
-        f"input, and {'it learns to copy it' if leaks else 'in more steps it would learn to copy it'}. BERT reads both sides and needs "
-        "[MASK]."
+        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which nothing "
+        f"can predict, {noise:.2f} crossed. The forward state before a word also reads the backward state, which has read that word: "
+        f"the label is in the input, and {'it learns to copy it' if leaks else 'in more steps it would learn to copy it'}. BERT reads "
+        "both sides and needs [MASK]."
     )
     return Exercise("Its loss on new stories, beside that of the usual biLM?", answer, why, options)
 

@@ -33,8 +33,7 @@ def answers() -> None:
     """What each model predicts where the word is hidden."""
     st.markdown(
         "The word is hidden, and each model answers by its own training objective: BERT sees both sides of the gap, GPT only "
-        "the left; BART "
-        "reads both sides and writes the whole sentence; ELMo's two language models each answer alone."
+        "the left; BART reads both sides and writes the whole sentence; ELMo's two language models each answer alone."
     )
     asked = [hall.answer(name, text, span) for name in hall.shown_models()]
     read(asked)

@@ -34,8 +34,7 @@ SHAPES = (
     "| **label each token** | names, parts of speech, the answer span in a text | every hidden state | BERT, ELMo: both sides | "
     "*Fine-tuning* |\n"
     "| **classify the text** | sentiment; whether B follows from A | one vector: [CLS], the last token's state, or a mean | BERT; GPT "
-    "by its "
-    "last state | *Fine-tuning*, *Prompting* |\n"
+    "by its last state | *Fine-tuning*, *Prompting* |\n"
     "| **generate a text** | translation, summary, an answer | the next token, again and again | GPT, BART: they write from the left | "
     "*Decoding* |"
 )

@@ -21,8 +21,7 @@ DECK = (
     ("L0, Input Representation", "WordPiece → morphology", "frequent strings, not morphemes"),
     ("L2, Additional Details", "a fixed input length of 512", "the most, [CLS] and [SEP] included; shorter texts stay short"),
     ("L0, further reading", "*beyond 512 tokens*: SMITH", "encodes blocks of a long text one by one, then a second encoder reads the "
-    "blocks' "
-     "vectors (Yang et al. 2020): 2,048 tokens; the part *Long texts* shows the plain way, segments"),
+    "blocks' vectors (Yang et al. 2020): 2,048 tokens; the part *Long texts* shows the plain way, segments"),
     ("L2, Complication with BERT", "all tokens get the word's label", "one way to train; BERT's paper uses the first token only"),
     ("L3", "[SEP] is the end of the sequence", "and the separator; [PAD] and [UNK] are special tokens too"),
     ("L4", "all models use BPE, words", "from GPT-2 on BPE over *bytes*; what is counted are tokens"),
