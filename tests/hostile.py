@@ -188,6 +188,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "trace": of_model(target=None, layers=[0], edits=(), blocks=True, scores=None),
     "visibility": of_model(target=None, seed=0),
     "analysis.abilities": lambda: {"model": model("bert"), "text": TEXT, "objective": None},
+    "analysis.align": lambda: {"first": traced(), "second": traced(), "texts": (TEXT, TEXT)},
     "analysis.analogy": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "c": "king", "top": 3, "forbid": True},
     "analysis.blueprint": of_model(target=None),
     "analysis.both_sides": of_model("elmo", top=3),

@@ -99,6 +99,7 @@ Path(sys.argv[1] + f"-{{run.processes.number}}.json").write_text(json.dumps(foun
 """
 
 
+@pytest.mark.skipif(not ALL, reason="two processes start torch and train: make test-all")
 def test_two_processes_that_make_their_own_rows_train_one_run(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(here=str(ROOT / "tests")))
