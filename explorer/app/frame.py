@@ -22,6 +22,7 @@ STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 2rem; }
 .stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.3rem 0 0.2rem; }
 .stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0 0.5rem; }
+.stMainBlockContainer h3 { font-size: 1.15rem; padding: 0.6rem 0 0.2rem; }
 [data-testid=stCaptionContainer] p, kbd { color: var(--faint) !important; }
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p, kbd, :has(> kbd) { opacity: 1 !important; }
 .st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
