@@ -195,6 +195,18 @@ def test_short_texts_are_read_whole_and_their_next_sentence_is_not_asked(bert: T
         assert float(mine["nsp"].detach()) == pytest.approx(float(wanted), abs=1e-5)
 
 
+def test_a_folder_of_a_version_without_a_choice_goes_on_as_that_did(bert: TransformerModel, tmp_path: Path) -> None:
+    begun(tmp_path, bert.tokenizer)
+    described = json.loads((tmp_path / "run.json").read_text("utf-8"))
+    for name in ("pairs_from", "unpadded", "schedule"):
+        del described["plan"][name]
+    (tmp_path / "run.json").write_text(json.dumps(described), "utf-8")
+    assert begun(tmp_path, bert.tokenizer, schedule="cosine").step == 0
+    for other in ({"pairs_from": 4}, {"unpadded": True}, {"schedule": "linear"}):
+        with pytest.raises(ex.ExplorerError, match=f"{next(iter(other))}=None there"):
+            begun(tmp_path, bert.tokenizer, **{"schedule": "cosine"} | other)
+
+
 def test_pairs_that_cannot_be_made_are_refused() -> None:
     given = {"corpus": [story[:3] for story in TEXTS[:40]], "pieces": 300, "steps": 2, "batch": 4, "checks": 0, **SMALL}
     with pytest.raises(ex.ExplorerError, match="No text has 4 sentences"):

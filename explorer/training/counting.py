@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,7 @@ class CountingRun(Summarised):
 
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on after the portions that it lists."""
-        enter(folder, {"plan": asdict(self.plan), "architecture": {"order": self.plan.order}, "preset": {"name": "ngram"}})
+        enter(folder, self.plan, {"architecture": {"order": self.plan.order}, "preset": {"name": "ngram"}})
         self.step = len(run_folder.lines(folder))
 
     def _take_up(self, folder: Path) -> None:

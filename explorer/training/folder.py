@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +22,17 @@ from explorer.training import resume
 LOCK = "lock"
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
-FREE = (
-    "accumulate",
-    "check_share",
-    "deterministic",
-    "read_every",
-    "workers",
-)  # parts of a plan that may change when a run goes on
+# Parts of a plan that may change when a run goes on.
+FREE = ("accumulate", "check_share", "deterministic", "read_every", "workers")
 
 
-def enter(folder: Path, wanted: dict[str, Any]) -> None:
-    """Begin a run in a folder, or make sure that the run which is there is this one."""
-    wanted = json.loads(json.dumps(wanted))
+def enter(folder: Path, plan: Any, parts: Mapping[str, Any]) -> None:
+    """Begin a run in a folder, or make sure that the run which is there is this one: its plan, its model and whatever else it has."""
+    wanted = json.loads(json.dumps({"plan": asdict(plan), **parts}))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / run_folder.RUN).is_file():
-            _check_same(folder, run_folder.described(folder), wanted)
+            _check_same(folder, run_folder.described(folder), wanted, _usual(plan))
         elif any(not place.name.endswith(LEFT) for place in folder.iterdir()):
             raise ChoiceError(f"{folder} holds other things. Choose an empty or a new folder.")
         else:
@@ -45,14 +41,19 @@ def enter(folder: Path, wanted: dict[str, Any]) -> None:
         raise FileError(f"{folder} cannot be used for a run ({error}). Choose another folder.") from error
 
 
-def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any]) -> None:
+def _usual(plan: Any) -> dict[str, Any]:
+    """The settings of a plan that gives none: what an earlier version, which had no such choice, has done."""
+    return {field.name: field.default for field in fields(plan) if field.default is not MISSING}
+
+
+def _check_same(folder: Path, held: dict[str, Any], wanted: dict[str, Any], usual: Mapping[str, Any]) -> None:
     """Refuse to go on with other settings than those a folder was begun with."""
     different = [
         f"{name}={held[part].get(name)!r} there, {value!r} here"
         for part in wanted
         if part in held
         for name, value in wanted[part].items()
-        if held[part].get(name, None if value else value) != value and name not in FREE  # an earlier version had no such choice
+        if held[part].get(name, usual.get(name, None if value else value)) != value and name not in FREE
     ]
     if different:
         raise ChoiceError(

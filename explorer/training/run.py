@@ -269,9 +269,9 @@ class Run(Summarised, Generic[Trained]):
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on from what is in it."""
         pieces = hashlib.sha256(self.model.tokenizer.core.to_str().encode("utf-8")).hexdigest()
-        wanted = {"plan": asdict(self.plan), "architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
+        made_of = {"architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
         if self.processes.main:
-            enter(folder, wanted | {"tokenizer": {"sha256": pieces}})
+            enter(folder, self.plan, made_of | {"tokenizer": {"sha256": pieces}})
         self.processes.wait()
         self._take_up(folder)
 

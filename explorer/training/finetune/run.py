@@ -159,8 +159,8 @@ class FinetuneRun(Run[FinetunedModel]):
     def _enter(self, folder: Path) -> None:
         """Begin in a folder, or go on from what is in it."""
         tokens = hashlib.sha256(self.model.tokenizer.core.to_str().encode("utf-8")).hexdigest()
-        wanted = {"plan": asdict(self.plan), "architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
-        enter(folder, wanted | {"tokenizer": {"sha256": tokens}, "output": asdict(self.model.output)})
+        made_of = {"architecture": asdict(self.model.config), "preset": {"name": self.model.preset}}
+        enter(folder, self.plan, made_of | {"tokenizer": {"sha256": tokens}, "output": asdict(self.model.output)})
         self._take_up(folder)
 
 
