@@ -15,7 +15,7 @@ import pytest
 import torch
 from conftest import ALL, quickest
 from test_pretended import begun as small
-from test_processes import ROOT, begun, curve, largest_gap, torchrun
+from test_processes import begun, by_two, curve, largest_gap
 
 import explorer as ex
 from explorer.corruption.collate import PARTS, Batch
@@ -101,10 +101,7 @@ Path(sys.argv[1] + f"-{{run.processes.number}}.json").write_text(json.dumps(foun
 
 @pytest.mark.skipif(not ALL, reason="two processes start torch and train: make test-all")
 def test_two_processes_that_make_their_own_rows_train_one_run(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT.format(here=str(ROOT / "tests")))
-    done = torchrun(2, str(script), str(tmp_path / "told"), folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    by_two(SCRIPT, str(tmp_path / "told"), folder=tmp_path)
     told = [json.loads((tmp_path / f"told-{n}.json").read_text("utf-8")) for n in (0, 1)]
     assert told[0] == told[1]
     for system, steps in told[0].items():

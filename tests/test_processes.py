@@ -85,11 +85,17 @@ def torchrun(count: int, *command: str, folder: Path, timeout: float = 240) -> s
     return subprocess.run(start, cwd=folder, env=here, capture_output=True, text=True, timeout=timeout)
 
 
-def test_two_processes_train_one_run(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT.format(here=str(ROOT / "tests"), count=2))
-    done = torchrun(2, str(script), str(tmp_path / "runs"), folder=tmp_path)
+def by_two(source: str, *arguments: str, folder: Path, **more: object) -> subprocess.CompletedProcess[str]:
+    """What two processes print that run a program with these arguments; it may use what is in the folder of the tests."""
+    script = folder / "script.py"
+    script.write_text(source.format(here=str(ROOT / "tests"), **more))
+    done = torchrun(2, str(script), *arguments, folder=folder)
     assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_two_processes_train_one_run(tmp_path: Path) -> None:
+    by_two(SCRIPT, str(tmp_path / "runs"), folder=tmp_path, count=2)
     told = {path.stem[-1]: json.loads(path.read_text("utf-8")) for path in tmp_path.glob("told-*.json")}
     assert set(told) == {"0", "1"} and told["0"] == told["1"], "every process sees the loss of the whole batch"
     for system, steps in told["0"].items():
@@ -119,10 +125,7 @@ print("ENDED", run.step, flush=True)
 
 @pytest.mark.skipif(not ALL, reason="two processes twice take a quarter of a minute: make test-all")
 def test_processes_end_together_and_go_on_alone(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(STOPPED.format(here=str(ROOT / "tests")))
-    done = torchrun(2, str(script), str(tmp_path / "run"), folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = by_two(STOPPED, str(tmp_path / "run"), folder=tmp_path)
     assert [line for line in done.stdout.splitlines() if line.startswith("ENDED")] == ["ENDED 6"] * 2
     alone = begun("gpt2", 400, tmp_path / "run")
     assert alone.step == 6

@@ -10,6 +10,7 @@ import torch
 from conftest import ALL
 from test_pretended import begun, curve, pretended
 from torch import Tensor
+from transformers import GPT2LMHeadModel
 
 import explorer as ex
 from explorer.nn.transformer import Transformer
@@ -69,9 +70,8 @@ def test_a_text_has_the_states_that_it_has_alone(name: str, positions: str) -> N
 
 def test_the_losses_are_those_of_transformers(tmp_path: Any) -> None:
     """GPT2LMHeadModel reads each text by itself; ours reads all of them in one line."""
-    transformers = pytest.importorskip("transformers")
     run = begun("gpt2", "cpu", batch=6, unpadded=True)
-    theirs = transformers.GPT2LMHeadModel.from_pretrained(ex.export(run.model, tmp_path / "model")).eval()
+    theirs = GPT2LMHeadModel.from_pretrained(ex.export(run.model, tmp_path / "model")).eval()
     batch, total = run.batch(1), 0.0
     for source, labels, real in zip(batch.source, batch.labels, batch.attention_mask, strict=True):
         row, wanted = (torch.as_tensor(part[real])[None] for part in (source, labels))

@@ -42,6 +42,11 @@ def trace_of(name: str, text: str) -> Call:
     return Call("trace", model_of(name), text, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
+def target_of(model: Any, text: str) -> dict[str, str]:
+    """The option by which an encoder–decoder also reads the text as its target; none for other models."""
+    return {"target": text} if model.family == "encoder-decoder" else {}
+
+
 def made(what: Any) -> Any:
     """What a call makes, once for every visitor who asks the same. Records are read-only, so sharing is safe.
 

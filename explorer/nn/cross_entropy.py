@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -26,27 +25,28 @@ def cross_entropy(scores: Tensor, labels: Tensor, smoothing: float = 0.0) -> Ten
     return made
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """Some rows' part of a mean cross-entropy, and its gradient by their scores [row, vocab]."""
-
-    loss: Tensor
-    slope: Tensor
-
-
-def slopes_of(scores: Tensor, labels: Tensor, count: Tensor, smoothing: float) -> Slopes:
-    """The part of rows in a mean over `count` rows; the scores are overwritten."""
+def loss_and_slope(scores: Tensor, labels: Tensor, count: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """The part of some rows in a mean over `count` rows, and its gradient by their scores; the scores are overwritten."""
     counted = labels != NOT_SCORED
     right = labels.where(counted, 0)[:, None]
     total = scores.logsumexp(-1)
-    each = total - scores.gather(1, right)[:, 0]
-    if smoothing:
-        each = (1 - smoothing) * each + smoothing * (total - scores.mean(-1))
+    each = _surprises(scores, total, right, smoothing)
     share = (counted.to(scores.dtype) / count)[:, None]
-    slope = scores.sub_(total[:, None]).exp_().mul_(share)
-    slope.scatter_add_(1, right, share * (smoothing - 1))
-    slope = slope.sub_(share * (smoothing / slope.shape[1])) if smoothing else slope
-    return Slopes((each * share[:, 0]).sum(), slope)
+    slope = _slope(scores.sub_(total[:, None]).exp_(), right, share, smoothing)
+    return (each * share[:, 0]).sum(), slope
+
+
+def _surprises(scores: Tensor, total: Tensor, right: Tensor, smoothing: float) -> Tensor:
+    """The loss of each row, from log Σ exp of its scores."""
+    each = total - scores.gather(1, right)[:, 0]
+    return (1 - smoothing) * each + smoothing * (total - scores.mean(-1)) if smoothing else each
+
+
+def _slope(chances: Tensor, right: Tensor, weight: Tensor, smoothing: float) -> Tensor:
+    """The gradient by the scores of rows that count so much [row, 1]; it is made of p, in its place."""
+    slope = chances.mul_(weight)
+    slope.scatter_add_(1, right, weight * (smoothing - 1))
+    return slope.sub_(weight * (smoothing / slope.shape[1])) if smoothing else slope
 
 
 class _CrossEntropy(torch.autograd.Function):
@@ -55,9 +55,7 @@ class _CrossEntropy(torch.autograd.Function):
         chances, counted = scores.softmax(-1), labels != NOT_SCORED
         total = scores.amax(-1) - chances.amax(-1).log()  # log Σ exp: of the largest, whose p cannot vanish
         right = labels.where(counted, 0)[:, None]
-        each = total - scores.gather(1, right)[:, 0]
-        if smoothing:
-            each = (1 - smoothing) * each + smoothing * (total - scores.mean(-1))
+        each = _surprises(scores, total, right, smoothing)
         share = counted.to(scores.dtype) / counted.sum()
         ctx.chances, ctx.right, ctx.share, ctx.smoothing = chances, right, share, smoothing
         return each.where(counted, 0).sum() / counted.sum()
@@ -66,7 +64,6 @@ class _CrossEntropy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None, None]:
         weight = (above[0] * ctx.share)[:, None]
-        slope = ctx.chances.mul_(weight)
+        slope = _slope(ctx.chances, ctx.right, weight, ctx.smoothing)
         del ctx.chances  # it is no longer p: a second pass fails loudly
-        slope.scatter_add_(1, ctx.right, weight * (ctx.smoothing - 1))
-        return slope.sub_(weight * (ctx.smoothing / slope.shape[1])) if ctx.smoothing else slope, None, None
+        return slope, None, None

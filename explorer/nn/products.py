@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from explorer.nn.cross_entropy import NOT_SCORED, Slopes, slopes_of
+from explorer.nn.cross_entropy import NOT_SCORED, loss_and_slope
 
 SCORES = 1 << 24  # so many scores are held at once
 
@@ -65,13 +65,13 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             given = states[part].to(kind)
             scores = (given @ narrow.T).to(torch.promote_types(weight.dtype, torch.float32))
             scores = scores if bias is None else scores.add_(bias)
-            found: Slopes = slopes_of(scores, labels[part], count, smoothing)
-            total = total + found.loss
-            slope = found.slope.to(kind)
+            loss, wide = loss_and_slope(scores, labels[part], count, smoothing)
+            total = total + loss
+            slope = wide.to(kind)
             by_states[part] = slope @ narrow
             by_weight += slope.T @ given
             if by_bias is not None:
-                by_bias += found.slope.sum(0)
+                by_bias += wide.sum(0)
         ctx.made = by_states, by_weight, by_bias
         return total
 

@@ -103,13 +103,11 @@ class AlignedTraces(Record):
         return np.stack([self._bits(number) for number in (0, 1)])
 
     def _bits(self, number: int) -> np.ndarray:
-        trace = self.both[number]
-        read = trace.source if trace.target is None else trace.target
+        trace, (read, shift) = self.both[number], self._read(number)
         units, made = self.units_of(number, read), np.full(len(self), np.nan)
         if "lm" not in trace.outputs:
             return made
         logp = log_softmax(trace.outputs["lm"].astype(np.float64)) / np.log(2)
-        shift = 0 if trace.family == "encoder" else 1  # the row before predicts a token
         for row in range(shift, len(read)):
             if units[row] >= 0:
                 made[units[row]] = np.nan_to_num(made[units[row]]) - logp[row - shift, read.ids[row]]
@@ -117,11 +115,15 @@ class AlignedTraces(Record):
         made[units[whole]] = np.nan  # its beginning is not predicted, or it is no text
         return made
 
+    def _read(self, number: int) -> tuple[Tokens, int]:
+        """The tokens that a trace predicts, and by how many rows the one that predicts a token lies before it."""
+        trace = self.both[number]
+        return trace.source if trace.target is None else trace.target, 0 if trace.family == "encoder" else 1
+
     def answers(self, number: int) -> tuple[str, ...]:
         """The most probable token where each unit begins; empty where it is not predicted, or missing."""
-        trace = self.both[number]
-        read = trace.source if trace.target is None else trace.target
-        units, shift = self.units_of(number, read), 0 if trace.family == "encoder" else 1
+        trace, (read, shift) = self.both[number], self._read(number)
+        units = self.units_of(number, read)
         made = [""] * len(self)
         for row in reversed(range(shift, len(read))):
             if units[row] >= 0 and trace.top is not None:

@@ -47,6 +47,11 @@ def pieces(system: str, world: str = "toy") -> Tokenizer:
     return tokenizer(whose.tokenizer, texts, size=WORLDS[world], specials=whose.specials)
 
 
+def ever_rarer(first: float, last: int, checks: int) -> np.ndarray:
+    """So many steps from the first to the last, ever further apart."""
+    return np.unique(np.geomspace(max(1, first), last, checks).round())
+
+
 def each(what: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], processes: int = 2) -> list[Any]:
     """What each task yields, in the order of the tasks. Each has one thread to itself, so what runs beside it changes nothing.
 

@@ -50,7 +50,7 @@ class CrossedSize:
     @property
     def due(self) -> np.ndarray:
         """The steps after which a model is measured."""
-        return np.unique(np.geomspace(max(1, self.steps / 16), self.steps, self.checks).round())
+        return common_runs.ever_rarer(self.steps / 16, self.steps, self.checks)
 
 
 def crossing(module: BiLM, letters: Tensor, attention_mask: Tensor | None = None) -> BiLMStates:

@@ -52,7 +52,7 @@ class UnmaskedSize:
     @property
     def due(self) -> np.ndarray:
         """The steps after which a model is measured."""
-        return np.unique(np.geomspace(max(1, self.steps / 30), self.steps, self.checks).round())
+        return common_runs.ever_rarer(self.steps / 30, self.steps, self.checks)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,9 +39,9 @@ class BatchMaker:
 
     def _rows(self, step: int, part: slice) -> Batch:
         numbers = self.numbers(step)[part]
-        rng, rate = step_rng(self.plan.seed, step), self._mask_rate(step)
-        made_with = self.plan.strategy, rng, rate, self.plan.pairs_from
-        context = BatchContext(self.stories, self.vocabulary, self.longest, *made_with)
+        plan, rng = self.plan, step_rng(self.plan.seed, step)
+        rate = self._mask_rate(step)
+        context = BatchContext(self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, plan.pairs_from)
         stories = [self.stories[n] for n in numbers]
         rngs = self._rngs(step, numbers, range(self.plan.batch)[part])
         if rngs is not None:

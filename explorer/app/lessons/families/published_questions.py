@@ -73,9 +73,8 @@ def may_conclude() -> str:
     return (
         "You may conclude that the big Transformer was better than every model before it, also than the ensembles, which spent "
         f"{min(together):.1f} to {max(together):.1f} times as many operations; single models spent {min(alone):.1f} to {max(alone):.1f} "
-        "times as "
-        "many, and were worse. You may not compare these BLEU figures with others on other texts or tokenizers, nor a perplexity with a "
-        "ROUGE-L. The part *Metrics* of the lesson *Decoding* computes BLEU and ROUGE of your own pair."
+        "times as many, and were worse. You may not compare these BLEU figures with others on other texts or tokenizers, nor a "
+        "perplexity with a ROUGE-L. The part *Metrics* of the lesson *Decoding* computes BLEU and ROUGE of your own pair."
     )
 
 

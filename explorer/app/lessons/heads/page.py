@@ -6,7 +6,7 @@ import streamlit as st
 
 from explorer.app import board, web
 from explorer.app.call import Call, program
-from explorer.app.controls import asked, made, model_of, opened, read, warn_of_unseen
+from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.heads import questions as lesson
@@ -20,8 +20,7 @@ STEPS = 64  # on the line of integrated gradients
 
 def asked_of(name: str, text: str, what: str, **options: object) -> Call:
     """The lens, the gradients, what can be seen: by name."""
-    target = {"target": text} if opened(name).family == "encoder-decoder" else {}
-    return Call(what, model_of(name), text, **target, **options)
+    return Call(what, model_of(name), text, **target_of(opened(name), text), **options)
 
 
 def habits(name: str) -> Call:

@@ -7,18 +7,13 @@ from functools import partial
 from typing import Any
 
 from explorer.app.call import Call
-from explorer.app.controls import model_of, opened, read
+from explorer.app.controls import model_of, opened, read, target_of
 from explorer.app.lessons.whatif import parts
 
 
 def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]) -> Call:
     """A text read without and with edits, each given by its name and its arguments."""
-    return Call("change", model_of(name), text, [EDITS[what](*where) for what, where in edits], **target(name, text))
-
-
-def target(name: str, text: str) -> dict[str, str]:
-    """An encoder-decoder also reads the text as its target."""
-    return {"target": text} if opened(name).family == "encoder-decoder" else {}
+    return Call("change", model_of(name), text, [EDITS[what](*where) for what, where in edits], **target_of(opened(name), text))
 
 
 def swapped(stream: str, first: int, second: int, count: int) -> Call:
@@ -67,7 +62,7 @@ def places(name: str, text: str, stream: str, sizes: tuple[int, int], kind: str,
         return (stream, first, second, count)
     layer = parts.whole("Layer", layers - 1, 0, f"{key}.layer")
     if kind in ("set q, k or v", "scale a unit"):
-        traced = read(Call("trace", model_of(name), text, blocks=True, **target(name, text)))
+        traced = read(Call("trace", model_of(name), text, blocks=True, **target_of(opened(name), text)))
         return (parts.vector_to_set if kind == "set q, k or v" else parts.unit_to_scale)(traced, stream, layer)
     if kind in ("silence a head", "look everywhere alike"):
         return (stream, layer, parts.whole("Head", heads - 1, 0, f"{key}.head"))

@@ -7,7 +7,7 @@ import streamlit as st
 
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import asked, made, model_of, one_of, opened, read, warn_of_unseen
+from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.whatif import edits, faults, parts
@@ -19,7 +19,7 @@ NOTHING = "nothing else"
 
 def hurt(name: str, text: str) -> Call:
     """Each part silenced alone."""
-    return Call("damage", model_of(name), text, **edits.target(name, text))
+    return Call("damage", model_of(name), text, **target_of(opened(name), text))
 
 
 def silence(chosen: str, layer: int, head: int) -> None:

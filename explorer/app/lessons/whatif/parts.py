@@ -9,7 +9,7 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of, opened, read
+from explorer.app.controls import made, model_of, opened, read, target_of
 from explorer.app.exercises import plain
 from explorer.errors import ChoiceError, ExplorerError
 from explorer.records import Trace
@@ -105,7 +105,6 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
     """What a head, looking at one token, or a unit writes to the vocabulary."""
     st.markdown(WRITTEN)
     layers, heads = opened(name).streams[stream]
-    crossed = {"target": text} if opened(name).family == "encoder-decoder" else {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         part = st.segmented_control(
             "Part", ("head", "unit"), default="head", required=True, key="writes.part", bind="query-params"
@@ -114,7 +113,15 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
         if part == "head":
             head = whole("Head", heads - 1, 0, "writes.head")
             position = whole("Position", len(trace.axes(stream)[1]) - 1, 1, "writes.position")
-            call = Call("analysis.head_writes", model_of(name), text, layer=layer, head=head, position=position, **crossed)
+            call = Call(
+                "analysis.head_writes",
+                model_of(name),
+                text,
+                layer=layer,
+                head=head,
+                position=position,
+                **target_of(opened(name), text),
+            )
         else:
             unit = whole("Unit", getattr(opened(name).config, "hidden", 10_000) - 1, 0, "writes.unit")
             call = Call("analysis.unit_writes", model_of(name), layer=layer, unit=unit)
@@ -124,5 +131,4 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
 def ways(name: str, text: str) -> None:
     """The ways of information into one state."""
     st.markdown(FLOWS)
-    crossed = {"target": text} if opened(name).family == "encoder-decoder" else {}
-    shown("flow", Call("analysis.information_flow", model_of(name), text, **crossed))
+    shown("flow", Call("analysis.information_flow", model_of(name), text, **target_of(opened(name), text)))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from explorer.app import hold, present, web
 from explorer.app.call import Call, Given
-from explorer.app.controls import SENTENCE, attentive, model_of, one_of, opened, read
+from explorer.app.controls import SENTENCE, attentive, model_of, one_of, opened, read, target_of
 from explorer.app.lessons.yours.upload import Upload
 from explorer.views import VIEWS
 
@@ -55,5 +55,4 @@ def _traced(which: str | Upload, text: str) -> Call:
     """The call that traces a text with all scores; an encoder-decoder writes the text as well."""
     model: Any = read(lambda: opened(which)) if isinstance(which, str) else which.model
     held: Any = model_of(which) if isinstance(which, str) else Given(which.model, Call("load", f"./{which.name}", device="cpu"))
-    target = {"target": text} if model.family == "encoder-decoder" else {}
-    return Call("trace", held, text, scores=True, **target)
+    return Call("trace", held, text, scores=True, **target_of(model, text))

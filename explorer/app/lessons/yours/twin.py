@@ -8,7 +8,7 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.call import Call
-from explorer.app.controls import model_of, opened, read, trace_of
+from explorer.app.controls import model_of, opened, read, target_of, trace_of
 from explorer.app.exercises import plain, predict
 from explorer.app.lessons.yours import questions as lesson
 from explorer.models.presets import PRESETS, settings_of
@@ -42,8 +42,7 @@ def guessing(name: str, text: str) -> None:
     if getattr(opened(name), "preset", "") not in PRESETS:
         st.info(f"**{plain(name)}** was not built here, so it has no random twin. Choose a shipped model beside it.")
         return
-    options = {"target": text} if opened(name).family == "encoder-decoder" else {}
-    traces = (read(trace_of(name, text)), read(Call("trace", twin_of(name), text, **options)))
+    traces = (read(trace_of(name, text)), read(Call("trace", twin_of(name), text, **target_of(opened(name), text))))
     turned = len(text) % 2 == 1
     st.markdown(lesson.TWIN)
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
