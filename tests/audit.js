@@ -27,11 +27,13 @@ smallest => {
   const over = (top, below) => top.slice(0, 3).map((v, n) => v * top[3] + below[n] * (1 - top[3]));
   const behind = e => {
     const layers = [], box = e.getBoundingClientRect();
+    let scrolled = false;  // what is scrolled out of sight lies on its scroller all the same
     const below = one => { const own = one.getBoundingClientRect();
       return own.left < box.right && own.right > box.left && own.top < box.bottom && own.bottom > box.top; };
     for (let one = e; one; one = up(one)) {
-      if (one.parentElement && !below(one)) continue;  // it is drawn beside it, as the number above a slider's thumb is
       const style = getComputedStyle(one);
+      scrolled ||= /auto|scroll/.test(style.overflowY);
+      if (one.parentElement && !scrolled && !below(one)) continue;  // it is drawn beside it, as the number above a slider's thumb is
       if (style.backgroundImage !== "none" || one.tagName === "CANVAS") return null;
       const colour = rgba(style.backgroundColor);
       if (colour[3] > 0) layers.push(colour);

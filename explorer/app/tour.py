@@ -14,11 +14,11 @@ from explorer.app.lessons import LESSONS
 KEY, SET = "step", "step.set"
 STYLE = """<style>
 .st-key-tour { position: fixed; inset: auto 0 0 0; z-index: 95; max-height: 46vh; overflow-y: auto; margin: 0; border-radius: 0;
-  border: 0; border-top: 2px solid var(--st-primary-color, #1f66a8); padding: 0.6rem max(1rem, calc(50vw - 560px)) 0.5rem;
+  border: 0; border-top: 2px solid var(--st-primary-color, #1b5f9e); padding: 0.6rem max(1rem, calc(50vw - 560px)) 0.5rem;
   background: var(--paper, Canvas); box-shadow: 0 -4px 16px rgba(0, 0, 0, 0.16); }
 .st-key-tour, .st-key-tour > div { gap: 0.3rem; }
 .stMainBlockContainer { padding-bottom: 17rem !important; }
-[data-toured] { outline: 3px solid var(--st-primary-color, #1f66a8); outline-offset: 6px; border-radius: 4px; }
+[data-toured] { outline: 3px solid var(--st-primary-color, #1b5f9e); outline-offset: 6px; border-radius: 4px; }
 </style>"""
 GUIDE = """
 export default function ({ data, parentElement }) {
