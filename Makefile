@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev env-bench app lab test test-all check fix break bench losses learnable models wheels clean
+.PHONY: help env env-dev env-bench app lab test test-all check fix break mutants bench losses learnable models wheels clean
 
 help:             ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -50,6 +50,9 @@ fix: env-dev      ## what the linter can mend by itself
 
 break: env-dev    ## try to break it: hostile arguments and files, kills, full disks; one report (half an hour)
 	$(BIN)/python tests/breaking.py
+
+mutants: env-dev ## how many changed places of the code the tests notice (an hour)
+	$(BIN)/python tests/mutants.py
 
 bench: env-bench  ## measure, side by side with what you would use instead
 	$(BIN)/python benchmarks/tracing.py

@@ -48,10 +48,11 @@ smallest => {
     const within = e.closest?.("[data-testid=stHeader], [data-testid=stSidebar]");
     if (e.matches(controls) && seen(e) && !hidden(e) && !said(e)) fault("no name", e, e.outerHTML.slice(0, 90));
     if (e.tagName === "IMG" && seen(e) && !hidden(e) && !e.hasAttribute("alt")) fault("no alt text", e);
-    if (e.matches(".js-plotly-plot, canvas") && seen(e) && !hidden(e) && !closest(e, one => one.getAttribute("aria-label") || one.getAttribute("role") === "img"))
+    const grid = e.closest?.("[data-testid=stDataFrame]");  // a drawn table holds a real one, for those who cannot see it
+    if (e.matches(".js-plotly-plot, canvas") && !grid && seen(e) && !hidden(e) && !closest(e, one => one.getAttribute("aria-label") || one.getAttribute("role") === "img"))
       fault("picture without a text", e);
     if (e.tabIndex > 0) fault("focus out of order", e);
-    if (e.tabIndex >= 0 && e.matches("button, a[href], input, select, textarea, [tabindex]") && seen(e) && hidden(e)) fault("focus on what is hidden", e);
+    if (e.tabIndex >= 0 && e.matches("button, a[href], input, select, textarea, [tabindex]") && seen(e) && hidden(e) && !closest(e, one => one.hasAttribute("inert"))) fault("focus on what is hidden", e);
     const own = [...e.childNodes].some(node => node.nodeType === 3 && node.textContent.trim().length > 0);
     if (!own || !seen(e) || hidden(e) || off(e) || ["SCRIPT", "STYLE", "OPTION"].includes(e.tagName)) continue;
     const style = getComputedStyle(e), svg = e.closest?.("svg"), math = e.closest?.(".katex"), size = parseFloat(style.fontSize);

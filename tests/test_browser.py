@@ -31,7 +31,7 @@ DRAWN = (  # a heat map is one image
 BOARD = ".board[data-state=ready][data-mode]"  # a board says light or dark once a frame of it has been painted
 LESSONS = {  # addresses, and what stands above their first picture
     "tokens": "merge 1",
-    "attention?part=without-parameters": "Attention with nothing to learn",
+    "attention?part=without-parameters": "Attention without parameters",
     "positions": "Position vectors",
     "corruption?part=every-strategy": "One text under every strategy",
     "training?part=step-size": "Learning rate",

@@ -25,6 +25,8 @@ STYLE = """<style>
 .stMainBlockContainer h3 { font-size: 1.15rem; padding: 0.6rem 0 0.2rem; }
 [data-testid=stCaptionContainer] p, kbd { color: var(--faint) !important; }
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p, kbd, :has(> kbd) { opacity: 1 !important; }
+[data-testid=stCaptionContainer] code { font-size: 0.8rem; }
+[data-testid^=stBaseButton-primary], [data-testid^=stBaseButton-primary] p { color: var(--onblue) !important; }
 .st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
 .st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
 div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
@@ -43,12 +45,15 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
 
 
 FAINT = {"light": "#565e69", "dark": "#b3bbc7"}  # captions and keys: at least 4.5 times lighter or darker than the paper
+ONBLUE = {"light": "#ffffff", "dark": "#11151c"}  # on a button in the main colour
 PAPER = {"light": "#ffffff", "dark": "#11151c"}  # the backgrounds of the two themes, for what lies over a page
 
 
 def style() -> str:
     """How every page looks."""
-    return f"<style>:root {{ --paper: {PAPER[hold.mode()]}; --faint: {FAINT[hold.mode()]}; }}</style>{STYLE}"
+    colours = {"paper": PAPER, "faint": FAINT, "onblue": ONBLUE}
+    named = "; ".join(f"--{name}: {by_mode[hold.mode()]}" for name, by_mode in colours.items())
+    return f"<style>:root {{ {named}; }}</style>{STYLE}"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.lessons.whatif.edits import EDITS, changed
 from explorer.views import VIEWS, export
 
+MOVED = "How far the weights of each head moved"
 NAMES = {  # what is wrong, and the edit that makes it so
     "the last head of layer 0 is dead": "silence a head",
     "layer 1 has no feed-forward": "silence feed-forward",
@@ -57,8 +58,9 @@ def section(name: str, stream: str) -> None:
     planted = list(NAMES)[number]
     what: Call = changed(name, text, ((NAMES[planted], where(name, stream, NAMES[planted])),))
     st.markdown(f"The text of this case: *{plain(text)}*")
-    moved = VIEWS["downstream"](broken := read(what)).update_layout(title="How far the weights of each head moved")
-    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG)
+    moved = VIEWS["downstream"](broken := read(what)).update_layout(title=MOVED)
+    said = f"{MOVED}. {VIEWS['downstream'].caption}"
+    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG, alt=said)
     asked = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)
     key = "guess.fault" if case == cases[0] else f"guess.fault.{case}"
     predict(asked, key, partial(web.show, VIEWS["change"], what, key="fault"))

@@ -34,6 +34,7 @@ def drawn(trace: Trace, key: str) -> None:
         key=f"twin.{key}",
         theme=None,
         config=export.CONFIG,
+        alt=f"Model {key}. {VIEWS['glance'].caption}",
     )
 
 

@@ -1,0 +1,198 @@
+"""How much the tests would notice: `make mutants` changes one place of the code at a time and runs the tests of that file.
+
+A change that no test notices *survives*. Python imports everything else once; each mutant lives in a forked process, where one module
+comes from the changed source. A fixed sample for each file, or every place with `--all`; name files to run only those.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import importlib.abc
+import importlib.util
+import os
+import pickle
+import random
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parent.parent
+SAMPLE, PATIENCE, BAR = 24, 4.0, 0.85
+TESTS = {
+    "explorer/nn/attention.py": ("attention", "positions", "tracing", "lean", "unpadded"),
+    "explorer/nn/positions.py": ("positions", "attention", "tracing"),
+    "explorer/corruption/masking.py": ("corruption", "corruption_lab"),
+    "explorer/corruption/spans.py": ("corruption", "corruption_lab", "spanbert"),
+    "explorer/corruption/noises.py": ("corruption", "corruption_lab"),
+    "explorer/corruption/collate.py": ("corruption", "batches", "objectives"),
+    "explorer/decoding/search.py": ("searching", "decoding"),
+    "explorer/decoding/beams.py": ("searching", "decoding"),
+    "explorer/decoding/penalties.py": ("searching", "decoding"),
+    "explorer/training/resume.py": ("training", "crashes"),
+}
+SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn,
+    ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+Place = tuple[int, str]  # of a node, counted as `ast.walk` meets it, and what is done to it
+
+
+def untouchable(tree: ast.Module) -> set[int]:
+    """The nodes that decide nothing when the code runs: annotations, text, imports, and what an error says."""
+    out: set[int] = set()
+    for node in ast.walk(tree):
+        parts: list[ast.AST | None] = []
+        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)):
+            parts = [node]
+        elif isinstance(node, ast.AnnAssign):
+            parts = [node.annotation]
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parts = [*node.decorator_list, node.returns]
+        elif isinstance(node, ast.arg):
+            parts = [node.annotation]
+        out |= {id(inner) for part in parts if part is not None for inner in ast.walk(part)}
+    return out
+
+
+def ways(node: ast.AST) -> Iterator[str]:
+    """What can be changed at a node."""
+    joined = (
+        isinstance(node, ast.BinOp) and type(node.op) in SWAPPED and not isinstance(node.left, ast.Constant | ast.JoinedStr)
+    )
+    compared = isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED
+    if joined or compared or isinstance(node, ast.BoolOp):
+        yield "operator"
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
+        yield "constant"
+    elif isinstance(node, ast.UnaryOp):
+        yield "sign"
+    elif isinstance(node, ast.If | ast.IfExp):
+        yield "condition"
+    elif isinstance(node, ast.AugAssign) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield "statement"
+
+
+def places(tree: ast.Module) -> list[Place]:
+    """Everything that can be changed in a file."""
+    fixed = untouchable(tree)
+    return [(number, way) for number, node in enumerate(ast.walk(tree)) if id(node) not in fixed for way in ways(node)]
+
+
+def mutated(tree: ast.Module, place: Place) -> tuple[ast.Module, str]:
+    """The tree with one place changed, and what was changed, in words."""
+    tree = copy.deepcopy(tree)
+    node = list(ast.walk(tree))[place[0]]
+    before = ast.unparse(node).splitlines()[0]
+    if isinstance(node, ast.BinOp | ast.BoolOp):
+        node.op = SWAPPED[type(node.op)]()  # type: ignore[assignment]
+    elif isinstance(node, ast.Compare):
+        node.ops[0] = SWAPPED[type(node.ops[0])]()  # type: ignore[call-overload]
+    elif isinstance(node, ast.Constant):
+        node.value = not node.value if isinstance(node.value, bool) else node.value + 1  # type: ignore[operator]
+    elif isinstance(node, ast.UnaryOp):
+        node.op = ast.UAdd() if isinstance(node.op, ast.USub) else ast.UAdd() if isinstance(node.op, ast.UAdd) else node.op
+        if isinstance(node.op, ast.Not | ast.Invert):
+            node.operand = ast.UnaryOp(type(node.op)(), node.operand)
+    elif isinstance(node, ast.If | ast.IfExp):
+        node.test = ast.UnaryOp(ast.Not(), node.test)
+    elif isinstance(node, ast.AugAssign):
+        node.value = ast.Constant(0) if isinstance(node.op, ast.Add | ast.Sub | ast.BitOr) else ast.Constant(1)
+    else:
+        assert isinstance(node, ast.Expr)
+        node.value = ast.Constant(None)
+    ast.fix_missing_locations(tree)
+    return tree, f"line {getattr(node, 'lineno', 0)}: {before[:70]}  →  {ast.unparse(node).splitlines()[0][:70]}"
+
+
+class From(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds one module in a tree instead of its file."""
+
+    def __init__(self, name: str, path: Path, tree: ast.Module) -> None:
+        self.name, self.path, self.tree = name, path, tree
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return importlib.util.spec_from_loader(fullname, self, origin=str(self.path)) if fullname == self.name else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__file__ = str(self.path)
+        exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
+
+
+def in_a_fork(path: str, tree: ast.Module | None, names: Sequence[str], limit: float) -> tuple[bool, float, list[str]]:
+    """Whether the tests of these names pass beside this tree, the seconds it took, and the modules that were imported."""
+    reader, writer = os.pipe()
+    began, child = time.monotonic(), os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        signal.alarm(int(limit) + 1)
+        os.close(reader)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1), os.dup2(quiet, 2)
+        if tree is not None:
+            sys.meta_path.insert(0, From(path.removesuffix(".py").replace("/", "."), ROOT / path, tree))
+        import pytest
+
+        code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *(f"tests/test_{name}.py" for name in names)])
+        loaded = [name for name in sys.modules if not name.startswith(("explorer", "test_", "conftest"))]
+        with os.fdopen(writer, "wb") as out:
+            pickle.dump((int(code) == 0, loaded), out)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as told:
+        content = told.read()
+    os.waitpid(child, 0)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what a test of a damaged program left running
+    passed, loaded = pickle.loads(content) if content else (False, [])
+    return passed, time.monotonic() - began, loaded
+
+
+def tried(path: str, every: bool) -> tuple[int, list[str]]:
+    """How many mutants of a file were tried, and what those that survived changed."""
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    found = places(tree)
+    chosen = found if every else random.Random(0).sample(found, min(SAMPLE, len(found)))
+    passed, seconds, loaded = in_a_fork(path, None, TESTS[path], 900)
+    if not passed:
+        sys.exit(f"The tests of {path} fail as it stands: {', '.join(TESTS[path])}.")
+    for name in loaded:
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: S112  made at run time by another module
+            continue
+    survived = []
+    for place in sorted(chosen):
+        changed, words = mutated(tree, place)
+        if in_a_fork(path, changed, TESTS[path], PATIENCE * seconds + 10)[0]:
+            survived.append(words)
+            print(f"  survived: {path} {words}", flush=True)
+    return len(chosen), survived
+
+
+def main(arguments: list[str]) -> int:
+    """Try every file, print the share that was noticed in each, and say whether any lies below the bar."""
+    os.chdir(ROOT)
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+    wanted = [one for one in arguments if not one.startswith("-")] or list(TESTS)
+    below = False
+    lines = [f"{'file':<36} {'mutants':>7} {'noticed':>8}"]
+    for path in wanted:
+        many, survived = tried(path, "--all" in arguments)
+        share = 1 - len(survived) / max(1, many)
+        below |= share < BAR
+        lines.append(f"{path:<36} {many:>7} {share:>8.0%}")
+        print(lines[-1], flush=True)
+    print("\n".join(lines))
+    return int(below)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
