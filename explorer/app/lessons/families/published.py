@@ -54,9 +54,11 @@ def counter() -> None:
     preset, vocabulary = lesson.PUBLISHED[name]
     usual = shape_of(name)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layers = int(st.number_input("Layers", *LAYERS, usual.layers, key=f"layers.{name}", width=140))
-        width = int(st.number_input("Width d", *WIDTHS, usual.dim, 64, key=f"width.{name}", width=160))
-        words = int(st.number_input("Vocabulary |V|", *VOCABULARY, vocabulary, 100, key=f"words.{name}", width=180))
+        layers = int(st.number_input("Layers", *LAYERS, usual.layers, key=f"layers.{name}", bind="query-params", width=140))
+        width = int(st.number_input("Width d", *WIDTHS, usual.dim, 64, key=f"width.{name}", bind="query-params", width=160))
+        words = int(
+            st.number_input("Vocabulary |V|", *VOCABULARY, vocabulary, 100, key=f"words.{name}", bind="query-params", width=180)
+        )
     rows, whole = read(lambda: counted(preset, words, layers, width))
     st.table([{"block": block, "parameters": f"{count:,}", "formula": said} for block, (count, said) in rows if count or said])
     st.markdown(

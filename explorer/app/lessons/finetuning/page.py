@@ -42,7 +42,11 @@ def few_labels() -> None:
 def live() -> None:
     """Several ways to fine-tune, trained now."""
     task, options = lab.wanted(opened(name).family == "decoder")
-    how = tuple(st.pills("Ways", list(lesson.WAY_NOTES), selection_mode="multi", default=lab.USUAL, key="ways.tuned"))
+    how = tuple(
+        st.pills(
+            "Ways", list(lesson.WAY_NOTES), selection_mode="multi", default=lab.USUAL, key="ways.tuned", bind="query-params"
+        )
+    )
     st.caption(lab.notes(how))
     run = lab.ways(name, task, how, options)
     pressed = st.button("Train", type="primary", disabled=not how, key="train.tuned")

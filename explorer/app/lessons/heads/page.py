@@ -90,7 +90,9 @@ def gradients() -> None:
         last = len(record.source if record.target is None else record.target) - 1
         if not 0 <= st.session_state.get("gradient.row", 0) <= last:
             del st.session_state["gradient.row"]  # of a longer text
-        row = st.number_input("Prediction at position", 0, last, min(first.row, last), key="gradient.row", width=200)
+        row = st.number_input(
+            "Prediction at position", 0, last, min(first.row, last), key="gradient.row", bind="query-params", width=200
+        )
         token = st.text_input("Of which token (empty: the most probable)", key="gradient.token", bind="query-params", width=300)
     measure("gradient", row=int(row), steps=STEPS, **({"token": token} if token.strip() else {}))
     measure("visibility")
