@@ -20,6 +20,7 @@ import explorer as ex
 from explorer.errors import LONGEST, ChoiceError, FileError, check_seed, check_whole, one_line, unknown
 from explorer.errors.kinds import check_kind, checked
 
+pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # of long arguments: the failure is said
 EACH = 110 if ALL else 6  # cases of each function: more than 10,000 in all, or more than 500
 SECONDS, MEMORY = 120, 8 << 30  # what one case may take at the very most
 

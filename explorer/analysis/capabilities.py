@@ -89,7 +89,7 @@ def classify(model: TransformerModel, text: str, objective: str) -> tuple[str, s
     if not objective.startswith("mlm+nsp"):
         raise ExplorerError("its output layer for pairs was never trained: it was trained on one text at a time")
     tokens = model.tokenizer.encode(text, special=False)
-    half = (max(tokens.sentences) + 1) // 2
+    half = (max(tokens.sentences, default=0) + 1) // 2
     if not half:
         raise ExplorerError("write two sentences: it says whether the second follows the first")
     cut = tokens.offsets[tokens.sentences.index(half)][0]

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError, TextError, check_seed
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import check_eval_mode
@@ -16,6 +16,7 @@ from explorer.models.top_tokens import top_tokens
 from explorer.records import BothSides, Filters, Visibility, softmax
 from explorer.text.letters import letters
 from explorer.text.reading import Text
+from explorer.text.tokenizers import check_text
 
 NAMES = {257: "⟨S⟩", 258: "⟨/S⟩", 259: "⟨", 260: "⟩"}
 
@@ -36,7 +37,7 @@ def letter_filters(model: object, word: str, *, many: int = 5) -> Filters:
     'dogs'
     """
     elmo = _elmo(model)
-    if not isinstance(word, str) or not word.strip() or len(word.split()) > 1:
+    if not check_text(word).strip() or len(word.split()) > 1:
         raise TextError(f"{word!r} is not one word. Give one, without spaces.")
     characters, size = elmo.module.characters, elmo.tokenizer.vocabulary.size
     grid = torch.as_tensor(letters([word]), device=elmo.device)
@@ -96,7 +97,7 @@ def elmo_visibility(model: ElmoModel, text: Text, *, seed: int = 0) -> tuple[Vis
     >>> float(forward.moved[0, 1:].max())
     0.0
     """
-    tokens = model.tokens(text)
+    seed, tokens = check_seed(seed), model.tokens(text)
     assert tokens.characters is not None, "its tokenizer was checked when the model was built"
     letters = torch.tensor(tokens.characters, dtype=torch.long, device=model.device)[None]
     with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):  # its LSTM has no gradients outside training

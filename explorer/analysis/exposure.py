@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.analysis.masks import begun
-from explorer.errors import TextError
+from explorer.errors import TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves, Exposure, log_softmax
@@ -38,7 +38,8 @@ def exposure_bias(  # noqa: PLR0913  one for each thing that a reader may change
     >>> len(slips.slips) > 0
     True
     """
-    held = _held(model, texts, sources, at + 1 + steps, count)
+    at, steps = check_whole("at", at, 0), check_whole("steps", steps, 1)
+    held = _held(model, texts, sources, at + 1 + steps, check_whole("count", count, 1))
     right = np.array([ids for _, ids in held])  # [text, place]
     read = [source for source, _ in held]
     first = _logp(model, read, right)

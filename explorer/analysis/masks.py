@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.analysis.trace import trace
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
@@ -125,6 +125,7 @@ def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = 
         raise ChoiceError(
             f"{model.name} writes one text after reading another; this asks models that read one. Take gpt2 or bert."
         )
+    pieces, count = check_whole("pieces", pieces, 1), check_whole("count", count, 1)
     rows = _rows(model, texts, pieces + 1, count)
     mask = model.tokenizer.vocabulary.mask
     asked = np.zeros(pieces + 1, bool)

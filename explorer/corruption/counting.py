@@ -10,7 +10,7 @@ import numpy as np
 from explorer.corruption.rows import INSERTED, MASKED, Corrupted, Rows, hidden_share, rows_of
 from explorer.corruption.sentences import gap_positions, rouge
 from explorer.corruption.strategies import STRATEGIES, applied, nominal_rate, row_of
-from explorer.errors import TextError, check_seed, check_whole, unknown
+from explorer.errors import TextError, check_seed, check_share, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.records import GapSentences, Rates, SpanLengths, Tokens, Vocabulary
 from explorer.text.tokenizers import Tokenizer
@@ -112,7 +112,7 @@ def gap_sentences(text: str | Tokens, *, tokenizer: Tokenizer, rate: float = 0.3
     """
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
     rows = copies(tokens, tokenizer, 1)
-    free, chosen = rows.free[0], gap_positions(rows, rate)[0]
+    free, chosen = rows.free[0], gap_positions(rows, check_share("rate", rate))[0]
     numbers = rows.sentences[0]
     places = [np.flatnonzero(free & (numbers == n)) for n in range(int(numbers.max()) + 1)]
     return GapSentences(

@@ -99,7 +99,18 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     if not isinstance(tokenizer, Tokenizer):
         raise ChoiceError(f"tokenizer must be one of ours (ex.tokenizer(…)); this is {type(tokenizer).__name__}.")
     config = configure(name, size, **{"vocab": tokenizer.vocabulary.size, **fields})
-    module = initialised(config, seed).eval().to(pick_device(device), pick_precision(precision))
+    try:
+        module = initialised(config, seed).eval().to(pick_device(device), pick_precision(precision))
+    except (MemoryError, RuntimeError) as error:
+        if (
+            isinstance(error, RuntimeError)
+            and "allocate memory" not in str(error)
+            and "out of memory" not in str(error).lower()
+        ):
+            raise
+        raise ChoiceError(
+            "There is not enough memory for a model of this shape. Choose a smaller size, width or length."
+        ) from error
     return model_of(name, module, tokenizer, preset(name).name)
 
 

@@ -21,6 +21,7 @@ from explorer.records.record import Record
 
 PARTS = ("attention", "cross-attention", "feed-forward")
 VECTORS = ("q", "k", "v")
+LARGEST = float(np.finfo(np.float32).max)
 
 
 def _numbers(given: Any, expected: str) -> np.ndarray:
@@ -396,17 +397,17 @@ class SetUnit(Edit):
     factor: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.factor, bool) or not isinstance(self.factor, (int, float)) or not np.isfinite(self.factor):
+        if isinstance(self.factor, bool) or not isinstance(self.factor, (int, float)) or not abs(self.factor) <= LARGEST:
             raise ChoiceError(f"The factor of a unit must be a finite number, for example 0 or 2; this is {self.factor!r}.")
         super().__post_init__()
 
     def on_units(self, value: Any) -> Any:
         """The units with this one (or all of them) multiplied."""
         if self.unit is None:
-            return value * self.factor
+            return value * float(self.factor)
         check_index(f"unit of the feed-forward layer in {self._where}", self.unit, value.shape[-1])
         changed = value + 0
-        changed[..., self.unit] = value[..., self.unit] * self.factor
+        changed[..., self.unit] = value[..., self.unit] * float(self.factor)
         return changed
 
     @property

@@ -97,7 +97,11 @@ def ask(exercises: Exercise | Iterable[Exercise]) -> widgets.VBox:
     >>> widget is not None
     True
     """
-    items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
+    items: list[Any]
+    try:
+        items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
+    except TypeError:  # an array without a dimension says that it has items, and has none
+        items = [exercises]
     wrong = next((item for item in items if not isinstance(item, Exercise)), None)
     if wrong is not None or not items:
         raise ChoiceError(
