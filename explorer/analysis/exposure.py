@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.analysis.masks import begun
-from explorer.errors import TextError, check_whole
+from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves, Exposure, log_softmax
@@ -66,6 +66,8 @@ def _held(
     """Those texts that are long enough, cut to one length, with their sources."""
     found: list[tuple[str | None, list[int]]] = []
     beside: Sequence[str | None] = sources or [None] * len(texts)
+    if len(beside) != len(texts):
+        raise ChoiceError(f"There are {len(texts)} texts and {len(beside)} sources. Give one source for each text.")
     for text, source in zip(texts, beside, strict=True):
         ids = model.tokenizer.encode(text, special=False).ids.tolist()
         if len(ids) >= length and len(found) < count:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from explorer.errors import unknown
+from explorer.errors import check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.microworld.labels import labelled
 from explorer.microworld.story import Story
@@ -12,6 +12,7 @@ from explorer.microworld.telling import stories
 from explorer.microworld.versions import VERSION
 
 LANGUAGES = ("english", "french")
+MOST = 100_000  # texts in one list; `stories` makes any number, one after the other
 
 
 @checked
@@ -21,7 +22,7 @@ def texts(count: int, seed: int, split: str = "train", *, version: str = VERSION
     >>> texts(1, seed=3) == [" ".join(next(stories(1, seed=3)))]
     True
     """
-    return [" ".join(story) for story in stories(count, seed, split, version=version)]
+    return [" ".join(story) for story in stories(check_whole("count", count, 0, MOST), seed, split, version=version)]
 
 
 @checked
@@ -31,7 +32,8 @@ def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5,
     >>> [len(story.sentences) for story in openings(2, seed=3, sentences=4)]
     [4, 4]
     """
-    return [story.opening(sentences) for story in labelled(count, seed, split, version=version)]
+    many = check_whole("count", count, 0, MOST)
+    return [story.opening(sentences) for story in labelled(many, seed, split, version=version)]
 
 
 @checked
@@ -44,8 +46,9 @@ def uses(
     >>> sentence[begin:begin + 4], sense.split(".")[0]
     ('bank', 'bank')
     """
-    found = (use for story in labelled(among, seed, split, version=version) for use in _uses_in(story, word))
-    return list(islice(found, count))
+    read = labelled(check_whole("among", among, 0, MOST), seed, split, version=version)
+    found = (use for story in read for use in _uses_in(story, word))
+    return list(islice(found, check_whole("count", count, 0, MOST)))
 
 
 @checked
@@ -59,7 +62,7 @@ def sentences_in(language: str, count: int, seed: int, split: str = "train") -> 
 
     if language not in LANGUAGES:
         raise unknown("language", language, LANGUAGES)
-    return [str(getattr(pair, language)) for pair in pairs(count, seed, split)]
+    return [str(getattr(pair, language)) for pair in pairs(check_whole("count", count, 0, MOST), seed, split)]
 
 
 def _uses_in(story: Story, word: str) -> list[tuple[str, int, str]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.models.task_rows import AskedText
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.training.finetune.microworld import SEED
 from explorer.training.finetune.task import Questions, Task
 
+LARGEST = 100_000  # labelled texts at once
 MOST = 8  # so many times the texts are drawn again, twice as many each time, before there are too few
 
 
@@ -35,7 +36,7 @@ def task_named(task: str | Task) -> Task:
 
 def draw_labelled(task: Task, count: int, split: str, seed: int = SEED) -> tuple[Labelled, ...]:
     """So many labelled texts of a split; a task that knows no more gives all that it has."""
-    texts = count
+    texts = check_whole("examples", count, 0, LARGEST)
     found: tuple[Labelled, ...] = ()
     for _ in range(MOST):
         more = as_labelled(task, task.make(texts, split, seed))
