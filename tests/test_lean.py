@@ -113,10 +113,14 @@ def measured(name: str, **options: Any) -> tuple[int, int, list[float]]:
         return log.launches.total() - own_work, log.casts, losses
 
 
-@pytest.mark.parametrize("name", ("bert", "gpt2", "t5", "llama") if ALL else ("gpt2",))
+# Of the casts of a plain step, the share that may remain: RMS norms and rotations are computed in float32 in a lean step, too.
+REMAIN = {"gpt2": 0.3, "bert": 0.3, "t5": 0.45, "llama": 0.6}
+
+
+@pytest.mark.parametrize("name", REMAIN if ALL else ["gpt2"])
 def test_a_step_takes_few_casts(name: str, record_property: Any) -> None:
     assert not PRESETS[name].teacher
     launches, casts, losses = measured(name)
     fewer, few, found = measured(name, lean=True)
     record_property("table: a lean step in bfloat16", f"{name}: launches {launches} → {fewer}, casts {casts} → {few}")
-    assert few <= 0.3 * casts and fewer <= 0.85 * launches and found == pytest.approx(losses, rel=1e-3)
+    assert few <= REMAIN[name] * casts and fewer <= 0.85 * launches and found == pytest.approx(losses, rel=1e-3)
