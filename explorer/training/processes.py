@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.distributed
 from torch import Tensor
 
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError
 
+SENT = 1 << 25  # so many gradients are sent at once
 Share = float | Tensor
 Weigh = Callable[[Batch], dict[str, int]]  # over how many positions or rows each loss is a mean
 
@@ -91,16 +93,35 @@ class Processes:
         stop, has = (
             (known.pin_memory() if device.type == "cuda" else known).to(device, non_blocking=True).split([1, len(weights)])
         )
-        sent = [stop, *(value.reshape(1) for value in losses.values()), has]
-        grads = [(torch.zeros_like(weight) if weight.grad is None else weight.grad).reshape(-1) for weight in weights]
-        whole = self.accelerator.reduce(torch.cat([part.to(kind) for part in (*sent, *grads)]), reduction="sum")
-        flags, *rest = whole.split([1 + len(losses) + len(weights), *(weight.numel() for weight in weights)])
-        for weight, grad in zip(weights, rest, strict=True):
-            weight.grad = grad.view_as(weight).to(weight.dtype)
+        flags = torch.cat([part.reshape(-1).to(kind) for part in (stop, *losses.values(), has)])
+        for number, some in enumerate(bundles(weights)):
+            flags = add_up(some, flags, first=number == 0)
         size, stop, *values = torch.cat((norm().reshape(1).to(kind), flags)).tolist()
         for weight, some in zip(weights, values[len(losses) :], strict=True):
             weight.grad = weight.grad if some else None
         return dict(zip(losses, values, strict=False)), size, stop > 0
+
+
+def bundles(weights: list[torch.nn.Parameter]) -> Iterator[list[torch.nn.Parameter]]:
+    """The weights in parts whose gradients are sent together: what that takes in memory does not grow with the model."""
+    some: list[torch.nn.Parameter] = []
+    for weight in weights:
+        if some and sum(one.numel() for one in some) + weight.numel() > SENT:
+            yield some
+            some = []
+        some.append(weight)
+    yield some
+
+
+def add_up(weights: list[torch.nn.Parameter], flags: Tensor, *, first: bool) -> Tensor:
+    """Replace the gradients of these weights by the sum over all processes. With the first of them go the flags, which come back."""
+    grads = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in weights]
+    sent = torch.cat([*([flags] if first else []), *(grad.reshape(-1).to(flags.dtype) for grad in grads)])
+    torch.distributed.all_reduce(sent)
+    found, *rest = sent.split([len(flags) if first else 0, *(weight.numel() for weight in weights)])
+    for weight, grad in zip(weights, rest, strict=True):
+        weight.grad = grad.view_as(weight).to(weight.dtype)
+    return found if first else flags
 
 
 def scaled(loss: Tensor, share: Share) -> Tensor:

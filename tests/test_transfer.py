@@ -1,0 +1,70 @@
+"""What goes to a GPU, and between processes: one copy a batch, and gradients in parts of a bounded size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from pretended import pretended
+from test_processes import begun, by_two, curve, largest_gap
+
+from explorer.training import processes
+from explorer.training.device import sent, tensors
+
+
+@pytest.mark.parametrize("system", ["bert", "transformer", "electra"])
+def test_a_batch_goes_to_the_gpu_by_one_copy(system: str) -> None:
+    batch = begun(system).batch(1)
+    expected = tensors(batch, torch.device("cpu"))
+    with pretended() as log:
+        log.reset()
+        found = tensors(batch, torch.device("cuda:0"))
+        assert log.launches["copy"] == 1 and not log.copies and not log.waits
+        for name, value in expected.items():
+            assert found[name].is_cuda and found[name].dtype == value.dtype and found[name].shape == value.shape
+            assert torch.equal(found[name].cpu(), value), name
+
+
+def test_parts_of_every_kind_and_size_arrive() -> None:
+    given = {
+        "empty": torch.empty(0),
+        "odd": torch.arange(5, dtype=torch.uint8),
+        "flags": torch.tensor([[True, False, True]]),
+        "long": torch.arange(7)[:, None],
+        "one": torch.tensor(2.5, dtype=torch.float64),
+    }
+    with pretended():
+        for name, value in sent(given, torch.device("cuda:0")).items():
+            assert torch.equal(value.cpu(), given[name]) and value.dtype == given[name].dtype, name
+
+
+def test_gradients_are_sent_in_parts_of_a_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = [torch.nn.Parameter(torch.zeros(n)) for n in (3, 4, 9, 1, 1, 20, 2)]
+    monkeypatch.setattr(processes, "SENT", 8)
+    parts = list(processes.bundles(weights))
+    assert [[len(weight) for weight in part] for part in parts] == [[3, 4], [9], [1, 1], [20], [2]]
+
+
+SCRIPT = """
+import json, sys
+sys.path.insert(0, {here!r})
+import torch
+torch.set_num_threads(1)
+from pathlib import Path
+from test_processes import begun, curve
+from explorer.training import processes
+processes.SENT = 3000
+run = begun("bert", 6)
+Path(f"told-{{run.processes.number}}.json").write_text(json.dumps([curve(run), {{
+    name: float(value.double().sum()) for name, value in run.model.module.state_dict().items()}}]))
+"""
+
+
+def test_two_processes_that_send_in_parts_and_share_muons_work_are_one(tmp_path: Path) -> None:
+    """Each finds the way of half of the matrices; afterwards both hold the same bits."""
+    import json
+
+    by_two(SCRIPT, folder=tmp_path)
+    one, other = (json.loads((tmp_path / f"told-{number}.json").read_text("utf-8")) for number in range(2))
+    assert one == other and largest_gap(curve(begun("bert", 6)), one[0]) <= 1e-4
