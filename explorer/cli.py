@@ -187,7 +187,8 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     ] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
-    processes: Annotated[int, typer.Option(help="The number of processes that torchrun starts.")] = 1,
+    processes: Annotated[int, typer.Option(help="Train in so many processes, one for each GPU.")] = 1,
+    shard: Annotated[bool, typer.Option("--shard", help="Divide weights and optimiser over the processes.")] = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other setting of the plan or preset: NAME=VALUE.")
     ] = None,
@@ -196,9 +197,18 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
     """Train a system from scratch. Ctrl-C stops it; the same command resumes it."""
     import explorer as ex
     from explorer.training.progress import Progress, stopping
+    from explorer.training.starting import in_processes
 
-    _check_processes(processes)
-    given = {"batch": batch, "rate": rate, "checks": checks, "accumulate": accumulate, "teacher": teacher}
+    if (code := in_processes(processes, sys.argv[1:])) is not None:
+        sys.exit(code)
+    given = {
+        "batch": batch,
+        "rate": rate,
+        "checks": checks,
+        "accumulate": accumulate,
+        "teacher": teacher,
+        "shard": shard or None,
+    }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= dict(map(_setting, settings or ()))
     options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision}
@@ -357,17 +367,6 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
-
-
-def _check_processes(wanted: int) -> None:
-    """Training in several processes is started by torchrun; a single one would run silently alone, all night."""
-    found = int(os.environ.get("WORLD_SIZE", "1"))
-    if found != wanted and wanted != 1:
-        arguments = " ".join(sys.argv[1:])
-        raise ChoiceError(
-            f"There are {found} process(es) here, not {wanted}. Start them with: "
-            f"torchrun --standalone --nproc_per_node {wanted} -m explorer {arguments}"
-        )
 
 
 @cli.command()

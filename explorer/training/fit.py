@@ -33,7 +33,7 @@ STEPS = 2000  # how long a preset without a number trains
 PLANNED = (
     "batch", "accumulate", "schedule", "warm", "optimiser", "rate", "smoothing", "snapshots", "checks", "strategy", "objective",
     "compiled", "mask_rate", "mask_rate_first", "packed", "static", "check_share", "deterministic", "read_every",
-    "by_length", "pairs_from", "unpadded", "lean", "by_row", "workers",
+    "by_length", "pairs_from", "unpadded", "lean", "by_row", "workers", "shard",
 )  # fmt: skip
 
 
@@ -77,7 +77,16 @@ def fit(  # noqa: PLR0913  the public contract fixes these names
     given |= {"seed": seed, "precision": pick_autocast(precision, model.device)} | ({} if steps is None else {"steps": steps})
     plan = Plan(objective, strategy, **{"steps": STEPS, **usual, **planned, **given})
     checks, where = Checks(found, objective, examples, strategy, teacher), None if folder is None else Path(folder)
-    return Run(model, examples, plan, where, checks, teacher)
+    return _kind(plan)(model, examples, plan, where, checks, teacher)
+
+
+def _kind(plan: Plan) -> type[Run[TrainableModel]]:
+    """The run of one process, or that of several which divide the weights among them."""
+    if not plan.shard:
+        return Run
+    from explorer.training.sharding import ShardedRun  # late: what it needs takes a second to load
+
+    return ShardedRun
 
 
 def _unchanged(what: str | TrainableModel, size: str, found: Corpus) -> bool:

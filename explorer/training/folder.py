@@ -23,7 +23,7 @@ LOCK = "lock"
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL)  # what a file system without locks answers
 LEFT = (LOCK, ".new", ".part")  # how the names end of what a killed run may leave behind
 # Parts of a plan that may change when a run goes on.
-FREE = ("accumulate", "check_share", "deterministic", "read_every", "workers")
+FREE = ("accumulate", "check_share", "deterministic", "read_every", "shard", "workers")
 
 
 def enter(folder: Path, plan: Any, parts: Mapping[str, Any]) -> None:

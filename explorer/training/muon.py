@@ -30,23 +30,37 @@ class StackedMuon(torch.optim.Muon):
 
     def _move(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
         """Momentum, decay, and a step along the evened-out direction."""
-        gradients = [p.grad for p in matrices if p.grad is not None]
-        kept = [self.state[p]["momentum_buffer"] for p in matrices]
+        mine, gradients, kept = self._held(matrices)
         torch._foreach_lerp_(kept, gradients, 1 - group["momentum"])
         ahead = torch._foreach_lerp(gradients, kept, group["momentum"]) if group["nesterov"] else kept
-        torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
-        for places in alike(matrices):
-            stack = torch.stack([lying(ahead[n]) for n in places])  # [matrix, short side, long side]
-            for n, even in zip(places, evened(stack, group), strict=True):
-                rows, columns = matrices[n].shape
-                way = even if rows <= columns else even.T
-                matrices[n].add_(way, alpha=-group["lr"] * max(1, rows / columns) ** 0.5)
+        torch._foreach_mul_(mine, 1 - group["lr"] * group["weight_decay"])
+        shapes = [tuple(p.shape) for p in matrices]
+        ways = self._ways(list(ahead), shapes, group)
+        for rows, columns in dict.fromkeys(shapes):
+            places = [n for n, shape in enumerate(shapes) if shape == (rows, columns)]
+            rate = group["lr"] * max(1, rows / columns) ** 0.5
+            torch._foreach_add_([mine[n] for n in places], [ways[n] for n in places], alpha=-rate)
+
+    def _held(self, matrices: list[Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """What this process holds of the matrices, of their gradients and of their momentum: all."""
+        return matrices, [p.grad for p in matrices if p.grad is not None], [self.state[p]["momentum_buffer"] for p in matrices]
+
+    def _ways(self, ahead: list[Tensor], shapes: list[tuple[int, ...]], group: dict[str, Any]) -> list[Tensor]:
+        """The direction in which each matrix moves."""
+        return evened_out(ahead, group)
 
 
-def alike(matrices: list[Tensor]) -> list[list[int]]:
-    """The places of the matrices that can be stacked."""
-    shapes = [tuple(sorted(p.shape)) for p in matrices]
-    return [[n for n, shape in enumerate(shapes) if shape == one] for one in dict.fromkeys(shapes)]
+def evened_out(matrices: list[Tensor], group: dict[str, Any]) -> list[Tensor]:
+    """Each matrix with all directions about equally strong; those of one shape are one stack."""
+    shapes = [tuple(sorted(matrix.shape)) for matrix in matrices]
+    made: dict[int, Tensor] = {}
+    for one in dict.fromkeys(shapes):
+        places = [n for n, shape in enumerate(shapes) if shape == one]
+        stack = torch.stack([lying(matrices[n]) for n in places])  # [matrix, short side, long side]
+        for n, even in zip(places, evened(stack, group), strict=True):
+            rows, columns = matrices[n].shape
+            made[n] = even if rows <= columns else even.T
+    return [made[n] for n in range(len(matrices))]
 
 
 def lying(matrix: Tensor) -> Tensor:

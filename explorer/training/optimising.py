@@ -50,7 +50,9 @@ def check_norm(norm: float) -> None:
 class Optimiser:
     """Two optimisers that move together, with a state that can be written down and read again."""
 
-    def __init__(self, module: nn.Module, kind: str = "muon", rate: float | None = None) -> None:
+    def __init__(
+        self, module: nn.Module, kind: str = "muon", rate: float | None = None, *, muon: type[StackedMuon] = StackedMuon
+    ) -> None:
         self.module, self._norm = module, cast("Tensor | None", None)
         inner = [p for name, p in module.named_parameters() if kind == "muon" and ".layers." in f".{name}" and p.dim() == 2]
         taken, paces = {id(p) for p in inner}, pace_of(module)
@@ -65,7 +67,7 @@ class Optimiser:
             )
         ]
         if inner:
-            self.parts.append((StackedMuon(grouped(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
+            self.parts.append((muon(grouped(inner, paces), lr=MUON_RATE * scale, weight_decay=DECAY), MUON_RATE * scale))
 
     def norm(self) -> Tensor:
         """The length of all gradients as one vector, by which the next step clips them. Nobody waits for it here."""

@@ -51,6 +51,7 @@ class Plan:
     lean: bool = False  # whether a step takes fewer and smaller operations: equal to the plain one but for rounding
     static: bool = False  # whether what is drawn for a story is drawn once, so that the same is hidden whenever it comes again
     by_row: bool = False  # whether each row draws from its own generator, so that each process can make its own rows alone
+    shard: bool = False  # whether each of several processes holds its part of weights, gradients and optimiser alone
     workers: int = 0  # how many processes make batches ahead; 0: on a GPU a thread does, on a processor nobody
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     pairs_from: int = 1  # texts of fewer sentences are read whole, and the next sentence is not asked of them
@@ -106,6 +107,8 @@ def check_plan(plan: Plan) -> None:
         raise ChoiceError(
             f"A compiled model does not show its attention, which {plan.objective!r} teaches. Leave compiled=True out."
         )
+    if plan.compiled and plan.shard:
+        raise ChoiceError("A model that is divided over processes is not compiled. Leave compiled=True or shard=True out.")
     lr_share(plan.schedule, 1, plan.steps, plan.warm)
 
 
@@ -119,6 +122,7 @@ def _check_rows(plan: Plan) -> None:
         ("static", with_property("per_example")),
         ("unpadded", layered),
         ("lean", layered),
+        ("shard", layered),
     ):
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from explorer.errors import FileError
 from explorer.training.optimising import Optimiser
 
 POINT = "resume.safetensors"
+PIECES = "resume"  # the folder of a point that several processes wrote
 NAMES = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64", torch.int32: "I32",
     torch.uint8: "U8", torch.bool: "BOOL",
@@ -25,7 +27,7 @@ NAMES = {
 
 def write(folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> None:
     """Write the point of a step. What stood there before stays whole until the new one is on the disk."""
-    put(folder, step, _run(folder), copied(module, optimiser, {}))
+    put(folder, step, run_mark(folder), copied(module, optimiser, {}))
 
 
 def copied(module: nn.Module, optimiser: Optimiser, into: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -52,6 +54,7 @@ def put(folder: Path, step: int, run: str, tensors: dict[str, Tensor]) -> None:
         checksum.update(part)
     held = {"step": step, "sha256": checksum.hexdigest(), "run": run}
     replace_file(folder / POINT, json.dumps(held).encode("utf-8") + b"\n", *parts)
+    shutil.rmtree(folder / PIECES, ignore_errors=True)  # of a run that was divided until now
 
 
 def as_safetensors(tensors: dict[str, Tensor]) -> list[bytes | memoryview]:
@@ -81,7 +84,7 @@ class PointWriter:
         """Copy what the point is made of, and begin to write it."""
         self.finish()  # the copy is still being written from
         self._copy = copied(module, optimiser, self._copy)
-        self._thread = threading.Thread(target=self._write, args=(folder, step, _run(folder)), name="resume point")
+        self._thread = threading.Thread(target=self._write, args=(folder, step, run_mark(folder)), name="resume point")
         self._thread.start()
 
     def _write(self, folder: Path, step: int, run: str) -> None:
@@ -111,7 +114,7 @@ def resume_stamp(folder: Path) -> bytes | None:
         raise FileError(f"{folder / POINT} cannot be read ({error.strerror}). Is it yours to read?") from error
 
 
-def _run(folder: Path) -> str:
+def run_mark(folder: Path) -> str:
     """Which run a folder holds."""
     described = folder / "run.json"
     return hashlib.sha256(described.read_bytes()).hexdigest() if described.is_file() else ""
@@ -119,6 +122,13 @@ def _run(folder: Path) -> str:
 
 def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
     """Take up the point in a folder and return its step."""
+    step, tensors = opened(folder, module)
+    fill(module, optimiser, tensors)
+    return step
+
+
+def opened(folder: Path, module: nn.Module) -> tuple[int, dict[str, Tensor]]:
+    """The step of the point in a folder and its tensors, which fit the module."""
     path = folder / POINT
     try:
         resume_stamp, content = path.read_bytes().split(b"\n", 1)
@@ -126,19 +136,22 @@ def read(folder: Path, module: nn.Module, optimiser: Optimiser) -> int:
         if hashlib.sha256(content).hexdigest() != held["sha256"]:
             raise ValueError("its checksum is wrong")
         tensors, step = load(content), int(held["step"])
-        if held.get("run", _run(folder)) != _run(folder):
+        if held.get("run", run_mark(folder)) != run_mark(folder):
             raise ValueError("it belongs to another run")
         _fits(tensors, module)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise FileError(
             f"{path} is damaged ({error}). Delete it to begin again; the snapshots beside it are untouched."
         ) from error
-    own = _own(module)
+    return step, tensors
+
+
+def fill(module: nn.Module, optimiser: Optimiser, tensors: dict[str, Tensor]) -> None:
+    """Put the tensors of a point where they belong."""
     with torch.no_grad():
-        for name, value in own.items():
+        for name, value in _own(module).items():
             value.copy_(tensors[f"weight.{name}"])
     optimiser.fill({name.removeprefix("optimiser."): value for name, value in tensors.items() if name.startswith("optimiser.")})
-    return step
 
 
 def _fits(tensors: dict[str, Tensor], module: nn.Module) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.corruption.collate import Batch
@@ -23,13 +23,15 @@ from explorer.models.model import TrainableModel
 from explorer.records import TrainingStep
 from explorer.records.summary import Summarised, Summary, of_run
 from explorer.text.examples import step_rng
-from explorer.training import resume
+from explorer.training import points, resume
 from explorer.training.batches import BatchMaker
 from explorer.training.device import autocast, compiled, deterministic, forked, seeded, tensors
 from explorer.training.distillation import Teacher, loss_of
+from explorer.training.divided_muon import DividedMuon
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
 from explorer.training.interrupts import defer_sigint, memory_for
 from explorer.training.lean import LeanStep
+from explorer.training.muon import StackedMuon
 from explorer.training.objectives import OBJECTIVES
 from explorer.training.optimising import Optimiser, check_norm
 from explorer.training.plan import Plan, check_fits, check_heads
@@ -72,15 +74,25 @@ class Run(Summarised, Generic[Trained]):
         self.processes.check(plan.batch, plan.accumulate)
         if self.processes.accelerator is not None:
             model.module.to(self.processes.accelerator.device)
-        self.optimiser = Optimiser(model.module, plan.optimiser, plan.rate)
         self.objective = OBJECTIVES[plan.objective]
         self._maker = self.making
-        self._lean = LeanStep(model.module, half=plan.precision == "bfloat16") if plan.lean else None
         self.loss = compiled(loss_of(self.objective, model, teacher), model.device, plan.compiled)
+        self._take_in()
         self._at_the_start()
         self.ahead = self.model.device.type == "cuda"  # a processor gains nothing: a batch takes it a fiftieth of a step
         if folder is not None:
             self._enter(folder)
+
+    def _take_in(self) -> None:
+        """What moves the weights, and what makes a step lean."""
+        muon = StackedMuon if self.processes.accelerator is None else DividedMuon
+        self.optimiser = Optimiser(self.trained, self.plan.optimiser, self.plan.rate, muon=muon)
+        self._lean = LeanStep(self.trained, half=self.plan.precision == "bfloat16") if self.plan.lean else None
+
+    @property
+    def trained(self) -> nn.Module:
+        """The network whose weights move."""
+        return self.model.module
 
     def _at_the_start(self) -> None:
         """What a run knows before its first step."""
@@ -112,12 +124,12 @@ class Run(Summarised, Generic[Trained]):
                 by = partial(made_in_processes, workers=self._workers) if self._workers else made_ahead
                 coming = by(self._make, self.step + 1, self.plan.steps)
                 self._batches = until_the_end.enter_context(closing(coming))
-            self.model.module.train()
+            self.trained.train()
             try:
                 while self.step < self.plan.steps and not self._over:
                     yield from self._together() if self._window() > 1 else (self._next(),)
             finally:
-                self.model.module.eval()
+                self.trained.eval()
                 self._end()
 
     def _end(self) -> None:
@@ -129,7 +141,7 @@ class Run(Summarised, Generic[Trained]):
                 assert self.folder is not None
                 if self._saved != self.step:
                     self._save()
-                self._stamp = resume.resume_stamp(self.folder)
+                self._stamp = points.stamp(self.folder)
 
     @property
     def _workers(self) -> int:
@@ -198,6 +210,8 @@ class Run(Summarised, Generic[Trained]):
         self._unwritten += [line_of(step) for step in steps[:-1]] if self._writes else []
         return [*steps[:-1], self._keep(self._measured(steps[-1]))]
 
+    _scaled = staticmethod(scaled)
+
     def _gradients(self, batch: Batch, number: int) -> dict[str, float]:
         """The losses of a batch, the same in every process, with their gradients in the weights."""
         totals = self._backward(batch, number)
@@ -209,7 +223,7 @@ class Run(Summarised, Generic[Trained]):
 
     def _backward(self, batch: Batch, number: int) -> dict[str, Tensor]:
         """The losses of this process's rows, where they were computed, and their gradients: part after part."""
-        module, device = self.model.module, self.model.device
+        module, device = self.trained, self.model.device
         totals: dict[str, Tensor] = {}
         module.zero_grad(set_to_none=True)  # what a step that failed may have left
         first = int(step_rng(self.plan.seed, number).integers(2**62))  # dropout too depends on seed and step alone
@@ -218,7 +232,7 @@ class Run(Summarised, Generic[Trained]):
                 seeded(device, first + place)
                 with autocast(device, self.plan.precision):
                     losses = self.loss(module, tensors(part, device, unpadded=self.plan.unpadded), self.plan.smoothing)
-                weighted = {name: scaled(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
+                weighted = {name: self._scaled(loss, shares.get(name, shares[""])) for name, loss in losses.items()}
                 whole = sum(weighted.values(), torch.zeros((), device=device))
                 if whole.requires_grad:
                     whole.backward()
@@ -277,9 +291,9 @@ class Run(Summarised, Generic[Trained]):
 
     def _take_up(self, folder: Path) -> None:
         """Go on from the resume point in the folder, unless this object is there already."""
-        found = resume.resume_stamp(folder)
+        found = points.stamp(folder)
         if found is not None and (found != self._stamp or not self._whole):
-            self.step = resume.read(folder, self.model.module, self.optimiser)
+            self.step = points.read(folder, self.trained, self.optimiser)
             self._stamp, self._whole, self._unwritten = found, True, []
         if not self._whole:
             raise ChoiceError("This run broke off in the middle of an update. Begin it again.")
@@ -313,10 +327,20 @@ class Run(Summarised, Generic[Trained]):
         self._write_down()
         if made.step == self.plan.steps:
             self._save()
-        elif time.monotonic() - self._saved_at >= EVERY_SECONDS:
-            self._writer.begin(self.folder, self.step, self.model.module, self.optimiser)
-            self._saved, self._saved_at = self.step, time.monotonic()
+        elif self._is_due:
+            self._save_beside()
         return made
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether it is time for a resume point."""
+        return time.monotonic() - self._saved_at >= EVERY_SECONDS
+
+    def _save_beside(self) -> None:
+        """Begin to write a resume point, and go on meanwhile."""
+        assert self.folder is not None
+        self._writer.begin(self.folder, self.step, self.trained, self.optimiser)
+        self._saved, self._saved_at = self.step, time.monotonic()
 
     def _write_down(self) -> None:
         """Put the steps that were made into the folder's list."""
@@ -341,8 +365,8 @@ class Run(Summarised, Generic[Trained]):
         assert self.folder is not None
         self._write_down()  # first, so that no step before the point is missing in the list
         self._writer.finish()
-        resume.write(self.folder, self.step, self.model.module, self.optimiser)
-        self._stamp = resume.resume_stamp(self.folder)
+        resume.write(self.folder, self.step, self.trained, self.optimiser)
+        self._stamp = points.stamp(self.folder)
         if self.step == self.plan.steps:
             store.write(self.model, self.folder)
         self._saved, self._saved_at = self.step, time.monotonic()
