@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from explorer.models.presets import PRESETS
 from explorer.text.toy import stories
 from explorer.training import points
 from explorer.training.sharding import Asked, own_layers
+from explorer.training.starting import in_processes
 
 SYSTEMS = ("gpt2", "bert", "transformer", "electra", "deberta") if ALL else ("bert",)
 STEPS = 6
@@ -176,3 +181,52 @@ def test_every_layer_is_divided_by_itself_unless_it_shares_its_weights(name: str
     for layer in found:  # no module is reached by a way around its layer
         apart = [part for part in module.modules() if id(part) not in inside and part is not module]
         assert not {id(child) for part in apart for child in part.children()} & {id(child) for child in layer.children()}
+
+
+COMMAND = ("fit", "bert", "--corpus", "./texts.txt", "--device", "cpu", "--checks", "0", "--set", "dropout=0.0")
+TINY = ("--set", "dim=32", "--set", "heads=2", "--set", "hidden=64", "--set", "pieces=300", "--set", "snapshots=0")
+
+
+def command(*more: str) -> list[str]:
+    return [sys.executable, "-m", "explorer", *COMMAND, *TINY, *more]
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """Some stories in a file, and the environment for a command that reads it."""
+    (folder / "texts.txt").write_text("\n\n".join(" ".join(story) for story in stories(200, 1)))
+    root = str(Path(__file__).parent.parent)
+    return {**os.environ, "PYTHONPATH": root, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+
+
+def test_the_command_starts_its_processes_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+    """Ctrl-C once: the processes end after the same step, keep it, and one alone goes on from there."""
+    here = texts(tmp_path)
+    process = subprocess.Popen(
+        command("--processes", "2", "--shard", "--steps", "4000", "--json"),
+        cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, process.communicate()[1]
+    assert json.loads(line)["step"] == 10
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130 and "goes on from there" in said, said
+    stopped = int(said.split("Stopped after step ")[1].split(".")[0])
+    held = json.loads((tmp_path / "runs" / "bert" / points.PIECES / points.NAMED).read_text())
+    assert held["step"] == stopped >= 10 and len(held["files"]) == 2
+    again = subprocess.Popen(command("--steps", "4000", "--json"), cwd=tmp_path, env=here, stdout=subprocess.PIPE, text=True)
+    assert again.stdout is not None
+    assert json.loads(again.stdout.readline())["step"] == (stopped // 10 + 1) * 10
+    again.kill()
+    again.communicate()
+
+
+def test_another_number_of_processes_than_were_started_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert in_processes(1, ["fit"]) is None
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    assert in_processes(4, ["fit"]) is None, "one of them"
+    with pytest.raises(ex.ExplorerError, match="There are 4 processes here, not 2"):
+        in_processes(2, ["fit"])
+    with pytest.raises(ex.ExplorerError, match="processes"):
+        in_processes(0, ["fit"])

@@ -1,7 +1,8 @@
-"""What goes to a GPU, and between processes: one copy a batch, and gradients in parts of a bounded size."""
+"""What goes to a GPU, and between processes: one copy a batch, gradients in parts of a bounded size, and shared checks."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import torch
 from pretended import pretended
 from test_processes import begun, by_two, curve, largest_gap
 
+from explorer.analysis.evaluation.baselines import merged
 from explorer.training import processes
+from explorer.training.checking import Checks
 from explorer.training.device import sent, tensors
 
 
@@ -53,7 +56,9 @@ import torch
 torch.set_num_threads(1)
 from pathlib import Path
 from test_processes import begun, curve
+from explorer.analysis.evaluation.baselines import merged
 from explorer.training import processes
+from explorer.training.checking import Checks
 processes.SENT = 3000
 run = begun("bert", 6)
 Path(f"told-{{run.processes.number}}.json").write_text(json.dumps([curve(run), {{
@@ -63,8 +68,45 @@ Path(f"told-{{run.processes.number}}.json").write_text(json.dumps([curve(run), {
 
 def test_two_processes_that_send_in_parts_and_share_muons_work_are_one(tmp_path: Path) -> None:
     """Each finds the way of half of the matrices; afterwards both hold the same bits."""
-    import json
-
     by_two(SCRIPT, folder=tmp_path)
     one, other = (json.loads((tmp_path / f"told-{number}.json").read_text("utf-8")) for number in range(2))
     assert one == other and largest_gap(curve(begun("bert", 6)), one[0]) <= 1e-4
+
+
+CHECKED = """
+import json, sys
+sys.path.insert(0, {here!r})
+import torch
+torch.set_num_threads(1)
+from pathlib import Path
+from test_processes import begun
+run, found, asked = begun("bert", 6, checks=3, snapshots=0), [], []
+prepared = run.measure._prepared
+run.measure._prepared = lambda model, part: asked.append(part) or prepared(model, part)
+for step in run:
+    if step.metrics:
+        whole = run.measure(run.model)
+        found.append([step.step, dict(step.metrics), whole.metrics, list(step.samples), list(whole.samples)])
+Path(f"told-{{run.processes.number}}.json").write_text(json.dumps([found, asked]))
+"""
+
+
+def test_two_processes_share_the_checks(tmp_path: Path) -> None:
+    """Each asks its part of the questions; what is found is what one would find that asks all of them."""
+    by_two(CHECKED, folder=tmp_path)
+    for number in range(2):
+        found, asked = json.loads((tmp_path / f"told-{number}.json").read_text("utf-8"))
+        assert asked[0] == [number, 2] and [step for step, *_ in found] == list(
+            begun("bert", 6, checks=3, snapshots=0).plan.checked
+        )
+        for _, metrics, whole, samples, every in found:
+            assert metrics == whole and len(metrics) > 3 and samples == every
+
+
+@pytest.mark.parametrize("count", [2, 3, 20])
+def test_the_parts_of_the_questions_are_all_of_them(count: int) -> None:
+    run = begun("bert", 2)
+    assert isinstance(run.measure, Checks)
+    whole, parts = run.measure(run.model), merged(run.measure.part(run.model, n, count) for n in range(count))
+    assert parts.metrics == whole.metrics and list(parts.metrics) == list(whole.metrics) and parts.samples == whole.samples
+    assert parts.probes.keys() == whole.probes.keys()

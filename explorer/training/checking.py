@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.analysis.evaluation.context import EvalContext, EvalData, blank
-from explorer.analysis.evaluation.measures import COUNTED, ENDLESS, Measurement
+from explorer.analysis.evaluation.measures import COUNTED, ENDLESS, Measurement, Metric
 from explorer.errors import unknown
 from explorer.models.model import TrainableModel
 from explorer.models.ngram import NGram
@@ -29,17 +29,23 @@ def measurement(
     thorough: bool = False,
 ) -> Measurement:
     """The questions for models like this one; `thorough` asks more of them, for a card."""
+    return Measurement(*_asked(model, objective, held, strategy=strategy, seed=seed, thorough=thorough))
+
+
+def _asked(
+    model: TrainableModel | NGram, objective: str, held: EvalData | Sequence[Any], *, strategy: str, **more: Any
+) -> tuple[EvalContext, Sequence[Metric]]:
+    """What the questions are made of, and how."""
     held = held if isinstance(held, EvalData) else EvalData(held)
     if isinstance(model, NGram):
         model.tokens("a")  # an n-gram model without a tokenizer says here that it cannot read a text
         assert model.tokenizer is not None
-        return Measurement(EvalContext(held, model.tokenizer, "", ENDLESS, seed, thorough), COUNTED)
+        return EvalContext(held, model.tokenizer, "", ENDLESS, **more), COUNTED
     if objective not in OBJECTIVES:
         raise unknown("measure for the objective", objective, OBJECTIVES)
     entry = OBJECTIVES[objective]
     strategy = strategy or entry.usual_strategy
-    context = EvalContext(held, model.tokenizer, strategy, model.longest, seed, thorough, entry.pairs)
-    return Measurement(context, entry.metrics)
+    return EvalContext(held, model.tokenizer, strategy, model.longest, pairs=entry.pairs, **more), entry.metrics
 
 
 def measure(
@@ -74,19 +80,24 @@ class Checks:
     ) -> None:
         self.teacher = teacher
         self.corpus, self.objective, self.strategy, self.stories = corpus, objective, strategy, stories
-        self._ready: Measurement | None = None
+        self._ready: dict[tuple[int, int], Measurement | None] = {}
 
     def __call__(self, model: TrainableModel | NGram) -> Measured:
         """Metrics, samples and probes; none where nothing is held out."""
-        if self._ready is None:
-            self._ready = self._prepared(model)
-        return Measured() if self._ready is None else self._ready(model)
+        return self.part(model, 0, 1)
+
+    def part(self, model: TrainableModel | NGram, number: int, count: int) -> Measured:
+        """Part `number` of `count` of that: the parts, one after the other, are all of it."""
+        if (number, count) not in self._ready:
+            self._ready[number, count] = self._prepared(model, (number, count))
+        ready = self._ready[number, count]
+        return Measured() if ready is None else ready(model)
 
     def _counted(self) -> Sequence[Any]:
         """The texts of the training that a rule counts: all of them, or some where they are on the disk."""
         return self.stories.sample() if isinstance(self.stories, StreamedExamples) else self.stories
 
-    def _prepared(self, model: TrainableModel | NGram) -> Measurement | None:
+    def _prepared(self, model: TrainableModel | NGram, part: tuple[int, int]) -> Measurement | None:
         held = self.corpus.held(MEASURED, "validation")
         if all(map(blank, held.texts)):
             return None
@@ -94,4 +105,7 @@ class Checks:
             held = with_baseline(held, self.objective, model.tokenizer, self._counted)
             if OBJECTIVES[self.objective].taught and self.teacher is not None:
                 held = replace(held, teacher=self.teacher.model)
-        return measurement(model, self.objective, held, strategy=self.strategy)
+        context, metrics = _asked(model, self.objective, held, strategy=self.strategy)
+        number, count = part
+        begin, end = (len(metrics) * n // count for n in (number, number + 1))
+        return Measurement(context, metrics[begin:end])

@@ -45,6 +45,17 @@ class Processes:
         if self.accelerator is not None:
             self.accelerator.wait_for_everyone()
 
+    def as_main(self, value: bool) -> bool:
+        """What the main one says, in all of them."""
+        return value if self.accelerator is None else bool(self.every(value)[0])
+
+    def every(self, value: Any) -> list[Any]:
+        """What each of them says, in their order."""
+        said = [value] * self.count
+        if self.accelerator is not None:
+            torch.distributed.all_gather_object(said, value)
+        return said
+
     def parts(
         self, batch: Batch, accumulate: int, weigh: Weigh, *, own: bool = False
     ) -> Iterator[tuple[int, Batch, dict[str, Share]]]:

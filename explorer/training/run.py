@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from explorer.analysis.evaluation.baselines import Measured
+from explorer.analysis.evaluation.baselines import Measured, merged
 from explorer.corruption.collate import Batch
 from explorer.errors import ChoiceError, FileError
 from explorer.models import run_folder, store
@@ -25,6 +25,7 @@ from explorer.records.summary import Summarised, Summary, of_run
 from explorer.text.examples import step_rng
 from explorer.training import points, resume
 from explorer.training.batches import BatchMaker
+from explorer.training.checking import Checks
 from explorer.training.device import autocast, compiled, deterministic, forked, seeded, tensors
 from explorer.training.distillation import Teacher, loss_of
 from explorer.training.divided_muon import DividedMuon
@@ -243,13 +244,21 @@ class Run(Summarised, Generic[Trained]):
         return totals
 
     def _measured(self, made: TrainingStep) -> TrainingStep:
-        """The step with what the model does on held-out text, where a check is due."""
-        if self.measure is None or not self._is_checked(made.step) or not self.processes.main:
+        """The step with what the model does on held-out text, where a check is due. Processes do what the clock of the main one says."""
+        if self.measure is None or made.step not in self.plan.checked:
+            return made
+        if not self.processes.as_main(self._is_checked(made.step)):
             return made
         begin = time.monotonic()
-        found = self.measure(self.model)
+        found = self._looked(self.measure)
         self._spent += time.monotonic() - begin
-        return replace(made, metrics=found.metrics, samples=found.samples, probes=found.probes)
+        return made if found is None else replace(made, metrics=found.metrics, samples=found.samples, probes=found.probes)
+
+    def _looked(self, measure: Measure) -> Measured | None:
+        """What is found on held-out text: each process asks some of the questions, where they can be divided; None: the main one asks."""
+        if self.processes.accelerator is None or not isinstance(measure, Checks):
+            return measure(self.model) if self.processes.main else None
+        return merged(self.processes.every(measure.part(self.model, self.processes.number, self.processes.count)))
 
     def _is_checked(self, step: int) -> bool:
         """Whether the model is measured after this step: where it is planned, as long as checks take no more than their share of time.

@@ -20,18 +20,18 @@ from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
+from explorer.analysis.evaluation.baselines import Measured
 from explorer.corruption.collate import Batch
 from explorer.errors import ChoiceError
 from explorer.models import store
 from explorer.nn.losses import Loss, Losses, Tensors
 from explorer.nn.transformer import Layer
-from explorer.records import TrainingStep
 from explorer.training import points
 from explorer.training.divided_muon import ShardedMuon
 from explorer.training.lean import LeanStep
 from explorer.training.optimising import Optimiser
 from explorer.training.processes import Share
-from explorer.training.run import TOKENS, Run, Trained, check_losses
+from explorer.training.run import TOKENS, Measure, Run, Trained, check_losses
 
 IN_HALF = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32, cast_forward_inputs=False)
 PLAIN = MixedPrecisionPolicy(cast_forward_inputs=False)
@@ -148,11 +148,9 @@ class ShardedRun(Run[Trained]):
     def _is_due(self) -> bool:
         return self._told[1]
 
-    def _measured(self, made: TrainingStep) -> TrainingStep:
-        if self.measure is None or not self._is_checked(made.step):
-            return made
+    def _looked(self, measure: Measure) -> Measured | None:
         with self._whole_model():
-            return super()._measured(made)
+            return measure(self.model) if self.processes.main else None
 
     @contextmanager
     def _whole_model(self) -> Iterator[None]:
