@@ -323,14 +323,16 @@ def looked_up(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor
 def shifted(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
     """The same where positions are consecutive: a line of `row` is the one above moved by one, so few rows are asked for.
 
-    Looking up is what takes longest on a processor; here the products are only read along their diagonals.
+    Looking up is what takes longest on a processor; here the products are only read along their diagonals: with one number less a
+    line, they lie below each other.
     """
     lines, columns = row.shape
     few = table.index_select(0, torch.cat((row[:, 0].flip(0), row[0, 1:])))  # the last line comes first
     every = (x @ _for_all(project(few[None]), x)).contiguous()  # [batch, head, i, lines + columns − 1]
-    wide = every.shape[-1]
-    strides = (every.stride(0), every.stride(1), wide - 1, 1)
-    return every.as_strided((*every.shape[:2], lines, columns), strides, every.storage_offset() + lines - 1)
+    if lines == 1:
+        return every
+    less = every.shape[-1] - 1
+    return every.flatten(-2).narrow(-1, lines - 1, lines * less).unflatten(-1, (lines, less))[..., :columns]
 
 
 def _for_all(made: Tensor, x: Tensor) -> Tensor:
