@@ -196,23 +196,21 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
 ) -> None:
     """Train a system from scratch. Ctrl-C stops it; the same command resumes it."""
     import explorer as ex
-    from explorer.training.progress import Progress, stopping
     from explorer.training.starting import in_processes
 
     if (code := in_processes(processes, sys.argv[1:])) is not None:
         sys.exit(code)
-    given = {
-        "batch": batch,
-        "rate": rate,
-        "checks": checks,
-        "accumulate": accumulate,
-        "teacher": teacher,
-        "shard": shard or None,
-    }
+    given = dict(batch=batch, rate=rate, checks=checks, accumulate=accumulate, teacher=teacher, shard=shard or None)
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= dict(map(_setting, settings or ()))
     options |= {"folder": folder or Path("runs") / system, "device": device, "precision": precision}
-    run = ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, **options)
+    _train(ex.fit(system, size=size, steps=steps, seed=seed, corpus=corpus, **options), as_json)
+
+
+def _train(run: TrainingRun, as_json: bool) -> None:
+    """Go through a run and print how far it is, in one of its processes."""
+    from explorer.training.progress import Progress, stopping
+
     progress = Progress(run.plan.steps, run.step, as_json)
     with stopping(run.stop) as stopped:
         for step in run:

@@ -19,7 +19,7 @@ import explorer as ex
 from explorer.models.presets import PRESETS
 from explorer.text.toy import stories
 from explorer.training import points
-from explorer.training.sharding import Asked, own_layers
+from explorer.training.sharding import WholeLoss, own_layers
 from explorer.training.starting import in_processes
 
 SYSTEMS = ("gpt2", "bert", "transformer", "electra", "deberta") if ALL else ("bert",)
@@ -174,7 +174,7 @@ def test_one_process_is_refused_in_one_line() -> None:
 @pytest.mark.parametrize("name", LAYERED)
 def test_every_layer_is_divided_by_itself_unless_it_shares_its_weights(name: str) -> None:
     module = ex.build(name, tokenizer=ex.load("bert", device="cpu").tokenizer, device="cpu").module
-    found = own_layers(Asked(module, lambda *_: {}))
+    found = own_layers(WholeLoss(module, lambda *_: {}))
     weights = [id(weight) for layer in found for weight in layer.parameters()]
     assert len(weights) == len(set(weights)) and found
     inside = {id(part) for layer in found for part in layer.modules()}

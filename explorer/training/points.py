@@ -26,7 +26,7 @@ NAMED = "point.json"  # which of the folders beside it counts
 Made = TypeVar("Made")
 
 
-def stamp(folder: Path) -> bytes | None:
+def point_stamp(folder: Path) -> bytes | None:
     """What tells the point in a folder from every other, whether it is one file or several; None where there is none."""
     try:
         return (folder / PIECES / NAMED).read_bytes()

@@ -142,7 +142,7 @@ class Run(Summarised, Generic[Trained]):
                 assert self.folder is not None
                 if self._saved != self.step:
                     self._save()
-                self._stamp = points.stamp(self.folder)
+                self._stamp = points.point_stamp(self.folder)
 
     @property
     def _workers(self) -> int:
@@ -300,7 +300,7 @@ class Run(Summarised, Generic[Trained]):
 
     def _take_up(self, folder: Path) -> None:
         """Go on from the resume point in the folder, unless this object is there already."""
-        found = points.stamp(folder)
+        found = points.point_stamp(folder)
         if found is not None and (found != self._stamp or not self._whole):
             self.step = points.read(folder, self.trained, self.optimiser)
             self._stamp, self._whole, self._unwritten = found, True, []
@@ -375,7 +375,7 @@ class Run(Summarised, Generic[Trained]):
         self._write_down()  # first, so that no step before the point is missing in the list
         self._writer.finish()
         resume.write(self.folder, self.step, self.trained, self.optimiser)
-        self._stamp = points.stamp(self.folder)
+        self._stamp = points.point_stamp(self.folder)
         if self.step == self.plan.steps:
             store.write(self.model, self.folder)
         self._saved, self._saved_at = self.step, time.monotonic()

@@ -37,7 +37,7 @@ IN_HALF = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.fl
 PLAIN = MixedPrecisionPolicy(cast_forward_inputs=False)
 
 
-class Asked(nn.Module):
+class WholeLoss(nn.Module):
     """A loss as one forward pass: whatever it reads of the network outside its layers is put together until the pass is over."""
 
     def __init__(self, network: nn.Module, loss: Loss) -> None:
@@ -49,9 +49,9 @@ class Asked(nn.Module):
         return self._loss(self.network, batch, smoothing)
 
 
-def divided(network: nn.Module, loss: Loss, count: int, *, half: bool) -> Asked:
+def divided(network: nn.Module, loss: Loss, count: int, *, half: bool) -> WholeLoss:
     """A copy of a network, divided over so many processes: layer by layer, and all else together. `half`: sent in 16 bits."""
-    asked = Asked(copy.deepcopy(network, {id(weight): weight for weight in network.parameters()}), loss)
+    asked = WholeLoss(copy.deepcopy(network, {id(weight): weight for weight in network.parameters()}), loss)
     mesh = init_device_mesh(next(network.parameters()).device.type, (count,))
     for layer in own_layers(asked):
         fully_shard(layer, mesh=mesh, mp_policy=IN_HALF if half else PLAIN)
@@ -103,7 +103,7 @@ class ShardedRun(Run[Trained]):
     After the loop, `run.model` is whole in the main process.
     """
 
-    _asked: Asked
+    _asked: WholeLoss
     _told = (False, False, False)  # stopped, time for a resume point, time for a check: as all processes know it
     _scaled = staticmethod(still_asked)
 
@@ -206,7 +206,7 @@ class ShardedRun(Run[Trained]):
         assert self.folder is not None
         self._write_down()
         points.write(self.folder, self.step, self.trained, self.optimiser)
-        self._stamp = points.stamp(self.folder)
+        self._stamp = points.point_stamp(self.folder)
         if self.step == self.plan.steps:
             with self._whole_model():
                 if self.processes.main:

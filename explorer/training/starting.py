@@ -12,6 +12,7 @@ from explorer.errors import ChoiceError, check_whole
 from explorer.training.processes import wanted
 
 STOPPED = 130  # the exit code of who was asked to stop
+ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def in_processes(count: int, arguments: list[str]) -> int | None:
@@ -34,6 +35,7 @@ def in_processes(count: int, arguments: list[str]) -> int | None:
 
 
 def _waited(child: subprocess.Popen[bytes]) -> int:
+    """The exit code of the launcher, which hands on to its processes that they are asked to stop."""
     asked: list[int] = []
 
     def ask(number: int, _: FrameType | None) -> None:
@@ -41,7 +43,7 @@ def _waited(child: subprocess.Popen[bytes]) -> int:
             child.send_signal(signal.SIGTERM)
         asked.append(number)
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, ask) for number in ASKING}
     try:
         code = child.wait()
     finally:
