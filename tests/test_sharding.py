@@ -92,6 +92,7 @@ CHOICES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("gpt2", {"unpadded": True, "optimiser": "adamw"}),
     ("bert", {"by_row": True, "pairs_from": 4, "accumulate": 5}),
     ("t5", {"by_length": True, "workers": 1}),
+    ("gpt2", {"lean": True, "precision": "bfloat16"}),
 )
 
 
@@ -100,7 +101,8 @@ def test_the_other_choices_go_together_with_it(chosen: tuple[tuple[str, dict[str
     """Parts in which no pair is asked for take the same way back as the others, or the processes would wait for each other."""
     asked = [(system, {"steps": 4, **settings}) for system, settings in chosen]
     for (system, settings), both in zip(asked, told(tmp_path, asked), strict=True):
-        assert largest_gap(curve(begun(system, **settings)), both[0]["losses"]) <= 2e-4, (system, settings)
+        near = 2e-2 if settings.get("precision") == "bfloat16" else 2e-4
+        assert largest_gap(curve(begun(system, **settings)), both[0]["losses"]) <= near, (system, settings)
 
 
 ENDED = """

@@ -332,7 +332,8 @@ def shifted(x: Tensor, project: Project, table: Tensor, row: Tensor) -> Tensor:
     if lines == 1:
         return every
     less = every.shape[-1] - 1
-    return every.flatten(-2).narrow(-1, lines - 1, lines * less).unflatten(-1, (lines, less))[..., :columns]
+    moved: Tensor = every.flatten(-2).narrow(-1, lines - 1, lines * less).unflatten(-1, (lines, less))
+    return moved[..., :columns]
 
 
 def _for_all(made: Tensor, x: Tensor) -> Tensor:
