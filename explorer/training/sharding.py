@@ -33,8 +33,9 @@ from explorer.training.optimising import Optimiser
 from explorer.training.processes import Share
 from explorer.training.run import TOKENS, Measure, Run, Trained, check_losses
 
-IN_HALF = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32, cast_forward_inputs=False)
-PLAIN = MixedPrecisionPolicy(cast_forward_inputs=False)
+PLAIN = MixedPrecisionPolicy(
+    cast_forward_inputs=False
+)  # in mixed precision each product casts its weights, as it does undivided
 
 
 class WholeLoss(nn.Module):
@@ -49,12 +50,12 @@ class WholeLoss(nn.Module):
         return self._loss(self.network, batch, smoothing)
 
 
-def divided(network: nn.Module, loss: Loss, count: int, *, half: bool) -> WholeLoss:
-    """A copy of a network, divided over so many processes: layer by layer, and all else together. `half`: sent in 16 bits."""
+def divided(network: nn.Module, loss: Loss, count: int) -> WholeLoss:
+    """A copy of a network, divided over so many processes: layer by layer, and all else together."""
     asked = WholeLoss(copy.deepcopy(network, {id(weight): weight for weight in network.parameters()}), loss)
     mesh = init_device_mesh(next(network.parameters()).device.type, (count,))
     for layer in own_layers(asked):
-        fully_shard(layer, mesh=mesh, mp_policy=IN_HALF if half else PLAIN)
+        fully_shard(layer, mesh=mesh, mp_policy=PLAIN)
     fully_shard(asked, mesh=mesh, mp_policy=PLAIN)
     for part in asked.modules():
         if isinstance(part, FSDPModule):  # a loss is a share of the whole batch's: they add up
@@ -112,8 +113,7 @@ class ShardedRun(Run[Trained]):
             raise ChoiceError(
                 "shard=True divides the weights over several processes, and this is one. Start more: explorer fit … --processes 2 --shard."
             )
-        half = self.plan.lean and self.plan.precision == "bfloat16"
-        self._asked = divided(self.model.module, self.loss, self.processes.count, half=half)
+        self._asked = divided(self.model.module, self.loss, self.processes.count)
         self._forget()
         self.optimiser = ShardedOptimiser(self.trained, self.plan.optimiser, self.plan.rate, muon=ShardedMuon)
         self._lean = LeanStep(self.trained, half=False) if self.plan.lean else None
