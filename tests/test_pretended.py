@@ -20,6 +20,7 @@ from explorer.text.toy import stories
 
 NEURAL = [name for name in PRESETS if name != "ngram"]
 TEXTS, PAIRS = list(stories(60, 4)), [Translation(p.english, p.french) for p in pairs(60, 3)]
+HELD, HELD_PAIRS = list(stories(40, 9)), [Translation(p.english, p.french) for p in pairs(40, 8)]  # enough for a whole row
 WAYS = ("greedy", "sample", "beam", "contrastive")
 
 
@@ -58,15 +59,16 @@ def test_mixed_precision_stays_near(name: str) -> None:
     expected = curve(begun(name, "cpu"))
     with pretended() as log:
         found = curve(begun(name, "cuda", precision="bfloat16"))
-        assert log.casts > 0
+        assert (log.casts > 0) == (name != "word2vec")  # whose sparse products stay in float32
     assert found == pytest.approx(expected, rel=3e-2)
 
 
 @pytest.mark.parametrize("name", NEURAL if ALL else ("glove", "spanbert", "t5"))
 def test_the_checks_of_a_run_find_the_same(name: str) -> None:
-    expected = list(begun(name, "cpu", steps=2, checks=1))[-1].metrics
+    held = HELD_PAIRS if name == "transformer" else HELD
+    expected = list(begun(name, "cpu", steps=2, checks=1, held=held))[-1].metrics
     with pretended():
-        found = list(begun(name, "cuda", steps=2, checks=1))[-1].metrics
+        found = list(begun(name, "cuda", steps=2, checks=1, held=held))[-1].metrics
     assert found and dict(found) == pytest.approx(dict(expected), rel=3e-2, abs=1e-5)
 
 
@@ -132,11 +134,10 @@ def test_a_model_learns_a_task_on_it(name: str, task: str) -> None:
 def test_rows_without_padding_are_read_without_a_mask(name: str) -> None:
     """Whole rows, as in long texts: attention's quickest kernels know no mask. The losses are those with one."""
     long = [["The dog ran home and slept " * 40]] * 20
-    fitted = {"length": 24} if not PRESETS[name].teacher else {}
+    fitted = {} if PRESETS[name].teacher else {"length": 24, "pieces": 300}
     options: dict[str, Any] = {"objective": "mlm"} if name == "bert" else {}
     settings = {
         "corpus": long,
-        "pieces": 90,
         "steps": 2,
         "batch": 4,
         "checks": 0,
