@@ -134,7 +134,14 @@ def strategies(kind: str) -> tuple[str, ...]:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'explorer' has no attribute {name!r}")
-    return _found(_HOMES[name])
+    try:
+        return _found(_HOMES[name])
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "explorer":
+            raise
+        from explorer.errors.missing import missing
+
+        raise missing(f"ex.{name}", error.name) from error
 
 
 def _found(home: str) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
+from explorer.errors.missing import check_installed, missing
 
 if TYPE_CHECKING:
     from explorer.training.finetune.run import FinetuneRun
@@ -35,6 +36,7 @@ def app(
     settings: Annotated[Path | None, typer.Option(help="A TOML file with the limits of the room (means --classroom).")] = None,
 ) -> None:
     """Open the explorer in a browser, for oneself or for a room."""
+    check_installed("explorer app", "streamlit", "plotly")
     home = _home("app.py")
     where = address or ("0.0.0.0" if classroom or settings is not None else "127.0.0.1")
     if classroom or settings is not None:
@@ -80,6 +82,7 @@ def _reachable(where: str) -> str:
 @cli.command()
 def lab(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888, open_browser: bool = True) -> None:
     """Open the notebooks in JupyterLab."""
+    check_installed("explorer lab", "jupyterlab", "ipywidgets", "plotly")
     quiet = f"--LabApp.app_settings_dir={_home('notebooks') / 'settings'}"  # no news, no updates: nothing from the network
     browser = [] if open_browser else ["--no-browser"]
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
@@ -427,6 +430,11 @@ def main() -> None:
         cli()
     except ExplorerError as error:
         sys.stderr.write(f"{error}\n")
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "explorer":
+            raise
+        sys.stderr.write(f"{missing(f'explorer {sys.argv[1]}', error.name)}\n")
         sys.exit(2)
 
 
