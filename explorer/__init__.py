@@ -3,6 +3,7 @@
 `import explorer as ex` is cheap; each name below is loaded when it is first used.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from explorer.views.notebook import ask, show
 
 __version__ = "0.1.0"
+
+os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what a GPU of Apple's cannot do, the processor does: read with PyTorch
 
 _HOMES = {
     "Trace": "records:Trace",

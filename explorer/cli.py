@@ -189,7 +189,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
         int | None, typer.Option(help="Gradient accumulation: in how many parts a batch is computed, to save memory.")
     ] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
     processes: Annotated[int, typer.Option(help="The number of processes that torchrun starts.")] = 1,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other setting of the plan or preset: NAME=VALUE.")

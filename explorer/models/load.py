@@ -27,6 +27,7 @@ from explorer.nn.transformer import Transformer
 from explorer.records.summary import shortened
 from explorer.text.tokenizers import Tokenizer
 
+DEVICES = ("auto", "cpu", "cuda", "mps")
 PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
 HUB, ON_HUB = "hub:", re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 HUB_NAME = re.compile(r"(?!.*(\.\.|--))[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
@@ -182,14 +183,16 @@ def _export_hub(model: FinetunedModel, body: HubBody, folder: Path) -> Path:
 
 
 def pick_device(device: str) -> torch.device:
-    """The device: "auto" takes a GPU where there is one; of several processes on one machine each takes its own."""
-    if device not in ("auto", "cpu", "cuda"):
-        raise unknown("device", device, ("auto", "cpu", "cuda"))
+    """The device: "auto" takes a GPU where there is one, Apple's too; of several processes on one machine each takes its own."""
+    if device not in DEVICES:
+        raise unknown("device", device, DEVICES)
     if device == "cuda" and not torch.cuda.is_available():
         raise ChoiceError("There is no CUDA device on this machine. Use device='cpu' or 'auto'.")
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cpu":
+        device = "cuda" if torch.cuda.is_available() else "mps" if _apple_gpu() else "cpu"
+    if device == "mps" and not _apple_gpu():
+        raise ChoiceError("PyTorch finds no GPU of Apple's (MPS) here for a single process. Use device='cpu' or 'auto'.")
+    if device != "cuda":
         return torch.device(device)
     number = int(os.environ.get("LOCAL_RANK", "0"))
     if number >= torch.cuda.device_count():
@@ -199,6 +202,11 @@ def pick_device(device: str) -> torch.device:
         )
     torch.cuda.set_device(number)  # before the first weight: else every process keeps a copy on the first GPU
     return torch.device("cuda", number)
+
+
+def _apple_gpu() -> bool:
+    """Whether PyTorch can compute on a GPU of Apple's; there is one, which several processes cannot share as they would others."""
+    return torch.backends.mps.is_available() and os.environ.get("WORLD_SIZE", "1") == "1"
 
 
 def pick_precision(precision: str) -> torch.dtype:
