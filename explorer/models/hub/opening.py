@@ -12,6 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
+from explorer.models.hub import remedies
 from explorer.models.hub.adopting import adopt
 from explorer.models.hub.foreign import HUGE, HubModel
 from explorer.models.hub.module_map import ATTENTION
@@ -60,13 +61,10 @@ def check_folder(folder: Path) -> None:
         )
     if not any(folder.glob("*.safetensors")):
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
-            raise FileError(
-                f"The weights in {folder} are pickled, and opening a pickle may run anything. Only safetensors are read: save the "
-                "model again with save_pretrained(folder, safe_serialization=True) where you trust it."
-            )
+            raise remedies.pickled(folder)
         raise FileError(f"There are no weights (*.safetensors) in {folder}. Copy the whole checkpoint.")
     if not any((folder / piece).is_file() for piece in PIECES):
-        raise FileError(f"There is no tokenizer in {folder} (no tokenizer.json). Copy it beside the weights.")
+        raise remedies.without_tokenizer(folder)
     for name, check in (
         ("tokenizer.json", check_file),
         ("vocab.json", check_vocabulary),
