@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what a GPU of Apple's cannot do, the processor does: read with PyTorch
+os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what Apple's GPU cannot do is left to the processor
 
 _HOMES = {
     "Trace": "records:Trace",

@@ -149,7 +149,9 @@ def advised(what: Path, cwd: Path) -> str:
 def test_an_adapter_is_refused_with_the_command_that_merges_it(tmp_path: Path) -> None:
     base = exported("gpt2", tmp_path / "base")
     torch.manual_seed(0)
-    settings = LoraConfig(task_type="CAUSAL_LM", r=2, init_lora_weights=False, fan_in_fan_out=True)  # GPT-2 keeps its matrices turned
+    settings = LoraConfig(
+        task_type="CAUSAL_LM", r=2, init_lora_weights=False, fan_in_fan_out=True
+    )  # GPT-2 keeps its matrices turned
     tuned = get_peft_model(AutoModelForCausalLM.from_pretrained(base), settings)
     tuned.save_pretrained(tmp_path / "lora")
     assert "adapter_model.safetensors" in {path.name for path in (tmp_path / "lora").iterdir()}
@@ -158,7 +160,9 @@ def test_an_adapter_is_refused_with_the_command_that_merges_it(tmp_path: Path) -
     model = ex.load(tmp_path / "merged", device="cpu")
     ids = model.tokens(TEXT).ids.tolist()
     with torch.no_grad():
-        known = AutoPeftModelForCausalLM.from_pretrained(tmp_path / "lora").eval()(input_ids=torch.tensor([ids])).logits[0].numpy()
+        known = (
+            AutoPeftModelForCausalLM.from_pretrained(tmp_path / "lora").eval()(input_ids=torch.tensor([ids])).logits[0].numpy()
+        )
     np.testing.assert_allclose(model.logits(ids), known, atol=1e-4)
     assert np.abs(known - ex.load("gpt2", device="cpu").logits(ids)).max() > 0.1, "the adapter changes something"
 

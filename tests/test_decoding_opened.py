@@ -16,7 +16,12 @@ from explorer.models.hub.architectures import tiny
 from explorer.studies import support
 
 PROMPT, SOURCE, TOKENS = "The dog was", "The dog was tired.", 8
-WRITERS = {"gpt2": AutoModelForCausalLM, "llama": AutoModelForCausalLM, "bart": AutoModelForSeq2SeqLM, "t5": AutoModelForSeq2SeqLM}
+WRITERS = {
+    "gpt2": AutoModelForCausalLM,
+    "llama": AutoModelForCausalLM,
+    "bart": AutoModelForSeq2SeqLM,
+    "t5": AutoModelForSeq2SeqLM,
+}
 
 
 @pytest.fixture(scope="module", params=WRITERS)

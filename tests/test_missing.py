@@ -101,11 +101,16 @@ refused(lambda: trace.to_frame())
 def test_commands_say_it_in_one_line(command: str, absent: str, tmp_path: Path) -> None:
     done = without(f"sys.argv = ['explorer', {command!r}]\nfrom explorer.cli import main\nmain()", tmp_path, (absent,))
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == f"explorer {command} needs {absent}, which is not installed here. Install it with: pip install {absent}\n"
+    assert (
+        done.stderr
+        == f"explorer {command} needs {absent}, which is not installed here. Install it with: pip install {absent}\n"
+    )
 
 
 def test_the_doctor_speaks_where_there_is_no_streamlit(tmp_path: Path) -> None:
-    done = without("sys.argv = ['explorer', 'doctor']\nfrom explorer.cli import main\nmain()", tmp_path, ("streamlit", "kaleido"))
+    done = without(
+        "sys.argv = ['explorer', 'doctor']\nfrom explorer.cli import main\nmain()", tmp_path, ("streamlit", "kaleido")
+    )
     assert done.returncode == 0 and "torch" in done.stdout and done.stderr == ""
 
 

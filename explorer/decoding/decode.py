@@ -13,6 +13,7 @@ from explorer.decoding.fill import filled
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.errors.kinds import check_kind, checked
+from explorer.errors.waiting import handed
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.hub.foreign import HubModel
 from explorer.models.model import Model
@@ -63,7 +64,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
         for name in options:
             if name not in FILLING:
                 raise unknown("option of 'fill'", name, FILLING)
-        return filled(model, text, **options)
+        return handed(filled(model, text, **options), "Filling the blanks")
     if strategy not in STRATEGIES:
         raise unknown("decoding strategy", strategy, (*STRATEGIES, "fill"))
     entry = STRATEGIES[strategy]
@@ -72,7 +73,8 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
             raise unknown("option of decode", name, (*OPTIONS, *entry.options, "prefix", "cross", "cache", "order"))
     extra = {name: options.pop(name, usual) for name, usual in entry.options.items()}
     made = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
-    return entry(made.stepper, made.prompt, replace(decoding_settings(made, options), extra=extra))
+    settings = replace(decoding_settings(made, options), extra=extra)
+    return handed(entry(made.stepper, made.prompt, settings), f"Writing with {made.name}", settings.max_tokens)
 
 
 def writer(  # noqa: PLR0913  as decode
@@ -134,9 +136,7 @@ def _writing_body(model: FinetunedModel) -> Model:
     return model.body
 
 
-def _of_live(
-    live: huggingface.LiveModel, tokens: Tokens, prefix: Text | None, cross: bool, hidden: bool
-) -> PreparedDecoding:
+def _of_live(live: huggingface.LiveModel, tokens: Tokens, prefix: Text | None, cross: bool, hidden: bool) -> PreparedDecoding:
     """A model of the transformers library, opened here or somebody's live pair."""
     module, ours, begin = live.module, live.tokenizer, _prefix_ids(prefix, live.tokenizer)
     if live.longest is not None and len(tokens) > live.longest:

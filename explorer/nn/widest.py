@@ -15,6 +15,6 @@ def widest(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def widened(x: Tensor) -> Tensor:
+def in_widest(x: Tensor) -> Tensor:
     """The same numbers in the widest kind that their device has."""
     return x.to(widest(x.device))

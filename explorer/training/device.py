@@ -12,7 +12,6 @@ from torch import Tensor
 
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError, unknown
-
 from explorer.nn.losses import REAL, REAL_TARGET, ROUND, UNPADDED, Loss
 from explorer.nn.widest import widest
 

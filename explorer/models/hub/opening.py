@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
+from explorer.errors.waiting import during
 from explorer.models.hub import remedies
 from explorer.models.hub.adopting import adopt
 from explorer.models.hub.foreign import HUGE, HubModel
@@ -95,24 +98,33 @@ def as_ours(tokenizer: Any) -> Tokenizer:
 
 
 def _opened(place: str, name: str) -> HubModel:
-    import transformers
-
-    before = transformers.utils.logging.get_verbosity()
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    try:
+    with quiet_transformers(), during(f"Opening {name}"):
         config = read_config_of(place)
         kind = class_of(config)
         check_memory(kind, config, name)
         module, missing = _weights(kind, config, place)
         tokenizer = _tokenizer(place)
-    finally:
-        transformers.utils.logging.set_verbosity(before)
     notes = (f"{len(missing)} weights are not in the checkpoint and were drawn at random: {', '.join(missing[:2])} …",)
     adopted = adopt(module.eval())
     adopted.settle()
     limit = int(min(getattr(tokenizer, "model_max_length", HUGE) or HUGE, HUGE))
     return HubModel(name, adopted, as_ours(tokenizer), limit, notes if missing else ())
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """While inside, transformers says nothing of its own; afterwards it is as its user left it."""
+    from transformers.utils import logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def read_config_of(place: str) -> Any:

@@ -43,7 +43,9 @@ def pickled(folder: Path) -> FileError:
     place = _written(folder)
     named = str(next(iter(_read(folder / "config.json").get("architectures") or ()), ""))
     kind = named if CLASS.fullmatch(named) else "AutoModel"
-    command = f"from transformers import {kind} as M; M.from_pretrained('{place}', use_safetensors=False).save_pretrained('{place}')"
+    command = (
+        f"from transformers import {kind} as M; M.from_pretrained('{place}', use_safetensors=False).save_pretrained('{place}')"
+    )
     return FileError(
         f"The weights in {folder} are pickled, and opening a pickle may run anything. Only safetensors are read. Where you trust "
         f'the folder, write them as such: python -c "{command}"'
