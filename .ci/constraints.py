@@ -42,7 +42,17 @@ def resolved() -> dict[str, Any]:
     """What pip would install for everything: the explorer, its checks and its measurements."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", str(report)]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--dry-run",
+            "--ignore-installed",
+            "--quiet",
+            "--report",
+            str(report),
+        ]
         subprocess.run([*command, f"{ROOT}[dev,bench]"], check=True)
         made: dict[str, Any] = json.loads(report.read_text("utf-8"))
         return made

@@ -179,7 +179,7 @@ def learn(  # noqa: PLR0913  one for each choice on the command line
     from explorer.training.corpora import corpus_of
 
     given = Path(texts) if Path(texts).exists() else texts
-    plain = [text if isinstance(text, str) else " ".join(text) for text in corpus_of(given).texts]
+    plain = [text if isinstance(text, str) else " ".join(text) for text in corpus_of(given, ()).texts]  # none is held out
     merge = None
     for merge in ex.learn(kind, plain, size=size, by=by, watch=watch.split()):
         found = {"step": merge.step, "pair": merge.pair, "count": merge.count, "score": merge.score, "size": merge.size}

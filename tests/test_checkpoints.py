@@ -146,6 +146,7 @@ def advised(what: Path, cwd: Path) -> str:
     return message
 
 
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # which peft still asks
 def test_an_adapter_is_refused_with_the_command_that_merges_it(tmp_path: Path) -> None:
     base = exported("gpt2", tmp_path / "base")
     torch.manual_seed(0)

@@ -45,7 +45,13 @@ def test_every_requirement_is_pinned_within_its_bounds() -> None:
 def test_what_is_imported_is_asked_for() -> None:
     """Every library that a module names stands in pyproject.toml: none is there by chance, because another brings it along."""
     known = {"sentencepiece"} | {canonicalize_name(one.name) for one in ASKED} | {"explorer", *sys.stdlib_module_names}
-    known |= {"traitlets", "jupyterlab", "ipython", "packaging", "huggingface-hub"}  # of ipywidgets, jupyterlab and transformers
+    known |= {
+        "traitlets",
+        "jupyterlab",
+        "ipython",
+        "packaging",
+        "huggingface-hub",
+    }  # of ipywidgets, jupyterlab and transformers
     found = set()
     for path in (ROOT / "explorer").rglob("*.py"):
         names = re.findall(r"^\s*(?:import|from) ([A-Za-z_]\w*)", path.read_text("utf-8"), re.M)
@@ -67,12 +73,30 @@ def test_the_file_is_made_of_pip_s_own_report(writer: ModuleType, tmp_path: Path
     from importlib.metadata import version
 
     asked = [f"{name}=={version(name)}" for name in ("iniconfig", "pluggy")]
-    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--no-index", "--no-deps", "--report", str(report), *asked]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        "--report",
+        str(report),
+        *asked,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     held = json.loads(report.read_text("utf-8"))
     assert {"version", "install"} <= held.keys(), "what is read of it is there"
-    parts = [("torch", "2.13.0+cpu"), ("nvidia-cublas", "13.0"), ("triton", "3.5"), ("pretraining-explorer", "0.1.0"), ("Zope", "1")]
+    parts = [
+        ("torch", "2.13.0+cpu"),
+        ("nvidia-cublas", "13.0"),
+        ("triton", "3.5"),
+        ("pretraining-explorer", "0.1.0"),
+        ("Zope", "1"),
+    ]
     made = writer.pinned({"install": [{"metadata": {"name": name, "version": number}} for name, number in parts]})
     assert made.startswith("# The exact versions") and made.splitlines()[1:] == ["torch==2.13.0", "Zope==1"]
 

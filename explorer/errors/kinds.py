@@ -55,14 +55,12 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
             return function(*given, **named)
         doubts = {}
         for name, value in bound.arguments.items():
-            kind = kinds.get(name, Any)
-            if name in open_ended or is_kind(value, kind):
-                check_kind(name, value, Any if name in open_ended else kind)
-            elif _is_other_model(value, kind):
+            kind = Any if name in open_ended else kinds.get(name, Any)
+            if not is_kind(value, kind) and _is_other_model(value, kind):
                 doubts[name] = value, kind
-            else:
-                _check_order(function.__name__, name, bound.arguments, kinds)
-                check_kind(name, value, kind)
+                continue
+            _check_order(function.__name__, name, bound.arguments, kinds)
+            check_kind(name, value, kind)
         try:
             return function(*given, **named)
         except (AttributeError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
@@ -76,7 +74,7 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
 def _check_order(function: str, name: str, given: Mapping[str, object], kinds: Mapping[str, object]) -> None:
     """Say that two arguments are exchanged, where each of them is what the other one should be."""
     mine, names = kinds.get(name, Any), list(given)
-    for other in names:
+    for other in names if not is_kind(given[name], mine) else ():
         wanted = kinds.get(other, Any)
         fits = other != name and is_kind(given[name], wanted) and is_kind(given[other], mine) and given[other] is not None
         if fits and (wanted is Any or not is_kind(given[other], wanted)):

@@ -70,7 +70,7 @@ def screen() -> Screen | None:
     return Terminal() if sys.stderr.isatty() else None
 
 
-class Line:
+class WaitingLine:
     """One line about one piece of work."""
 
     def __init__(self, doing: str, total: int | None) -> None:
@@ -103,9 +103,9 @@ class Line:
 
 
 @contextmanager
-def waiting(doing: str, total: int | None = None) -> Iterator[Line]:
+def waiting(doing: str, total: int | None = None) -> Iterator[WaitingLine]:
     """A line for as long as this lasts; who works says with `done` and `say` how far it is."""
-    line = Line(doing, total)
+    line = WaitingLine(doing, total)
     if line.screen is not None:
         _lines.append(line)
     try:
@@ -134,7 +134,7 @@ def told(items: Iterable[Item], doing: str, total: int | None = None) -> Iterato
 
 def handed(items: Iterable[Item], doing: str, total: int | None = None) -> Iterator[Item]:
     """The same for steps that somebody is given one by one and may print: there is a line only while the next one is made."""
-    line = Line(doing, total)
+    line = WaitingLine(doing, total)
     for item in items:
         line.clear()
         yield item
@@ -160,7 +160,7 @@ def during(doing: str) -> Iterator[None]:
             watch.join()
 
 
-def _tick(line: Line, over: threading.Event) -> None:
+def _tick(line: WaitingLine, over: threading.Event) -> None:
     """Say the time again and again until it is over."""
     while not over.wait(OFTEN):
         line.say()
