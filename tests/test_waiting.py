@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -160,3 +161,26 @@ def test_a_real_terminal_shows_it() -> None:
     os.close(ours)
     text = seen.decode("utf-8")
     assert "Silencing heads and sub-layers" in text and "/14" in text and text.endswith("\x1b[K")
+
+
+def test_a_notebook_shows_one_output_that_is_empty_in_the_end() -> None:
+    """A real kernel: the line is one output, changed in place, and nothing of it is left in a saved notebook."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    code = (
+        "import time\nfrom explorer.errors import waiting\nwaiting.PATIENCE = waiting.OFTEN = 0.0\nseen = []\n"
+        "show = waiting.Notebook.show\nwaiting.Notebook.show = lambda self, text: (seen.append(text), show(self, text))\n"
+        "print(sum(waiting.told(range(4), 'Counting')))\n"
+        "with waiting.during('Thinking'):\n    time.sleep(0.2)\n"
+    )
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(code), nbformat.v4.new_code_cell("print(seen[0], '|', seen[-2])")]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the client and its kernel
+        NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    first, second = (cell.outputs for cell in book.cells)
+    assert [out.output_type for out in first] == ["display_data", "stream", "display_data"], first
+    assert first[0].data["text/plain"] == first[2].data["text/plain"] == "" and first[1].text == "6\n"
+    assert second[0].text.startswith("Counting  ░") and "Thinking … 0 s" in second[0].text

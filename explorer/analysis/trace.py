@@ -43,7 +43,7 @@ SCORES = (
 BEST = 10
 
 
-@overload
+@overload  # type: ignore[overload-overlap]  # what is both (a tuple of two strings) is one text
 def trace(  # noqa: PLR0913
     model: Model,
     text: Text,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -52,7 +52,7 @@ class Notebook:
         from IPython.display import display
 
         if self.handle is None:
-            self.handle = display({"text/plain": text}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+            self.handle = display({"text/plain": text}, raw=True, display_id=True)
         else:
             self.handle.update({"text/plain": text}, raw=True)
 
@@ -122,7 +122,7 @@ def told(items: Iterable[Item], doing: str, total: int | None = None) -> Iterato
     >>> list(told("abc", "Counting"))
     ['a', 'b', 'c']
     """
-    if total is None and hasattr(items, "__len__"):
+    if total is None and isinstance(items, Sized):
         total = len(items)
     with waiting(doing, total) as line:
         for item in items:
