@@ -43,8 +43,8 @@ SCORES = (
 BEST = 10
 
 
-@overload  # type: ignore[overload-overlap]  # what is both (a tuple of two strings) is one text
-def trace(  # noqa: PLR0913
+@overload  # what is both (a tuple of two strings) is one text
+def trace(  # type: ignore[overload-overlap]  # noqa: PLR0913
     model: Model,
     text: Text,
     *,
