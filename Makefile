@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev env-bench app lab test test-all check fix break mutants bench losses learnable models wheels clean
+.PHONY: help env env-dev env-bench app lab test test-all check fix break mutants bench losses learnable models wheels constraints oldest clean
 
 help:             ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -77,5 +77,14 @@ wheels: env       ## everything for a room without internet, in wheels/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .
 	@echo "There: python3 -m venv .venv && .venv/bin/pip install --no-index --find-links wheels pretraining-explorer && .venv/bin/explorer app"
 
+constraints: env  ## write constraints.txt anew: the newest versions that pyproject.toml allows (then run the checks)
+	$(BIN)/python .ci/constraints.py
+
+oldest:           ## install the oldest versions that pyproject.toml allows into .venv-oldest, and run the checks without a browser
+	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python .ci/constraints.py --oldest > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e '.[dev]'
+	.venv-oldest/bin/python -m pytest -n 2 --dist loadgroup -m 'not browser'
+
 clean:            ## remove what was installed and built
-	rm -rf .venv wheels build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-oldest wheels build dist .pytest_cache .mypy_cache .ruff_cache

@@ -3,6 +3,7 @@
 `import explorer as ex` is cheap; each name below is loaded when it is first used.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from explorer.views.notebook import ask, show
 
 __version__ = "0.1.0"
+
+os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what Apple's GPU cannot do is left to the processor
 
 _HOMES = {
     "Trace": "records:Trace",
@@ -134,7 +137,14 @@ def strategies(kind: str) -> tuple[str, ...]:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'explorer' has no attribute {name!r}")
-    return _found(_HOMES[name])
+    try:
+        return _found(_HOMES[name])
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "explorer":
+            raise
+        from explorer.errors.missing import missing
+
+        raise missing(f"ex.{name}", error.name) from error
 
 
 def _found(home: str) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: explorer app, lab, models, trace, corrupt, decode, fit, finetune, miniglue, labels, export, cache, doctor."""
+"""The command line: explorer app, lab, models, trace, corrupt, learn, decode, fit, finetune, miniglue, labels, export, cache, doctor."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.completion import completion_init, get_completion_script
 
-from explorer.errors import ChoiceError, ExplorerError, FileError
+from explorer import __version__
+from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.errors.missing import check_installed, missing
 
 if TYPE_CHECKING:
     from explorer.training.finetune.run import FinetuneRun
@@ -21,7 +24,40 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+VARIABLE, SHELLS = "_EXPLORER_COMPLETE", ("bash", "zsh", "fish")  # by the first a shell asks how a line goes on
 OPTIONS = ("size", "steps", "seed", "corpus", "folder", "device", "precision", "processes")  # of fit, never by --set
+
+
+def _named(beginning: str) -> list[str]:
+    """The models whose names begin like this, for a shell that completes a line: their folders alone are looked at."""
+    from explorer.models.folders import data_folder, own_folder
+
+    found = {place.parent.name for folder in (data_folder() / "models", own_folder()) for place in folder.glob("*/config.json")}
+    return sorted(name for name in found if name.startswith(beginning))
+
+
+ModelName = Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.", autocompletion=_named)]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"explorer {__version__}\n")
+        raise typer.Exit
+
+
+@cli.callback()
+def explorer(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_version)] = False,
+) -> None:
+    """See how language models are pre-trained: train them small, open them, and check every number."""
+
+
+@cli.command()
+def completion(shell: Annotated[str, typer.Argument(help="bash, zsh or fish.")]) -> None:
+    """Print what makes a shell complete commands, options and models: eval "$(explorer completion bash)"."""
+    if shell not in SHELLS:
+        raise unknown("shell here", shell, SHELLS)
+    sys.stdout.write(get_completion_script(prog_name="explorer", complete_var=VARIABLE, shell=shell) + "\n")
 
 
 @cli.command()
@@ -35,51 +71,23 @@ def app(
     settings: Annotated[Path | None, typer.Option(help="A TOML file with the limits of the room (means --classroom).")] = None,
 ) -> None:
     """Open the explorer in a browser, for oneself or for a room."""
+    check_installed("explorer app", "streamlit", "plotly")
     home = _home("app.py")
     where = address or ("0.0.0.0" if classroom or settings is not None else "127.0.0.1")
     if classroom or settings is not None:
-        _classroom(settings, where, port)
+        from explorer.app import hosted
+
+        sys.stdout.write(hosted.opened(settings, where, port))
+        sys.stdout.flush()
     os.chdir(home.parent)
     options = ("--server.port", str(port), "--server.address", where, "--server.headless", str(not open_browser).lower())
     _start("explorer.app.serve", "run", str(home), *options)
 
 
-def _classroom(settings: Path | None, where: str, port: int) -> None:
-    """Read the limits of a room, hand them to the server, and say where students and the teacher find it."""
-    import secrets
-    import tomllib
-
-    from explorer.app import hosted
-
-    try:
-        given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
-    room = hosted.with_key(hosted.made(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
-    os.environ[hosted.VARIABLE] = hosted.written(room)
-    sys.stdout.write(
-        f"Students: {room.public}/\nTeacher:  {room.public}/status?teacher={room.key}\nVote:     {room.public}/vote?teacher={room.key}\n"
-    )
-    sys.stdout.flush()
-
-
-def _reachable(where: str) -> str:
-    """The address by which other computers find this one; no packet is sent to find out."""
-    import socket
-
-    if where not in ("0.0.0.0", "::", ""):
-        return where
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # an address for documentation: a datagram socket sends nothing when it connects
-            return str(probe.getsockname()[0])
-        except OSError:
-            return socket.gethostname()
-
-
 @cli.command()
 def lab(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888, open_browser: bool = True) -> None:
     """Open the notebooks in JupyterLab."""
+    check_installed("explorer lab", "jupyterlab", "ipywidgets", "plotly")
     quiet = f"--LabApp.app_settings_dir={_home('notebooks') / 'settings'}"  # no news, no updates: nothing from the network
     browser = [] if open_browser else ["--no-browser"]
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
@@ -106,8 +114,9 @@ def _count(steps: int | None) -> str:
 
 @cli.command()
 def trace(
-    model: Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.")],
+    model: ModelName,
     text: Annotated[str, typer.Argument(help="What the model reads.")],
+    target: Annotated[str | None, typer.Option(help="What the decoder beside an encoder reads, shifted right.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the trace (.npz) or its picture (.html .png .svg .csv).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -117,7 +126,7 @@ def trace(
     import explorer as ex
     from explorer.views import VIEWS
 
-    record = ex.trace(ex.load(model), text)
+    record = ex.trace(ex.load(model), text, target=target)
     if out is not None:
         if out.suffix == ".npz":
             record.write(out)
@@ -126,9 +135,10 @@ def trace(
             ex.save(view(record), out, caption=view.caption)
     if record.top is None:
         raise ChoiceError(f"{record.model} predicts no tokens, so there is nothing to print. Keep its trace with --out x.npz.")
+    read = record.source if record.target is None else record.target
     rows: list[dict[str, Any]] = [
         {"piece": piece, "predicts": dict(zip(texts[:3], (round(float(p), 4) for p in logp[:3]), strict=True))}
-        for piece, texts, logp in zip(record.source.texts, record.top.texts, np.exp(record.top.logp), strict=True)
+        for piece, texts, logp in zip(read.texts, record.top.texts, np.exp(record.top.logp), strict=True)
     ]
     lines = [f"{row['piece']:16} {'  '.join(f'{t} {p:.3f}' for t, p in row['predicts'].items())}" for row in rows]
     note = f"Largest gap between re-derived attention weights and the model's own: {record.residual:.1e}"
@@ -153,8 +163,39 @@ def corrupt(
 
 
 @cli.command()
+def learn(  # noqa: PLR0913  one for each choice on the command line
+    texts: Annotated[str, typer.Argument(help="A text file, a folder of them, or a name such as microworld:2000.")],
+    kind: Annotated[str, typer.Option(help="wordpiece, bpe or byte-bpe.")] = "bpe",
+    size: Annotated[int, typer.Option(help="The most tokens that the vocabulary may have.")] = 1000,
+    by: Annotated[str, typer.Option(help="By what a pair is chosen: count or score.")] = "count",
+    watch: Annotated[str, typer.Option(help="Words whose tokens are shown after every merge.")] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Write the tokenizer (tokenizer.json), which transformers reads, too.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Learn a tokenizer from texts, merge by merge."""
+    import explorer as ex
+    from explorer.training.corpora import corpus_of
+
+    given = Path(texts) if Path(texts).exists() else texts
+    plain = [text if isinstance(text, str) else " ".join(text) for text in corpus_of(given, ()).texts]  # none is held out
+    merge = None
+    for merge in ex.learn(kind, plain, size=size, by=by, watch=watch.split()):
+        found = {"step": merge.step, "pair": merge.pair, "count": merge.count, "score": merge.score, "size": merge.size}
+        found |= {"words": dict(zip(merge.words, merge.after, strict=True))} if watch else {}
+        shown = "  ".join(" ".join(after) for after in merge.after) if watch else ""
+        _say(found, as_json, f"{merge.step:6}  {'  +  '.join(merge.pair):24} {merge.count:8,} times  {shown}".rstrip())
+    if out is not None:
+        ex.tokenizer(kind, plain, size=size, by=by).save(out)
+    if not as_json:
+        many = 0 if merge is None else merge.size
+        sys.stderr.write(f"{many:,} tokens from {len(plain):,} texts.{'' if out is None else f' Written to {out}.'}\n")
+
+
+@cli.command()
 def decode(
-    model: Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.")],
+    model: ModelName,
     text: Annotated[str, typer.Argument(help="The prompt, the text to translate, or a text with blanks (___) to fill.")],
     strategy: Annotated[str, typer.Option(help="greedy, sample, beam, diverse-beam, contrastive, fill.")] = "greedy",
     settings: Annotated[list[str] | None, typer.Option("--set", help="beams=5, temperature=0.7, …: NAME=VALUE.")] = None,
@@ -186,7 +227,7 @@ def fit(  # noqa: PLR0913  one for each choice on the command line
         int | None, typer.Option(help="Gradient accumulation: in how many parts a batch is computed, to save memory.")
     ] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
     processes: Annotated[int, typer.Option(help="Train in so many processes, one for each GPU.")] = 1,
     shard: Annotated[bool, typer.Option("--shard", help="Divide weights and optimiser over the processes.")] = False,
     settings: Annotated[
@@ -369,7 +410,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 @cli.command()
 def export(
-    model: Annotated[str, typer.Argument(help="A name (see `explorer models`) or a folder.")],
+    model: ModelName,
     folder: Annotated[Path, typer.Argument(help="Where the Hugging Face checkpoint is written.")],
     as_json: Json = False,
 ) -> None:
@@ -420,10 +461,17 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without these letters shows a mark in their place
+    if VARIABLE in os.environ:
+        completion_init()
     try:
-        cli()
+        cli(prog_name="explorer")
     except ExplorerError as error:
         sys.stderr.write(f"{error}\n")
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "explorer":
+            raise
+        sys.stderr.write(f"{missing(f'explorer {sys.argv[1]}', error.name)}\n")
         sys.exit(2)
 
 

@@ -33,14 +33,20 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def server(arguments: list[str], address: str, folder: Path) -> Iterator[Path]:
-    """Run `python -m …` with the network cut until it answers at `address`; give back the list of what it tried to reach."""
+def server(
+    arguments: list[str], address: str, folder: Path, *, cwd: Path = ROOT, path: tuple[Path, ...] = ()
+) -> Iterator[Path]:
+    """Run `python -m …` with the network cut until it answers at `address`; give back the list of what it tried to reach.
+
+    It runs in the folder `cwd`, and looks for packages in the folders of `path` first.
+    """
     outside, log = folder / "outside.txt", folder / "log.txt"
     outside.write_text("")
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "loopback"), "EXPLORER_OUTSIDE": str(outside)}
+    places = os.pathsep.join(map(str, (Path(__file__).parent / "loopback", *path)))
+    env = {**os.environ, "PYTHONPATH": places, "EXPLORER_OUTSIDE": str(outside)}
     env |= {name: str(folder / name.lower()) for name in OWN_FOLDERS}
     with open(log, "w") as out:
-        process = subprocess.Popen([sys.executable, "-m", *arguments], cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([sys.executable, "-m", *arguments], cwd=cwd, env=env, stdout=out, stderr=subprocess.STDOUT)
     try:
         wait_for(address, process, log)
         yield outside

@@ -145,3 +145,67 @@ def test_miniglue_prints_a_table(tmp_path: Path) -> None:
     assert set(told["scores"]) == {"bag of words", "BERT"} and len(told["scores"]["BERT"]["sentiment"]) == 2
     wrong = run("miniglue", "--systems", "BORT", folder=tmp_path)
     assert wrong.returncode == 2 and "no system 'BORT'" in wrong.stderr
+
+
+def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
+    done = run("--version", folder=tmp_path)
+    assert done.returncode == 0 and done.stdout == f"explorer {ex.__version__}\n"
+
+
+def test_a_decoder_is_given_its_target(tmp_path: Path) -> None:
+    done = run("trace", "bart", "The dog ran.", "--target", "The dog slept.", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    record = ex.trace(ex.load("bart", device="cpu"), "The dog ran.", target="The dog slept.")
+    assert record.target is not None and [row["piece"] for row in told["rows"]] == list(record.target.texts)
+    assert record.top is not None
+    assert [next(iter(row["predicts"])) for row in told["rows"]] == [texts[0] for texts in record.top.texts]
+    wrong = run("trace", "bert", "The dog ran.", "--target", "It slept.", folder=tmp_path)
+    assert wrong.returncode == 2 and "takes no target" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_a_tokenizer_is_learned_merge_by_merge_and_kept(tmp_path: Path) -> None:
+    texts = [" ".join(story) for story in stories(200, 1)]
+    (tmp_path / "texts.txt").write_text("\n\n".join(texts))
+    given = ("learn", "texts.txt", "--kind", "byte-bpe", "--size", "300", "--watch", "tired", "--out", "mine.json")
+    done = run(*given, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    ours = list(ex.learn("byte-bpe", texts, size=300, watch=["tired"]))
+    assert [row["pair"] for row in told] == [list(merge.pair) for merge in ours]
+    assert [row["words"] for row in told] == [dict(zip(m.words, map(list, m.after), strict=True)) for m in ours]
+    import tokenizers
+
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / "mine.json"))
+    held = json.loads((tmp_path / "mine.json").read_text("utf-8"))["model"]["merges"]
+    assert len(held) == len(ours) and library.get_vocab_size() == told[-1]["size"]
+    plain = run(*given, folder=tmp_path)
+    assert len(plain.stdout.splitlines()) == len(ours) and "Written to mine.json" in plain.stderr
+    wrong = run("learn", "texts.txt", "--kind", "unigram", folder=tmp_path)
+    assert wrong.returncode == 2 and "not learned by merges" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("explorer tra", {"trace"}), ("explorer trace ber", {"bert", "bert-longer"}), ("explorer fit --prec", {"--precision"})],
+)
+def test_bash_completes_commands_options_and_models(line: str, expected: set[str], tmp_path: Path) -> None:
+    script = run("completion", "bash", folder=tmp_path)
+    assert script.returncode == 0, script.stderr
+    (tmp_path / "explorer").write_text(f'#!/bin/sh\nexec {sys.executable} -m explorer "$@"\n')
+    (tmp_path / "explorer").chmod(0o755)
+    words = " ".join(line.split())
+    asked = f"{script.stdout}\nCOMP_WORDS=({words})\nCOMP_CWORD={len(line.split()) - 1}\n_explorer_completion explorer\n"
+    here = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(
+        ["bash", "-c", asked + 'printf "%s\\n" "${COMPREPLY[@]}"'], env=here, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0 and set(done.stdout.split()) >= expected, (done.stdout, done.stderr)
+
+
+def test_other_shells_have_a_script_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
+    for shell in ("zsh", "fish"):
+        done = run("completion", shell, folder=tmp_path)
+        assert done.returncode == 0 and f"complete_{shell}" in done.stdout
+    wrong = run("completion", "basj", folder=tmp_path)
+    assert wrong.returncode == 2 and "Did you mean 'bash'" in wrong.stderr

@@ -68,7 +68,10 @@ def public_names(kind: type[ast.stmt] | tuple[type[ast.stmt], ...], rooms: tuple
         if rooms and not set(rooms) & set(path.relative_to(ROOT).parts[1:2]):
             continue
         for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, kind) and not (name := getattr(node, "name", "_")).startswith("_"):
+            signature = any(
+                ast.unparse(mark) == "overload" for mark in getattr(node, "decorator_list", ())
+            )  # of a function below it
+            if isinstance(node, kind) and not signature and not (name := getattr(node, "name", "_")).startswith("_"):
                 found.setdefault(name, []).append(str(path.relative_to(ROOT)))
     return found
 

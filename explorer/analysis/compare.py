@@ -9,6 +9,7 @@ import numpy as np
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.models.model import Model
 from explorer.records import Change, Comparison, Damage, Edit, SilenceHead, SilenceLayer, Tokens, Trace, log_softmax
 from explorer.records.analysis import divergence
@@ -108,11 +109,10 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
 
     layers, heads = model.streams[stream]
     parts = tuple(part for part in SUBLAYERS if not model.refuses(SilenceLayer(stream, 0, part)))
-    return Damage(
-        model.name,
-        stream,
-        np.array([[hurt(SilenceHead(stream, layer, head)) for head in range(heads)] for layer in range(layers)]),
-        np.array([[hurt(SilenceLayer(stream, layer, part)) for part in parts] for layer in range(layers)]),
-        parts,
-        np.array([hurt(SilenceHead(stream, layer)) for layer in range(layers)]),
-    )
+    edits: list[Edit] = [SilenceHead(stream, layer, head) for layer in range(layers) for head in range(heads)]
+    edits += [SilenceLayer(stream, layer, part) for layer in range(layers) for part in parts]
+    edits += [SilenceHead(stream, layer) for layer in range(layers)]
+    found = np.array([hurt(edit) for edit in told(edits, "Silencing heads and sub-layers")])
+    each, rest = np.split(found, [layers * heads])
+    halves, whole = np.split(rest, [layers * len(parts)])
+    return Damage(model.name, stream, each.reshape(layers, heads), halves.reshape(layers, len(parts)), parts, whole)

@@ -12,6 +12,7 @@ from torch import Tensor
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.models.model import Model, reading_stream
 from explorer.nn import tap
 from explorer.records import Edit, PatchHidden, PatchSweep, SilenceLayer, Tokens, Trace
@@ -118,7 +119,8 @@ def _raw_sweep(
     clean, source, target = texts
     kept, every = _kept(model, clean, stream), tuple(range(len(clean.axes(stream)[0])))
     found: dict[str, list[np.ndarray]] = {}
-    for layer, part in sorted(kept.values, key=lambda at: (at[1] != STATE, at[0])):
+    places = sorted(kept.values, key=lambda at: (at[1] != STATE, at[0]))
+    for layer, part in told(places, "Patching the layers"):
         if _reached(model, stream, part):
             edit = PatchEach(stream, layer, part, every, kept)
             found.setdefault(part, []).append(_layer(model, (source, target), edit, asked))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from torch import Tensor
 
 from explorer.errors import ChoiceError, check_index, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.models.model import Model
 from explorer.models.top_tokens import top_tokens
 from explorer.nn import tap
@@ -32,7 +33,7 @@ from explorer.records import (
     Trace,
     log_softmax,
 )
-from explorer.text.reading import Text
+from explorer.text.reading import Text, are_several
 
 LIMIT = 512
 MEMORY = 1 << 30  # bytes that one trace may take: with more, a page of thirty visitors would fill a laptop
@@ -42,8 +43,8 @@ SCORES = (
 BEST = 10
 
 
-@checked
-def trace(  # noqa: PLR0913  the public contract fixes these names
+@overload  # what is both (a tuple of two strings) is one text
+def trace(  # type: ignore[overload-overlap]  # noqa: PLR0913
     model: Model,
     text: Text,
     *,
@@ -52,8 +53,34 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
     edits: Edit | Iterable[Edit] | None = (),
     blocks: bool = False,
     scores: bool | None = None,
-) -> Trace:
-    """Run `model` once over `text` and return the record of it.
+) -> Trace: ...
+
+
+@overload
+def trace(  # noqa: PLR0913
+    model: Model,
+    text: Sequence[Text],
+    *,
+    target: Sequence[Text] | None = None,
+    layers: Iterable[int] | None = None,
+    edits: Edit | Iterable[Edit] | None = (),
+    blocks: bool = False,
+    scores: bool | None = None,
+) -> list[Trace]: ...
+
+
+@checked
+def trace(  # noqa: PLR0913  the public contract fixes these names
+    model: Model,
+    text: Text | Sequence[Text],
+    *,
+    target: Text | Sequence[Text] | None = None,
+    layers: Iterable[int] | None = None,
+    edits: Edit | Iterable[Edit] | None = (),
+    blocks: bool = False,
+    scores: bool | None = None,
+) -> Trace | list[Trace]:
+    """Run `model` once over `text` and return the record of it; of a list of texts a list, one record for each.
 
     An encoder-decoder also takes a `target`, which its decoder reads shifted right: `trace.target` is what it read, and row i
     predicts token i of the target. `layers` keeps the attention of these layers only; `edits` change the run (the model itself stays
@@ -64,11 +91,45 @@ def trace(  # noqa: PLR0913  the public contract fixes these names
 
     >>> ex.trace(ex.load("gpt2"), "A dog ran.", layers=[0]).attention[0].weights.shape[0]
     4
+    >>> [len(made.source) for made in ex.trace(ex.load("bert"), ["A dog ran.", "It was very tired."])]
+    [6, 7]
     """
     _check_traceable(model, blocks)
-    reads, tokens = model.reads(target), model.tokens(text)
-    changes = _as_edits(edits)
-    kept = _checked_layers(model, layers)
+    changes, kept = _as_edits(edits), _checked_layers(model, layers)
+    if not are_several(text):
+        return _traced(model, (model.tokens(text), model.reads(target)), changes, kept, blocks=blocks, scores=scores)  # type: ignore[arg-type]
+    rows = _several(model, text, target, kept)  # type: ignore[arg-type]
+    return [_traced(model, row, changes, kept, blocks=blocks, scores=scores) for row in told(rows, "Tracing the texts")]
+
+
+def _several(
+    model: Model, texts: Sequence[Text], targets: Sequence[Text] | None, kept: frozenset[int] | None
+) -> list[tuple[Tokens, Tokens | None]]:
+    """What the model reads of each text; refused where a target is missing, or all records together would be too large."""
+    if targets is not None and (not are_several(targets) or len(targets) != len(texts)):
+        raise ChoiceError(f"These are {len(texts)} texts, so target must be a list of {len(texts)} targets, one for each.")
+    reads = [model.reads(None if targets is None else targets[n]) for n in range(len(texts))]
+    rows = [(model.tokens(text), read) for text, read in zip(texts, reads, strict=True)]
+    needed = sum(cost(model, len(tokens), 0 if read is None else len(read), kept) for tokens, read in rows)
+    if needed > MEMORY:
+        raise ChoiceError(
+            f"The traces of these {len(rows)} texts would take {needed / 1e9:.1f} GB, and {MEMORY / 1e9:.1f} GB is the most that is "
+            "kept at once. Trace them one after another, or name the layers that you want to see, for example layers=[0]."
+        )
+    return rows
+
+
+def _traced(
+    model: Model,
+    row: tuple[Tokens, Tokens | None],
+    changes: tuple[Edit, ...],
+    kept: frozenset[int] | None,
+    *,
+    blocks: bool,
+    scores: bool | None,
+) -> Trace:
+    """The record of one text."""
+    tokens, reads = row
     _check_size(model, tokens, reads, kept)
     for edit in changes:
         check_edit(edit, model, _sizes(len(tokens), None if reads is None else len(reads)))

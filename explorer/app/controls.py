@@ -23,6 +23,7 @@ from explorer.views import theme
 
 UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
 LASTING = {"analysis.contexts", "analysis.held_losses", "head_statistics"}  # of stories that no visitor wrote, and slow to make
+AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock, Thread
 from urllib.parse import urlsplit
 
 from explorer.app import serve
-from explorer.errors import ChoiceError, ExplorerError, TextError
+from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
 from explorer.training.jobs import JobQueue, JobSpec, workshop
 
 VARIABLE = "EXPLORER_CLASSROOM"  # holds the settings of a room as JSON, for the process of the server
@@ -68,6 +69,35 @@ def made(settings: dict[str, object]) -> Classroom:
         raise ChoiceError(f"A classroom has no setting {unknown[0]!r}. It has: {', '.join(sorted(known))}.")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
     return Classroom(**given)  # type: ignore[arg-type]
+
+
+def opened(settings: Path | None, where: str, port: int) -> str:
+    """Read the limits of a room and hand them to the server that is about to start; the lines that say where the room is."""
+    import secrets
+    import tomllib
+
+    try:
+        given = tomllib.loads(settings.read_text("utf-8")) if settings is not None else {}
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{settings} is no TOML file that can be read ({error}). See docs/classroom.md.") from error
+    held = with_key(made(given), secrets.token_urlsafe(9), f"http://{_reachable(where)}:{port}")
+    os.environ[VARIABLE] = written(held)
+    teacher = f"teacher={held.key}"
+    return f"Students: {held.public}/\nTeacher:  {held.public}/status?{teacher}\nVote:     {held.public}/vote?{teacher}\n"
+
+
+def _reachable(where: str) -> str:
+    """The address by which other computers find this one; no packet is sent to find out."""
+    import socket
+
+    if where not in ("0.0.0.0", "::", ""):
+        return where
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address for documentation: a datagram socket sends nothing when it connects
+            return str(probe.getsockname()[0])
+        except OSError:
+            return socket.gethostname()
 
 
 def written(room: Classroom) -> str:

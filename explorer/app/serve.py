@@ -5,11 +5,11 @@ Streamlit does so when it prints where it is, and when a page of somebody else's
 
 from __future__ import annotations
 
-from streamlit import net_util
-
 
 def keep_inside() -> None:
     """Let nothing be asked outside: this machine is known by its local addresses alone."""
+    from streamlit import net_util  # here: who only reads the limits of a room needs no Streamlit
+
     net_util.get_external_ip = lambda: None
 
 

@@ -13,6 +13,10 @@ from explorer.decoding.fill import filled
 from explorer.decoding.native import NativeStepper, UncachedStepper, without_cache
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.errors.kinds import check_kind, checked
+from explorer.errors.waiting import handed
+from explorer.models.finetuned import FinetunedModel
+from explorer.models.hub.foreign import HubModel
+from explorer.models.model import Model
 from explorer.models.transformer import TransformerModel
 from explorer.records import DecodingStep, Tokens
 from explorer.text.reading import Text, as_tokens
@@ -46,7 +50,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
 ) -> Iterator[Any]:
     """Let `model` write after `text`, one step at a time; the last step (a `DecodingStep`) holds the answer.
 
-    `model` is one of ours, or a live pair (module, tokenizer) of the transformers library. A string begins with the token that
+    `model` is one that `ex.load` opens, or a live pair (module, tokenizer) of the transformers library. A string begins with the token that
     begins every text of training, where there is one. For an encoder-decoder `text` is the source and `prefix` starts the target;
     `cross=False` does not record where it looks in the source. A masked model takes the strategy "fill" and writes into the blanks
     of the text (`___`), by `order`; its steps are `FillingStep`s. `options` are those of `explorer.decoding.Settings`: temperature,
@@ -60,7 +64,7 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
         for name in options:
             if name not in FILLING:
                 raise unknown("option of 'fill'", name, FILLING)
-        return filled(model, text, **options)
+        return handed(filled(model, text, **options), "Filling the blanks")
     if strategy not in STRATEGIES:
         raise unknown("decoding strategy", strategy, (*STRATEGIES, "fill"))
     entry = STRATEGIES[strategy]
@@ -69,7 +73,8 @@ def decode(  # noqa: PLR0913  the public contract fixes these names
             raise unknown("option of decode", name, (*OPTIONS, *entry.options, "prefix", "cross", "cache", "order"))
     extra = {name: options.pop(name, usual) for name, usual in entry.options.items()}
     made = writer(model, text, prefix=prefix, cross=cross or entry.cross, cache=cache, hidden=entry.hidden)
-    return entry(made.stepper, made.prompt, replace(decoding_settings(made, options), extra=extra))
+    settings = replace(decoding_settings(made, options), extra=extra)
+    return handed(entry(made.stepper, made.prompt, settings), f"Writing with {made.name}", settings.max_tokens)
 
 
 def writer(  # noqa: PLR0913  as decode
@@ -77,7 +82,13 @@ def writer(  # noqa: PLR0913  as decode
 ) -> PreparedDecoding:
     """Bring a model and a text to the point where the first token is about to be written."""
     if isinstance(model, tuple) and len(model) == 2:
-        return _of_pair(*model, text, prefix, cross, hidden)
+        live = huggingface.live(*model)
+        return _of_live(live, as_tokens(text, live.tokenizer), prefix, cross, hidden)
+    if isinstance(model, HubModel):
+        huggingface.check_generates(model.module, model.name)
+        return _of_live(huggingface.live_of(model), model.tokens(text), prefix, cross, hidden)
+    if isinstance(model, FinetunedModel):
+        return writer(_writing_body(model), text, prefix=prefix, cross=cross, cache=cache, hidden=hidden)
     family = getattr(model, "family", None)
     if family == "ngram":
         prompt = _prompt(as_tokens(text, model.tokenizer), model.tokenizer)
@@ -85,9 +96,7 @@ def writer(  # noqa: PLR0913  as decode
             model.name, model.tokenizer, UncachedStepper(model), (*prompt, *_prefix_ids(prefix, model.tokenizer))
         )
     if not isinstance(model, TransformerModel):
-        raise ChoiceError(
-            f"decode takes a model (ex.load('gpt')) or a live pair (module, tokenizer); this is {type(model).__name__}."
-        )
+        raise ChoiceError(_refusal(model))
     if family == "encoder":
         raise ChoiceError(
             f"{model.name} is an encoder: it reads a whole text at once and cannot generate. Let it fill blanks (strategy 'fill'), "
@@ -101,27 +110,46 @@ def writer(  # noqa: PLR0913  as decode
     return PreparedDecoding(model.name, model.tokenizer, stepper, tuple(prompt), source)
 
 
-def _of_pair(module: Any, tokenizer: Any, text: Text, prefix: Text | None, cross: bool, hidden: bool) -> PreparedDecoding:
-    """A live pair of the transformers library."""
-    huggingface.check_generates(module)
-    ours = huggingface.as_our_tokenizer(tokenizer)
-    tokens, begin = as_tokens(text, ours), _prefix_ids(prefix, ours)
-    longest = huggingface.longest_of(module)
-    if longest is not None and len(tokens) > longest:
-        raise TextError(
-            f"The text has {len(tokens)} tokens, but {huggingface.name_of(module)} reads at most {longest}. Shorten the text."
+def can_write(model: Any) -> bool:
+    """Whether a model continues a text, or writes one for another."""
+    if isinstance(model, HubModel):
+        return huggingface.generates(model.module)
+    if isinstance(model, FinetunedModel):
+        return model.output.kind == "text"
+    return getattr(model, "family", "") in ("ngram", "decoder", "encoder-decoder") and hasattr(model, "tokenizer")
+
+
+def _refusal(model: Any) -> str:
+    """Why this cannot write, in a sentence, and what can."""
+    if hasattr(model, "family") and hasattr(model, "tokenizer"):
+        return f"{model.name} predicts no next token ({type(model).__name__}), so it cannot write. Take a decoder such as ex.load('gpt')."
+    return f"decode takes a model (ex.load('gpt')) or a live pair (module, tokenizer); this is {type(model).__name__}."
+
+
+def _writing_body(model: FinetunedModel) -> Model:
+    """What writes in a fine-tuned model: all of it where its answers are texts."""
+    if model.output.kind != "text":
+        raise ChoiceError(
+            f"{model.name} was fine-tuned to answer with a {model.output.kind} ({model.output.task}), not with a text: ask it with "
+            "model.classify([text]). The decoder below its output layer is model.body."
         )
+    return model.body
+
+
+def _of_live(live: huggingface.LiveModel, tokens: Tokens, prefix: Text | None, cross: bool, hidden: bool) -> PreparedDecoding:
+    """A model of the transformers library, opened here or somebody's live pair."""
+    module, ours, begin = live.module, live.tokenizer, _prefix_ids(prefix, live.tokenizer)
+    if live.longest is not None and len(tokens) > live.longest:
+        raise TextError(f"The text has {len(tokens)} tokens, but {live.name} reads at most {live.longest}. Shorten the text.")
     if not module.config.is_encoder_decoder:
         stepper = huggingface.HuggingFaceStepper(module, ours, hidden=hidden)
-        return PreparedDecoding(huggingface.name_of(module), ours, stepper, (*_prompt(tokens, ours), *begin))
+        return PreparedDecoding(live.name, ours, stepper, (*_prompt(tokens, ours), *begin))
     first = huggingface.setting(module, "decoder_start_token_id")
     first = huggingface.setting(module, "bos_token_id") if first is None else first
     if first is None:
-        raise ChoiceError(
-            f"{huggingface.name_of(module)} does not say with which token a target begins (decoder_start_token_id)."
-        )
+        raise ChoiceError(f"{live.name} does not say with which token a target begins (decoder_start_token_id).")
     stepper = huggingface.HuggingFaceStepper(module, ours, tokens.ids.tolist(), cross=cross, hidden=hidden)
-    return PreparedDecoding(huggingface.name_of(module), ours, stepper, (int(first), *begin), tokens)
+    return PreparedDecoding(live.name, ours, stepper, (int(first), *begin), tokens)
 
 
 def decoding_settings(made: PreparedDecoding, options: Mapping[str, Any]) -> Settings:

@@ -11,6 +11,7 @@ import torch
 from explorer.decoding import Blanks, huggingface
 from explorer.decoding.filling import filling_steps
 from explorer.errors import ChoiceError, TextError
+from explorer.models.hub.foreign import HubModel
 from explorer.models.model import check_eval_mode
 from explorer.models.transformer import TransformerModel
 from explorer.records import FillingStep, Tokens
@@ -28,7 +29,7 @@ def filled(
     pair = isinstance(model, tuple) and len(model) == 2
     name = huggingface.name_of(model[0]) if pair else getattr(model, "name", type(model).__name__)
     tokenizer = huggingface.as_our_tokenizer(model[1]) if pair else getattr(model, "tokenizer", None)
-    masked = pair or (isinstance(model, TransformerModel) and model.family == "encoder" and not model.config.replaced)
+    masked = pair or _is_masked(model)
     if not masked or tokenizer is None or tokenizer.vocabulary.mask is None:
         raise ChoiceError(f"{name} does not fill blanks: it is no masked model with a mask token. Take ex.load('bert').")
     given = _with_masks(text, tokenizer)
@@ -42,6 +43,13 @@ def filled(
         tokenizer.text_of, candidates,
     )  # fmt: skip
     return filling_steps(blanks, order, rounds)
+
+
+def _is_masked(model: Any) -> bool:
+    """Whether a model, ours or one of transformers', predicts the tokens of a text that it reads from both sides."""
+    if isinstance(model, HubModel):
+        return model.family == "encoder" and model.module.get_output_embeddings() is not None
+    return isinstance(model, TransformerModel) and model.family == "encoder" and not model.config.replaced
 
 
 def _with_masks(text: Text, tokenizer: Tokenizer) -> Text:

@@ -13,9 +13,12 @@ from torch import Tensor
 
 from explorer.decoding import State
 from explorer.errors import ChoiceError
+from explorer.models.hub.foreign import HUGE, HubModel
+from explorer.models.hub.listening import NAME
 from explorer.models.model import check_eval_mode
 from explorer.text.tokenizers import Tokenizer
 
+STEP_BY_STEP = ("eager", NAME)  # ways to attend that hand out their weights
 LENGTHS = ("max_position_embeddings", "n_positions", "max_target_positions")
 
 
@@ -96,12 +99,39 @@ class HuggingFaceStepper:
         return self.tokenizer.decode([token for token in ids if token < self.tokenizer.vocabulary.size])
 
 
-def check_generates(module: Any) -> None:
-    """Refuse what predicts no next token."""
+@dataclass(frozen=True)
+class LiveModel:
+    """A model of the transformers library that is about to write: what it is called, its tokenizer, how much it reads at most."""
+
+    module: Any
+    name: str
+    tokenizer: Tokenizer
+    longest: int | None = None
+
+
+def live(module: Any, tokenizer: Any) -> LiveModel:
+    """A pair that is somebody's."""
+    check_generates(module)
+    return LiveModel(module, name_of(module), as_our_tokenizer(tokenizer), longest_of(module))
+
+
+def live_of(model: HubModel) -> LiveModel:
+    """One that was opened here."""
+    return LiveModel(model.module, model.name, model.tokenizer, None if model.longest >= HUGE else model.longest)
+
+
+def generates(module: Any) -> bool:
+    """Whether a module of the transformers library predicts the next token."""
     writes = callable(getattr(module, "can_generate", None)) and module.can_generate()
-    if not writes or module.get_output_embeddings() is None:
+    return bool(writes) and module.get_output_embeddings() is not None
+
+
+def check_generates(module: Any, name: str = "") -> None:
+    """Refuse what predicts no next token."""
+    if not generates(module):
+        what = f"{name} ({name_of(module)})" if name else name_of(module)
         raise ChoiceError(
-            f"{name_of(module)} cannot generate: it has no head that predicts the next token. Open it as …ForCausalLM or "
+            f"{what} cannot generate: it has no head that predicts the next token. Open it as …ForCausalLM or "
             "…ForConditionalGeneration; a masked model can only 'fill' blanks."
         )
 
@@ -138,6 +168,9 @@ def as_our_tokenizer(tokenizer: Any) -> Tokenizer:
 def explicit(module: Any) -> Iterator[None]:
     """While inside, the model computes attention step by step and hands out its weights; then it is as it was."""
     before = module.config._attn_implementation
+    if before in STEP_BY_STEP:  # a model that was opened here may be asked by several threads, and stays as it is
+        yield
+        return
     module.set_attn_implementation("eager")
     try:
         yield

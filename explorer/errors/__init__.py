@@ -62,7 +62,7 @@ def repeated(given: object) -> str:
     if isinstance(given, str):
         return repr(given if len(given) <= SHOWN else given[:SHOWN] + "…")
     try:
-        said = repr(given)
+        said = repr(given).partition("\n")[0]  # a record says more on further lines
     except Exception:  # of an object that is not ours, or with a whole number of thousands of digits
         return f"a {type(given).__name__}"
     return said if len(said) <= SHOWN else said[:SHOWN] + "…"

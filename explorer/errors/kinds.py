@@ -17,7 +17,7 @@ LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes of one name, letters of a path
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 KINDS: dict[object, str] = {
-    str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None", "Path": "a path",
+    Any: "anything", str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None", "Path": "a path",
     "Model": "a model, for example ex.load('bert')", "TransformerModel": "a Transformer, for example ex.load('bert')",
     "TrainableModel": "a model of ours, for example ex.load('bert')",
     "StaticModel": "word vectors, for example ex.load('word2vec')", "ElmoModel": "an ELMo, for example ex.load('elmo')",
@@ -55,11 +55,12 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
             return function(*given, **named)
         doubts = {}
         for name, value in bound.arguments.items():
-            kind = kinds.get(name, Any)
-            if name in open_ended or is_kind(value, kind) or not _is_other_model(value, kind):
-                check_kind(name, value, Any if name in open_ended else kind)
-            else:
+            kind = Any if name in open_ended else kinds.get(name, Any)
+            if not is_kind(value, kind) and _is_other_model(value, kind):
                 doubts[name] = value, kind
+                continue
+            _check_order(function.__name__, name, bound.arguments, kinds)
+            check_kind(name, value, kind)
         try:
             return function(*given, **named)
         except (AttributeError, LookupError, TypeError, ValueError, RuntimeError, AssertionError):
@@ -68,6 +69,20 @@ def checked(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
             raise
 
     return call
+
+
+def _check_order(function: str, name: str, given: Mapping[str, object], kinds: Mapping[str, object]) -> None:
+    """Say that two arguments are exchanged, where each of them is what the other one should be."""
+    mine, names = kinds.get(name, Any), list(given)
+    for other in names if not is_kind(given[name], mine) else ():
+        wanted = kinds.get(other, Any)
+        fits = other != name and is_kind(given[name], wanted) and is_kind(given[other], mine) and given[other] is not None
+        if fits and (wanted is Any or not is_kind(given[other], wanted)):
+            first, second = sorted((name, other), key=names.index)
+            raise ChoiceError(
+                f"{first} and {second} are exchanged: {name}={repeated(given[name])} must be {in_words(mine)}; "
+                f"this is {type(given[name]).__name__}. Write {function}({first}, {second})."
+            )
 
 
 def _is_other_model(given: object, kind: object) -> bool:

@@ -16,7 +16,7 @@ from explorer.models import store
 from explorer.models.factory import model_of
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.folders import staged
-from explorer.models.hub import TWINS, Twin, classifiers, opening
+from explorer.models.hub import TWINS, Twin, classifiers, opening, remedies
 from explorer.models.hub.body import HubBody
 from explorer.models.hub.exporting import classifier_of
 from explorer.models.model import Model, TrainableModel
@@ -27,6 +27,7 @@ from explorer.nn.transformer import Transformer
 from explorer.records.summary import shortened
 from explorer.text.tokenizers import Tokenizer
 
+DEVICES = ("auto", "cpu", "cuda", "mps")
 PRECISIONS = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
 HUB, ON_HUB = "hub:", re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 HUB_NAME = re.compile(r"(?!.*(\.\.|--))[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
@@ -61,10 +62,9 @@ def load(
         if not HUB_NAME.fullmatch(named):
             raise ChoiceError(f"{shortened(named)!r} is no name on the hub. Write it as hub:name or org/model.")
         model = opening.open_id(named)
-    elif isinstance(what, str) and what in store.models():
-        model = store.open_by_name(what, step)
     else:
-        model = _from_folder(store.folder_of(what), step, native)
+        shelved = what if isinstance(what, str) and what in store.models() else ""
+        model = _from_folder(store.folder_of(what), step, native, shelved)
     if model.family == "ngram":  # counts, no weights
         return model
     model.module.to(pick_device(device), pick_precision(precision))
@@ -193,14 +193,16 @@ def _export_hub(model: FinetunedModel, body: HubBody, folder: Path) -> Path:
 
 
 def pick_device(device: str) -> torch.device:
-    """The device: "auto" takes a GPU where there is one; of several processes on one machine each takes its own."""
-    if device not in ("auto", "cpu", "cuda"):
-        raise unknown("device", device, ("auto", "cpu", "cuda"))
+    """The device: "auto" takes a GPU where there is one, Apple's too; of several processes on one machine each takes its own."""
+    if device not in DEVICES:
+        raise unknown("device", device, DEVICES)
     if device == "cuda" and not torch.cuda.is_available():
         raise ChoiceError("There is no CUDA device on this machine. Use device='cpu' or 'auto'.")
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cpu":
+        device = "cuda" if torch.cuda.is_available() else "mps" if _apple_gpu() else "cpu"
+    if device == "mps" and not _apple_gpu():
+        raise ChoiceError("PyTorch finds no GPU of Apple's (MPS) here for a single process. Use device='cpu' or 'auto'.")
+    if device != "cuda":
         return torch.device(device)
     number = int(os.environ.get("LOCAL_RANK", "0"))
     if number >= torch.cuda.device_count():
@@ -210,6 +212,11 @@ def pick_device(device: str) -> torch.device:
         )
     torch.cuda.set_device(number)  # before the first weight: else every process keeps a copy on the first GPU
     return torch.device("cuda", number)
+
+
+def _apple_gpu() -> bool:
+    """Whether PyTorch can compute on a GPU of Apple's; there is one, which several processes cannot share as they would others."""
+    return torch.backends.mps.is_available() and os.environ.get("WORLD_SIZE", "1") == "1"
 
 
 def pick_precision(precision: str) -> torch.dtype:
@@ -227,25 +234,42 @@ def _there(folder: Path) -> bool:
         return False
 
 
-def _from_folder(folder: Path, step: int | None, native: bool | None) -> Model:
+def _from_folder(folder: Path, step: int | None, native: bool | None, name: str = "") -> Model:
     if not _there(folder):
         raise FileError(
             f"There is no folder {shortened(str(folder))}. Give a folder with a model, or one of the names: {', '.join(store.models())}."
         )
-    name = folder.resolve().name
+    name = name or folder.resolve().name
     if step is not None:
         return store.read(folder, name, step)
+    remedies.check_no_adapter(folder)
     config = store.read_config(folder)
     if "explorer" in config:
         return store.read(folder, name)
     twin = TWINS.get(str(config.get("model_type", "")))
     if native is None:
-        native = twin is not None and set(config.get("architectures") or twin.architectures) <= set(twin.architectures)
+        native = twin is not None and _fits_ours(twin, config, folder)
     if not native:
         return opening.open_folder(folder, name)
     if twin is None:
         raise unknown("twin here for a Hugging Face model of type", config.get("model_type", "(none)"), TWINS)
     return _from_twin(twin, config, folder, name)
+
+
+def _fits_ours(twin: Twin, theirs: dict[str, Any], folder: Path) -> bool:
+    """Whether our class is the same one, has a place for these settings, and its files are those that we read.
+
+    Weights in several files, tokenizers in a form of their own and other settings are left to transformers.
+    """
+    if not set(theirs.get("architectures") or twin.architectures) <= set(twin.architectures):
+        return False
+    try:
+        twin.to_ours(theirs)
+    except ChoiceError:
+        return False
+    except (KeyError, TypeError, ValueError, RuntimeError, StopIteration, ArithmeticError, AttributeError, ExplorerError):
+        return True  # a damaged config.json, of which our own class says what is wrong
+    return (folder / store.PIECES).is_file() and (folder / store.WEIGHTS).is_file()
 
 
 def _from_twin(twin: Twin, theirs: dict[str, Any], folder: Path, name: str) -> TransformerModel:

@@ -181,6 +181,11 @@ def _tensors(path: Path) -> int:
 @contextmanager
 def _weights_file(path: Path) -> Iterator[safe_open]:
     """A safetensors file, open; one that is missing, broken or cut short is an error that says so."""
+    if not path.is_file() and (path.parent / f"{path.name}.index.json").is_file():
+        raise FileError(
+            f"The weights in {path.parent} are in several files, which our own class does not read. Leave native out, and "
+            "transformers opens them."
+        )
     if not path.is_file():
         raise FileError(f"There is no {path.name} in {path.parent}. Only safetensors weights are read, never pickled ones.")
     try:

@@ -21,6 +21,7 @@ import numpy as np
 
 from explorer.errors import FileError, TextError
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import waiting
 from explorer.records import Prepared
 from explorer.text.corpora import CorpusPart, Stretch, documents_of, parts
 from explorer.text.sentences import CLOSING, ENDING, SHORT, SPACELESS
@@ -108,8 +109,10 @@ def corpus(source: str | Path, tokenizer: Tokenizer, folder: str | Path) -> Prep
     >>> len(ex.text.corpus(folder / "mine.txt", ex.load("bert").tokenizer, folder / "ready"))
     2
     """
-    for _ in prepare(source, tokenizer, folder):
-        pass
+    with waiting("Preparing the corpus, in MB") as line:
+        for made in prepare(source, tokenizer, folder):
+            line.done, line.total = made.done_bytes // 1_000_000, made.total_bytes // 1_000_000
+            line.say()
     return PreparedCorpus(folder)
 
 

@@ -49,6 +49,18 @@ def as_tokens(text: Any, tokenizer: Tokenizer) -> Tokens:
     return tokens
 
 
+def are_several(text: Any) -> bool:
+    """Whether these are several texts and not one: a list of strings, pairs, Tokens or lists of ids. Two strings in a tuple are a pair.
+
+    >>> are_several(["A dog.", "A cat."]), are_several(("A dog.", "A cat.")), are_several([3, 4])
+    (True, False, False)
+    """
+    if isinstance(text, (str, Tokens)) or not isinstance(text, (list, tuple)) or not text:
+        return False
+    pair = isinstance(text, tuple) and len(text) == 2 and all(isinstance(part, str) for part in text)
+    return not pair and all(isinstance(part, (str, Tokens, list, tuple, np.ndarray)) for part in text)
+
+
 def refuse_target(name: str, target: Text | None) -> None:
     """Say that a model reads one text, where it was given two."""
     if target is not None:

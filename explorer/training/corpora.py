@@ -16,6 +16,7 @@ import numpy as np
 from explorer import microworld
 from explorer.analysis.evaluation.context import EvalData
 from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors.waiting import told
 from explorer.microworld import stories
 from explorer.microworld.translation import pairs
 from explorer.text.corpora import texts as documents
@@ -161,7 +162,7 @@ def _world() -> str:
 
 
 def _told(count: int, version: str) -> list[list[str]]:
-    return list(stories(count, 1, version=version))
+    return list(told(stories(count, 1, version=version), "Generating stories", count))
 
 
 def _microworld(count: int = STORIES, version: str = microworld.VERSION) -> Corpus:
@@ -196,7 +197,8 @@ def _french(count: int = TRANSLATIONS, version: str = microworld.VERSION) -> Cor
         return EvalData([Translation(pair.english, pair.french) for pair in gold], gold=gold)
 
     def make() -> list[Translation]:
-        return [Translation(pair.english, pair.french) for pair in pairs(count, 1, version=version)]
+        every = told(pairs(count, 1, version=version), "Generating translations", count)
+        return [Translation(pair.english, pair.french) for pair in every]
 
     texts, mark = _kept("translations" if version == FIRST else f"translations {version}", count, make)
     return Corpus("english-french" if version == FIRST else f"english-french-{version}", texts, held, mark=mark)

@@ -13,6 +13,7 @@ from torch import Tensor
 from explorer.corruption.collate import PARTS, Batch
 from explorer.errors import ChoiceError, unknown
 from explorer.nn.losses import REAL, REAL_TARGET, ROUND, UNPADDED, Loss
+from explorer.nn.widest import widest
 
 ROUND_BYTES = 16  # where a tensor may begin whose kernels read several numbers at once
 AUTOCAST = {"float32": False, "bfloat16": True}
@@ -65,7 +66,8 @@ def tensors(batch: Batch, device: torch.device, *, unpadded: bool = False) -> di
             if not mask.all():
                 made |= dict(zip(names, where_real(mask, ROUND if device.type == "cpu" else 1), strict=True))
     if device.type != "cuda":
-        return {name: value.to(device) for name, value in made.items()}
+        wide = {name: value.to(widest(device)) for name, value in made.items() if value.dtype == torch.float64}
+        return {name: value.to(device) for name, value in {**made, **wide}.items()}
     return sent(made, device)
 
 
@@ -110,10 +112,25 @@ def deterministic(device: torch.device, wanted: bool) -> Iterator[None]:
 
 def forked(device: torch.device) -> AbstractContextManager[None]:
     """While inside, random numbers on this device are drawn without a trace: those of the processor and of no other device come back."""
+    if device.type == "mps":
+        return _forked_apple()
     return torch.random.fork_rng(devices=[] if device.type == "cpu" else [device.index or 0], device_type="cuda")
+
+
+@contextmanager
+def _forked_apple() -> Iterator[None]:
+    """The same for the GPU of Apple's, of which there is one: PyTorch's own way asks it for a number."""
+    with torch.random.fork_rng(devices=[]):
+        before = torch.mps.get_rng_state()
+        try:
+            yield
+        finally:
+            torch.mps.set_rng_state(before)
 
 
 def seeded(device: torch.device, number: int) -> None:
     """Seed the generator of one device; `torch.manual_seed` asks every kind of device there is, which takes longer than a small step."""
+    if device.type == "mps":
+        torch.mps.manual_seed(number)
     generator = torch.default_generator if device.type != "cuda" else torch.cuda.default_generators[device.index or 0]
     generator.manual_seed(number)

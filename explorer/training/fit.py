@@ -12,6 +12,7 @@ import numpy as np
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import during
 from explorer.models.load import build
 from explorer.models.model import TrainableModel
 from explorer.models.presets import Preset, preset, settings_of, size_of
@@ -161,7 +162,8 @@ def fit_ngram(what: str, corpus: Any, seed: int, folder: str | Path | None, opti
         if name not in COUNTED:
             raise unknown("setting of ngram", name, ("tokenizer", "pieces", "portions", "held", *COUNTED[1:]))
     ends = edge(pieces)
-    rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, pieces)]
+    with during("Tokenizing the texts"):
+        rows = [np.array([*ends, *story.ids, *ends]) for story in prepared(texts, pieces)]
     plan = CountingPlan(seed=seed, corpus=found.plan() | {"stories": len(rows)}, **renamed)
     return CountingRun(rows, pieces, plan, None if folder is None else Path(folder), Checks(found, "counting"))
 
@@ -178,7 +180,8 @@ def _examples(found: Corpus, model: TrainableModel, objective: Objective, *, pac
         raise ChoiceError(
             f"The objective {objective.name!r} and this corpus do not go together: one is about translations, the other not."
         )
-    made = objective.examples(found, model.tokenizer, model.longest)
+    with during("Tokenizing the texts"):
+        made = objective.examples(found, model.tokenizer, model.longest)
     vocabulary = model.tokenizer.vocabulary
     separator = vocabulary.sep if vocabulary.sep is not None else vocabulary.end
     if packing and separator is None:

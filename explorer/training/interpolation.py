@@ -19,6 +19,7 @@ from explorer.microworld.translation import pairs
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
 from explorer.nn.transformer import Transformer, initialise
+from explorer.nn.widest import in_widest
 from explorer.records import Along
 from explorer.text.examples import Texts, Translation
 from explorer.text.toy import stories as toy
@@ -98,7 +99,7 @@ def mean_rate(plan: Mapping[str, Any]) -> float | None:
 
 def nearest_on_line(begin: Weights, end: Weights, here: Weights) -> tuple[float, float]:
     """The place on the line that is nearest to these weights, and how far from it they are, in lengths of the line."""
-    line, way = (torch.cat([(other[name] - begin[name]).flatten().double() for name in begin]) for other in (end, here))
+    line, way = (torch.cat([in_widest((other[name] - begin[name]).flatten()) for name in begin]) for other in (end, here))
     place = float(way @ line / (line @ line))
     return place, float((way - place * line).norm() / line.norm())
 

@@ -40,7 +40,7 @@ def copied(module: nn.Module, optimiser: Optimiser, into: dict[str, Tensor]) -> 
         near = into.get(name)
         if near is None or (near.shape, near.dtype) != (value.shape, value.dtype):
             near = torch.empty(value.shape, dtype=value.dtype, pin_memory=device.type == "cuda")
-        made[name] = near.copy_(value, non_blocking=True)
+        made[name] = near.copy_(value, non_blocking=device.type == "cuda")
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     return made

@@ -13,7 +13,6 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-import kaleido
 import numpy as np
 import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
@@ -21,6 +20,7 @@ from plotly.offline import get_plotlyjs
 
 from explorer.errors import ChoiceError, FileError, MissingError, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.missing import check_installed
 from explorer.views import theme
 from explorer.views.letters import UNPACK, packed
 
@@ -170,6 +170,9 @@ def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
         raise MissingError(
             f"{kind.upper()} needs Chrome or Chromium on this machine, and none was found. Save as .html instead."
         )
+    check_installed(f"A {kind.upper()}", "kaleido")
+    import kaleido
+
     figure = themed(_bare(figure), mode)
     try:
         size = {"format": kind, "width": _width(figure), "height": figure.layout.height or 600, "scale": 2}

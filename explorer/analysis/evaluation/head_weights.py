@@ -13,6 +13,7 @@ from torch import Tensor
 from explorer.analysis.evaluation.batches import Sheet, decoder_states, given, in_turn, states
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
+from explorer.nn.widest import in_widest, widest
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,8 @@ def _adder(stream: str, asked: Sequence[Links], total: Sequence[np.ndarray]) -> 
         weights: Tensor = values["weights"]  # [row, head, query, key]
         for link, sums in zip(asked, total, strict=True):
             row, query, key = (torch.as_tensor(x, device=weights.device) for x in (link.row, link.query, link.key))
-            each = torch.zeros(sums.shape[2], weights.shape[1], dtype=torch.float64, device=weights.device)
-            each.index_add_(0, row, weights[row, :, query, key].double())  # [link, head] into [row, head]
+            each = torch.zeros(sums.shape[2], weights.shape[1], dtype=widest(weights.device), device=weights.device)
+            each.index_add_(0, row, in_widest(weights[row, :, query, key]))  # [link, head] into [row, head]
             sums[layer] = each.T.cpu().numpy()
 
     return hear

@@ -15,6 +15,7 @@ from explorer.analysis.evaluation.context import EvalContext
 from explorer.analysis.evaluation.masked import as_read
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
+from explorer.nn.widest import in_widest
 
 CONTENT = "content → content"
 MOST = 64  # texts: a share of a variance over millions of pairs of words hardly moves with more
@@ -78,6 +79,6 @@ def _adder(total: dict[str, np.ndarray], shape: tuple[int, int], attention_mask:
 def _centred(scores: Tensor, attention_mask: Tensor) -> Tensor:
     """Every row from its own mean over the keys that are words, and 0 where either side is padding: [row, head, query, key]."""
     keys, pairs = attention_mask[:, None, None, :], attention_mask[:, None, :, None] & attention_mask[:, None, None, :]
-    scores = scores.double()
+    scores = in_widest(scores)
     mean = (scores * keys).sum(dim=-1, keepdim=True) / keys.sum(dim=-1, keepdim=True)
     return (scores - mean) * pairs

@@ -50,7 +50,7 @@ def to_ours(theirs: Mapping[str, Any]) -> Config:
 def attention_to_ours(theirs: Mapping[str, Any], who: str) -> dict[str, Any]:
     """The groups of heads and the speed of RoPE; what ours has no place for is refused."""
     rope = theirs.get("rope_parameters") or theirs.get("rope_scaling") or {}
-    base, kind = rope.get("rope_theta", theirs.get("rope_theta", 10000.0)), rope.get("rope_type", "default")
+    base, kind = rope.get("rope_theta", theirs.get("rope_theta", 10000.0)), rope.get("rope_type", rope.get("type", "default"))
     share = rope.get("partial_rotary_factor", 1.0)
     width = theirs.get("head_dim") or theirs["hidden_size"] // theirs["num_attention_heads"]
     if kind != "default" or share != 1 or width * theirs["num_attention_heads"] != theirs["hidden_size"]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from explorer.errors import ChoiceError, ExplorerError, FileError
+from explorer.errors.waiting import during
+from explorer.models.hub import remedies
 from explorer.models.hub.adopting import adopt
 from explorer.models.hub.foreign import HUGE, HubModel
 from explorer.models.hub.module_map import ATTENTION
@@ -60,13 +64,10 @@ def check_folder(folder: Path) -> None:
         )
     if not any(folder.glob("*.safetensors")):
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
-            raise FileError(
-                f"The weights in {folder} are pickled, and opening a pickle may run anything. Only safetensors are read: save the "
-                "model again with save_pretrained(folder, safe_serialization=True) where you trust it."
-            )
+            raise remedies.pickled(folder)
         raise FileError(f"There are no weights (*.safetensors) in {folder}. Copy the whole checkpoint.")
     if not any((folder / piece).is_file() for piece in PIECES):
-        raise FileError(f"There is no tokenizer in {folder} (no tokenizer.json). Copy it beside the weights.")
+        raise remedies.without_tokenizer(folder)
     for name, check in (
         ("tokenizer.json", check_file),
         ("vocab.json", check_vocabulary),
@@ -97,24 +98,33 @@ def as_ours(tokenizer: Any) -> Tokenizer:
 
 
 def _opened(place: str, name: str) -> HubModel:
-    import transformers
-
-    before = transformers.utils.logging.get_verbosity()
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    try:
+    with quiet_transformers(), during(f"Opening {name}"):
         config = read_config_of(place)
         kind = class_of(config)
         check_memory(kind, config, name)
         module, missing = _weights(kind, config, place)
         tokenizer = _tokenizer(place)
-    finally:
-        transformers.utils.logging.set_verbosity(before)
     notes = (f"{len(missing)} weights are not in the checkpoint and were drawn at random: {', '.join(missing[:2])} …",)
     adopted = adopt(module.eval())
     adopted.settle()
     limit = int(min(getattr(tokenizer, "model_max_length", HUGE) or HUGE, HUGE))
     return HubModel(name, adopted, as_ours(tokenizer), limit, notes if missing else ())
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """While inside, transformers says nothing of its own; afterwards it is as its user left it."""
+    from transformers.utils import logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def read_config_of(place: str) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from explorer.models.hub.opening import quiet_transformers
 from explorer.models.transformer import TransformerModel
 
 
@@ -19,9 +20,9 @@ def difference(model: TransformerModel, folder: Path, texts: Sequence[str]) -> t
     """
     import transformers
 
-    transformers.utils.logging.disable_progress_bar()
     architecture = json.loads((folder / "config.json").read_text("utf-8"))["architectures"][0]
-    twin = getattr(transformers, architecture).from_pretrained(folder).eval()
+    with quiet_transformers():
+        twin = getattr(transformers, architecture).from_pretrained(folder).eval()
     read = [model.tokens(text).ids.tolist() for text in texts]
     anew = model.family == "encoder-decoder"
     given = dict(zip(("input_ids", "attention_mask"), _padded(read), strict=True))

@@ -16,6 +16,7 @@ from explorer.analysis.evaluation.baselines import Measured
 from explorer.errors import ChoiceError
 from explorer.models.finetuned import FinetunedModel, stacked_rows
 from explorer.nn.threads import one_thread
+from explorer.nn.widest import in_widest
 from explorer.records import TrainingStep
 from explorer.text.examples import examples_of_step, step_rng
 from explorer.training.device import autocast, forked, seeded
@@ -95,7 +96,7 @@ class FinetuneRun(Run[FinetunedModel]):
                 share = len(part) / len(batch.examples)
                 (share * torch.stack(list(losses.values())).sum()).backward()
                 for name, loss in losses.items():
-                    totals[name] = totals.get(name, 0.0) + share * loss.detach().double()
+                    totals[name] = totals.get(name, 0.0) + share * in_widest(loss.detach())
         values, norm, _ = self.processes.all_reduce(module, totals, False, self.optimiser.norm)
         if not all(np.isfinite(list(values.values()))):
             raise ChoiceError(f"The loss is not a number at step {number}. Choose a lower rate=….")

@@ -6,22 +6,50 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import board
+from explorer.app import board, hosted
 from explorer.app.call import Call
-from explorer.app.controls import model_of, opened, read
+from explorer.app.controls import AGREED, model_of, opened, read, trace_of
 from explorer.decoding import STRATEGIES
+from explorer.decoding.decode import can_write
+from explorer.errors import ExplorerError
+from explorer.models import store
 from explorer.models.presets import PRESETS, Preset
-from explorer.models.store import models
+from explorer.models.store import StoredModel, models
 from explorer.records import Trace
 
+WRITING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")  # so the classes of Hugging Face that write are called
 Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
 
 
 def writers(family: str = "decoder") -> list[str]:
-    """The models on the shelf that continue a text; of family "encoder-decoder" those that write a text for another."""
-    held = models()
-    mine = (name for name, one in held.items() if (system := PRESETS.get(one.about()["preset"])) and of(system) == family)
-    return sorted(mine)
+    """The models that continue a text; of family "encoder-decoder" those that write a text for another.
+
+    Those on the shelf, of our kinds or of Hugging Face's, and the one that the visitor opened in *Your model*.
+    """
+    mine = sorted(name for name, one in models().items() if _family_of(one) == family)
+    given = str(st.session_state.get(AGREED, ""))
+    if given and given not in mine and hosted.uploads():
+        try:
+            model = opened(given)
+        except ExplorerError:  # that page says why
+            return mine
+        mine += [given] if model.family == family and can_write(model) else []
+    return mine
+
+
+def _family_of(stored: StoredModel) -> str:
+    """The family of a model that writes, by its configuration alone; nothing is opened."""
+    try:
+        config = store.read_config(stored.folder)
+    except ExplorerError:
+        return ""
+    if "explorer" not in config:
+        classes = " ".join(map(str, config.get("architectures") or ()))
+        both = "encoder-decoder" if classes.endswith(WRITING[-1]) else "decoder"
+        return both if classes.endswith(WRITING) else ""
+    output, system = config.get("output"), PRESETS.get(stored.about()["preset"])
+    answers = isinstance(output, dict) and output.get("kind") != "text"  # fine-tuned to say a label
+    return "" if answers or system is None else of(system)
 
 
 def of(system: Preset) -> str:
@@ -82,15 +110,15 @@ def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
 def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
     """One pass over a text and the tokens that were chosen since."""
     if not said:
-        return Call("trace", model_of(name), text, blocks=True)
+        return trace_of(name, text)
     ids = [*opened(name).tokens(text).ids.tolist(), *said]
-    return Call("trace", model_of(name), ids, blocks=True)
+    return Call("trace", model_of(name), ids, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
 def translated(name: str, source: str, watching: Call) -> Call:
     """One pass over a text and what an encoder-decoder wrote for it."""
     written = Call("list", watching.attr("steps").item(-1).attr("ids"))
-    return Call("trace", model_of(name), source, target=written, blocks=True)
+    return Call("trace", model_of(name), source, target=written, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
 def computed(name: str, text: str, said: tuple[int, ...]) -> None:
@@ -103,7 +131,7 @@ def computed(name: str, text: str, said: tuple[int, ...]) -> None:
 
     st.markdown("What this distribution was computed from. The bars at the last station can be clicked as well.")
     call = passed(name, text, said)
-    last = {"stream": "decoder", "layer": opened(name).config.layers - 1, "head": 0, "station": "next"}
+    last = {"stream": "decoder", "layer": opened(name).streams["decoder"][0] - 1, "head": 0, "station": "next"}
     board.show(call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
-from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
+from explorer.app.controls import AGREED, SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.yours import questions as lesson
@@ -22,7 +22,7 @@ HOW = (
     "Give the path of a **folder** with a checkpoint (`./my-model`; nothing is fetched), or a name on the Hugging Face **hub** "
     "(`org/model`, or `hub:gpt2`; needs the network once). Only safetensors are read, and no code from a checkpoint is ever run."
 )
-AGREED, LETTERS = "yours.agreed", 500
+LETTERS = 500
 
 
 def report(model: Any, record: Any) -> None:

@@ -1,0 +1,156 @@
+"""Every model that `ex.load` opens writes, or says why it cannot: from a folder, a live one, with Hugging Face's own `generate` beside."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
+import explorer as ex
+from explorer.models.hub.architectures import tiny
+from explorer.studies import support
+
+PROMPT, SOURCE, TOKENS = "The dog was", "The dog was tired.", 8
+WRITERS = {
+    "gpt2": AutoModelForCausalLM,
+    "llama": AutoModelForCausalLM,
+    "bart": AutoModelForSeq2SeqLM,
+    "t5": AutoModelForSeq2SeqLM,
+}
+
+
+@pytest.fixture(scope="module", params=WRITERS)
+def checkpoint(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    folder = tmp_path_factory.mktemp(request.param)
+    return request.param, ex.export(ex.load(request.param, device="cpu"), folder)
+
+
+def theirs(name: str, folder: Path) -> Any:
+    return WRITERS[name].from_pretrained(folder).eval()
+
+
+def generated(module: Any, prompt: list[int], source: list[int] | None, **options: Any) -> list[int]:
+    """What Hugging Face's own `generate` writes after the prompt."""
+    reads = {} if source is None else {"decoder_input_ids": torch.tensor([prompt])}
+    ids = torch.tensor([prompt if source is None else source])
+    out = module.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=TOKENS, **options, **reads)
+    return out[0].tolist()[len(prompt) :]
+
+
+def without_end(ids: list[int], module: Any) -> list[int]:
+    end = module.generation_config.eos_token_id
+    return ids[: ids.index(end)] if end in ids else ids
+
+
+@pytest.mark.parametrize("options", [{}, {"beams": 3, "length_penalty": 1.0}])
+def test_a_folder_and_a_live_model_write_what_generate_writes(checkpoint: tuple[str, Path], options: dict[str, Any]) -> None:
+    name, folder = checkpoint
+    module = theirs(name, folder)
+    opened = ex.load(folder, native=False, device="cpu")
+    live = ex.load((theirs(name, folder), AutoTokenizer.from_pretrained(folder)))
+    text = SOURCE if opened.family == "encoder-decoder" else PROMPT
+    strategy = "beam" if options else "greedy"
+    for model in (opened, live):
+        *_, final = ex.decode(model, text, strategy, max_tokens=TOKENS, **options)
+        source = model.tokens(text).ids.tolist()
+        paired = model.family == "encoder-decoder"
+        end = model.tokenizer.vocabulary.last
+        prompt = [model.start] if paired else source[:-1] if source[-1] == end else source
+        kept = {"num_beams": options["beams"], "length_penalty": 1.0} if options else {}
+        expected = generated(module, prompt, source if paired else None, **kept)
+        assert without_end(final.ids.tolist(), module) == without_end(expected, module)
+        assert final.text == model.tokenizer.decode(final.ids.tolist())
+
+
+def test_our_own_class_and_theirs_write_the_same(checkpoint: tuple[str, Path]) -> None:
+    name, folder = checkpoint
+    ours, opened = ex.load(name, device="cpu"), ex.load(folder, native=False, device="cpu")
+    ids = ours.tokens(SOURCE).ids.tolist()
+    mine, its = (list(ex.decode(model, ids, "beam", beams=3, max_tokens=TOKENS)) for model in (ours, opened))
+    assert mine[-1].ids.tolist() == its[-1].ids.tolist()
+    np.testing.assert_allclose(mine[-1].total, its[-1].total, atol=1e-3)
+    if ours.family == "encoder-decoder":
+        for a, b in zip(mine, its, strict=True):
+            assert a.cross is not None and b.cross is not None
+            np.testing.assert_allclose(a.cross, b.cross, atol=1e-4)
+
+
+def test_what_was_written_is_watched_and_its_next_token_shown(checkpoint: tuple[str, Path]) -> None:
+    name, folder = checkpoint
+    ours, opened = ex.load(name, device="cpu"), ex.load(folder, native=False, device="cpu")
+    ids = ours.tokens(SOURCE).ids.tolist()
+    mine, its = (ex.decoding.watch(model, ids, max_tokens=5) for model in (ours, opened))
+    assert len(mine.trace.attention) == len(its.trace.attention)
+    for a in mine.trace.attention:
+        np.testing.assert_allclose(a.weights, its.trace.at(a.stream, a.layer).weights, atol=1e-4)
+    first, second = (ex.decoding.distribution(model, ids) for model in (ours, opened))
+    assert first.ids[:5].tolist() == second.ids[:5].tolist() and second.model == opened.name
+
+
+def test_a_live_model_is_left_as_it_was_and_one_that_was_opened_serves_several_threads(checkpoint: tuple[str, Path]) -> None:
+    name, folder = checkpoint
+    module = theirs(name, folder)
+    module.set_attn_implementation("sdpa")
+    list(ex.decode(ex.load((module, AutoTokenizer.from_pretrained(folder))), SOURCE, max_tokens=3))
+    assert module.config._attn_implementation == "sdpa" and not module.training
+    opened = ex.load(folder, native=False, device="cpu")
+
+    def write(number: int) -> list[int]:
+        *_, last = ex.decode(opened, SOURCE, max_tokens=TOKENS)
+        return list(last.ids.tolist())
+
+    alone = write(0)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == alone for found in pool.map(write, range(8)))
+
+
+@pytest.mark.parametrize("name", ["OPTForCausalLM", "GPTNeoXForCausalLM", "Gemma2ForCausalLM", "BloomForCausalLM"])
+def test_architectures_without_a_class_of_ours_write_too(name: str) -> None:
+    pieces = support.words()
+    module = tiny(name, max(64, pieces.vocabulary.size))
+    model = ex.load((module, pieces))
+    *_, final = ex.decode(model, support.TEXT, max_tokens=TOKENS)
+    source = model.tokens(support.TEXT).ids.tolist()
+    prompt = source[:-1] if source[-1] == pieces.vocabulary.last else source
+    assert without_end(final.ids.tolist(), module) == without_end(generated(module, prompt, None), module)
+
+
+@pytest.mark.parametrize("order", ["left", "confident", "mask-predict"])
+def test_a_masked_model_from_a_folder_fills_blanks_as_ours_does(order: str, tmp_path: Path) -> None:
+    ours = ex.load("bert", device="cpu")
+    opened = ex.load(ex.export(ours, tmp_path / "bert"), native=False, device="cpu")
+    text = "The dog was ___ because it ___."
+    mine, its = (list(ex.decode(model, text, "fill", order=order)) for model in (ours, opened))
+    assert [step.tokens.ids.tolist() for step in mine] == [step.tokens.ids.tolist() for step in its]
+    np.testing.assert_allclose([step.total for step in mine], [step.total for step in its], atol=1e-3)
+
+
+def test_who_cannot_write_says_so_and_what_can(tmp_path: Path) -> None:
+    bert = ex.load(ex.export(ex.load("bert", device="cpu"), tmp_path / "bert"), native=False, device="cpu")
+    with pytest.raises(ex.ExplorerError, match="bert .*cannot generate.*masked model can only 'fill'"):
+        ex.decode(bert, PROMPT)
+    gpt2 = ex.load(ex.export(ex.load("gpt2", device="cpu"), tmp_path / "gpt2"), native=False, device="cpu")
+    with pytest.raises(ex.ExplorerError, match="gpt2 does not fill blanks"):
+        ex.decode(gpt2, "A ___ ran.", "fill")
+    for name in ("elmo", "word2vec"):
+        with pytest.raises(ex.ExplorerError, match=f"{name} predicts no next token .*ex.load\\('gpt'\\)"):
+            ex.decode(ex.load(name, device="cpu"), PROMPT)
+    run = ex.finetune(ex.load("gpt2", device="cpu"), task="sentiment", examples=16, steps=1, checks=0, device="cpu")
+    list(run)
+    with pytest.raises(ex.ExplorerError, match="answer with a class .*model.classify"):
+        ex.decode(run.model, PROMPT)
+
+
+def test_a_model_that_was_taught_to_answer_with_texts_writes(tmp_path: Path) -> None:
+    run = ex.finetune(ex.load("t5", device="cpu"), task="sentiment", examples=16, steps=1, checks=0, device="cpu")
+    list(run)
+    if run.model.output.kind != "text":
+        pytest.fail("an encoder-decoder answers with texts")
+    *_, answer = ex.decode(run.model, SOURCE, max_tokens=4)
+    *_, below = ex.decode(run.model.body, SOURCE, max_tokens=4)
+    assert answer.ids.tolist() == below.ids.tolist()

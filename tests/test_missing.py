@@ -1,0 +1,122 @@
+"""Where Streamlit, JupyterLab, pictures or tables are not installed, models still open, are traced and trained; one line says
+what to install for the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ABSENT = ("streamlit", "jupyterlab", "ipywidgets", "anywidget", "traitlets", "bertviz", "kaleido", "plotly", "pandas")
+WITHOUT = """
+import sys
+from importlib.machinery import PathFinder
+
+absent = {names!r}
+
+class Without(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in absent else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Without
+import explorer as ex
+
+def refused(do):
+    try:
+        do()
+    except ex.ExplorerError as error:
+        print(error)
+    else:
+        print("not refused")
+"""
+
+
+def without(code: str, folder: Path, names: tuple[str, ...] = ABSENT) -> subprocess.CompletedProcess[str]:
+    """A program that runs where these libraries are not there."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    program = [sys.executable, "-c", WITHOUT.format(names=names) + code]
+    return subprocess.run(program, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+
+
+def test_models_are_opened_traced_trained_and_asked_without_any_of_them(tmp_path: Path) -> None:
+    code = """
+bert = ex.load("bert", device="cpu")
+trace = ex.trace(bert, "A dog ran.", blocks=True)
+texts = ex.microworld.texts(40, 1)
+steps = list(ex.fit("gpt2", corpus=texts, pieces=300, steps=2, batch=4, checks=0, device="cpu", folder="run"))
+*_, last = ex.decode(ex.load("gpt2", device="cpu"), "A dog", max_tokens=3)
+print(len(trace.attention), [step.step for step in steps], len(last.ids), ex.load("./run", device="cpu").family)
+print(len(ex.corrupt("A dog ran.", "mlm", tokenizer=bert.tokenizer).source), ex.lesson("attention").title)
+print(sorted(set(sys.modules) & absent))
+""".replace("absent)", "set(absent))")
+    done = without(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, second, third = done.stdout.splitlines()
+    assert first == "2 [1, 2] 3 decoder" and second == "6 Attention, step by step" and third == "[]"
+
+
+@pytest.mark.parametrize(
+    ("code", "absent", "install"),
+    [
+        ("ex.show", ("ipywidgets",), "ex.show needs ipywidgets"),
+        ("ex.ask", ("ipywidgets",), "ex.ask needs ipywidgets"),
+        ("ex.board", ("anywidget",), "ex.board needs anywidget"),
+        ("ex.views", ("plotly",), "ex.views needs plotly"),
+        ("ex.save", ("plotly",), "ex.save needs plotly"),
+    ],
+)
+def test_what_needs_one_of_them_says_which(code: str, absent: tuple[str, ...], install: str, tmp_path: Path) -> None:
+    done = without(f"refused(lambda: {code})", tmp_path, absent)
+    name = absent[0]
+    assert done.stdout == f"{install}, which is not installed here. Install it with: pip install {name}\n", done.stderr
+
+
+def test_files_bertviz_and_tables_say_what_they_lack_when_they_are_asked_for(tmp_path: Path) -> None:
+    code = """
+trace = ex.trace(ex.load("bert", device="cpu"), "A dog ran.")
+figure = ex.views["attention"](trace)
+print(ex.save(figure, "x.html").name, ex.save(figure, "x.csv").name)
+from explorer.views import export
+export.browser = lambda: "chromium"  # a browser alone is not enough
+refused(lambda: ex.save(figure, "x.png"))
+refused(lambda: trace.to_frame())
+"""
+    done = without(code, tmp_path, ("kaleido", "pandas"))
+    assert done.returncode == 0, done.stderr
+    written, picture, table = done.stdout.splitlines()
+    assert written == "x.html x.csv" and (tmp_path / "x.html").stat().st_size > 100_000 and not (tmp_path / "x.png").exists()
+    assert picture == "A PNG needs kaleido, which is not installed here. Install it with: pip install kaleido"
+    assert table.startswith("A table needs pandas")
+
+
+@pytest.mark.parametrize(
+    ("command", "absent"), [("app", "streamlit"), ("lab", "jupyterlab"), ("app", "plotly"), ("doctor", "plotly")]
+)
+def test_commands_say_it_in_one_line(command: str, absent: str, tmp_path: Path) -> None:
+    done = without(f"sys.argv = ['explorer', {command!r}]\nfrom explorer.cli import main\nmain()", tmp_path, (absent,))
+    assert done.returncode == 2 and done.stdout == ""
+    assert (
+        done.stderr
+        == f"explorer {command} needs {absent}, which is not installed here. Install it with: pip install {absent}\n"
+    )
+
+
+def test_the_doctor_speaks_where_there_is_no_streamlit(tmp_path: Path) -> None:
+    done = without(
+        "sys.argv = ['explorer', 'doctor']\nfrom explorer.cli import main\nmain()", tmp_path, ("streamlit", "kaleido")
+    )
+    assert done.returncode == 0 and "torch" in done.stdout and done.stderr == ""
+
+
+def test_a_mistake_of_our_own_is_not_taken_for_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import explorer as ex
+
+    monkeypatch.setitem(ex._HOMES, "show", "views.nowhere:show")
+    with pytest.raises(ModuleNotFoundError, match=r"explorer\.views\.nowhere"):
+        _ = ex.show
