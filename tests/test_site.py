@@ -7,9 +7,11 @@ import io
 import re
 import unicodedata
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from conftest import ALL, SENTENCE
 from offline import Watch, opened
@@ -19,7 +21,7 @@ from test_notebooks import NOTEBOOKS
 
 import explorer as ex
 from explorer.errors import ChoiceError
-from explorer.studies import site
+from explorer.studies import board_picture, site
 from explorer.studies.mathml import formulas, mathml
 
 SOME = NOTEBOOKS if ALL else [path for path in NOTEBOOKS if path.stem == "04_attention"]
@@ -88,6 +90,30 @@ def test_answers_are_on_the_page_for_teachers_alone(written: Path) -> None:
         assert f"**{exercise.shown}**. {exercise.why}" in told[where : where + 2000]
         assert exercise.why not in handed
     assert len(re.findall(r"^\*\*\d+\.\*\*", told, re.M)) >= len(exercises) + 2, "the guesses, too"
+
+
+def test_the_front_page_s_picture_is_short_small_and_moves() -> None:
+    with Image.open(board_picture.PICTURE) as picture:
+        stays, frames = [], []
+        for number in range(getattr(picture, "n_frames", 1)):
+            picture.seek(number)
+            stays.append(picture.info["duration"])
+            frames.append(np.asarray(picture.convert("RGB"), np.int16))
+    assert sum(stays) <= 12_000 and board_picture.PICTURE.stat().st_size <= 1_500_000 and frames[0].shape[1] >= 1000
+    rests = [frame for frame, stay in zip(frames, stays, strict=True) if stay >= 1000]
+    assert len(rests) == len(board_picture.STATIONS)
+    assert all(float(np.abs(a - b).mean()) > 1 for a, b in pairwise(rests)), "each station has a picture of its own"
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not ALL, reason="a browser plays the board: EXPLORER_TEST_ALL=1")
+def test_the_front_page_s_picture_is_today_s_board() -> None:
+    first, _ = board_picture.drawn(board_picture.STATIONS[:1])[0]
+    with Image.open(board_picture.PICTURE) as picture:
+        held = np.asarray(picture.convert("RGB"), np.int16)
+    assert float(np.abs(np.asarray(first, np.int16) - held).mean()) < 4, (
+        "draw it again: python -m explorer.studies.board_picture"
+    )
 
 
 def test_a_notebook_that_does_not_exist_is_refused(tmp_path: Path) -> None:
