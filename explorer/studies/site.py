@@ -10,7 +10,8 @@ import re
 import sys
 import tempfile
 from collections.abc import Sequence
-from html import escape
+from copy import deepcopy
+from html import escape, unescape
 from pathlib import Path
 
 import nbformat
@@ -22,7 +23,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from explorer.errors import unknown
 from explorer.studies import solutions
 from explorer.studies.mathml import formulas, mathml
-from explorer.studies.still_widgets import stilled
+from explorer.studies.still_widgets import PROSE, stilled
 from explorer.views.export import drawing
 
 NOTEBOOKS, SITE = Path("notebooks"), Path("site")
@@ -74,17 +75,27 @@ def write(notebook: NotebookNode, place: Path) -> None:
 
 def page(notebook: NotebookNode) -> str:
     """The notebook as one page that loads nothing: formulas as MathML, and none of the scripts that nbconvert would fetch."""
-    notebook, drawn = nbformat.from_dict(notebook.copy()), {}
-    notebook.cells = [NotebookNode(cell) for cell in notebook.cells]
+    notebook, drawn = nbformat.from_dict(deepcopy(notebook)), dict[str, str]()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for written, formula, block in formulas(cell.source):
-                drawn[mark := f"FORMULA{len(drawn)}ENDS"] = mathml(formula, block=block)
-                cell.source = cell.source.replace(written, mark)
+            cell.source = marked(cell.source, drawn)
+        for output in cell.get("outputs", ()):
+            text = output.get("data", {}).get("text/html", "")
+            if text.startswith(PROSE):
+                output.data["text/html"] = marked(text, drawn)
     body, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)
     head, rest = body.split("</head>", 1)
     head = re.sub(r"<script\b.*?</script>", "", head, flags=re.DOTALL)
     return head + "</head>" + re.sub(r"FORMULA\d+ENDS", lambda found: drawn[found[0]], rest)
+
+
+def marked(text: str, drawn: dict[str, str]) -> str:
+    """The text with a mark in the place of every formula, which is kept in `drawn`: what reads markdown leaves a mark alone."""
+    for written, formula, block in formulas(text):
+        mark = f"FORMULA{len(drawn)}ENDS"
+        drawn[mark] = mathml(unescape(formula), block=block)
+        text = text.replace(written, mark)
+    return text
 
 
 def index(titles: dict[str, str]) -> str:

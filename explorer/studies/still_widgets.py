@@ -23,7 +23,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 STATES = "application/vnd.jupyter.widget-state+json"
 SCALE = 2  # dots for each point of a picture, as export draws it
 COLOURS = 128  # of a picture: more are not seen, and the file is a third of the size
-WIDE = "max-width:60em;line-height:1.5"
+PROSE = '<div class="explorer" style="max-width:60em;line-height:1.5">'
 States = Mapping[str, Mapping[str, Any]]
 
 
@@ -63,7 +63,7 @@ def _widget(number: str, states: States) -> Iterator[NotebookNode]:
 def _prose(texts: Sequence[str]) -> Iterator[NotebookNode]:
     if texts:
         plain = re.sub(r"<[^>]+>", " ", "\n".join(texts)).strip()
-        yield new_output("display_data", {"text/html": f'<div style="{WIDE}">{"".join(texts)}</div>', "text/plain": plain})
+        yield new_output("display_data", {"text/html": f"{PROSE}{''.join(texts)}</div>", "text/plain": plain})
 
 
 def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
@@ -75,7 +75,7 @@ def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
         yield from [" · ".join(map(str, inside))] if kind == "HBoxModel" and inside else inside
     elif kind == "OutputModel":
         yield from (new for output in state["outputs"] for new in _still(NotebookNode(output), states))
-    elif kind == "HTMLModel":
+    elif kind in ("HTMLModel", "HTMLMathModel"):
         yield from [state["value"]] if state["value"] else []
     elif kind == "RadioButtonsModel":
         yield (

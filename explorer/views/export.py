@@ -184,6 +184,8 @@ def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
 @contextmanager
 def drawing() -> Iterator[None]:
     """One browser for all images that are drawn inside; without this each of them starts its own."""
+    import kaleido
+
     kaleido.start_sync_server(silence_warnings=True, **ALONE_HERE)
     KEPT.append(True)
     try:
