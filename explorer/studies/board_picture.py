@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 import explorer as ex
-from explorer.errors import MissingError
+from explorer.errors import ChoiceError, MissingError
 from explorer.views.export import browser
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ PICTURE = Path("docs") / "board.gif"
 SENTENCE = "The animal didn't cross the street because it was too tired."
 ROW, COLUMN, HEAD = "it", "animal", 1
 STATIONS = ("x", "qkv", "qk", "scale", "softmax", "mix")  # those at which the picture rests, in the board's order
-SIZE = {"width": 1040, "height": 700}
-MOVING, MOVES = 90, 5  # milliseconds between two frames of a motion, and their number
+SIZE = {"width": 1040, "height": 730}
+MOVING, MOVES = 50, 9  # milliseconds between two frames of a motion, and their number
 RESTS = 1100  # milliseconds at a station
 COLOURS = 96
 Frames = list[tuple[Image.Image, int]]
@@ -51,9 +51,11 @@ def drawn(stations: Sequence[str]) -> Frames:
         file = saved(Path(folder))
         opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         page = opened.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-        page.clock.install()
         page.goto(file.as_uri())
         page.wait_for_selector("body[data-drawn=yes] .board[data-state=ready]", state="attached")
+        page.add_style_tag(content=".board canvas { outline: none !important }")  # no ring around what holds the focus
+        page.clock.install()
+        page.locator(".board canvas").first.focus()  # it takes the arrow keys
         frames = list(walked(page, stations))
         opened.close()
     return frames
@@ -68,10 +70,11 @@ def saved(folder: Path) -> Path:
 
 def walked(page: Page, stations: Sequence[str]) -> Iterator[tuple[Image.Image, int]]:
     """Step on until every station was seen; the clock of the page moves only when a frame is due."""
-    page.clock.run_for(2000)
     for number, station in enumerate(stations):
-        while number and place(page) != station:
+        while number and (before := place(page)) != station:
             page.keyboard.press("ArrowRight")
+            if place(page) == before:
+                raise ChoiceError(f"The board does not go on from {before!r} to {station!r}.")
             for _ in range(MOVES if place(page) == station else 0):
                 page.clock.run_for(MOVING)
                 yield shot(page), MOVING
