@@ -28,7 +28,7 @@ STATIONS = ("x", "qkv", "qk", "scale", "softmax", "mix")  # those at which the p
 SIZE = {"width": 1040, "height": 730}
 MOVING, MOVES = 50, 9  # milliseconds between two frames of a motion, and their number
 RESTS = 1100  # milliseconds at a station
-COLOURS = 96
+COLOURS = 255
 Frames = list[tuple[Image.Image, int]]
 
 
@@ -93,12 +93,8 @@ def shot(page: Page) -> Image.Image:
 
 
 def write(path: Path, frames: Frames) -> None:
-    """Write the frames as one file that begins again at its end; all of them share the colours of the whole."""
-    whole = Image.new("RGB", (SIZE["width"], SIZE["height"] * len(frames)))
-    for number, (frame, _) in enumerate(frames):
-        whole.paste(frame, (0, number * SIZE["height"]))
-    palette = whole.quantize(COLOURS)
-    images = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame, _ in frames]
+    """Write the frames as one file that begins again at its end. Each has colours of its own: shared ones would turn blue to green."""
+    images = [frame.quantize(COLOURS, dither=Image.Dither.NONE) for frame, _ in frames]
     stays = [stay for _, stay in frames]
     images[0].save(path, save_all=True, append_images=images[1:], duration=stays, loop=0, optimize=True, disposal=1)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from PIL import Image
+from PIL import Image, ImageChops
 
 from explorer.views import export
 from explorer.views.notebook import PLOTLY
@@ -22,7 +22,8 @@ from explorer.views.notebook import PLOTLY
 WIDGET = "application/vnd.jupyter.widget-view+json"
 STATES = "application/vnd.jupyter.widget-state+json"
 SCALE = 2  # dots for each point of a picture, as export draws it
-COLOURS = 128  # of a picture: more are not seen, and the file is a third of the size
+COLOURS = 256  # of a picture whose file shall be a third of the size
+SEEN = 32  # of 255: a larger change of a dot's red, green or blue would be seen
 PROSE = '<div class="explorer" style="max-width:60em;line-height:1.5">'
 States = Mapping[str, Mapping[str, Any]]
 
@@ -105,8 +106,10 @@ def picture(data: Mapping[str, Any]) -> NotebookNode:
 
 
 def _shrunk(drawn: bytes) -> tuple[bytes, int]:
-    """The same image in few colours, and its width on a page."""
+    """The same image, in few colours where none of them changes so much that it is seen, and its width on a page."""
     image = Image.open(io.BytesIO(drawn)).convert("RGB")
+    few = image.quantize(COLOURS, dither=Image.Dither.NONE)
+    most = max(high for _, high in ImageChops.difference(image, few.convert("RGB")).getextrema())
     out = io.BytesIO()
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    (few if most <= SEEN else image).save(out, "PNG", optimize=True)
     return out.getvalue(), image.width // SCALE
