@@ -16,14 +16,16 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from PIL import Image, ImageChops
 
+from explorer.errors import ChoiceError
 from explorer.views import export
 from explorer.views.notebook import PLOTLY
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 STATES = "application/vnd.jupyter.widget-state+json"
 SCALE = 2  # dots for each point of a picture, as export draws it
+KEPT = 1.5  # of these dots; so a page of sixteen pictures stays below 3 MB
 COLOURS = 256  # of a picture whose file shall be a third of the size
-SEEN = 32  # of 255: a larger change of a dot's red, green or blue would be seen
+SEEN = 48  # of 255: a larger change of a dot's red, green or blue would be seen
 PROSE = '<div class="explorer" style="max-width:60em;line-height:1.5">'
 States = Mapping[str, Mapping[str, Any]]
 
@@ -89,12 +91,10 @@ def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
     elif kind in ("IntSliderModel", "CheckboxModel"):
         value = {True: "yes", False: "no"}.get(state["value"], state["value"]) if kind == "CheckboxModel" else state["value"]
         yield f"{escape(state['description'])}: <em>{value}</em>"
-    elif "_widget_data" in state:  # a picture that grows while a training runs
-        yield picture(
-            {PLOTLY: {"data": state["_widget_data"], "layout": state["_widget_layout"]}, "text/plain": "Live picture"}
-        )
+    elif "_widget_data" in state:  # its numbers went from the kernel to the screen, and are held nowhere
+        yield "<p><em>Here a picture grows while the notebook runs. A file cannot hold it.</em></p>"
     else:
-        raise ValueError(f"A {kind} has no still form. Add it to still_widgets.py.")
+        raise ChoiceError(f"A {kind} has no still form. Add it to still_widgets.py.")
 
 
 def picture(data: Mapping[str, Any]) -> NotebookNode:
@@ -106,10 +106,12 @@ def picture(data: Mapping[str, Any]) -> NotebookNode:
 
 
 def _shrunk(drawn: bytes) -> tuple[bytes, int]:
-    """The same image, in few colours where none of them changes so much that it is seen, and its width on a page."""
-    image = Image.open(io.BytesIO(drawn)).convert("RGB")
+    """The same image in fewer dots, in few colours where none of them changes so much that it is seen, and its width on a page."""
+    large = Image.open(io.BytesIO(drawn)).convert("RGB")
+    across, down = large.width // SCALE, large.height // SCALE
+    image = large.resize((round(KEPT * across), round(KEPT * down)), Image.Resampling.LANCZOS)
     few = image.quantize(COLOURS, dither=Image.Dither.NONE)
     most = max(high for _, high in ImageChops.difference(image, few.convert("RGB")).getextrema())
     out = io.BytesIO()
     (few if most <= SEEN else image).save(out, "PNG", optimize=True)
-    return out.getvalue(), image.width // SCALE
+    return out.getvalue(), across
