@@ -14,7 +14,6 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-import kaleido
 import numpy as np
 import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
@@ -173,7 +172,13 @@ def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
         raise MissingError(
             f"{kind.upper()} needs Chrome or Chromium on this machine, and none was found. Save as .html instead."
         )
-    figure = themed(_bare(figure), mode)
+    return _painted(themed(_bare(figure), mode), kind)
+
+
+def _painted(figure: go.Figure, kind: str) -> bytes:
+    """A figure with its look as an image."""
+    import kaleido
+
     try:
         size = {"format": kind, "width": _width(figure), "height": figure.layout.height or 600, "scale": 2}
         return kaleido.calc_fig_sync(json.loads(figure.to_json()), opts=size, kopts=None if KEPT else ALONE_HERE)
@@ -212,8 +217,8 @@ def png(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
 
 
 def redrawn(spec: Mapping[str, Any]) -> bytes:
-    """A picture as a notebook keeps it, plotly's data and layout, as PNG."""
-    return png(go.Figure(spec["data"], spec["layout"]))
+    """A picture as a notebook keeps it, plotly's data and layout, as PNG with the look that it has."""
+    return _painted(go.Figure(spec["data"], spec["layout"]), "png")
 
 
 def svg(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
