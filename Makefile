@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev env-bench app lab test test-all check fix break mutants bench losses learnable models wheels constraints oldest clean
+.PHONY: help env env-dev env-bench app lab test test-all check fix break mutants bench losses learnable models notebooks wheels constraints oldest clean
 
 help:             ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -73,6 +73,9 @@ learnable: env    ## what tiny models learn from the microworld in a few minutes
 models: env       ## train the models to be shipped, over as many sittings as it takes (Ctrl-C stops, `make models` goes on)
 	$(BIN)/python -m explorer.studies.making
 
+notebooks: env    ## run every notebook and write it into site/, as HTML and with pictures for a code host; needs Chrome
+	$(BIN)/python -m explorer.studies.site
+
 wheels: env       ## everything for a room without internet, in wheels/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .
 	@echo "There: python3 -m venv .venv && .venv/bin/pip install --no-index --find-links wheels pretraining-explorer && .venv/bin/explorer app"
@@ -87,4 +90,4 @@ oldest:           ## install the oldest versions that pyproject.toml allows into
 	.venv-oldest/bin/python -m pytest -n 2 --dist loadgroup -m 'not browser'
 
 clean:            ## remove what was installed and built
-	rm -rf .venv .venv-oldest wheels build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-oldest site wheels build dist .pytest_cache .mypy_cache .ruff_cache

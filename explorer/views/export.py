@@ -7,7 +7,8 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from html import escape, unescape
 from pathlib import Path
@@ -36,6 +37,8 @@ CONFIG: dict[str, Any] = {
 }  # fmt: skip
 ALONE = {**CONFIG, "displayModeBar": False}  # where nobody adds a button to the toolbar
 WIDTH = 1100
+ALONE_HERE: dict[str, Any] = {"mathjax": False}  # what kaleido would load from the network
+KEPT: list[bool] = []  # holds something while one browser draws all images
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with these a cell of a spreadsheet begins to calculate
 COLUMNS = ("trace", "row_number", "row", "column_number", "column", "value")
 
@@ -171,14 +174,32 @@ def image(figure: go.Figure, *, kind: str, mode: str) -> bytes:
             f"{kind.upper()} needs Chrome or Chromium on this machine, and none was found. Save as .html instead."
         )
     check_installed(f"A {kind.upper()}", "kaleido")
+    return _painted(themed(_bare(figure), mode), kind)
+
+
+def _painted(figure: go.Figure, kind: str) -> bytes:
+    """A figure with its look as an image."""
     import kaleido
 
-    figure = themed(_bare(figure), mode)
     try:
         size = {"format": kind, "width": _width(figure), "height": figure.layout.height or 600, "scale": 2}
-        return kaleido.calc_fig_sync(json.loads(figure.to_json()), opts=size, kopts={"mathjax": False})  # no network
+        return kaleido.calc_fig_sync(json.loads(figure.to_json()), opts=size, kopts=None if KEPT else ALONE_HERE)
     except Exception as error:  # the browser raises many kinds
         raise MissingError(f"The browser could not draw the {kind.upper()} ({error}). Save as .html instead.") from error
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """One browser for all images that are drawn inside; without this each of them starts its own."""
+    import kaleido
+
+    kaleido.start_sync_server(silence_warnings=True, **ALONE_HERE)
+    KEPT.append(True)
+    try:
+        yield
+    finally:
+        KEPT.pop()
+        kaleido.stop_sync_server(silence_warnings=True)
 
 
 def _width(figure: go.Figure) -> int:
@@ -195,6 +216,11 @@ def browser() -> str | None:
 def png(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     """The figure as PNG."""
     return image(figure, kind="png", mode=mode)
+
+
+def redrawn(spec: Mapping[str, Any]) -> bytes:
+    """A picture as a notebook keeps it, plotly's data and layout, as PNG with the look that it has."""
+    return _painted(go.Figure(spec["data"], spec["layout"]), "png")
 
 
 def svg(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:

@@ -71,13 +71,13 @@ class Asked(widgets.VBox):
 
     def __init__(self, item: Exercise) -> None:
         self.item = item
-        self.verdict = widgets.HTML()
+        self.verdict = widgets.HTMLMath()
         if item.options:
             self.answer = widgets.RadioButtons(options=list(item.options), value=None, layout={"width": "auto"})
         else:
             self.answer = widgets.Text(placeholder="your number, then Enter", continuous_update=False)
         self.answer.observe(self._judge, names="value")
-        super().__init__([widgets.HTML(prose(item.question)), self.answer, self.verdict])
+        super().__init__([widgets.HTMLMath(prose(item.question)), self.answer, self.verdict])
 
     def _judge(self, change: object) -> None:
         item, given = self.item, self.answer.value

@@ -1,0 +1,53 @@
+"""The questions of a lesson with their answers, as the very objects that its notebook asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from IPython.display import publish_display_data
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+import explorer
+from explorer.records import Exercise
+
+ASKED = "application/vnd.explorer.exercises+json"  # an output that nobody draws
+
+
+def keep() -> None:
+    """From now on `ex.ask` also leaves what it asks among the outputs of its cell."""
+    ask = explorer.ask
+
+    def kept(exercises: Exercise | Iterable[Exercise]) -> Any:
+        items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
+        held = [{"question": i.question, "options": i.options, "answer": i.shown, "why": i.why} for i in items]
+        publish_display_data({ASKED: held})
+        return ask(items)
+
+    explorer.ask = kept
+
+
+def taken(notebook: NotebookNode) -> list[dict[str, Any]]:
+    """The exercises that a run of a notebook left among its outputs; they are taken out of it."""
+    found: list[dict[str, Any]] = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            found += output.get("data", {}).get(ASKED, ())
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if ASKED not in output.get("data", {})]
+    return found
+
+
+def cells(title: str, exercises: Sequence[dict[str, Any]]) -> list[NotebookNode]:
+    """A lesson's questions and answers as cells of markdown."""
+    return [
+        new_markdown_cell(f"## {title}"),
+        *(new_markdown_cell(_said(number, one)) for number, one in enumerate(exercises, 1)),
+    ]
+
+
+def _said(number: int, exercise: dict[str, Any]) -> str:
+    options = "\n".join(f"- {'**' + one + '**' if one == exercise['answer'] else one}" for one in exercise["options"])
+    parts = (f"**{number}.** {exercise['question']}", options, f"→ **{exercise['answer']}**. {exercise['why']}")
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,117 @@
+"""What a notebook's widgets show, as pictures and text: the outputs of a run, so that they outlast its kernel.
+
+A picture with controls becomes an image with what was chosen below it, a question its text with an empty circle before each answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from PIL import Image, ImageChops
+
+from explorer.errors import ChoiceError
+from explorer.views import export
+from explorer.views.notebook import PLOTLY
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+STATES = "application/vnd.jupyter.widget-state+json"
+SCALE = 2  # dots for each point of a picture, as export draws it
+KEPT = 1.5  # of these dots; so a page of sixteen pictures stays below 3 MB
+COLOURS = 256  # of a picture whose file shall be a third of the size
+SEEN = 48  # of 255: a larger change of a dot's red, green or blue would be seen
+PROSE = '<div class="explorer" style="max-width:60em;line-height:1.5">'
+States = Mapping[str, Mapping[str, Any]]
+
+
+def stilled(notebook: NotebookNode) -> NotebookNode:
+    """The same notebook, run, with an image or text in the place of every widget."""
+    states = notebook.metadata.pop("widgets", {}).get(STATES, {}).get("state", {})
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [new for output in cell.outputs for new in _still(output, states)]
+    return notebook
+
+
+def _still(output: NotebookNode, states: States) -> Iterator[NotebookNode]:
+    """What is put in the place of one output."""
+    data = output.get("data", {})
+    if WIDGET not in data:
+        yield picture(data) if PLOTLY in data else output
+    elif "image/svg+xml" in data:  # the board says itself how it looks when it stands still
+        yield new_output("display_data", {name: data[name] for name in ("image/svg+xml", "text/plain")})
+    else:
+        yield from _widget(data[WIDGET]["model_id"], states)
+
+
+def _widget(number: str, states: States) -> Iterator[NotebookNode]:
+    """What one widget and those inside it show, from top to bottom; what stands between two pictures is one text."""
+    texts: list[str] = []
+    for shown in _parts(number, states):
+        if isinstance(shown, str):
+            texts.append(shown)
+            continue
+        yield from _prose(texts)
+        texts.clear()
+        yield shown
+    yield from _prose(texts)
+
+
+def _prose(texts: Sequence[str]) -> Iterator[NotebookNode]:
+    if texts:
+        plain = re.sub(r"<[^>]+>", " ", "\n".join(texts)).strip()
+        yield new_output("display_data", {"text/html": f"{PROSE}{''.join(texts)}</div>", "text/plain": plain})
+
+
+def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
+    """The texts (HTML) and pictures of a widget."""
+    model = states[number]
+    state, kind = model["state"], model["model_name"]
+    if kind in ("VBoxModel", "HBoxModel"):
+        inside = [part for child in state["children"] for part in _parts(child.removeprefix("IPY_MODEL_"), states)]
+        yield from [" · ".join(map(str, inside))] if kind == "HBoxModel" and inside else inside
+    elif kind == "OutputModel":
+        yield from (new for output in state["outputs"] for new in _still(NotebookNode(output), states))
+    elif kind in ("HTMLModel", "HTMLMathModel"):
+        yield from [state["value"]] if state["value"] else []
+    elif kind == "RadioButtonsModel":
+        yield (
+            "<ul style='list-style:none'>" + "".join(f"<li>○ {escape(one)}</li>" for one in state["_options_labels"]) + "</ul>"
+        )
+    elif kind == "TextModel":
+        yield f"<p>____ ({escape(state['placeholder'])})</p>"
+    elif kind in ("DropdownModel", "SelectionSliderModel"):
+        yield f"{escape(state['description'])}: <em>{escape(state['_options_labels'][state['index']])}</em>"
+    elif kind in ("IntSliderModel", "CheckboxModel"):
+        value = {True: "yes", False: "no"}.get(state["value"], state["value"]) if kind == "CheckboxModel" else state["value"]
+        yield f"{escape(state['description'])}: <em>{value}</em>"
+    elif "_widget_data" in state:  # its numbers went from the kernel to the screen, and are held nowhere
+        yield "<p><em>Here a picture grows while the notebook runs. A file cannot hold it.</em></p>"
+    else:
+        raise ChoiceError(f"A {kind} has no still form. Add it to still_widgets.py.")
+
+
+def picture(data: Mapping[str, Any]) -> NotebookNode:
+    """A plotly picture as an image."""
+    small, across = _shrunk(export.redrawn(data[PLOTLY]))
+    title = data.get("text/plain", "").split(" (a picture")[0]
+    image = {"image/png": base64.b64encode(small).decode("ascii"), "text/plain": title}
+    return new_output("display_data", image, metadata={"image/png": {"width": across, "alt": title}})
+
+
+def _shrunk(drawn: bytes) -> tuple[bytes, int]:
+    """The same image in fewer dots, in few colours where none of them changes so much that it is seen, and its width on a page."""
+    large = Image.open(io.BytesIO(drawn)).convert("RGB")
+    across, down = large.width // SCALE, large.height // SCALE
+    image = large.resize((round(KEPT * across), round(KEPT * down)), Image.Resampling.LANCZOS)
+    few = image.quantize(COLOURS, dither=Image.Dither.NONE)
+    most = max(high for _, high in ImageChops.difference(image, few.convert("RGB")).getextrema())
+    out = io.BytesIO()
+    (few if most <= SEEN else image).save(out, "PNG", optimize=True)
+    return out.getvalue(), across

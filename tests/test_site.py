@@ -1,0 +1,143 @@
+"""The notebooks as pages: every picture is an image in the file, nothing is fetched, and answers are on the teachers' page alone."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import unicodedata
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from conftest import ALL, SENTENCE
+from offline import Watch, opened
+from PIL import Image
+from playwright.sync_api import Browser
+from test_notebooks import NOTEBOOKS
+
+import explorer as ex
+from explorer.errors import ChoiceError
+from explorer.studies import board_picture, site
+from explorer.studies.mathml import formulas, mathml
+
+SOME = NOTEBOOKS if ALL else [path for path in NOTEBOOKS if path.stem == "04_attention"]
+LOADED = re.compile(r"""<(?:script|link|iframe|img)\b[^>]*?\b(?:src|href)\s*=\s*(?!["']?data:)|@import|url\(["']?https?:""")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site."""
+    folder = tmp_path_factory.mktemp("site")
+    site.main([path.stem for path in SOME], folder)
+    return folder
+
+
+def test_the_rule_notices_what_is_loaded() -> None:
+    assert LOADED.search('<script src="https://x.org/a.js">') and LOADED.search("<img alt='' src='a.png'>")
+    assert not LOADED.search('<img src="data:image/png;base64,AA"> <a href="https://x.org">x</a> <script>1</script>')
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
+def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> None:
+    done = nbformat.read(written / path.name, as_version=4)
+    asked = sum(
+        cell.source.count("ex.show(") + cell.source.count("ex.board(") for cell in done.cells if cell.cell_type == "code"
+    )
+    kinds = [output.get("data", {}) for cell in done.cells for output in cell.get("outputs", ())]
+    images = [data["image/png"] for data in kinds if "image/png" in data]
+    boards = [data["image/svg+xml"] for data in kinds if "image/svg+xml" in data]
+    assert asked and len(images) + len(boards) >= asked
+    for image in images:
+        drawn = Image.open(io.BytesIO(base64.b64decode(image))).convert("RGB")
+        assert drawn.width > 600 and len(drawn.getcolors(1 << 24) or ()) > 8, "an empty picture has two or three colours"
+    assert not any("widget-view" in name for data in kinds for name in data) and "widgets" not in done.metadata
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
+def test_a_page_is_small_and_drawn_without_a_network(written: Path, browser: Browser, path: Path) -> None:
+    file = (written / path.name).with_suffix(".html")
+    assert file.stat().st_size <= 3_000_000 and not LOADED.search(file.read_text("utf-8"))
+    watch = Watch()
+    page = opened(browser, watch, file.as_uri())
+    widths = page.eval_on_selector_all("img", "all => all.map(one => one.complete ? one.naturalWidth : 0)")
+    assert widths and all(widths) and watch.faults == []
+    text = page.inner_text("body")
+    assert not re.search(r"FORMULA|\$\$|\$[\\]|\$d_|ipywidget|Widget\(", text)
+    assert page.locator("math").count() >= text_formulas(path), "questions have formulas, too"
+    page.context.close()
+
+
+def text_formulas(path: Path) -> int:
+    cells = nbformat.read(path, as_version=4).cells
+    return sum(len(formulas(cell.source)) for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.mark.browser
+def test_answers_are_on_the_page_for_teachers_alone(written: Path) -> None:
+    trace = ex.trace(ex.load("bert"), SENTENCE, blocks=True)
+    exercises = ex.lesson("attention").exercises(trace)
+    solved = nbformat.read(written / "solutions.ipynb", as_version=4)
+    told = "\n".join(cell.source for cell in solved.cells)
+    handed = unescape((written / "04_attention.html").read_text("utf-8"))
+    for exercise in exercises:
+        where = told.index(exercise.question)
+        assert f"**{exercise.shown}**. {exercise.why}" in told[where : where + 2000]
+        assert exercise.why not in handed
+    assert len(re.findall(r"^\*\*\d+\.\*\*", told, re.M)) >= len(exercises) + 2, "the guesses, too"
+
+
+def test_the_front_page_s_picture_is_short_small_and_moves() -> None:
+    with Image.open(board_picture.PICTURE) as picture:
+        stays, frames = [], []
+        for number in range(getattr(picture, "n_frames", 1)):
+            picture.seek(number)
+            stays.append(picture.info["duration"])
+            frames.append(np.asarray(picture.convert("RGB"), np.int16))
+    assert sum(stays) <= 12_000 and board_picture.PICTURE.stat().st_size <= 1_500_000 and frames[0].shape[1] >= 1000
+    rests = [frame for frame, stay in zip(frames, stays, strict=True) if stay >= 1000]
+    assert len(rests) == len(board_picture.STATIONS)
+    assert all(float(np.abs(a - b).mean()) > 1 for a, b in pairwise(rests)), "each station has a picture of its own"
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not ALL, reason="a browser plays the board: EXPLORER_TEST_ALL=1")
+def test_the_front_page_s_picture_is_today_s_board() -> None:
+    first, _ = board_picture.drawn(board_picture.STATIONS[:1])[0]
+    with Image.open(board_picture.PICTURE) as picture:
+        held = np.asarray(picture.convert("RGB"), np.int16)
+    assert float(np.abs(np.asarray(first, np.int16) - held).mean()) < 4, (
+        "draw it again: python -m explorer.studies.board_picture"
+    )
+
+
+def test_a_notebook_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ChoiceError, match="04_attention"):
+        site.main(["04_atention"], tmp_path)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_formula_keeps_all_of_its_letters(path: Path) -> None:
+    for cell in nbformat.read(path, as_version=4).cells:
+        for _, formula, block in formulas(cell.source) if cell.cell_type == "markdown" else ():
+            body = mathml(formula, block=block).split("<annotation")[0]
+            signs = re.sub(r"\\[A-Za-z]+|\\.|[{}^_\s-]", "", re.sub(r"\\(max|min|log|sin|cos|arg)\b", r"\1", formula))
+            kept = unicodedata.normalize("NFKC", unescape(re.sub(r"<[^>]+>", "", body)))  # ℒ is an L
+            for sign in set(signs):
+                assert kept.count(sign) >= signs.count(sign), (formula, sign)
+            assert not set("{}_^\\") & set(kept.replace("^", "", formula.count("\\hat")))
+
+
+def test_formulas_are_built_as_their_brackets_say() -> None:
+    assert "<msubsup><mi>W</mi><mi>e</mi><mi>⊤</mi></msubsup>" in mathml(r"W_e^\top")
+    assert "<mfrac><mi>a</mi><mrow><mi>b</mi><mi>c</mi></mrow></mfrac>" in mathml(r"\frac a{bc}")
+    sum_of = "<munderover><mo>∑</mo><mrow><mi>i</mi><mo"
+    assert sum_of in mathml(r"\sum_{i=1}^n x", block=True) and "<msubsup><mo>∑</mo>" in mathml(r"\sum_{i=1}^n x")
+    for wrong in (r"\nonsense x", r"\frac{a", "a_", "}"):
+        with pytest.raises(ChoiceError):
+            mathml(wrong)
