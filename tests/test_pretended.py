@@ -130,14 +130,15 @@ def test_a_model_learns_a_task_on_it(name: str, task: str) -> None:
         assert losses("cuda") == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ("bert", "electra", "bart", "distilbert") if ALL else ("bert",))
+@pytest.mark.parametrize("name", ("bert", "electra") if ALL else ("bert",))
 def test_rows_without_padding_are_read_without_a_mask(name: str) -> None:
     """Whole rows, as in long texts: attention's quickest kernels know no mask. The losses are those with one."""
     long = [["The dog ran home and slept " * 40]] * 20
-    fitted = {} if PRESETS[name].teacher else {"length": 24, "pieces": 300}
     options: dict[str, Any] = {"objective": "mlm"} if name == "bert" else {}
     settings = {
         "corpus": long,
+        "length": 24,
+        "pieces": 90,
         "steps": 2,
         "batch": 4,
         "checks": 0,
@@ -145,7 +146,7 @@ def test_rows_without_padding_are_read_without_a_mask(name: str) -> None:
         "seed": 5,
         "precision": "float32",
     }
-    settings |= fitted | options | ({"teacher": None} if name == "electra" else {})
+    settings |= options | ({"teacher": None} if name == "electra" else {})
     expected = curve(ex.fit(name, device="cpu", **settings))
     with pretended() as log:
         run = ex.fit(name, device="cuda", **settings)
