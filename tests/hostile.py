@@ -195,6 +195,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.context_shift": of_model("gpt2", span=(2, 5), others=["A dog ran. It was tired."]),
     "analysis.reach": lambda: {"models": [model("elmo"), model("gpt2")], "texts": [TEXT, TWO], "far": 2},
     "analysis.contexts": lambda: {"model": model("elmo"), "word": "bank", "uses": ex.microworld.uses("bank", 2, among=200)},
+    "analysis.contributions": of_model(target=None),
     "analysis.count_ratios": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "stories": read(), "many": 3},
     "analysis.edit_corpus": lambda: {
         "before": ["Ice is cold.", "Steam is hot."], "now": ["Ice is cold.", "Steam is gas."], "a": "ice", "b": "steam", "watch": "",

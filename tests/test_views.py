@@ -167,6 +167,9 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "flow of two": ex.analysis.information_flow(
             random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
         ),
+        "contributions": ex.analysis.contributions(bert, SENTENCE),
+        "odd contributions": ex.analysis.contributions(gpt2, ODD),
+        "contributions of two": ex.analysis.contributions(random_t5(bert), "The dog was tired.", target="It slept all day."),
         "aligned": ex.analysis.align(plain, ex.trace(gpt2, SENTENCE), (SENTENCE, SENTENCE)),
         "two texts aligned": ex.analysis.align(
             plain, ex.trace(bert, "The animal slept.", blocks=True), (SENTENCE, "The animal slept.")

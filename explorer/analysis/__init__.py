@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from explorer.analysis.prompting import prompt_orders, prompt_templates
     from explorer.analysis.scaling import saturation
     from explorer.analysis.span_scores import span_table
+    from explorer.analysis.token_contributions import contributions
     from explorer.analysis.vocabulary_writes import head_writes, unit_writes
     from explorer.analysis.word_contexts import contexts
     from explorer.analysis.word_pairs import count_ratios, skipgrams
@@ -42,6 +43,7 @@ _HOMES = {
     "context_shift": "analysis.architectures:context_shift",
     "contexts": "analysis.word_contexts:contexts",
     "teacher_and_student": "analysis.predictions:teacher_and_student",
+    "contributions": "analysis.token_contributions:contributions",
     "costs": "analysis.costs",
     "count_ratios": "analysis.word_pairs:count_ratios",
     "edit_corpus": "analysis.corpus_edits:edit_corpus",

@@ -14,7 +14,7 @@ from explorer.records.analysis import (
     Shuffle,
     Visibility,
 )
-from explorer.records.circuits import InformationFlow, PatchSweep, VocabularyWrites
+from explorer.records.circuits import Contribution, Contributions, InformationFlow, PatchSweep, VocabularyWrites
 from explorer.records.corruption import (
     ACTIONS,
     Copied,
@@ -89,6 +89,8 @@ from explorer.records.training import (
 from explorer.records.vectors import Drawn, Edited, Likeness, Plane, Ranked, Ratios, Solved
 
 __all__ = [
+    "Contribution",
+    "Contributions",
     "VocabularyWrites",
     "PatchSweep",
     "InformationFlow",
