@@ -20,6 +20,7 @@ from explorer.analysis import elmo as directions
 from explorer.analysis import word_vectors as neighbours
 from explorer.analysis.corpus_edits import edit_corpus
 from explorer.analysis.masks import held_losses, under_masks
+from explorer.analysis.pair_losses import glove_row, skipgram_network
 from explorer.analysis.parameters import blueprint
 from explorer.analysis.predictions import guess_spans, teacher_and_student
 from explorer.analysis.scaling import saturation
@@ -42,6 +43,7 @@ from explorer.records import (
     Distribution,
     Edited,
     FinetuneWays,
+    GloveRow,
     LabelCurves,
     LayerProbes,
     Likeness,
@@ -102,6 +104,8 @@ NO_TEXT = (
     "analogies",
     "ratios",
     "plane",
+    "skipgram-network",
+    "glove-weight",
     "sentence-ways",
     "sentence-grades",
     "text-scores",
@@ -337,6 +341,11 @@ def of_vectors() -> dict[str, Any]:
         "one word drawn": skipgrams(word2vec, "the", told),
         "ratios": count_ratios(glove, "the", "a", read, many=1),
         "odd ratios": Ratios(odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9),
+        "network": skipgram_network(word2vec, "the", "dog"),
+        "a word with itself": skipgram_network(word2vec, "the", "the"),
+        "odd network": replace(skipgram_network(word2vec, "the", "dog"), words=(odd,) * 8, model=odd),
+        "glove row": glove_row(glove, "the", "dog", read, scale=2.0),
+        "odd glove row": GloveRow(odd, (odd, odd), (odd,), 0, np.ones(1), np.zeros(1), 100.0, 0.75, 9, 1.0),
         "solved": Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
         "plane": neighbours.plane(word2vec, (("he", "she"), ("dog", "cat")), relation=odd),
         "odd plane": Plane(odd, "", (odd, "a"), np.zeros((2, 2)), np.zeros(2), ((0, 1),)),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from explorer.analysis.flow import information_flow
     from explorer.analysis.gradient_reach import reach
     from explorer.analysis.masks import held_losses, under_masks
+    from explorer.analysis.pair_losses import glove_row, skipgram_network
     from explorer.analysis.parameters import blueprint
     from explorer.analysis.patching import patch_sweep
     from explorer.analysis.predictions import generator, guess_spans, teacher_and_student
@@ -50,6 +51,7 @@ _HOMES = {
     "elmo_visibility": "analysis.elmo:elmo_visibility",
     "exposure_bias": "analysis.exposure:exposure_bias",
     "generator": "analysis.predictions:generator",
+    "glove_row": "analysis.pair_losses:glove_row",
     "guess_spans": "analysis.predictions:guess_spans",
     "head_writes": "analysis.vocabulary_writes:head_writes",
     "held_losses": "analysis.masks:held_losses",
@@ -63,6 +65,7 @@ _HOMES = {
     "prompt_templates": "analysis.prompting:prompt_templates",
     "reach": "analysis.gradient_reach:reach",
     "saturation": "analysis.scaling:saturation",
+    "skipgram_network": "analysis.pair_losses:skipgram_network",
     "skipgrams": "analysis.word_pairs:skipgrams",
     "solve_analogies": "analysis.evaluation.analogies:solve_analogies",
     "span_table": "analysis.span_scores:span_table",

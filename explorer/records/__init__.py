@@ -86,9 +86,21 @@ from explorer.records.training import (
     TrainingStep,
     spread,
 )
-from explorer.records.vectors import Drawn, Edited, Likeness, Plane, Ranked, Ratios, Solved
+from explorer.records.vectors import (
+    Drawn,
+    Edited,
+    GloveRow,
+    Likeness,
+    Plane,
+    Ranked,
+    Ratios,
+    SkipgramNetwork,
+    Solved,
+)
 
 __all__ = [
+    "GloveRow",
+    "SkipgramNetwork",
     "Contribution",
     "Contributions",
     "VocabularyWrites",
