@@ -45,6 +45,7 @@ from explorer.records import (
     FinetuneWays,
     GloveRow,
     LabelCurves,
+    LayerLikeness,
     LayerProbes,
     Likeness,
     Mixes,
@@ -101,6 +102,8 @@ NO_TEXT = (
     "letter-filters",
     "contexts",
     "neighbours",
+    "cka",
+    "word-space",
     "analogies",
     "ratios",
     "plane",
@@ -170,6 +173,13 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "odd flow": ex.analysis.information_flow(gpt2, ODD),
         "flow of two": ex.analysis.information_flow(
             random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
+        ),
+        "alike layers": ex.analysis.cka(bert, gpt2, [SENTENCE]),
+        "odd likeness": LayerLikeness(("<b>bold", "b"), 1, 9, np.array([[np.nan]]), np.array([[np.nan]])),
+        "word space": ex.analysis.word_states(gpt2, list(ex.microworld.openings(3, 7, sentences=2))),
+        "odd word space": ex.analysis.word_states(bert, [f"{ODD} <b>bold"]),
+        "one word in space": replace(
+            ex.analysis.word_states(bert, ["<b>bold"]), words=("<b>bold",) * 4, kinds=("<b>bold",) * 4, model="<b>bold"
         ),
         "contributions": ex.analysis.contributions(bert, SENTENCE),
         "odd contributions": ex.analysis.contributions(gpt2, ODD),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from explorer.analysis.exposure import exposure_bias
     from explorer.analysis.flow import information_flow
     from explorer.analysis.gradient_reach import reach
+    from explorer.analysis.layer_likeness import cka, word_states
     from explorer.analysis.masks import held_losses, under_masks
     from explorer.analysis.pair_losses import glove_row, skipgram_network
     from explorer.analysis.parameters import blueprint
@@ -42,6 +43,7 @@ _HOMES = {
     "blueprint": "analysis.parameters:blueprint",
     "both_sides": "analysis.elmo:both_sides",
     "context_shift": "analysis.architectures:context_shift",
+    "cka": "analysis.layer_likeness:cka",
     "contexts": "analysis.word_contexts:contexts",
     "teacher_and_student": "analysis.predictions:teacher_and_student",
     "contributions": "analysis.token_contributions:contributions",
@@ -74,6 +76,7 @@ _HOMES = {
     "under_masks": "analysis.masks:under_masks",
     "unit_writes": "analysis.vocabulary_writes:unit_writes",
     "visibility_map": "analysis.architectures:visibility_map",
+    "word_states": "analysis.layer_likeness:word_states",
     "word_prediction": "analysis.architectures:word_prediction",
 }
 

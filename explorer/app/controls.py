@@ -22,7 +22,13 @@ from explorer.nn.config import FAMILIES
 from explorer.views import theme
 
 UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
-LASTING = {"analysis.contexts", "analysis.held_losses", "head_statistics"}  # of stories that no visitor wrote, and slow to make
+LASTING = {
+    "analysis.cka",
+    "analysis.contexts",
+    "analysis.held_losses",
+    "analysis.word_states",
+    "head_statistics",
+}  # of stories that no visitor wrote, and slow to make
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
 

@@ -68,6 +68,7 @@ from explorer.records.families import (
 )
 from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
 from explorer.records.inputs import FinetuneWays, TaskInputs
+from explorer.records.layers import LayerLikeness, WordStates
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.scores import TextScores
@@ -99,6 +100,8 @@ from explorer.records.vectors import (
 )
 
 __all__ = [
+    "LayerLikeness",
+    "WordStates",
     "GloveRow",
     "SkipgramNetwork",
     "Contribution",

@@ -29,6 +29,7 @@ from explorer.views import (
     growing,
     guess,
     inside,
+    layers,
     merges,
     mixes,
     neighbours,
@@ -60,7 +61,7 @@ VIEWS: dict[str, View] = {
     **strategies.VIEWS, **tiles.VIEWS, **chances.VIEWS, **guess.VIEWS, **terms.VIEWS, **boundaries.VIEWS,
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **word_pairs.VIEWS, **sentences.VIEWS, **editing.VIEWS,
-    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **contributing.VIEWS,
+    **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
 }  # fmt: skip
