@@ -230,6 +230,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.saturation": lambda: {"keys": 4, "draws": 20, "seed": 0},
     "analysis.skipgram_network": lambda: {"model": model("word2vec"), "word": "dog", "near": "ran", "top": 3},
     "analysis.skipgrams": lambda: {"model": model("word2vec"), "text": TEXT, "counted": read(), "seed": 0},
+    "analysis.smoothed_targets": of_model("gpt2", target=None),
     "analysis.solve_analogies": lambda: {"model": model("word2vec")},
     "analysis.span_of": lambda: {"word": "DOG", "text": TEXT},
     "analysis.span_table": lambda: {"model": tuned("questions"), "text": ("Who ran?", "The dog ran.")},

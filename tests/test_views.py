@@ -181,6 +181,9 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "one word in space": replace(
             ex.analysis.word_states(bert, ["<b>bold"]), words=("<b>bold",) * 4, kinds=("<b>bold",) * 4, model="<b>bold"
         ),
+        "smoothed": ex.analysis.smoothed_targets(gpt2, SENTENCE),
+        "smoothed encoder": ex.analysis.smoothed_targets(bert, SENTENCE),
+        "odd smoothed": ex.analysis.smoothed_targets(gpt2, ODD),
         "contributions": ex.analysis.contributions(bert, SENTENCE),
         "odd contributions": ex.analysis.contributions(gpt2, ODD),
         "contributions of two": ex.analysis.contributions(random_t5(bert), "The dog was tired.", target="It slept all day."),

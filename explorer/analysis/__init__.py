@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from explorer.analysis.exposure import exposure_bias
     from explorer.analysis.flow import information_flow
     from explorer.analysis.gradient_reach import reach
+    from explorer.analysis.label_smoothing import smoothed_targets
     from explorer.analysis.layer_likeness import cka, word_states
     from explorer.analysis.masks import held_losses, under_masks
     from explorer.analysis.pair_losses import glove_row, skipgram_network
@@ -69,6 +70,7 @@ _HOMES = {
     "saturation": "analysis.scaling:saturation",
     "skipgram_network": "analysis.pair_losses:skipgram_network",
     "skipgrams": "analysis.word_pairs:skipgrams",
+    "smoothed_targets": "analysis.label_smoothing:smoothed_targets",
     "solve_analogies": "analysis.evaluation.analogies:solve_analogies",
     "span_table": "analysis.span_scores:span_table",
     "span_of": "analysis.architectures:span_of",

@@ -72,6 +72,7 @@ from explorer.records.layers import LayerLikeness, WordStates
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.scores import TextScores
+from explorer.records.smoothing import SmoothedTargets
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
 from explorer.records.trace import STAGES, STREAMS, Attention, Block, EntryNorm, Mix, Prediction, Trace
@@ -100,6 +101,7 @@ from explorer.records.vectors import (
 )
 
 __all__ = [
+    "SmoothedTargets",
     "LayerLikeness",
     "WordStates",
     "GloveRow",

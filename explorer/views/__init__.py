@@ -40,6 +40,7 @@ from explorer.views import (
     scores,
     sentences,
     simple,
+    smoothing,
     start,
     strategies,
     stream,
@@ -62,7 +63,7 @@ VIEWS: dict[str, View] = {
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **word_pairs.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
-    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **families.VIEWS,
+    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **smoothing.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
 }  # fmt: skip
 
