@@ -210,6 +210,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.guess_spans": lambda: {"model": model("spanbert"), "corruption": hidden("spanbert", "spanbert"), "top": 3},
     "analysis.head_writes": of_model("gpt2", layer=1, head=0, position=1, stream=None, target=None, count=3),
     "analysis.held_losses": lambda: {"model": model("gpt2"), "texts": ex.microworld.texts(20, 1), "pieces": 16, "count": 4},
+    "analysis.highway_gates": lambda: {"model": model("elmo"), "word": "dogs"},
     "analysis.information_flow": of_model("gpt2", target=None, stream=None),
     "analysis.letter_filters": lambda: {"model": model("elmo"), "word": "dogs", "many": 3},
     "analysis.minimal_scores": lambda: {

@@ -100,6 +100,7 @@ NO_TEXT = (
     "expects",
     "moves",
     "letter-filters",
+    "highway",
     "contexts",
     "neighbours",
     "cka",
@@ -395,6 +396,8 @@ def of_elmo() -> dict[str, Any]:
     return {
         "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), found),
         "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), found),
+        "highways": directions.highway_gates(elmo, "dogs"),
+        "odd highways": directions.highway_gates(elmo, "<b>bold</b>" * 9),
         "filters": directions.letter_filters(elmo, "dogs"),
         "odd filters": directions.letter_filters(elmo, "<b>bold</b>" * 9),
         "both sides": directions.both_sides(elmo, texts[0]),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from explorer.analysis.architectures import context_shift, span_of, visibility_map, word_prediction
     from explorer.analysis.capabilities import abilities
     from explorer.analysis.corpus_edits import edit_corpus
-    from explorer.analysis.elmo import both_sides, elmo_visibility, letter_filters
+    from explorer.analysis.elmo import both_sides, elmo_visibility, highway_gates, letter_filters
     from explorer.analysis.evaluation.analogies import solve_analogies
     from explorer.analysis.evaluation.minimal import minimal_scores
     from explorer.analysis.exposure import exposure_bias
@@ -58,6 +58,7 @@ _HOMES = {
     "guess_spans": "analysis.predictions:guess_spans",
     "head_writes": "analysis.vocabulary_writes:head_writes",
     "held_losses": "analysis.masks:held_losses",
+    "highway_gates": "analysis.elmo:highway_gates",
     "information_flow": "analysis.flow:information_flow",
     "letter_filters": "analysis.elmo:letter_filters",
     "minimal_scores": "analysis.evaluation.minimal:minimal_scores",

@@ -54,7 +54,7 @@ from explorer.records.edits import (
     SilenceLayer,
     Uniform,
 )
-from explorer.records.elmo import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
+from explorer.records.elmo import Bench, BothSides, Contexts, Filters, Highways, Mixes, Neighbours
 from explorer.records.exercise import Exercise, Support, SupportTable
 from explorer.records.families import (
     Blueprint,
@@ -101,6 +101,7 @@ from explorer.records.vectors import (
 )
 
 __all__ = [
+    "Highways",
     "SmoothedTargets",
     "LayerLikeness",
     "WordStates",
