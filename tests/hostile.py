@@ -289,6 +289,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "training.budget": lambda: {
         "model": model("gpt2"), "plan": {"steps": 100, "batch": 8}, "texts": ex.training.fresh("toy", 4), "steps": None,
     },
+    "training.compare_runs": lambda: {"runs": {name: ex.models()[name].folder for name in ("bert", "gpt2")}},
     "training.compare_ways": lambda: {"model": model("bert"), "ways": ["frozen"], "lm_weight": 0.0, **TUNING},
     "training.finetuned_model": lambda: {"model": model("bert"), "checks": 0, "snapshots": 0, **TUNING},
     "training.fresh": lambda: {"corpus": "toy", "count": 4},

@@ -99,12 +99,22 @@ def _of_steps(call: Call) -> tuple[Path, ...]:
     return (Path(run(call.given[0])) / run_folder.STEPS,)
 
 
+def _of_runs(call: Call) -> tuple[Path, ...]:
+    """The lists of steps of several runs."""
+    return tuple(Path(run(folder)) / run_folder.STEPS for folder in call.given[0].values())
+
+
 def _of_result(call: Call) -> tuple[Path, ...]:
     """The folder of a result."""
     return (store.data_folder() / "results" / call.given[0],)
 
 
-FILES: dict[str, Callable[[Call], tuple[Path, ...]]] = {"load": _of_model, "result": _of_result, "steps_of": _of_steps}
+FILES: dict[str, Callable[[Call], tuple[Path, ...]]] = {
+    "load": _of_model,
+    "result": _of_result,
+    "steps_of": _of_steps,
+    "compare_runs": _of_runs,
+}
 
 
 def attentive() -> list[str]:

@@ -83,6 +83,7 @@ from explorer.records.training import (
     Budget,
     Curve,
     Curves,
+    RunsBeside,
     Saturation,
     Schedules,
     TrainingStep,
@@ -101,6 +102,7 @@ from explorer.records.vectors import (
 )
 
 __all__ = [
+    "RunsBeside",
     "Highways",
     "SmoothedTargets",
     "LayerLikeness",

@@ -37,6 +37,7 @@ from explorer.views import (
     pieces,
     positions,
     prompting,
+    runs,
     scores,
     sentences,
     simple,
@@ -63,7 +64,7 @@ VIEWS: dict[str, View] = {
     **tree.VIEWS, **writing.VIEWS, **growing.VIEWS, **filling.VIEWS,
     **elmo.VIEWS, **mixes.VIEWS, **neighbours.VIEWS, **vectors.VIEWS, **word_pairs.VIEWS, **sentences.VIEWS, **editing.VIEWS,
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
-    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **smoothing.VIEWS, **families.VIEWS,
+    **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **runs.VIEWS, **smoothing.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
 }  # fmt: skip
 
