@@ -11,7 +11,7 @@ from opening import opened
 from sklearn.decomposition import PCA
 
 import explorer as ex
-from explorer.analysis.layer_likeness import alike
+from explorer.analysis.layer_likeness import linear_cka
 from explorer.errors import ExplorerError
 from explorer.records import LayerLikeness, WordStates
 from explorer.views import VIEWS, export
@@ -33,11 +33,11 @@ def test_cka_is_that_of_the_paper_and_sees_neither_rotation_nor_scale() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 7)), rng.normal(size=(40, 12)) + 3
     y[:, :7] += x
-    assert alike(x, y) == pytest.approx(by_kernels(x, y), rel=1e-9) and 0.2 < alike(x, y) < 0.95
+    assert linear_cka(x, y) == pytest.approx(by_kernels(x, y), rel=1e-9) and 0.2 < linear_cka(x, y) < 0.95
     turn, _ = np.linalg.qr(rng.normal(size=(7, 7)))
-    assert alike(x, 5 * x @ turn + 2) == pytest.approx(1)
-    assert alike(x, x * np.arange(1, 8)) < 0.99, "it does see other scales of single features"
-    assert np.isnan(alike(x, np.ones((40, 3))))
+    assert linear_cka(x, 5 * x @ turn + 2) == pytest.approx(1)
+    assert linear_cka(x, x * np.arange(1, 8)) < 0.99, "it does see other scales of single features"
+    assert np.isnan(linear_cka(x, np.ones((40, 3))))
 
 
 def test_layers_of_two_models_are_compared_on_the_same_words() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.analysis.token_contributions import written
+from explorer.analysis.token_contributions import handed_on
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
@@ -57,7 +57,7 @@ def _attention_shares(model: TransformerModel, made: Trace, name: tuple[str, int
     """[head, query, key] and [position] of one layer: what each head brought from each position, and what was there before."""
     stream, layer = name
     block, attention = made.block(stream, layer, "attention"), made.at(stream, layer)
-    handed = written(model, attention)  # [head, key, dim]
+    handed = handed_on(model, attention)  # [head, key, dim]
     brought = np.zeros(attention.weights.shape)
     for query in range(attention.weights.shape[1]):  # one at a time: all together would take a gigabyte
         parts = attention.weights[:, query, :, None].astype(np.float64) * handed

@@ -59,12 +59,12 @@ def cka(first: Model | ElmoModel, second: Model | ElmoModel, texts: Sequence[str
         (first.name, second.name),
         len(read),
         int(kept.sum()),
-        np.array([[alike(x, y) for y in theirs] for x in ours]),
-        np.array([[alike(x, y[order]) for y in theirs] for x in ours]),
+        np.array([[linear_cka(x, y) for y in theirs] for x in ours]),
+        np.array([[linear_cka(x, y[order]) for y in theirs] for x in ours]),
     )
 
 
-def alike(x: np.ndarray, y: np.ndarray) -> float:
+def linear_cka(x: np.ndarray, y: np.ndarray) -> float:
     """‖YᵀX‖² / (‖XᵀX‖ ‖YᵀY‖) of two sets of states of the same words [word, dim], each feature around its mean. NaN where all states of a
     set are the same.
     """

@@ -49,7 +49,7 @@ def glove_row(model: StaticModel, word: str, near: str, stories: Sequence[Exampl
 
     >>> glove = ex.load("glove")
     >>> read = ex.text.counted_examples(ex.microworld.texts(500, 1), glove.tokenizer)
-    >>> ex.analysis.glove_row(glove, "he", "his", read).weight.max() <= 1
+    >>> bool(ex.analysis.glove_row(glove, "he", "his", read).weight.max() <= 1)
     True
     """
     bias, other = model.module.word_bias, model.module.near_bias

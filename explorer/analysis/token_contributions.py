@@ -32,7 +32,7 @@ def contributions(model: Model, text: Text, *, target: Text | None = None) -> Co
     )
 
 
-def written(model: TransformerModel, attention: Attention) -> np.ndarray:
+def handed_on(model: TransformerModel, attention: Attention) -> np.ndarray:
     """What each head hands on of each position: v · W_O of the head [head, key, dim]."""
     stack = model.module.encoder if attention.stream == "encoder" and model.module.encoder is not None else model.module
     layer = stack.layers[attention.layer]
@@ -47,7 +47,7 @@ def written(model: TransformerModel, attention: Attention) -> np.ndarray:
 
 def _contribution(model: TransformerModel, attention: Attention) -> Contribution:
     """One layer: the length of v·W_O of each head and token, and of the sum over all heads for each pair of tokens."""
-    vectors = written(model, attention)
+    vectors = handed_on(model, attention)
     sums = [
         np.linalg.norm(np.einsum("hk,hkd->kd", attention.weights[:, query].astype(np.float64), vectors), axis=-1)
         for query in range(attention.weights.shape[1])  # one at a time: all together would take a gigabyte

@@ -66,18 +66,7 @@ def highway(record: Highways, *, layer: int) -> go.Figure:
     order = np.argsort(-parts["T(x)"], kind="stable")
     names = ["x", "H(x)", "T ∘ H", "(1 − T) ∘ x", "y"]
     values = np.stack([parts[name][order] for name in names])
-    figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.3, 0.7], vertical_spacing=0.05)
-    units = [f"unit {n}" for n in order]
-    places = list(range(len(order)))
-    figure.add_scatter(
-        x=places, y=parts["T(x)"][order], mode="lines", fill="tozeroy", meta=1, name="T(x)", customdata=units,
-        hovertemplate="%{customdata}: T = <b>%{y:.3f}</b><extra></extra>", row=1, col=1,
-    )  # fmt: skip
-    figure.add_trace(
-        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis2", name="terms", customdata=np.array([units] * len(names)),
-                   hovertemplate="%{customdata}, %{y}: <b>%{z:.3f}</b><extra></extra>", xgap=0, ygap=2),
-        row=2, col=1,
-    )  # fmt: skip
+    figure = _gated(parts["T(x)"], values, (names, order))
     gates = parts["T(x)"]
     notes = (
         f"{theme.printable(record.model)}, highway layer {layer}: {len(order)} units",
@@ -94,6 +83,24 @@ def highway(record: Highways, *, layer: int) -> go.Figure:
     figure.update_layout(
         title=theme.title(f"A highway layer on “{theme.label(record.word)}”", *notes), height=above + 520, showlegend=False,
         margin={"l": 10, "r": 10, "t": above, "b": 120}, **theme.signed_below(values),
+    )  # fmt: skip
+    return figure
+
+
+def _gated(gates: np.ndarray, values: np.ndarray, named: tuple[list[str], np.ndarray]) -> go.Figure:
+    """The gate as a line over the terms as cells, units in the same order."""
+    names, order = named
+    figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.3, 0.7], vertical_spacing=0.05)
+    units = [f"unit {n}" for n in order]
+    places = list(range(len(order)))
+    figure.add_scatter(
+        x=places, y=gates[order], mode="lines", fill="tozeroy", meta=1, name="T(x)", customdata=units,
+        hovertemplate="%{customdata}: T = <b>%{y:.3f}</b><extra></extra>", row=1, col=1,
+    )  # fmt: skip
+    figure.add_trace(
+        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis2", name="terms", customdata=np.array([units] * len(names)),
+                   hovertemplate="%{customdata}, %{y}: <b>%{z:.3f}</b><extra></extra>", xgap=0, ygap=2),
+        row=2, col=1,
     )  # fmt: skip
     return figure
 

@@ -24,8 +24,9 @@ def smoothing(record: SmoothedTargets, *, number: int, epsilon: float) -> go.Fig
     Right, the loss for every probability of the right token when the others share the rest equally. With a one-hot target the loss falls
     until the probability is 1; with a smoothed one it is smallest before that and then rises. The points are this prediction.
 
-    You may conclude that smoothing punishes being too certain, and how much. You may not compare losses with different ε: the smallest
-    possible loss is the entropy of the target, which is 0 only without smoothing.
+    You may conclude that smoothing punishes being too certain, and how much. You may not conclude that
+    the smaller of two losses with different ε is the better: the smallest possible loss is the entropy of the target, which is 0 only
+    without smoothing.
     """
     figure = make_subplots(1, 2, subplot_titles=("target and prediction", "loss"), horizontal_spacing=0.16)
     _bars(figure, record, number, epsilon)

@@ -124,22 +124,7 @@ def glove(record: GloveRow) -> go.Figure:
     logs = np.log(record.often)
     ends = [float(min(logs.min(), record.said.min())), float(max(logs.max(), record.said.max()))]
     figure.add_scatter(x=ends, y=ends, mode="lines", meta=0, name="log X", hoverinfo="skip", line={"dash": "dot"}, row=1, col=2)
-    names = [theme.label(word) for word in record.words]
-    hover = (
-        "%{customdata[0]}: X = %{customdata[1]:.1f}, f = %{customdata[2]:.3f}<br>log X = %{customdata[3]:.2f}, by the vectors "
-    )
-    hover += "%{customdata[4]:.2f}<br>loss of the cell <b>%{customdata[5]:.3f}</b><extra></extra>"
-    numbers = list(zip(names, record.often, record.weight, logs, record.said, record.loss, strict=True))
-    for column, (x, y) in enumerate(((np.minimum(record.often, wide), record.weight), (logs, record.said)), 1):
-        figure.add_scatter(
-            x=x, y=y, mode="markers", meta=1, name="pairs of this row", customdata=numbers, hovertemplate=hover, showlegend=False,
-            marker={"size": 6}, opacity=0.5, row=1, col=column,
-        )  # fmt: skip
-        figure.add_scatter(
-            x=x[record.place : record.place + 1], y=y[record.place : record.place + 1], mode="markers", meta=2, name="the pair",
-            customdata=numbers[record.place : record.place + 1], hovertemplate=hover, showlegend=False,
-            marker={"size": 16, "symbol": "diamond"}, row=1, col=column,
-        )  # fmt: skip
+    _cells(figure, record, logs)
     notes = _glove_notes(record)
     above = theme.space_above(*notes) + 30
     figure.update_xaxes(title_text="X (larger ones at the edge)", range=[-4, wide + 6], row=1, col=1)
@@ -150,6 +135,26 @@ def glove(record: GloveRow) -> go.Figure:
         margin={"l": 10, "r": 20, "t": above, "b": 70},
     )  # fmt: skip
     return figure
+
+
+def _cells(figure: go.Figure, record: GloveRow, logs: np.ndarray) -> None:
+    """The pairs of the row in both panels, and the chosen one as a diamond."""
+    names = [theme.label(word) for word in record.words]
+    hover = (
+        "%{customdata[0]}: X = %{customdata[1]:.1f}, f = %{customdata[2]:.3f}<br>log X = %{customdata[3]:.2f}, by the vectors "
+    )
+    hover += "%{customdata[4]:.2f}<br>loss of the cell <b>%{customdata[5]:.3f}</b><extra></extra>"
+    numbers = list(zip(names, record.often, record.weight, logs, record.said, record.loss, strict=True))
+    for column, (x, y) in enumerate(((np.minimum(record.often, 2 * record.full), record.weight), (logs, record.said)), 1):
+        figure.add_scatter(
+            x=x, y=y, mode="markers", meta=1, name="pairs of this row", customdata=numbers, hovertemplate=hover, showlegend=False,
+            marker={"size": 6}, opacity=0.5, row=1, col=column,
+        )  # fmt: skip
+        figure.add_scatter(
+            x=x[record.place : record.place + 1], y=y[record.place : record.place + 1], mode="markers", meta=2, name="the pair",
+            customdata=numbers[record.place : record.place + 1], hovertemplate=hover, showlegend=False,
+            marker={"size": 16, "symbol": "diamond"}, row=1, col=column,
+        )  # fmt: skip
 
 
 def _glove_notes(record: GloveRow) -> tuple[str, ...]:
