@@ -56,8 +56,8 @@ def filters(record: Filters, *, many: int) -> go.Figure:
 
 def highway(record: Highways, *, layer: int) -> go.Figure:
     """A highway layer, unit by unit: y = T(x) ∘ H(x) + (1 − T(x)) ∘ x. H(x) = relu(W x + b) is what the layer computes, and the gate T(x),
-    between 0 and 1, says how much of it a unit takes; the rest is x, carried through unchanged. Units are sorted by their gate. (Some
-    programs, also ELMo's, store the opposite gate, 1 − T.)
+    between 0 and 1, says how much of it a unit takes; the rest is x, carried through unchanged. A unit with a gate near 1 and H = 0 is
+    switched off. Units are sorted by their gate. (Some programs, also ELMo's, store the opposite gate, 1 − T.)
 
     You may conclude which units are rewritten for this word, and which are passed on. You may not conclude what a unit means; nor that a
     layer with small gates does nothing: with a residual connection, too, most of what leaves is what came in.

@@ -16,6 +16,7 @@ from explorer.views.view import Choice, Control, View, by_name, only
 FEW = 14  # columns whose cells have room for a number
 NAMED = 60  # points beside which words are written
 DIMENSIONS = ("2-D", "3-D")
+SOLID = ("circle", "square", "diamond", "cross", "x")  # signs that can be told apart in 3-D
 ORDER = ("first", "second", "third")
 
 
@@ -104,7 +105,7 @@ def _dots(record: WordStates, points: np.ndarray, mine: list[int], kind: tuple[i
     about |= {"mode": "markers+text", "text": words, "textposition": "top center"} if few else {"mode": "markers"}
     if points.shape[1] == 3:
         x, y, z = points[mine].T
-        return go.Scatter3d(x=x, y=y, z=z, marker={"size": 4, "opacity": 0.8}, **about)
+        return go.Scatter3d(x=x, y=y, z=z, marker={"size": 4, "opacity": 0.8, "symbol": SOLID[kind[0] % len(SOLID)]}, **about)
     x, y = points[mine].T
     return go.Scatter(x=x, y=y, marker={"size": 8, "opacity": 0.7, "symbol": kind[0] % 6}, **about)
 

@@ -45,7 +45,7 @@ def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
         title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), height=above + 420,
         xaxis={**ticks, "title": {"text": "step"}, "automargin": True},
         yaxis={"title": {"text": "loss (nats)" if "loss" in shows else theme.printable(shows)}, "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.22},
+        margin={"l": 60, "r": 20, "t": above, "b": 110}, legend={"y": -0.22},
     )  # fmt: skip
     return figure
 

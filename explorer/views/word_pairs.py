@@ -129,6 +129,7 @@ def glove(record: GloveRow) -> go.Figure:
     above = theme.space_above(*notes) + 30
     figure.update_xaxes(title_text="X (larger ones at the edge)", range=[-4, wide + 6], row=1, col=1)
     figure.update_xaxes(title_text="log X", row=1, col=2)
+    figure.update_yaxes(automargin=True)
     figure.update_yaxes(range=[-0.02, 1.06], row=1, col=1)
     figure.update_layout(
         title=theme.title("The weight of a pair in GloVe", *notes), height=above + 420, showlegend=False,

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.call import Call
+from explorer.app.call import Call, Expression
 from explorer.app.controls import one_of, read
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
@@ -21,7 +21,7 @@ SAYS = (
 )
 
 
-def compared(chosen: Mapping[str, Call | str]) -> Call:
+def compared(chosen: Mapping[str, Expression | str]) -> Call:
     """The runs by name."""
     return Call("training.compare_runs", dict(chosen))
 
@@ -46,7 +46,7 @@ def section(runs: Mapping[str, Path]) -> None:
         key="runs.ids",
         bind="query-params",
     )
-    places: dict[str, Call | str] = {**own(given), **{name: Call("models").item(name).attr("folder") for name in runs}}
+    places: dict[str, Expression | str] = {**own(given), **{name: Call("models").item(name).attr("folder") for name in runs}}
     if len(places) < 2:
         st.info("There are not two trainings to compare yet. Train two in the part *Train one*.")
         return
