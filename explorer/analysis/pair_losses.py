@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.analysis.word_pairs import near_counts, tables
 from explorer.analysis.word_vectors import ids_of
-from explorer.errors import ChoiceError, check_whole
+from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.vectors import StaticModel
 from explorer.nn.losses import COUNTED_FULLY, RARE_POWER
@@ -57,6 +57,8 @@ def glove_row(model: StaticModel, word: str, near: str, stories: Sequence[Exampl
         raise ChoiceError(f"{model.name} is not fitted to counts. Give a glove.")
     if not 0 < scale < float("inf"):
         raise ChoiceError(f"scale={scale!r} must be a number above 0.")
+    if not len(stories):
+        raise TextError("There are no texts to count in. Give at least one.")
     i, j = ids_of(model, (word, near))
     often = near_counts(stories, [i], model.tokenizer.vocabulary.size)[0] * scale
     often[list(model.tokenizer.vocabulary.special)] = 0
