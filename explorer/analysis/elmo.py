@@ -85,7 +85,7 @@ def _one_word(elmo: ElmoModel, word: str) -> Tensor:
     """The letters of one word [1, letter]."""
     if not check_text(word).strip() or len(word.split()) > 1:
         raise TextError(f"{word!r} is not one word. Give one, without spaces.")
-    return torch.as_tensor(letters([check_text(word)]), device=elmo.device)
+    return torch.as_tensor(letters([word]), device=elmo.device)
 
 
 def _spelled(grid: np.ndarray) -> tuple[str, ...]:
