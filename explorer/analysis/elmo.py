@@ -13,6 +13,7 @@ from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import check_eval_mode
 from explorer.models.top_tokens import top_tokens
+from explorer.nn.elmo import Highway
 from explorer.records import BothSides, Filters, Highways, Visibility, softmax
 from explorer.text.letters import letters
 from explorer.text.reading import Text
@@ -73,6 +74,7 @@ def highway_gates(model: object, word: str) -> Highways:
     x = torch.relu(torch.cat([answer.amax(-1) for answer in characters.answers(grid)], dim=-1))
     entering, gates, made = [x], [], []
     for highway in characters.highways:
+        assert isinstance(highway, Highway)
         gates.append(1 - torch.sigmoid(highway.gate(x)))  # the gate of the code is what is carried; T is what is transformed
         made.append(torch.relu(highway.make(x)))
         x = highway(x)
