@@ -20,6 +20,7 @@ from explorer.analysis import elmo as directions
 from explorer.analysis import word_vectors as neighbours
 from explorer.analysis.corpus_edits import edit_corpus
 from explorer.analysis.masks import held_losses, under_masks
+from explorer.analysis.pair_losses import glove_row, skipgram_network
 from explorer.analysis.parameters import blueprint
 from explorer.analysis.predictions import guess_spans, teacher_and_student
 from explorer.analysis.scaling import saturation
@@ -42,7 +43,9 @@ from explorer.records import (
     Distribution,
     Edited,
     FinetuneWays,
+    GloveRow,
     LabelCurves,
+    LayerLikeness,
     LayerProbes,
     Likeness,
     Mixes,
@@ -51,6 +54,7 @@ from explorer.records import (
     PromptScores,
     Ranked,
     Ratios,
+    RunsBeside,
     Solved,
     TaskTable,
     Trace,
@@ -97,11 +101,17 @@ NO_TEXT = (
     "expects",
     "moves",
     "letter-filters",
+    "highway",
     "contexts",
     "neighbours",
+    "cka",
+    "word-space",
     "analogies",
     "ratios",
     "plane",
+    "runs",
+    "skipgram-network",
+    "glove-weight",
     "sentence-ways",
     "sentence-grades",
     "text-scores",
@@ -167,6 +177,19 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "flow of two": ex.analysis.information_flow(
             random_t5(bert), "The dog was tired.", target="It slept all day.", stream="decoder"
         ),
+        "alike layers": ex.analysis.cka(bert, gpt2, [SENTENCE]),
+        "odd likeness": LayerLikeness(("<b>bold", "b"), 1, 9, np.array([[np.nan]]), np.array([[np.nan]])),
+        "word space": ex.analysis.word_states(gpt2, list(ex.microworld.openings(3, 7, sentences=2))),
+        "odd word space": ex.analysis.word_states(bert, [f"{ODD} <b>bold"]),
+        "one word in space": replace(
+            ex.analysis.word_states(bert, ["<b>bold"]), words=("<b>bold",) * 4, kinds=("<b>bold",) * 4, model="<b>bold"
+        ),
+        "smoothed": ex.analysis.smoothed_targets(gpt2, SENTENCE),
+        "smoothed encoder": ex.analysis.smoothed_targets(bert, SENTENCE),
+        "odd smoothed": ex.analysis.smoothed_targets(gpt2, ODD),
+        "contributions": ex.analysis.contributions(bert, SENTENCE),
+        "odd contributions": ex.analysis.contributions(gpt2, ODD),
+        "contributions of two": ex.analysis.contributions(random_t5(bert), "The dog was tired.", target="It slept all day."),
         "aligned": ex.analysis.align(plain, ex.trace(gpt2, SENTENCE), (SENTENCE, SENTENCE)),
         "two texts aligned": ex.analysis.align(
             plain, ex.trace(bert, "The animal slept.", blocks=True), (SENTENCE, "The animal slept.")
@@ -334,6 +357,11 @@ def of_vectors() -> dict[str, Any]:
         "one word drawn": skipgrams(word2vec, "the", told),
         "ratios": count_ratios(glove, "the", "a", read, many=1),
         "odd ratios": Ratios(odd, (odd, "b"), (odd,), ("near both",), np.ones((2, 1)), np.ones((2, 1)), np.ones(1), 0.5, 9, 9),
+        "network": skipgram_network(word2vec, "the", "dog"),
+        "a word with itself": skipgram_network(word2vec, "the", "the"),
+        "odd network": replace(skipgram_network(word2vec, "the", "dog"), words=(odd,) * 8, model=odd),
+        "glove row": glove_row(glove, "the", "dog", read, scale=2.0),
+        "odd glove row": GloveRow(odd, (odd, odd), (odd,), 0, np.ones(1), np.zeros(1), 100.0, 0.75, 9, 1.0),
         "solved": Solved("word2vec", ("gender", odd), ("a : b = c : d", odd), np.array([2, 3]), *np.full((3, 2), 0.5)),
         "plane": neighbours.plane(word2vec, (("he", "she"), ("dog", "cat")), relation=odd),
         "odd plane": Plane(odd, "", (odd, "a"), np.zeros((2, 2)), np.zeros(2), ((0, 1),)),
@@ -370,6 +398,8 @@ def of_elmo() -> dict[str, Any]:
     return {
         "neighbours": Neighbours("word2vec", ("dog",), ("cat", "<b>bold"), found),
         "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), found),
+        "highways": directions.highway_gates(elmo, "dogs"),
+        "odd highways": directions.highway_gates(elmo, "<b>bold</b>" * 9),
         "filters": directions.letter_filters(elmo, "dogs"),
         "odd filters": directions.letter_filters(elmo, "<b>bold</b>" * 9),
         "both sides": directions.both_sides(elmo, texts[0]),
@@ -486,6 +516,8 @@ def of_training() -> dict[str, Any]:
     return {
         "training": many,
         "one step": (TrainingStep(1, {"lm": 6.0}, 0.1),),
+        "runs": RunsBeside(("<b>bold", "b"), (many, many[:5]), ("<b>bold",) * 9, (("<b>bold", "1"),) * 9),
+        "equal runs": RunsBeside(("a", "b"), (many[:1], (TrainingStep(1, {"lm": 6.0}, 0.1),)), (), ()),
         "schedules": schedules("noam", 300, 0.1, now=7),
         "one step of a schedule": schedules("cosine", 1, 0.05),
         "along": Along("<b>bold", "mlm", places, 6 - 4 * places, steps, np.array([0.0, 0.1]), 99),

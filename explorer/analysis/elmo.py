@@ -13,7 +13,8 @@ from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import check_eval_mode
 from explorer.models.top_tokens import top_tokens
-from explorer.records import BothSides, Filters, Visibility, softmax
+from explorer.nn.elmo import Highway
+from explorer.records import BothSides, Filters, Highways, Visibility, softmax
 from explorer.text.letters import letters
 from explorer.text.reading import Text
 from explorer.text.tokenizers import check_text
@@ -37,10 +38,8 @@ def letter_filters(model: object, word: str, *, many: int = 5) -> Filters:
     'dogs'
     """
     elmo = _elmo(model)
-    if not check_text(word).strip() or len(word.split()) > 1:
-        raise TextError(f"{word!r} is not one word. Give one, without spaces.")
+    grid = _one_word(elmo, word)
     characters, size = elmo.module.characters, elmo.tokenizer.vocabulary.size
-    grid = torch.as_tensor(letters([word]), device=elmo.device)
     answers = [answer[0] for answer in characters.answers(grid)]  # [filter, place]
     special = set(elmo.tokenizer.vocabulary.special)
     words = [elmo.tokenizer.text_of(number) for number in range(size) if number not in special]
@@ -57,6 +56,38 @@ def letter_filters(model: object, word: str, *, many: int = 5) -> Filters:
         torch.cat([answer.argmax(-1) for answer in answers]).cpu().numpy(),
         tuple(tuple(words[number] for number in row) for row in best),
     )
+
+
+@checked
+@torch.no_grad()
+def highway_gates(model: object, word: str) -> Highways:
+    """What each highway layer does with the filters' answers on a word: T(x) ∘ H(x) + (1 − T(x)) ∘ x, unit by unit.
+
+    >>> ex.analysis.highway_gates(ex.load("elmo"), "dogs").gates.shape[0]
+    2
+    """
+    elmo = _elmo(model)
+    grid = _one_word(elmo, word)
+    characters = elmo.module.characters
+    if not len(characters.highways):
+        raise ChoiceError(f"{elmo.name} was built without highway layers (highways=0).")
+    x = torch.relu(torch.cat([answer.amax(-1) for answer in characters.answers(grid)], dim=-1))
+    entering, gates, made = [x], [], []
+    for highway in characters.highways:
+        assert isinstance(highway, Highway)
+        gates.append(1 - torch.sigmoid(highway.gate(x)))  # the gate of the code is what is carried; T is what is transformed
+        made.append(torch.relu(highway.make(x)))
+        x = highway(x)
+        entering.append(x)
+    held = (torch.cat(parts).float().cpu().numpy() for parts in (entering, gates, made))
+    return Highways(elmo.name, word, *held)
+
+
+def _one_word(elmo: ElmoModel, word: str) -> Tensor:
+    """The letters of one word [1, letter]."""
+    if not check_text(word).strip() or len(word.split()) > 1:
+        raise TextError(f"{word!r} is not one word. Give one, without spaces.")
+    return torch.as_tensor(letters([word]), device=elmo.device)
 
 
 def _spelled(grid: np.ndarray) -> tuple[str, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from explorer.analysis.token_contributions import handed_on
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
 from explorer.models.model import Model, reading_stream
 from explorer.models.transformer import TransformerModel, transformer
-from explorer.nn.transformer import Layer
-from explorer.records import Attention, Block, InformationFlow, Trace
+from explorer.records import Block, InformationFlow, Trace
 from explorer.text.reading import Text
 
 
@@ -57,10 +57,10 @@ def _attention_shares(model: TransformerModel, made: Trace, name: tuple[str, int
     """[head, query, key] and [position] of one layer: what each head brought from each position, and what was there before."""
     stream, layer = name
     block, attention = made.block(stream, layer, "attention"), made.at(stream, layer)
-    written = _written(model, attention)  # [head, key, dim]
+    handed = handed_on(model, attention)  # [head, key, dim]
     brought = np.zeros(attention.weights.shape)
     for query in range(attention.weights.shape[1]):  # one at a time: all together would take a gigabyte
-        parts = attention.weights[:, query, :, None].astype(np.float64) * written
+        parts = attention.weights[:, query, :, None].astype(np.float64) * handed
         brought[:, query] = weight_in_sum(_as_added(block, parts, query), block.total[query].astype(np.float64))
     kept = weight_in_sum(block.given.astype(np.float64), block.total.astype(np.float64))
     total = brought.sum((0, 2)) + kept
@@ -74,17 +74,6 @@ def _as_added(block: Block, parts: np.ndarray, query: int) -> np.ndarray:
         return parts
     centred = parts - parts.mean(-1, keepdims=True) if block.mean.any() else parts
     return np.asarray(centred / block.deviation[query] * block.gain)
-
-
-def _written(model: TransformerModel, attention: Attention) -> np.ndarray:
-    """What each head hands on of each position: v · W_O of the head [head, key, dim]."""
-    stack = model.module.encoder if attention.stream == "encoder" and model.module.encoder is not None else model.module
-    layer = stack.layers[attention.layer]
-    if not isinstance(layer, Layer) or attention.v is None:
-        raise ChoiceError(f"Layer {attention.layer} of {model.name} is a {type(layer).__name__}, whose matrices are not known.")
-    values = attention.v.repeat(attention.heads // len(attention.v), axis=0).astype(np.float64)  # [head, key, width]
-    matrix = layer.attention.output.weight.detach().double().cpu().numpy().T  # [head · width, dim]
-    return np.asarray(values @ matrix.reshape(attention.heads, values.shape[-1], -1))
 
 
 def _added(block: Block) -> np.ndarray:

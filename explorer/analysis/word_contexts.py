@@ -31,7 +31,7 @@ def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int,
         raise TextError(f"{word!r} must be used at least twice, so that there is something to compare.")
     read = [model.tokens(text) for text, *_ in uses]
     places = [_tokens_of(word, tokens, text, start) for tokens, (text, start, _) in zip(read, uses, strict=True)]
-    states = model.layers(read) if isinstance(model, ElmoModel) else (_states(model, text) for text, *_ in uses)
+    states = model.layers(read) if isinstance(model, ElmoModel) else (states_of(model, text) for text, *_ in uses)
     found = [held[:, at].astype(np.float32).mean(axis=1) for held, at in zip(states, places, strict=True)]
     texts, _, senses = zip(*uses, strict=True)
     return Contexts(model.name, word, texts, senses, np.stack(found, axis=1))
@@ -46,7 +46,7 @@ def _tokens_of(word: str, tokens: Tokens, text: str, start: int) -> list[int]:
     return at
 
 
-def _states(model: Model, text: str) -> np.ndarray:
+def states_of(model: Model, text: str) -> np.ndarray:
     """Every layer's state of every token, [layer, position, dim]."""
     target = text if model.family == "encoder-decoder" else None
     held = trace(model, text, target=target, layers=[]).hidden

@@ -22,7 +22,8 @@ from explorer.nn.config import FAMILIES
 from explorer.views import theme
 
 UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
-LASTING = {"analysis.contexts", "analysis.held_losses", "head_statistics"}  # of stories that no visitor wrote, and slow to make
+# of stories that no visitor wrote, and slow to make
+LASTING = {"analysis.cka", "analysis.contexts", "analysis.held_losses", "analysis.word_states", "head_statistics"}
 AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 FIRST = "bert"  # the model that a lesson opens with
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -94,12 +95,22 @@ def _of_steps(call: Call) -> tuple[Path, ...]:
     return (Path(run(call.given[0])) / run_folder.STEPS,)
 
 
+def _of_runs(call: Call) -> tuple[Path, ...]:
+    """The lists of steps of several runs."""
+    return tuple(Path(run(folder)) / run_folder.STEPS for folder in call.given[0].values())
+
+
 def _of_result(call: Call) -> tuple[Path, ...]:
     """The folder of a result."""
     return (store.data_folder() / "results" / call.given[0],)
 
 
-FILES: dict[str, Callable[[Call], tuple[Path, ...]]] = {"load": _of_model, "result": _of_result, "steps_of": _of_steps}
+FILES: dict[str, Callable[[Call], tuple[Path, ...]]] = {
+    "load": _of_model,
+    "result": _of_result,
+    "steps_of": _of_steps,
+    "compare_runs": _of_runs,
+}
 
 
 def attentive() -> list[str]:

@@ -27,6 +27,7 @@ REAL = ("attention_mask", "kept", "offsets")  # what a batch says whose padding 
 REAL_TARGET = ("target_mask", "target_kept", "target_offsets")  # and of the text to be written
 ROUND = 64  # rows are scored in round numbers, since a processor prepares a product again for every new shape
 REPLACED_WEIGHT = 50.0  # ELECTRA's λ
+RARE_POWER = 0.75  # GloVe: below that, a pair counts by its share of it to this power
 COUNTED_FULLY = 100.0  # GloVe: pairs that stand near each other so often, or more, count fully
 TEMPERATURE = 2.0
 WEIGHTS = {"soft": 5 / 8, "hard": 2 / 8, "cosine": 1 / 8}  # 5 : 2 : 1, as DistilBERT was released
@@ -240,4 +241,4 @@ def cooccurrence_loss(module: WordVectors, batch: Tensors, smoothing: float) -> 
     """GloVe: the mean of f(X) (w·w̃ + b + b̃ − log X)², where f(X) = (X / 100)^¾, at most 1, keeps rare pairs from counting as much."""
     counts = batch["counts"].float()
     gap = module.closeness(batch["source"], batch["labels"]) - counts.log()
-    return {"fit": ((counts / COUNTED_FULLY).clamp(max=1) ** 0.75 * gap**2).mean()}
+    return {"fit": ((counts / COUNTED_FULLY).clamp(max=1) ** RARE_POWER * gap**2).mean()}

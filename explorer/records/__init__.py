@@ -14,7 +14,7 @@ from explorer.records.analysis import (
     Shuffle,
     Visibility,
 )
-from explorer.records.circuits import InformationFlow, PatchSweep, VocabularyWrites
+from explorer.records.circuits import Contribution, Contributions, InformationFlow, PatchSweep, VocabularyWrites
 from explorer.records.corruption import (
     ACTIONS,
     Copied,
@@ -54,7 +54,7 @@ from explorer.records.edits import (
     SilenceLayer,
     Uniform,
 )
-from explorer.records.elmo import Bench, BothSides, Contexts, Filters, Mixes, Neighbours
+from explorer.records.elmo import Bench, BothSides, Contexts, Filters, Highways, Mixes, Neighbours
 from explorer.records.exercise import Exercise, Support, SupportTable
 from explorer.records.families import (
     Blueprint,
@@ -68,9 +68,11 @@ from explorer.records.families import (
 )
 from explorer.records.finetuning import Answers, LabelCurves, LayerProbes, SpanTable, TaskChange, TaskTable
 from explorer.records.inputs import FinetuneWays, TaskInputs
+from explorer.records.layers import LayerLikeness, WordStates
 from explorer.records.prompting import Prompted, PromptScores
 from explorer.records.record import Record
 from explorer.records.scores import TextScores
+from explorer.records.smoothing import SmoothedTargets
 from explorer.records.softmax import cosine, log_softmax, softmax
 from explorer.records.tokens import WAYS, Fertility, Join, Match, Merge, Prepared, SideBySide, Tokens, Vocabulary, WordLabels
 from explorer.records.trace import STAGES, STREAMS, Attention, Block, EntryNorm, Mix, Prediction, Trace
@@ -81,14 +83,34 @@ from explorer.records.training import (
     Budget,
     Curve,
     Curves,
+    RunsBeside,
     Saturation,
     Schedules,
     TrainingStep,
     spread,
 )
-from explorer.records.vectors import Drawn, Edited, Likeness, Plane, Ranked, Ratios, Solved
+from explorer.records.vectors import (
+    Drawn,
+    Edited,
+    GloveRow,
+    Likeness,
+    Plane,
+    Ranked,
+    Ratios,
+    SkipgramNetwork,
+    Solved,
+)
 
 __all__ = [
+    "RunsBeside",
+    "Highways",
+    "SmoothedTargets",
+    "LayerLikeness",
+    "WordStates",
+    "GloveRow",
+    "SkipgramNetwork",
+    "Contribution",
+    "Contributions",
     "VocabularyWrites",
     "PatchSweep",
     "InformationFlow",

@@ -49,6 +49,40 @@ class VocabularyWrites(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class Contribution(Record):
+    """What one layer of attention takes from each token: `weights` α [head, query, key], the length of v·W_O of each head and token
+    `handed` [head, key], and that of the sum of α·v·W_O over all heads `together` [query, key].
+    """
+
+    stream: str
+    layer: int
+    allowed: np.ndarray
+    weights: np.ndarray
+    handed: np.ndarray
+    together: np.ndarray
+
+    def of(self, head: int) -> np.ndarray:
+        """‖α·v·W_O‖ of one head [query, key]: a weight is not negative, so it is α times the length of v·W_O."""
+        made: np.ndarray = self.weights[head] * self.handed[head]
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions(Record):
+    """How much each token contributes to what attention makes, in every layer."""
+
+    model: str
+    source: Tokens
+    target: Tokens | None
+    layers: tuple[Contribution, ...]
+
+    def axes(self, stream: str) -> tuple[Tokens, Tokens]:
+        """The tokens of the rows (queries) and of the columns (keys) in this stream."""
+        rows = self.source if stream == "encoder" or self.target is None else self.target
+        return rows, rows if stream != "cross" else self.source
+
+
+@dataclass(frozen=True, eq=False)
 class InformationFlow(Record):
     """Of what each state is made, in shares of its residual sum.
 

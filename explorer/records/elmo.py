@@ -109,6 +109,31 @@ class Filters(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class Highways(Record):
+    """What the highway layers of an ELMo do with one word: `states` [layer + 1, unit] are x of each layer and then the result, `gates`
+    T(x) and `made` H(x) [layer, unit].
+    """
+
+    model: str
+    word: str
+    states: np.ndarray
+    gates: np.ndarray
+    made: np.ndarray
+
+    def parts(self, layer: int) -> dict[str, np.ndarray]:
+        """Every term of T ∘ H + (1 − T) ∘ x in one layer [unit], by name."""
+        x, gate, made = self.states[layer], self.gates[layer], self.made[layer]
+        return {
+            "x": x,
+            "H(x)": made,
+            "T(x)": gate,
+            "T ∘ H": gate * made,
+            "(1 − T) ∘ x": (1 - gate) * x,
+            "y": self.states[layer + 1],
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class BothSides(Record):
     """What both directions expect at every word of a text: `texts` and `shares` [direction, place, rank], `truth` [direction, place].
 

@@ -82,6 +82,30 @@ class TrainingStep(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class RunsBeside(Record):
+    """Several trainings: their `names`, the `steps` of each, and `settings` in which they differ, with the `values` [setting][run]."""
+
+    names: tuple[str, ...]
+    steps: tuple[tuple[TrainingStep, ...], ...]
+    settings: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+
+    def line(self, number: int, metric: str = "") -> tuple[np.ndarray, np.ndarray]:
+        """The steps of one run and a metric at each where it was measured; without a name the sum of all losses."""
+        held = [
+            (step.step, step.metrics[metric] if metric else sum(step.losses.values()))
+            for step in self.steps[number]
+            if not metric or np.isfinite(step.metrics.get(metric, np.nan))
+        ]
+        return np.array([step for step, _ in held]), np.array([value for _, value in held], np.float64)
+
+    def metrics(self, number: int) -> tuple[str, ...]:
+        """What was measured in one run."""
+        found = dict.fromkeys(name for step in self.steps[number] for name in step.metrics)
+        return tuple(name for name in found if len(self.line(number, name)[0]))
+
+
+@dataclass(frozen=True, eq=False)
 class Schedules(Record):
     """How the learning rate moves under each schedule: `shares` [schedule, place] of the full rate at the steps `at`.
 

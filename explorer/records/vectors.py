@@ -86,6 +86,66 @@ class Ratios(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class SkipgramNetwork(Record):
+    """A pair of words in the network of skip-gram, with the words to which it gives the largest scores.
+
+    `words` begin with the pair; for each of them its number, its row of W (`vectors`) and of C (`contexts`) [word, dim], the `scores`
+    w·c with the centre word and their softmax over all `size` words.
+    """
+
+    model: str
+    pair: tuple[str, str]
+    words: tuple[str, ...]
+    ids: np.ndarray
+    size: int
+    vectors: np.ndarray
+    contexts: np.ndarray
+    scores: np.ndarray
+    chances: np.ndarray
+
+    @property
+    def sigma(self) -> np.ndarray:
+        """σ(w·c) of each word [word]: how probable negative sampling takes it to be that the pair is a real one."""
+        made: np.ndarray = 1 / (1 + np.exp(-self.scores))
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class GloveRow(Record):
+    """One row of the table that GloVe fits: the words near one word, how `often` (X), and what the vectors make of it (`said`).
+
+    `place` is the cell looked at. Counts are those of `texts` texts, multiplied by `scale`; from `full` on they have the weight 1.
+    """
+
+    model: str
+    pair: tuple[str, str]
+    words: tuple[str, ...]
+    place: int
+    often: np.ndarray
+    said: np.ndarray
+    full: float
+    power: float
+    texts: int
+    scale: float
+
+    @property
+    def weight(self) -> np.ndarray:
+        """f(X) of each cell."""
+        return self.weight_of(self.often)
+
+    @property
+    def loss(self) -> np.ndarray:
+        """f(X) (w·w̃ + b + b̃ − log X)² of each cell."""
+        made: np.ndarray = self.weight * (self.said - np.log(self.often)) ** 2
+        return made
+
+    def weight_of(self, counts: np.ndarray) -> np.ndarray:
+        """f at these counts."""
+        made: np.ndarray = np.minimum(1.0, (np.asarray(counts) / self.full) ** self.power)
+        return made
+
+
+@dataclass(frozen=True, eq=False)
 class Plane(Record):
     """Words on the plane on which they lie furthest apart: `points` [word, 2], and the share of all variance along each direction.
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from PIL import Image, ImageChops
@@ -111,7 +112,7 @@ def _shrunk(drawn: bytes) -> tuple[bytes, int]:
     across, down = large.width // SCALE, large.height // SCALE
     image = large.resize((round(KEPT * across), round(KEPT * down)), Image.Resampling.LANCZOS)
     few = image.quantize(COLOURS, dither=Image.Dither.NONE)
-    most = max(high for _, high in ImageChops.difference(image, few.convert("RGB")).getextrema())
+    most = int(np.asarray(ImageChops.difference(image, few.convert("RGB"))).max())
     out = io.BytesIO()
     (few if most <= SEEN else image).save(out, "PNG", optimize=True)
     return out.getvalue(), across

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from explorer.training.finetune.siamese import Siamese, graded
     from explorer.training.finetune.ways import compare_ways, finetuned_model
     from explorer.training.interpolation import along, fresh
+    from explorer.training.run_comparison import compare_runs
     from explorer.training.schedules import lr_share
     from explorer.training.schedules import schedules as lr_schedules
     from explorer.training.steps import steps_of
@@ -33,6 +34,7 @@ _HOMES = {
     "probe_layers": "training.finetune.probes:probe_layers",
     "along": "training.interpolation:along",
     "budget": "training.cost:budget",
+    "compare_runs": "training.run_comparison:compare_runs",
     "compare_ways": "training.finetune.ways:compare_ways",
     "finetuned_model": "training.finetune.ways:finetuned_model",
     "fresh": "training.interpolation:fresh",

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from explorer.records import BothSides, Contexts, Filters
+from explorer.records import BothSides, Contexts, Filters, Highways
 from explorer.views import theme
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
@@ -50,6 +50,57 @@ def filters(record: Filters, *, many: int) -> go.Figure:
                "showgrid": False, "tickfont": {"size": 12}},
         coloraxis={"cmin": 0, "cmax": max(1e-6, float(record.strongest[best].max()))},
         height=170 + 30 * len(best) + above, margin={"l": 10, "r": 10, "t": above + 20, "b": 70},
+    )  # fmt: skip
+    return figure
+
+
+def highway(record: Highways, *, layer: int) -> go.Figure:
+    """A highway layer, unit by unit: y = T(x) ∘ H(x) + (1 − T(x)) ∘ x. H(x) = relu(W x + b) is what the layer computes, and the gate T(x),
+    between 0 and 1, says how much of it a unit takes; the rest is x, carried through unchanged. A unit with a gate near 1 and H = 0 is
+    switched off. Units are sorted by their gate. (Some programs, also ELMo's, store the opposite gate, 1 − T.)
+
+    You may conclude which units are rewritten for this word, and which are passed on. You may not conclude what a unit means; nor that a
+    layer with small gates does nothing: with a residual connection, too, most of what leaves is what came in.
+    """
+    parts = record.parts(layer)
+    order = np.argsort(-parts["T(x)"], kind="stable")
+    names = ["x", "H(x)", "T ∘ H", "(1 − T) ∘ x", "y"]
+    values = np.stack([parts[name][order] for name in names])
+    figure = _gated(parts["T(x)"], values, (names, order))
+    gates = parts["T(x)"]
+    notes = (
+        f"{theme.printable(record.model)}, highway layer {layer}: {len(order)} units",
+        f"mean of T: {gates.mean():.2f}; above a half in {int((gates > 0.5).sum())} units, below a tenth in {int((gates < 0.1).sum())}",
+    )
+    above = theme.space_above(*notes) + 14
+    figure.update_yaxes(range=[0, 1.02], title_text="T(x)", automargin=True, row=1, col=1)
+    figure.update_yaxes(
+        tickmode="array", tickvals=list(range(len(names))), ticktext=names, autorange="reversed", automargin=True, showgrid=False,
+        row=2, col=1,
+    )  # fmt: skip
+    figure.update_xaxes(showticklabels=False, showgrid=False)
+    figure.update_xaxes(title_text="units, by their gate", row=2, col=1)
+    figure.update_layout(
+        title=theme.title(f"A highway layer on “{theme.label(record.word)}”", *notes), height=above + 520, showlegend=False,
+        margin={"l": 10, "r": 10, "t": above, "b": 120}, **theme.signed_below(values),
+    )  # fmt: skip
+    return figure
+
+
+def _gated(gates: np.ndarray, values: np.ndarray, named: tuple[list[str], np.ndarray]) -> go.Figure:
+    """The gate as a line over the terms as cells, units in the same order."""
+    names, order = named
+    figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.3, 0.7], vertical_spacing=0.05)
+    units = [f"unit {n}" for n in order]
+    places = list(range(len(order)))
+    figure.add_scatter(
+        x=places, y=gates[order], mode="lines", fill="tozeroy", meta=1, name="T(x)", customdata=units,
+        hovertemplate="%{customdata}: T = <b>%{y:.3f}</b><extra></extra>", row=1, col=1,
+    )  # fmt: skip
+    figure.add_trace(
+        go.Heatmap(z=values.astype(np.float32), coloraxis="coloraxis2", name="terms", customdata=np.array([units] * len(names)),
+                   hovertemplate="%{customdata}, %{y}: <b>%{z:.3f}</b><extra></extra>", xgap=0, ygap=2),
+        row=2, col=1,
     )  # fmt: skip
     return figure
 
@@ -157,6 +208,11 @@ def strips(record: Filters) -> Mapping[str, Control]:
     return {"many": Range("Filters", 1, min(40, len(record.widths)), min(SHOWN, len(record.widths)))}
 
 
+def highways(record: Highways) -> Mapping[str, Control]:
+    """Which of the highway layers."""
+    return {"layer": Choice("Highway layer", tuple(range(len(record.gates))), 0)}
+
+
 def places(record: BothSides) -> Mapping[str, Control]:
     """Which position."""
     return {"place": Range("Position", 0, len(record.tokens) - 1, len(record.tokens) // 2)}
@@ -169,6 +225,7 @@ def layers(record: Contexts) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
+    View("highway", "A highway layer", highway, highways, only(Highways, "ex.analysis.highway_gates(model, word) makes")),
     View(
         "letter-filters",
         "What letter filters find",

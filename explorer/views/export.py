@@ -138,8 +138,17 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
         elif trace.type in ("bar", "scatter"):
             for j, (where, value) in enumerate(zip(_points(figure, trace), np.asarray(trace.y, np.float64), strict=True)):
                 yield name, 0, name, j, where, "" if np.isnan(value) else float(value)
+        elif trace.type == "scatter3d":
+            yield from _in_space(trace)
         else:
             raise ChoiceError(f"The numbers of a {trace.type} cannot be written. Save the figure as .html.")
+
+
+def _in_space(trace: Any) -> Iterator[tuple[str, int, str, int, str, object]]:
+    """Points with three coordinates: a row for each coordinate, a column for each point."""
+    for row, way in enumerate("xyz"):
+        for j, value in enumerate(np.asarray(trace[way], np.float64)):
+            yield trace.name or "", row, way, j, unescape(str(trace.customdata[j])), float(value)
 
 
 def _named(places: Any) -> bool:

@@ -90,6 +90,7 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
             "title": {"font": {"size": 18}, "x": 0.01, "y": 0.985, "yref": "container", "pad": {"t": 14}, "yanchor": "top"},
             "xaxis": axis,
             "yaxis": axis,
+            "scene": {f"{way}axis": _in_space(mode) for way in "xyz"},
             "coloraxis": {"colorscale": _scale(SEQUENTIAL[mode]), "colorbar": bar},
             "coloraxis2": {"colorscale": _scale(DIVERGING[mode]), "colorbar": bar},
             # Attention weights are small: by their roots.
@@ -97,6 +98,12 @@ def template(mode: str, gaps: bool = True) -> go.layout.Template:
             "hoverlabel": {"font": {"size": 15, "family": FONT, "color": ink}, "bgcolor": paper, "bordercolor": ink},
         }
     )
+
+
+def _in_space(mode: str) -> dict[str, object]:
+    """An axis of a picture with three dimensions."""
+    lines = {"gridcolor": NOWHERE[mode], "linecolor": NOWHERE[mode], "zerolinecolor": NOWHERE[mode]}
+    return {"color": INK[mode], "showbackground": False, "showspikes": False, "showticklabels": False, **lines}
 
 
 def labels(tokens: Tokens) -> list[str]:

@@ -134,6 +134,7 @@ measured = (
 
 page.parts(
     PagePart("From letters to a word", letters, "Letters"),
+    PagePart("Highway layers", lab.highway, "Highway"),
     PagePart("Two directions", directions),
     *((PagePart("Directions crossed", crossing, "Crossed"),) if recorded.there("crossed") else ()),
     PagePart("One word, many vectors", senses, "Senses"),

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+import streamlit as st
+
+from explorer.app import web
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import made, model_of
+from explorer.app.controls import made, model_of, read
+from explorer.app.lessons.elmo import questions as lesson
 from explorer.models.store import models
 from explorer.training.finetune import TASKS
+from explorer.views import VIEWS
 
 USES = 60
 
@@ -34,6 +39,19 @@ def traced(text: str) -> Call:
 def found(word: str) -> Call:
     """What the letter filters find in a word."""
     return Call("analysis.letter_filters", elmo(), word)
+
+
+def gated(word: str) -> Call:
+    """What the highway layers do with a word."""
+    return Call("analysis.highway_gates", elmo(), word)
+
+
+def highway() -> None:
+    """The highway layers on a word."""
+    st.markdown(lesson.HIGHWAY)
+    word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
+    read(gated(word))
+    web.show(VIEWS["highway"], gated(word))
 
 
 def expected(text: str) -> Call:

@@ -11,6 +11,11 @@ from explorer.records import Curves, Exercise, Mixes, Trace
 TEXT = "Anna went to the bank because she wanted to fish."
 OTHER = "Anna went to the bank because she wanted to pay."
 WORD = "bank"
+HIGHWAY = (
+    "Between the filters and the vector of a word lie two **highway layers**. Each computes $H(x)$ like any layer, and beside it a gate "
+    "$T(x)=\\sigma(W_T x+b_T)$, which decides for every unit how much of $H(x)$ to take and how much of $x$ to carry on: "
+    "$y = T(x)\\circ H(x) + (1-T(x))\\circ x$. A residual connection has no gate: it always adds all of both."
+)
 NOTATION = (
     "$h_{k,j}$ is the vector of word $k$ in layer $j$: forward and backward half side by side. $h_{k,0} = [x_k; x_k]$ comes from the "
     "letters alone. $s = \\mathrm{softmax}(w)$ are $L+1$ weights for a whole task, the same for every word; $\\gamma$ is one scale."

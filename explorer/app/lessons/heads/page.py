@@ -12,6 +12,7 @@ from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.heads import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.models import run_folder, store
+from explorer.models.transformer import TransformerModel
 from explorer.views import VIEWS
 
 TEXTS, SENTENCES = 24, 5
@@ -73,6 +74,16 @@ def glance() -> None:
         predict(question, "guess.pointing", partial(web.show, VIEWS["glance"], traced))
 
 
+def contributing() -> None:
+    """How much a token contributes beside its weight, after a guess; of our own models, whose output matrices are known."""
+    if not isinstance(opened(name), TransformerModel):
+        st.info("The output matrix W_O is known of our own models only. Choose one of the models that come with the explorer.")
+        return
+    st.markdown(lesson.CONTRIBUTING)
+    call = asked_of(name, text, "analysis.contributions")
+    predict(lesson.contribution_question(read(call)), "guess.contribution", partial(web.show, VIEWS["contributions"], call))
+
+
 def over_texts() -> None:
     """What heads do over many texts."""
     known = made(habits(name))
@@ -126,6 +137,7 @@ page.parts(
     PagePart("Every head on the board", board_of_heads, "Board"),
     PagePart("All heads of all layers", glance, "All layers"),
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined"),
+    PagePart("Weight and contribution", contributing, "Contribution"),
     PagePart("Patterns over many texts", over_texts, "Many texts"),
     PagePart("Beyond attention: gradients", gradients, "Gradients"),
     PagePart("Beyond attention: the logit lens", partial(measure, "lens"), "Lens"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.app.lessons.attention.questions import quoted
-from explorer.records import Exercise, HeadStatistics, Trace, Visibility
+from explorer.records import Contributions, Exercise, HeadStatistics, Trace, Visibility
 
 WHO, WHOM = "it", "animal"
 MEANT = "from a pronoun to what it means"  # the measure of this name
@@ -17,6 +17,10 @@ VISIBLE = (
     "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts about 15 % of the tokens, and most "
     "of those are masked: a visible token is hardly ever scored. There the model may copy its input or predict something odd, so a high "
     "probability says little."
+)
+CONTRIBUTING = (
+    "A weight α multiplies a vector: the value of the token, turned by the head's part of $W_O$. So a token with a large weight brings "
+    "little if its vector is short. Here is the length of what each token brings beside its weight (Kobayashi et al. 2020)."
 )
 NOTATION = (
     "A head is one set of $W_Q, W_K, W_V$; a layer has $h$ of them side by side, and $h\\cdot d_k=d$ by convention. Layers and heads "
@@ -56,6 +60,31 @@ def pointing_question(trace: Trace) -> Exercise | None:
     answer = options[0 if not most else 1 if most < 0.35 * count else 2 if most < 0.7 * count else 3]
     why = f"{most} of {count} heads give “{WHOM}” the largest weight of the row of “{WHO}”; by chance, about {chance:.1f} of {count} would."
     return Exercise(f"In how many of the {count} heads does “{WHO}” attend most to “{WHOM}”?", answer, why, options)
+
+
+def agreeing(record: Contributions) -> tuple[int, int]:
+    """In how many heads the token with the largest mean weight is also the one with the largest mean contribution; and of how many."""
+    pairs = [
+        (held.weights[head].mean(0).argmax(), held.of(head).mean(0).argmax())
+        for held in record.layers
+        for head in range(len(held.weights))
+    ]
+    return sum(int(weight == length) for weight, length in pairs), len(pairs)
+
+
+def contribution_question(record: Contributions) -> Exercise:
+    """Whether the token with the most weight contributes the most."""
+    same, count = agreeing(record)
+    options = ("in none", "in less than half", "in half or more", "in all")
+    answer = options[0 if not same else 3 if same == count else 1 if 2 * same < count else 2]
+    why = (
+        f"In {same} of {count} heads. In the others its value vectors, turned by W_O, are shorter than those of another token."
+    )
+    return Exercise(
+        "Take the token with the largest mean weight in each head. In how many heads is it also the token with the largest mean "
+        "contribution ‖α·v·W_O‖?",
+        answer, why, options,
+    )  # fmt: skip
 
 
 def coreference(habits: HeadStatistics, supervised: bool = False) -> str:

@@ -9,8 +9,8 @@ from explorer.app.call import Call
 from explorer.app.controls import SENTENCE, made, one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.training import comparing, live, scrub, smoothing, systems
 from explorer.app.lessons.training import data_questions as texts
-from explorer.app.lessons.training import live, scrub, systems
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.models import store
@@ -134,10 +134,12 @@ page.parts(
     *((PagePart("What it can do, step by step", probes, "Measures"),) if runs else ()),
     *((PagePart("Scrub through its snapshots", partial(scrub.section, name, text), "Snapshots"),) if runs else ()),
     PagePart("Train one yourself", partial(live.section, text), "Train one"),
+    PagePart("Compare two runs", partial(comparing.section, runs), "Compare"),
     PagePart("How much text, how many labels?", data, "Data"),
     PagePart("How large is a step?", schedule, "Step size"),
     *((PagePart("How much to mask", rates),) if recorded.there("rates") else ()),
     *((PagePart("How much one prediction teaches", signal, "One prediction"),) if recorded.there("signal") else ()),
+    *((PagePart("Smoothed targets", smoothing.section),) if smoothing.there() else ()),
     PagePart("What each training objective teaches", recorded.abilities, "Objectives"),
     PagePart("From a random start to θ̂", along, "Start to end"),
     PagePart("What each system adds", partial(systems.section, text, shelf), "Systems"),

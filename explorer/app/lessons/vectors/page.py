@@ -8,7 +8,7 @@ from explorer.app import web
 from explorer.app.controls import made, one_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
-from explorer.app.lessons.vectors import editing, sentences
+from explorer.app.lessons.vectors import editing, networks, sentences
 from explorer.app.lessons.vectors import editing_questions as edits
 from explorer.app.lessons.vectors import parts as lab
 from explorer.app.lessons.vectors import questions as lesson
@@ -125,9 +125,11 @@ with page.bar:
 page.parts(
     PagePart("Words on a plane", plane, "Plane"),
     PagePart("Training pairs", pairs, "Pairs"),
+    PagePart("word2vec as a network", networks.of_word2vec, "Network"),
     PagePart("Nearest neighbours of a word", nearest, "Neighbours"),
     PagePart("Sums of word vectors", sums, "Sums"),
     PagePart("Ratios of counts", ratios, "Ratios"),
+    PagePart("How much a pair counts in GloVe", networks.of_glove, "f(X)"),
     PagePart("Edit the corpus", editing.section),
     PagePart("One word, one vector", lab.one_vector, "Two senses"),
     PagePart("One word in many contexts", lab.many_contexts, "Contexts"),

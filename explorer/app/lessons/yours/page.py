@@ -11,8 +11,8 @@ from explorer.app.call import Call, Given
 from explorer.app.controls import AGREED, SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
-from explorer.app.lessons.yours import twin
 from explorer.app.lessons.yours.pair import show_pair
 from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
 from explorer.errors import ExplorerError
@@ -123,6 +123,8 @@ with page.bar:
 page.parts(
     PagePart("What can be shown of it", opened_models, "Models"),
     PagePart("Two texts or two models", partial(show_pair, names, text), "Side by side"),
+    PagePart("Which layers are alike?", partial(layers.show_likeness, names), "Layers"),
+    PagePart("Words in the space of a layer", partial(layers.show_space, names), "Space"),
     PagePart("Which architectures open", classes, "Architectures"),
     PagePart("Trained or random?", partial(twin.guessing, beside, text), "Random twin"),
     PagePart("Open and closed models", twin.openness, "Openness"),

@@ -1,0 +1,65 @@
+"""Two trainings in one picture, with the settings in which they differ: recorded ones, and those that a visitor started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.call import Call, Expression
+from explorer.app.controls import one_of, read
+from explorer.app.exercises import plain
+from explorer.errors import ExplorerError
+from explorer.training.jobs import workshop
+from explorer.views import VIEWS
+
+SAYS = (
+    "Change one thing, train again, and compare: press *Start* twice in the part *Train one*, with two seeds, rates or masks, and give "
+    "both run IDs here. Two seeds show how much chance alone changes; a difference that is smaller says nothing."
+)
+
+
+def compared(chosen: Mapping[str, Expression | str]) -> Call:
+    """The runs by name."""
+    return Call("training.compare_runs", dict(chosen))
+
+
+def own(given: str) -> dict[str, str]:
+    """The runs that the visitor named by their IDs, with their folders; of what is no run the page says so."""
+    found = {}
+    for name in dict.fromkeys(given.replace(",", " ").split()):
+        try:
+            found[f"run {name}"] = str(workshop().run(name))
+        except ExplorerError as error:
+            st.warning(plain(str(error)))
+    return found
+
+
+def section(runs: Mapping[str, Path]) -> None:
+    """Which two runs, their curves, and their settings."""
+    st.markdown(SAYS)
+    given = st.text_input(
+        "Run IDs of your trainings, with spaces between them",
+        st.session_state.get("training", ""),
+        key="runs.ids",
+        bind="query-params",
+    )
+    places: dict[str, Expression | str] = {**own(given), **{name: Call("models").item(name).attr("folder") for name in runs}}
+    if len(places) < 2:
+        st.info("There are not two trainings to compare yet. Train two in the part *Train one*.")
+        return
+    names = list(places)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first = one_of("First run", names, "runs.first", names[0])
+        second = one_of("Second run", [name for name in names if name != first], "runs.second", "roberta")
+    call = compared({name: places[name] for name in (first, second)})
+    record = read(call)
+    web.show(VIEWS["runs"], call)
+    st.subheader("Settings in which they differ", anchor=False)
+    if not record.settings:
+        st.caption("None: the same plan, architecture and texts.")
+        return
+    rows = zip(record.settings, record.values, strict=True)
+    st.dataframe([{"setting": name, **dict(zip(record.names, row, strict=True))} for name, row in rows], width="stretch")

@@ -1,0 +1,37 @@
+"""Label smoothing: the target of one prediction, one-hot and smoothed, and the loss of both."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import made, model_of, read
+from explorer.app.exercises import predict
+from explorer.app.lessons.training import smoothing_questions as lesson
+from explorer.models.store import models
+from explorer.views import VIEWS
+
+
+def there() -> bool:
+    """Whether the model that was trained with smoothed targets is on the shelf."""
+    return lesson.MODEL in models()
+
+
+def targets(source: str, target: str) -> Call:
+    """What the translator predicts at every token of a translation."""
+    return Call("analysis.smoothed_targets", model_of(lesson.MODEL), source, target=target)
+
+
+def section() -> None:
+    """A sentence and its translation, and the loss of every token, after a guess."""
+    st.markdown(lesson.SAYS)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = st.text_input("English", lesson.SOURCE, key="smooth.source", bind="query-params")
+        target = st.text_input("Its translation, the target", lesson.TARGET, key="smooth.target", bind="query-params")
+    call = targets(source, target)
+    read(call)
+    asked = lesson.least_question(made(targets(lesson.SOURCE, lesson.TARGET)))
+    predict(asked, "guess.smoothing", partial(web.show, VIEWS["smoothed-targets"], call))

@@ -1,0 +1,77 @@
+"""Your model: which layers of two models are alike, and the words of stories in the space of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from explorer.app import present, web
+from explorer.app.call import Call, Given
+from explorer.app.controls import attentive, made, model_of, one_of, opened, read
+from explorer.app.exercises import predict
+from explorer.app.lessons.yours import layers_questions as lesson
+from explorer.app.lessons.yours.twin import twin_of
+from explorer.app.lessons.yours.upload import Upload
+from explorer.models.presets import PRESETS
+from explorer.models.store import models
+from explorer.views import VIEWS
+
+TEXTS, SENTENCES = 16, 4
+TWIN = "its random twin"
+FIRST = "bert"
+
+
+def stories() -> Call:
+    """Openings of stories that were not in the training data, with gold labels."""
+    return Call("microworld.openings", TEXTS, 7, "test", sentences=SENTENCES)
+
+
+def opening_of(which: str | Upload) -> Any:
+    """What opens a model, by its name or from an upload."""
+    return model_of(which) if isinstance(which, str) else Given(which.model, Call("load", f"./{which.name}", device="cpu"))
+
+
+def alike(first: str | Upload, second: str | Upload) -> Call:
+    """CKA of the layers of two models; the second may be the random twin of the first."""
+    other = twin_of(str(first)) if second == TWIN else opening_of(second)
+    return Call("analysis.cka", opening_of(first), other, stories())
+
+
+def asked() -> Any:
+    """What the question is about: a shipped model beside its random twin and beside itself."""
+    return made(alike(FIRST, TWIN))
+
+
+def show_likeness(names: Sequence[str | Upload]) -> None:
+    """Two models, and how alike their layers are, after a guess."""
+    if not present.on():
+        st.markdown(lesson.ALIKE)
+    brought = {one.name if isinstance(one, Upload) else one: one for one in names}
+    offered = [*dict.fromkeys([*brought, *_readers()])]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first = one_of("First model", offered, "alike.first", next(iter(brought)))
+        twin = [TWIN] if first not in brought or isinstance(brought[first], str) else []
+        twin = twin if twin and getattr(read(partial(opened, first)), "preset", "") in PRESETS else []
+        second = one_of("Second model", [*offered, *twin], "alike.second", [*brought][-1])
+    call = alike(brought.get(first, first), brought.get(second, second))
+    read(call)
+    predict(lesson.twin_question(asked()), "guess.alike", partial(web.show, VIEWS["cka"], call))
+
+
+def show_space(names: Sequence[str | Upload]) -> None:
+    """The words of stories in one layer of a model."""
+    if not present.on():
+        st.markdown(lesson.SPACE)
+    brought = {one.name if isinstance(one, Upload) else one: one for one in names}
+    name = one_of("Model", [*dict.fromkeys([*brought, *_readers()])], "space.model", next(iter(brought)))
+    call = Call("analysis.word_states", opening_of(brought.get(name, name)), stories())
+    read(call)
+    web.show(VIEWS["word-space"], call)
+
+
+def _readers() -> list[str]:
+    """The models on the shelf that give each word of a text a state."""
+    return [*attentive(), *(name for name in ("elmo",) if name in models())]

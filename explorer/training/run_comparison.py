@@ -1,0 +1,64 @@
+"""Several trainings side by side: their steps, and the settings in which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import ChoiceError
+from explorer.errors.kinds import checked
+from explorer.models import run_folder
+from explorer.nn.config import FAMILIES, Config
+from explorer.records import RunsBeside
+from explorer.training.plan import Plan
+from explorer.training.steps import steps_of
+
+DEFAULTS, SHAPES = (
+    {field.name: field.default for field in fields(kind) if isinstance(field.default, (str, int, float, type(None)))}
+    for kind in (Plan, Config)
+)
+MISSING = "–"
+
+
+@checked
+def compare_runs(runs: Mapping[str, str | Path]) -> RunsBeside:
+    """The steps of several runs, each given as its name and its folder, and every setting in which they differ.
+
+    >>> shelf = ex.models()
+    >>> made = ex.training.compare_runs({name: shelf[name].folder for name in ("bert", "roberta")})
+    >>> "objective" in made.settings
+    True
+    """
+    if len(runs) < 2:
+        raise ChoiceError(f"There must be two runs or more to compare; there {'is one' if runs else 'are none'}.")
+    steps = tuple(tuple(steps_of(folder)) for folder in runs.values())
+    for name, held in zip(runs, steps, strict=True):
+        if not held:
+            raise ChoiceError(f"The run {name!r} has written down no step yet. Let it train first.")
+    told = [_settings(Path(folder)) for folder in runs.values()]
+    every = dict.fromkeys(name for held in told for name in held)
+    rows = {name: tuple(held.get(name, MISSING) for held in told) for name in every}
+    differing = {name: row for name, row in rows.items() if len(set(row)) > 1}
+    return RunsBeside(tuple(map(str, runs)), steps, tuple(differing), tuple(differing.values()))
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """Everything that a run wrote down of itself, flat and as texts. What an older run did not know yet has its default."""
+    held = run_folder.described(folder)
+    plan: dict[str, Any] = dict(held["plan"])
+    if "batch" in plan:  # a run that counts n-grams has other settings
+        plan = {**DEFAULTS, **plan}
+    shape = held["architecture"]
+    shape = {**SHAPES, **shape} if shape.get("family") in FAMILIES else shape
+    parts = {"model": dict(held["preset"]).get("name"), **plan, "architecture": shape}
+    parts["tokenizer"] = dict(held.get("tokenizer") or {}).get("sha256", MISSING)[:8]
+    return dict(_flat("", parts))
+
+
+def _flat(before: str, value: Any) -> list[tuple[str, str]]:
+    """A tree of settings as names with dots."""
+    if isinstance(value, Mapping):
+        return [pair for name, one in value.items() for pair in _flat(f"{before}.{name}" if before else str(name), one)]
+    return [(before, MISSING if value is None else str(value))]

@@ -1,0 +1,130 @@
+"""The layers of two models compared, and the words of some texts in the space of one layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from explorer.records import LayerLikeness, WordStates
+from explorer.views import theme
+from explorer.views.tiles import nothing
+from explorer.views.view import Choice, Control, View, by_name, only
+
+FEW = 14  # columns whose cells have room for a number
+NAMED = 60  # points beside which words are written
+DIMENSIONS = ("2-D", "3-D")
+SOLID = ("circle", "square", "diamond", "cross", "x")  # signs that can be told apart in 3-D
+ORDER = ("first", "second", "third")
+
+
+def likeness(record: LayerLikeness) -> go.Figure:
+    """How alike each layer of the first model (rows) is to each layer of the second (columns), by linear CKA over the same words. It
+    asks whether words that are far apart in one are far apart in the other: 1 where the states differ only by a rotation and one scale, 0
+    where they have nothing in common. So layers of different width can be compared. Layer 0 is the input of the first layer.
+
+    You may conclude which layers arrange these words alike. You may not conclude that alike layers compute the same: a few directions
+    with a large variance can decide CKA, and any two models that read the same words are alike to some degree. Compare with a random
+    twin.
+    """
+    values = record.likeness
+    rows, columns = (list(map(str, range(size))) for size in values.shape)
+    first, second = (theme.printable(name) for name in record.models)
+    notes = (
+        f"rows: {first}; columns: {second}",
+        f"{record.words:,} words of {record.texts} texts; words exchanged at random: at most {np.nanmax(np.nan_to_num(record.chance)):.2f}",
+    )
+    written = (
+        {"text": np.round(values, 2), "texttemplate": "%{text:.2f}", "textfont": {"size": 13}} if len(columns) <= FEW else {}
+    )
+    heat = go.Heatmap(
+        z=values.astype(np.float32), coloraxis="coloraxis", name="CKA", hoverongaps=False, **theme.gaps(values), **written,
+        hovertemplate=f"{first}, layer %{{y}}; {second}, layer %{{x}}<br>CKA <b>%{{z:.3f}}</b><extra></extra>",
+    )  # fmt: skip
+    above, size = theme.space_above(*notes) + 20, 46 * max(len(rows), 4)
+    axis = {"tickmode": "array", "automargin": True, "showgrid": False}
+    figure = go.Figure(heat)
+    figure.update_layout(
+        title=theme.title("Which layers are alike?", *notes),
+        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": {"text": f"layer of {second}"}},
+        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": {"text": f"layer of {first}"},
+               "autorange": "reversed"},
+        height=above + size + 150, margin={"l": 60, "r": 10, "t": above, "b": 120},
+        **theme.colours_below(np.ones(1)),
+    )  # fmt: skip
+    return figure
+
+
+def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
+    """The words of some texts in one layer, a dot for each, on the principal components of their states: the directions in which they
+    differ most. Colours are the parts of speech by gold labels, where the texts have them. In 3-D, drag to turn. Point at a dot for its
+    word.
+
+    You may conclude what these two or three directions separate; the title says how much of the variance they keep.
+    You may not conclude that words which are near here are near in the layer, nor that what is not separated here is not there. Other
+    methods (t-SNE, UMAP) keep neighbourhoods and distort distances, and depend on settings and chance; principal components can be
+    computed again exactly.
+    """
+    points, shares = record.components(layer, 3 if shows == DIMENSIONS[1] else 2)
+    kinds = list(dict.fromkeys(record.kinds))
+    figure = go.Figure()
+    for number, kind in enumerate(kinds):
+        mine = [n for n, held in enumerate(record.kinds) if held == kind]
+        figure.add_trace(_dots(record, points, mine, (number, kind)))
+    notes = (
+        f"{theme.printable(record.model)}, layer {layer}: {len(record):,} words of {len(record.texts)} texts",
+        f"{len(shares)} principal components keep {shares.sum():.0%} of the variance",
+    )
+    axes = [f"{ORDER[n]} component ({share:.0%})" for n, share in enumerate(shares)]
+    above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title("Words in the space of a layer", *notes), height=500 + above + 26 * (1 + len(kinds) // 4),
+        margin={"l": 10, "r": 10, "t": above, "b": 70 + 26 * (1 + len(kinds) // 4)}, showlegend=len(kinds) > 1,
+        legend={"y": -0.16 if len(shares) == 2 else 0, "itemsizing": "constant"},
+    )  # fmt: skip
+    if len(shares) == 2:
+        figure.update_layout(
+            xaxis={"title": {"text": axes[0]}, "automargin": True}, yaxis={"title": {"text": axes[1]}, "automargin": True}
+        )
+    else:
+        titled = {f"{way}axis": {"title": {"text": name}} for way, name in zip("xyz", axes, strict=True)}
+        figure.update_layout(scene={**titled, "aspectmode": "cube"})
+    return figure
+
+
+def _dots(record: WordStates, points: np.ndarray, mine: list[int], kind: tuple[int, str]) -> Any:
+    """The words of one kind."""
+    words = [theme.label(record.words[n]) for n in mine]
+    about: dict[str, Any] = {
+        "name": theme.printable(kind[1] or "words"), "meta": kind[0], "customdata": words,
+        "hovertemplate": "<b>%{customdata}</b><extra></extra>",
+    }  # fmt: skip
+    few = len(record) <= NAMED
+    about |= {"mode": "markers+text", "text": words, "textposition": "top center"} if few else {"mode": "markers"}
+    if points.shape[1] == 3:
+        x, y, z = points[mine].T
+        return go.Scatter3d(x=x, y=y, z=z, marker={"size": 4, "opacity": 0.8, "symbol": SOLID[kind[0] % len(SOLID)]}, **about)
+    x, y = points[mine].T
+    return go.Scatter(x=x, y=y, marker={"size": 8, "opacity": 0.7, "symbol": kind[0] % 6}, **about)
+
+
+def choices(record: WordStates) -> Mapping[str, Control]:
+    """Which layer, in how many dimensions."""
+    held = tuple(range(len(record.vectors)))
+    return {"layer": Choice("Layer", held, held[-1], ordered=True), "shows": Choice("Dimensions", DIMENSIONS)}
+
+
+VIEWS = by_name(
+    View(
+        "cka", "Which layers are alike?", likeness, nothing, only(LayerLikeness, "ex.analysis.cka(first, second, texts) makes")
+    ),
+    View(
+        "word-space",
+        "Words in the space of a layer",
+        space,
+        choices,
+        only(WordStates, "ex.analysis.word_states(model, texts) makes"),
+    ),
+)

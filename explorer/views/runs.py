@@ -1,0 +1,71 @@
+"""Several trainings in one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from explorer.records import RunsBeside
+from explorer.views import theme
+from explorer.views.training import around
+from explorer.views.view import Choice, Control, View, by_name, only
+
+LOSS, HELD_OUT = "training loss", "held-out loss"
+FEW = 4  # names of settings in the title; the page lists all
+
+
+def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
+    """The same quantity of several trainings, by step. *Training loss* is the sum of all training objectives, each point a mean over the
+    last tenth of the steps so far; everything else was measured on texts that were not trained on.
+
+    You may conclude which run had the lower value at a step, under its own settings. Where exactly one setting differs you may suspect
+    it. You may not conclude that it is the cause: each is one run with one seed, so train both again with other seeds. You may not
+    compare losses of different training objectives, masking rates or tokenizers.
+    """
+    figure = go.Figure()
+    ends = []
+    for number, (name, steps) in enumerate(zip(record.names, record.steps, strict=True)):
+        at, values = record.line(number, "" if shows == LOSS else shows)
+        if not len(at):
+            continue
+        drawn = around(at, values) if shows == LOSS else values
+        label = theme.printable(name)
+        figure.add_scatter(
+            x=at, y=drawn, mode="lines" if shows == LOSS else "lines+markers", name=label, meta=number, showlegend=True,
+            line={"width": 3, "dash": ("solid", "dash", "dot", "dashdot")[number % 4]},
+            hovertemplate=f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>",
+        )  # fmt: skip
+        ends.append(f"{label}: {drawn[-1]:.3f} at step {steps[-1].step:,}")
+    few = ", ".join(record.settings[:FEW]) + (f" and {len(record.settings) - FEW} more" if len(record.settings) > FEW else "")
+    notes = (*ends, theme.printable(f"they differ in {few}" if record.settings else "they do not differ in any setting"))
+    above = theme.space_above(*notes) + 12
+    ticks = {"type": "log", "dtick": "D2"} if axis == "log" else {"type": "linear"}
+    figure.update_layout(
+        title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), height=above + 420,
+        xaxis={**ticks, "title": {"text": "step"}, "automargin": True},
+        yaxis={"title": {"text": "loss (nats)" if "loss" in shows else theme.printable(shows)}, "automargin": True},
+        margin={"l": 60, "r": 20, "t": above, "b": 110}, legend={"y": -0.22},
+    )  # fmt: skip
+    return figure
+
+
+def measured(record: RunsBeside) -> tuple[str, ...]:
+    """What can be shown: the training loss, and all that several of the runs measured on new texts."""
+    often: dict[str, int] = {}
+    for number in range(len(record.names)):
+        for name in record.metrics(number):
+            often[name] = often.get(name, 0) + 1
+    return (LOSS, *(name for name, count in often.items() if count > 1))
+
+
+def choices(record: RunsBeside) -> Mapping[str, Control]:
+    """What is shown, over which axis."""
+    offered = measured(record)
+    return {
+        "shows": Choice("Shown", offered, HELD_OUT if HELD_OUT in offered else LOSS),
+        "axis": Choice("Steps", ("log", "linear")),
+    }
+
+
+VIEWS = by_name(View("runs", "Runs side by side", runs, choices, only(RunsBeside, "ex.training.compare_runs(runs) makes")))

@@ -1,0 +1,87 @@
+"""Two runs in one picture: their curves against the lines that they wrote, their settings against what was asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from opening import opened
+
+import explorer as ex
+from explorer.errors import ExplorerError
+from explorer.records import RunsBeside
+from explorer.views import VIEWS
+
+ASKED = {
+    "size": "tiny",
+    "corpus": ["A dog ran. It was red."] * 20,
+    "pieces": 300,
+    "batch": 4,
+    "checks": 2,
+    "snapshots": 0,
+    "device": "cpu",
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    home = tmp_path_factory.mktemp("runs")
+    for name, more in (("a", {"seed": 0}), ("b", {"seed": 5, "rate": 0.001}), ("twin", {"seed": 0})):
+        list(ex.fit("gpt2", steps=12, folder=home / name, **{**ASKED, **more}))
+    return {name: home / name for name in ("a", "b", "twin")}
+
+
+def lines(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "steps.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_only_what_was_changed_is_named_and_curves_are_the_lines_of_the_files(folders: dict[str, Path]) -> None:
+    made = ex.training.compare_runs({name: folders[name] for name in ("a", "b")})
+    assert dict(zip(made.settings, made.values, strict=True)) == {"seed": ("0", "5"), "rate": ("–", "0.001")}
+    assert ex.training.compare_runs({"a": folders["a"], "twin": folders["twin"]}).settings == ()
+    for number, name in enumerate(("a", "b")):
+        frame = pd.DataFrame(
+            [{"step": line["step"], **line["losses"], **line.get("metrics", {})} for line in lines(folders[name])]
+        )  # type: ignore[dict-item]
+        np.testing.assert_allclose(made.line(number), (frame.step, frame.lm))
+        held = frame[["step", "held-out loss"]].dropna()
+        np.testing.assert_allclose(made.line(number, "held-out loss"), held.to_numpy().T)
+        drawn = VIEWS["runs"](made, shows="held-out loss").data[number]
+        np.testing.assert_allclose((drawn.x, drawn.y), held.to_numpy().T)
+    assert RunsBeside.read(made.write(folders["a"] / "beside.npz")) == made
+
+
+def test_an_older_run_that_did_not_know_a_setting_has_its_default(folders: dict[str, Path], tmp_path: Path) -> None:
+    told = json.loads((folders["a"] / "run.json").read_text("utf-8"))
+    del told["plan"]["by_length"]
+    (tmp_path / "run.json").write_text(json.dumps(told), "utf-8")
+    (tmp_path / "steps.jsonl").write_bytes((folders["a"] / "steps.jsonl").read_bytes())
+    assert ex.training.compare_runs({"a": folders["a"], "older": tmp_path}).settings == ()
+
+
+def test_a_metric_that_only_one_run_measured_is_not_offered_and_a_sum_is_of_all_objectives() -> None:
+    shelf = ex.models()
+    made = ex.training.compare_runs({name: shelf[name].folder for name in ("bert", "gpt2")})
+    first = lines(shelf["bert"].folder)[0]
+    assert made.line(0)[1][0] == pytest.approx(sum(first["losses"].values()))  # type: ignore[attr-defined]
+    offered = VIEWS["runs"].controls(made)["shows"].options  # type: ignore[union-attr]
+    assert "held-out loss" in offered and all(set(offered[1:]) <= {*made.metrics(n)} for n in range(2))
+
+
+def test_what_cannot_be_compared_is_refused_in_words(tmp_path: Path, folders: dict[str, Path]) -> None:
+    with pytest.raises(ExplorerError, match="two runs or more"):
+        ex.training.compare_runs({"a": folders["a"]})
+    with pytest.raises(ExplorerError, match="no step yet|no run"):
+        ex.training.compare_runs({"a": folders["a"], "empty": tmp_path})
+
+
+def test_the_page_draws_two_runs_and_lists_their_settings() -> None:
+    at = opened("training", part="compare", **{"runs.first": "bert", "runs.second": "roberta"})
+    assert not at.exception and len(at.get("plotly_chart")) == 1
+    listed = at.dataframe[-1].value
+    assert {"objective", "packed"} <= set(listed["setting"]) and (listed["bert"] != listed["roberta"]).all()
+    at = opened("training", part="compare", **{"runs.ids": "nonsense"})
+    assert not at.exception and any("nonsense" in warning.value for warning in at.warning)

@@ -1,0 +1,118 @@
+"""CKA against the paper's definition by Gram matrices, principal components against scikit-learn, and the pages that show them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from conftest import SENTENCE
+from opening import opened
+from sklearn.decomposition import PCA
+
+import explorer as ex
+from explorer.analysis.layer_likeness import linear_cka
+from explorer.errors import ExplorerError
+from explorer.records import LayerLikeness, WordStates
+from explorer.views import VIEWS, export
+
+
+def by_kernels(x: np.ndarray, y: np.ndarray) -> float:
+    """Kornblith et al. 2019, equations 2 to 4: HSIC of two centred linear kernels, divided by those of each with itself."""
+    n = len(x)
+    centre = np.eye(n) - np.ones((n, n)) / n
+
+    def hsic(k: np.ndarray, m: np.ndarray) -> float:
+        return float(np.trace(k @ centre @ m @ centre)) / (n - 1) ** 2
+
+    k, m = x @ x.T, y @ y.T
+    return hsic(k, m) / np.sqrt(hsic(k, k) * hsic(m, m))
+
+
+def test_cka_is_that_of_the_paper_and_sees_neither_rotation_nor_scale() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 7)), rng.normal(size=(40, 12)) + 3
+    y[:, :7] += x
+    assert linear_cka(x, y) == pytest.approx(by_kernels(x, y), rel=1e-9) and 0.2 < linear_cka(x, y) < 0.95
+    turn, _ = np.linalg.qr(rng.normal(size=(7, 7)))
+    assert linear_cka(x, 5 * x @ turn + 2) == pytest.approx(1)
+    assert linear_cka(x, x * np.arange(1, 8)) < 0.99, "it does see other scales of single features"
+    assert np.isnan(linear_cka(x, np.ones((40, 3))))
+
+
+def test_layers_of_two_models_are_compared_on_the_same_words() -> None:
+    stories = list(ex.microworld.openings(6, 7, "test", sentences=3))
+    bert, gpt2 = (ex.load(name, device="cpu") for name in ("bert", "gpt2"))
+    made = ex.analysis.cka(bert, gpt2, stories)
+    ours, theirs = (ex.analysis.word_states(model, stories) for model in (bert, gpt2))
+    assert ours.words == theirs.words == tuple(word.text for story in stories for word in story.words) and made.words == len(
+        ours
+    )
+    wanted = [[by_kernels(x.astype(float), y.astype(float)) for y in theirs.vectors] for x in ours.vectors]
+    np.testing.assert_allclose(made.likeness, wanted, rtol=1e-4)
+    assert np.nanmax(made.chance) < made.likeness.min(), "words exchanged at random are less alike than any two layers"
+    shown = VIEWS["cka"](made).data[0]
+    np.testing.assert_allclose(shown.z, made.likeness, rtol=1e-6)
+
+
+def test_the_state_of_a_word_is_the_mean_of_its_tokens_in_each_layer() -> None:
+    bert = ex.load("bert", device="cpu")
+    made, trace = ex.analysis.word_states(bert, [SENTENCE]), ex.trace(bert, SENTENCE)
+    begin = SENTENCE.index("animal")
+    inside = [n for n, (start, end) in enumerate(trace.source.offsets) if start >= begin and end <= begin + 6 and end > start]
+    np.testing.assert_allclose(
+        made.vectors[:, made.words.index("animal")], trace.hidden["encoder"][:, inside].mean(1), atol=1e-5
+    )
+    labelled = ex.analysis.word_states(bert, list(ex.microworld.openings(2, 7, sentences=1)))
+    assert {"NOUN", "VERB"} <= set(labelled.kinds) and set(labelled.numbers) == {0, 1}
+
+
+@pytest.mark.parametrize("name", ["elmo", "bart", "word2vec"])
+def test_any_model_that_gives_words_states_can_be_asked(name: str) -> None:
+    model = ex.load(name, device="cpu")
+    made = ex.analysis.word_states(model, ["The dog ran.", "word " * 3000])
+    assert made.words == ("The", "dog", "ran", ".")[: len(made)] and made.texts == ("The dog ran.",), (
+        "what is too long is left out"
+    )
+    assert np.isfinite(made.vectors).all()
+
+
+def test_principal_components_are_those_of_scikit_learn() -> None:
+    made = ex.analysis.word_states(ex.load("gpt2", device="cpu"), list(ex.microworld.openings(4, 7, sentences=2)))
+    for layer in range(len(made.vectors)):
+        points, shares = made.components(layer)
+        theirs = PCA(3, svd_solver="full").fit(made.vectors[layer].astype(np.float64))
+        np.testing.assert_allclose(shares, theirs.explained_variance_ratio_, rtol=1e-6)
+        np.testing.assert_allclose(np.abs(points), np.abs(theirs.transform(made.vectors[layer].astype(np.float64))), atol=1e-5)
+    flat, shown = VIEWS["word-space"](made, layer=1), VIEWS["word-space"](made, layer=1, shows="3-D")
+    assert {dots.type for dots in flat.data} == {"scatter"} and {dots.type for dots in shown.data} == {"scatter3d"}
+    assert sum(len(dots.x) for dots in shown.data) == len(made)
+    assert len(list(export.cells(shown))) == 3 * len(made)
+    assert json.loads(export.themed(shown, "dark").to_json())["layout"]["template"]["layout"]["scene"]
+
+
+def test_what_cannot_be_compared_is_refused_in_words() -> None:
+    bert = ex.load("bert", device="cpu")
+    for texts, says in (
+        ([""], "None of the texts"),
+        (["word " * 3000], "None of the texts"),
+        (["Dog"], "fewer than three"),
+        ([3], "texts"),
+    ):
+        with pytest.raises(ExplorerError, match=says):
+            ex.analysis.cka(bert, bert, texts)  # type: ignore[arg-type]
+
+
+def test_records_come_back_from_their_files(tmp_path: object) -> None:
+    bert = ex.load("bert", device="cpu")
+    likeness = ex.analysis.cka(bert, bert, ["A dog ran."])
+    states = ex.analysis.word_states(bert, ["A dog ran."])
+    assert LayerLikeness.read(likeness.write(f"{tmp_path}/a.npz")) == likeness
+    assert WordStates.read(states.write(f"{tmp_path}/b.npz")) == states
+
+
+def test_the_pages_compare_layers_and_draw_words() -> None:
+    at = opened("yours", part="layers", model="bert")
+    assert not at.exception and any((radio.key or "").startswith("guess.alike") for radio in at.radio)
+    at = opened("yours", part="space", model="bert")
+    assert not at.exception and len(at.get("plotly_chart")) == 1
