@@ -12,7 +12,6 @@ import platform
 import shutil
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -35,7 +34,7 @@ from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel, transformer
 from explorer.studies import model_cards
 from explorer.text.examples import prepared
-from explorer.text.learning import cut_words, word_counts
+from explorer.text.learning import count_words, cut_words
 from explorer.text.tokenizers import Tokenizer
 from explorer.training.checking import measure, with_baseline
 from explorer.training.corpora import Corpus, full_name, recorded_corpus
@@ -170,23 +169,17 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
 def tell_words(name: str) -> None:
     """Count the words that a shipped model's tokenizer cuts in the texts it was trained on, and write that into its card."""
     model, folder = trainable(store.open_by_name(name)), store.folder_of(name)
-    counted = words_cut(preset(model.preset).tokenizer, model.tokenizer, run_folder.described(folder)["plan"]["corpus"]["name"])
+    counted = words_cut(model.tokenizer, run_folder.described(folder)["plan"]["corpus"]["name"])
     card = folder / model_cards.CARD
     card.write_text(model_cards.with_words(card.read_text("utf-8"), *counted), "utf-8")
 
 
-def words_cut(kind: str, tokenizer: Tokenizer, corpus: str) -> tuple[int, int, int, int]:
+def words_cut(tokenizer: Tokenizer, corpus: str) -> tuple[int, int, int, int]:
     """How many words the texts of a corpus have, how many of them are cut; and of those met often, how many there are and are cut."""
-    words = _words(kind, corpus)
+    words = count_words(tokenizer.core, (" ".join(text) for text in recorded_corpus(corpus).texts))
     cut = cut_words(tokenizer, words)
     often = [word for word, count in words.items() if count >= OFTEN]
     return words.total(), cut.total(), len(often), sum(word in cut for word in often)
-
-
-@lru_cache(maxsize=8)
-def _words(kind: str, corpus: str) -> Counter[str]:
-    texts = recorded_corpus(corpus).texts
-    return word_counts(kind, (" ".join(text) for text in texts))
 
 
 def tell_twin(name: str) -> None:
