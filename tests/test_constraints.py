@@ -51,7 +51,10 @@ def test_what_is_imported_is_asked_for() -> None:
         "ipython",
         "packaging",
         "huggingface-hub",
-    }  # of ipywidgets, jupyterlab and transformers
+        "nbconvert",
+        "nbformat",
+        "pil",
+    }  # of ipywidgets, jupyterlab, streamlit and transformers
     found = set()
     for path in (ROOT / "explorer").rglob("*.py"):
         names = re.findall(r"^\s*(?:import|from) ([A-Za-z_]\w*)", path.read_text("utf-8"), re.M)

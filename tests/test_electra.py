@@ -109,7 +109,7 @@ def test_what_their_class_has_no_place_for_is_refused(bert: TransformerModel, tm
     ElectraForMaskedLM(ElectraConfig(vocab_size=40, embedding_size=8, hidden_size=8, num_hidden_layers=1, num_attention_heads=1,
                                      intermediate_size=8, hidden_act="relu")).save_pretrained(tmp_path / "relu")  # fmt: skip
     with pytest.raises(ex.ExplorerError, match="another head"):
-        ex.load(tmp_path / "relu")
+        ex.load(tmp_path / "relu", native=True)
 
 
 # what is traced, kept and refused

@@ -325,7 +325,7 @@ def test_an_empty_text_is_refused(shipped: TransformerModel, text: object) -> No
         (None, "NoneType"),
         (7, "int"),
         ({"a": 1}, "dict"),
-        (["a", "b"], "must be whole numbers"),
+        (["a", 3], "must be a text"),
         ([1.5], "each a whole number"),
         ([], "no token"),
         ([10**6], "no token 1000000"),

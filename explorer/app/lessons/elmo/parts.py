@@ -49,7 +49,7 @@ def gated(word: str) -> Call:
 def highway() -> None:
     """The highway layers on a word."""
     st.markdown(lesson.HIGHWAY)
-    word = st.text_input("Word", "fishing", key="word", bind="query-params", width=240)
+    word = st.text_input("Word", "fishing", key="highway.word", bind="query-params", width=240)
     read(gated(word))
     web.show(VIEWS["highway"], gated(word))
 
