@@ -105,7 +105,7 @@ def test_every_choice_of_the_command_line_reaches_the_plan(tmp_path: Path) -> No
         (("--set", "dropout"), "must be NAME=VALUE"),
         (("--set", "colour=3"), "no field of gpt2 'colour'"),
         (("--rate", "nan"), "rate=nan must be a number above 0"),
-        (("--processes", "2"), "1 process(es) here, not 2. Start them with: torchrun --standalone --nproc_per_node 2"),
+        (("--processes", "0"), "processes=0 must be a whole number of at least 1"),
     ],
 )
 def test_a_wrong_choice_is_one_calm_line(tmp_path: Path, wrong: tuple[str, ...], message: str) -> None:
