@@ -197,7 +197,7 @@ def test_calls_are_kept_until_their_files_change(tmp_path: Path, bert: object) -
     assert made(call) is one
     (folder / "more").write_text("changed")
     assert stamp_of(call) != before and made(call) is not one and made(call) == made(call)
-    assert set(FILES) == {"load", "result", "steps_of"}
+    assert set(FILES) == {"load", "result", "steps_of", "compare_runs"}
 
 
 def test_what_is_there_already_is_printed_as_what_makes_it_elsewhere(bert: object) -> None:
