@@ -25,6 +25,7 @@ from explorer.records import Trace
 torch.set_num_threads(1)
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
+LONG = pytest.mark.skipif(not ALL, reason="what takes long, and of which a shorter test is run: make test-all")
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 SENTENCE = "The animal didn't cross the street because it was too tired."
 

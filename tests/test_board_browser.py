@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 import numpy as np
 import pytest
-from conftest import ALL, SENTENCE
+from conftest import ALL, LONG, SENTENCE
 from offline import ROOT, Watch, free_port, opened, server
 from playwright.sync_api import Browser, Page, expect
 
@@ -377,6 +377,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(
     page.context.close()
 
 
+@LONG
 def test_a_page_of_the_app_keeps_the_place_in_its_address(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/attention")
@@ -426,6 +427,7 @@ def test_the_app_s_board_follows_its_theme(browser: Browser, app: tuple[str, Pat
     page.context.close()
 
 
+@LONG
 def test_a_notebook_holds_a_living_board(browser: Browser, tmp_path: Path) -> None:
     from test_browser import run_all_cells
 

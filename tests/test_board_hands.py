@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SENTENCE
+from conftest import LONG, SENTENCE
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
 from test_board import array, header
@@ -174,6 +174,7 @@ def test_what_an_edit_hands_on_travels_with_the_trace(bert: Any) -> None:
     assert header(pack(ex.trace(bert, SENTENCE)))["sites"][0]["z"] is None
 
 
+@LONG
 @pytest.mark.browser
 def test_the_model_runs_on_a_row_that_a_hand_wrote(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG
 from offline import ROOT, Watch, free_port, opened, server
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as Late
@@ -86,6 +86,7 @@ def test_the_page_works_in_light_and_dark_wide_and_narrow(
     page.context.close()
 
 
+@LONG
 def test_every_choice_is_in_the_address_and_comes_back_from_it(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/heads?part=combined")
@@ -131,6 +132,7 @@ def test_odd_addresses_are_met_calmly(browser: Browser, app: tuple[str, Path], q
     page.context.close()
 
 
+@LONG
 def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tmp_path: Path) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/heads?part=combined")
@@ -146,6 +148,7 @@ def test_a_picture_can_be_taken_away(browser: Browser, app: tuple[str, Path], tm
     assert watch.faults == [] and app[1].read_text() == ""
 
 
+@LONG
 def test_an_exported_file_draws_itself_from_disk(browser: Browser, tmp_path: Path) -> None:
     records = list(every_record(ex.load("bert", device="cpu"), ex.load("gpt2", device="cpu")).values())
     for number, (name, view) in enumerate(VIEWS.items() if ALL else list(VIEWS.items())[::20]):
@@ -229,6 +232,7 @@ def turn_to(page: Page, part: str) -> None:
     expect(wanted).to_be_checked()
 
 
+@LONG
 def test_a_click_on_a_bar_forces_its_piece_and_temperature_moves_the_bars(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/decoding?path=100", height=6000)
@@ -276,6 +280,7 @@ def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, a
     page.context.close()
 
 
+@LONG
 def test_positions_are_explored_with_the_keyboard_alone(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0])

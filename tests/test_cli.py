@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import LONG
 
 import explorer as ex
 from explorer.cli import _setting
@@ -126,6 +127,7 @@ def test_a_model_is_fine_tuned_on_a_file_and_on_a_task(tmp_path: Path) -> None:
     assert wrong.returncode == 2 and "Did you mean 'sentiment'" in wrong.stderr
 
 
+@LONG
 def test_miniglue_prints_a_table(tmp_path: Path) -> None:
     small = (
         "--seeds",

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import LONG
 from test_cli import run
 from test_processes import ROOT, torchrun
 
@@ -133,6 +134,7 @@ def test_a_command_that_is_ended_politely_goes_on_to_the_same_end(tmp_path: Path
     assert stopped == straight and len(straight) == 60
 
 
+@LONG
 def test_torchrun_trains_one_run_from_the_command_line(tmp_path: Path) -> None:
     texts(tmp_path)
     fit = ("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "20", "--precision", "float32", *TINY)

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import torch
-from conftest import ALL, SENTENCE
+from conftest import ALL, LONG, SENTENCE
 from streamlit.testing.v1 import AppTest
 from torch import Tensor
 
@@ -287,6 +287,7 @@ def odd(home: Path, name: str, preset: str, **settings: Any) -> Path:
     return store.write(ex.build(preset, tokenizer=pieces, device="cpu", **small), home / "models" / name)
 
 
+@LONG
 @pytest.mark.usefixtures("registered")
 def test_models_with_odd_settings_break_no_page_that_lists_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd(tmp_path, "odd-encoder", "bert", positions="toy-bias", heads=1, segments=0, next_sentence=False, norm_place="pre")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG
 from test_processes import begun, by_two, curve, largest_gap, torchrun
 
 import explorer as ex
@@ -129,6 +129,7 @@ def losses_of(said: str) -> dict[int, float]:
     return {int(step): float(value) for _, step, value in rows}
 
 
+@LONG
 def test_killed_processes_go_on_divided_or_alone(tmp_path: Path) -> None:
     """Killed after step 6, of which the last resume point is that of step 5 or 6; a damaged one is an error of one line."""
     script = tmp_path / "script.py"

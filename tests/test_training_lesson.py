@@ -502,7 +502,7 @@ def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
     drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
     codes = [block.value for block in at.code if "ex.show" in block.value]
     extra = sum(recorded.there(name) for name in ("rates-senses", "next-sentence"))
-    assert len(drawn) == len(codes) == 6 + extra, "recorded results that are measured are shown"
+    assert len(drawn) == len(codes) == 7 + extra, "recorded results that are measured are shown"
     check_board(at)
     for figure, code in zip(drawn, codes, strict=True):
         *first, last = code.splitlines()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import LONG
 from pretended import pretended
 from test_processes import begun, by_two, curve, largest_gap
 
@@ -91,6 +92,7 @@ Path(f"told-{{run.processes.number}}.json").write_text(json.dumps([found, asked]
 """
 
 
+@LONG
 def test_two_processes_share_the_checks(tmp_path: Path) -> None:
     """Each asks its part of the questions; what is found is what one would find that asks all of them."""
     by_two(CHECKED, folder=tmp_path)

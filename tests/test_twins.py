@@ -284,4 +284,4 @@ def test_what_has_no_twin_is_refused(bert: TransformerModel, gpt2: TransformerMo
         GPT2Config(vocab_size=40, n_embd=8, n_layer=1, n_head=1, scale_attn_by_inverse_layer_idx=True)
     ).save_pretrained(tmp_path / "scaled")
     with pytest.raises(ex.ExplorerError, match="scales its attention by layer"):
-        ex.load(tmp_path / "scaled")
+        ex.load(tmp_path / "scaled", native=True)

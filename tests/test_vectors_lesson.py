@@ -226,8 +226,8 @@ def test_the_page_tells_when_an_answer_is_right() -> None:
         radio = at.radio(key=f"guess.{name}")
         radio.set_value(radio.options[-1]).run()
         assert not at.exception
-    # a plane, a word in its contexts, both of pairs, neighbours of a word and of a sum, analogies, ratios
-    assert len(at.get("plotly_chart")) == 8
+    # a plane, a word in its contexts, both of pairs, neighbours of a word and of a sum, analogies, ratios, f(X)
+    assert len(at.get("plotly_chart")) == 9
 
 
 def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
