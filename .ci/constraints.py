@@ -40,20 +40,15 @@ def oldest(project: dict[str, Any]) -> str:
 
 def resolved() -> dict[str, Any]:
     """What pip would install for everything: the explorer, its checks and its measurements."""
+    return pip_report("--ignore-installed", f"{ROOT}[dev,bench]")
+
+
+def pip_report(*asked: str) -> dict[str, Any]:
+    """What pip would install if it were asked for this, as it reports it."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--dry-run",
-            "--ignore-installed",
-            "--quiet",
-            "--report",
-            str(report),
-        ]
-        subprocess.run([*command, f"{ROOT}[dev,bench]"], check=True)
+        command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--report", str(report), *asked]
+        subprocess.run(command, check=True, timeout=1800)
         made: dict[str, Any] = json.loads(report.read_text("utf-8"))
         return made
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import ALL
+from conftest import ALL, LONG
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
 
@@ -17,7 +17,6 @@ expect.set_options(timeout=120_000)
 HEATMAP = ".js-plotly-plot .hm image"
 HEIGHT = "Math.round(document.querySelector('.stMainBlockContainer').getBoundingClientRect().height)"
 TALLEST = 2000  # pixels of a part at 1280
-LONG = pytest.mark.skipif(not ALL, reason="more pages in a browser take a minute: make test-all")
 
 
 def rested(page: Page) -> None:

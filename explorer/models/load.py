@@ -23,6 +23,7 @@ from explorer.models.model import Model, TrainableModel
 from explorer.models.presets import configure, preset
 from explorer.models.transformer import TransformerModel
 from explorer.nn.factory import initialised
+from explorer.nn.memory import is_short_of_memory
 from explorer.nn.transformer import Transformer
 from explorer.records.summary import shortened
 from explorer.text.tokenizers import Tokenizer
@@ -102,11 +103,7 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     try:
         module = initialised(config, seed).eval().to(pick_device(device), pick_precision(precision))
     except (MemoryError, RuntimeError) as error:
-        if (
-            isinstance(error, RuntimeError)
-            and "allocate memory" not in str(error)
-            and "out of memory" not in str(error).lower()
-        ):
+        if not is_short_of_memory(error):
             raise
         raise ChoiceError(
             "There is not enough memory for a model of this shape. Choose a smaller size, width or length."

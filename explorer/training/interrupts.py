@@ -8,11 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-import torch
-
 from explorer.errors import ChoiceError
-
-SHORT = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu")  # how torch says it
+from explorer.nn.memory import is_short_of_memory
 
 
 @contextmanager
@@ -38,8 +35,7 @@ def memory_for(batch: int, accumulate: int) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        message = str(error).lower()
-        if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or any(sign in message for sign in SHORT):
+        if is_short_of_memory(error):
             raise ChoiceError(
                 f"There is not enough memory for a step of {batch} texts in {accumulate} part(s). Raise accumulate=… (the same "
                 "result in smaller parts), or choose a smaller batch=…, length=… or size=…. Earlier snapshots are intact."
