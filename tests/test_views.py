@@ -706,7 +706,7 @@ def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel)
     figure = VIEWS["attention"](Trace("random", "encoder", tokens, None, (seen,), {}), stage="weights")
     for axis, few in ((figure.layout.xaxis, figure.layout.xaxis2), (figure.layout.yaxis, figure.layout.yaxis2)):
         assert list(axis.ticktext) == theme.labels(tokens) and not axis.showticklabels
-        assert len(few.ticktext) <= theme.MOST / 2
+        assert len(few.ticktext) <= theme.NAMED
         assert list(few.ticktext) == [axis.ticktext[n] for n in few.tickvals]
     assert figure.data[0].xgap == figure.data[0].ygap == 0
     cells = list(export.cells(figure))

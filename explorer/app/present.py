@@ -137,7 +137,7 @@ def _share() -> None:
 def code(text: str) -> None:
     """A text as a QR code, black on white in both themes."""
     try:
-        st.image(svg(text), width="stretch")
+        st.image(svg(text), width="stretch", alt="QR code of the address of this page")
     except TooLong as error:
         st.text(error)
 

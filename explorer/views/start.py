@@ -43,16 +43,17 @@ def sight(record: VisibilityMap) -> go.Figure:
         z=tone, coloraxis="coloraxis2", hoverongaps=False, xgap=1, ygap=1, customdata=np.tile(names, (len(names), 1)), text=_down(names),
         hovertemplate="<b>%{text}</b> may see <b>%{customdata}</b><extra></extra>", name="may see",
     )  # fmt: skip
-    high = 17 if len(names) <= 18 else 14 if len(names) <= 40 else 9
+    high, every = (17, 1) if len(names) <= 18 else (15, 1) if len(names) <= 40 else (9, 2)
     figure = go.Figure(heat)
-    ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "ticks": ""}
+    places = list(range(len(names)))[::every]  # of many names every second is written
+    ticks = {"tickmode": "array", "tickvals": places, "ticktext": names[::every], "showgrid": False, "ticks": ""}
     random = "" if record.trained else "Its weights are random: nothing was learned yet."
     notes = _lines(KINDS.get(record.family, record.family), random, theme.unseen_note(record.tokens))
     figure.update_layout(
         title=_title(record.model, notes), height=_above(notes) + 40 + high * len(names),
         margin={"l": 4, "r": 4, "t": _above(notes) + 24, "b": 10}, coloraxis2={"cmin": -1, "cmax": 1, "cmid": 0, "showscale": False},
         xaxis={**ticks, "showticklabels": False, "range": [-0.5, len(names) - 0.5]}, annotations=_blocks(record),
-        yaxis={**ticks, "automargin": True, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": {17: 13, 14: 11, 9: 8}[high]}},
+        yaxis={**ticks, "automargin": True, "range": [len(names) - 0.5, -0.5], "tickfont": {"size": 13 if high == 17 else 12}},
     )  # fmt: skip
     return figure
 

@@ -37,7 +37,8 @@ LINES = {
 MODES = ("light", "dark")
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 UNSEEN = "†"
-MOST = 160  # rows or columns whose cells and names can still be told apart on a screen
+MOST = 160  # rows or columns whose cells can still be told apart on a screen
+NAMED = 48  # names that fit beside them in a legible size
 BOXES = "pieces"  # the name of bars whose customdata are their positions on the signed colour scale, from −1 to 1
 
 
@@ -158,11 +159,11 @@ def thinned(figure: go.Figure) -> go.Figure:
     a cell still says its own, since the axis behind keeps them all."""
     layout = figure.layout
     single = [way for way in "xy" if f"{way}axis2" not in layout]
-    crowded = [way for way in single if len(layout[f"{way}axis"].ticktext or ()) > MOST]
+    crowded = [way for way in single if len(layout[f"{way}axis"].ticktext or ()) > NAMED]
     for way in crowded:
         axis = layout[f"{way}axis"].to_plotly_json()
-        every = math.ceil(len(axis["ticktext"]) / (MOST / 2))
-        few = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every]}
+        every = math.ceil(len(axis["ticktext"]) / NAMED)
+        few = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every], "tickfont": {"size": 12}}
         layout[f"{way}axis2"] = {**axis, **few, "overlaying": way, "matches": way}
         layout[f"{way}axis"].update(showticklabels=False, automargin=False, ticks="")
     if crowded:
