@@ -400,6 +400,7 @@ def test_a_page_of_the_app_keeps_the_place_in_its_address(browser: Browser, app:
     page.context.close()
 
 
+@LONG
 def test_a_token_is_masked_and_replaced_by_its_menu(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/attention")

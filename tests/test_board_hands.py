@@ -235,6 +235,7 @@ def test_a_head_is_silenced_on_the_board(browser: Browser, app: tuple[str, Path]
     page.context.close()
 
 
+@LONG
 @pytest.mark.browser
 def test_the_snapshot_of_the_page_is_the_moment_of_its_board(browser: Browser, app: tuple[str, Path]) -> None:
     steps = ex.training.snapshots("bert")

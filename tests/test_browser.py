@@ -256,6 +256,7 @@ def click_on(page: Page, plot: Locator, mark: str, which: int) -> None:
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
+@LONG
 def test_attention_is_walked_through_with_the_keyboard_alone(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/heads?part=combined")

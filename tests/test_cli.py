@@ -100,6 +100,7 @@ def test_an_option_of_fit_is_not_set_twice(tmp_path: Path) -> None:
     assert _setting("dropout=0.1") == ("dropout", 0.1)
 
 
+@LONG
 def test_a_model_is_fine_tuned_on_a_file_and_on_a_task(tmp_path: Path) -> None:
     rows = "".join(f"Text {n} is {'good' if n % 2 else 'bad'}.,{'good' if n % 2 else 'bad'}\n" for n in range(30))
     (tmp_path / "reviews.csv").write_text("review,stars\n" + rows)
@@ -154,6 +155,7 @@ def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
     assert done.returncode == 0 and done.stdout == f"explorer {ex.__version__}\n"
 
 
+@LONG
 def test_a_decoder_is_given_its_target(tmp_path: Path) -> None:
     done = run("trace", "bart", "The dog ran.", "--target", "The dog slept.", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr

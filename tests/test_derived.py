@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from conftest import LONG
 
 from explorer.microworld.derived.acceptability import judged, minimal_pairs
 from explorer.microworld.derived.blanks import blanks, other_number
@@ -61,6 +62,7 @@ def _follows(facts: list[tuple[str, str]], asked: tuple[str, str]) -> int:
     return 0 if true == len(orders) else 1 if true == 0 else 2
 
 
+@LONG
 def test_acceptability_does_not_give_its_answer_away() -> None:
     items = list(judged(4000, 3))
     assert 0.45 < sum(item.good for item in items) / len(items) < 0.55
@@ -105,6 +107,7 @@ def test_paraphrases_of_a_higher_grade_share_more_words() -> None:
     assert means == sorted(means)
 
 
+@LONG
 def test_the_second_text_cannot_be_told_by_a_shared_name() -> None:
     pairs = list(following(3000, 3))
     assert sum(pair.follows for pair in pairs) / len(pairs) == pytest.approx(0.5, abs=0.03)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import ALL, LONG
+from conftest import LONG
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
 
@@ -34,14 +34,15 @@ def parts_of(page: Page) -> list[str]:
     return page.locator(".st-key-part-chosen button").all_inner_texts()
 
 
-@pytest.mark.parametrize("lesson", list(LESSONS) if ALL else ["attention"])
+@LONG
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_every_part_has_an_address_and_fits(browser: Browser, app: tuple[str, Path], lesson: str) -> None:
     watch = Watch()
     page = opened(browser, watch, f"{app[0]}/{'' if lesson == 'start' else lesson}")
     rested(page)
     offered = [name for name in parts_of(page) if name]
     assert offered[-1] == "Exercises" and len(offered) >= 3
-    for name in offered[1:] if ALL else offered[-1:]:
+    for name in offered[1:]:
         page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).last.click()
         expect(page).to_have_url(re.compile("part=" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")))
         rested(page)

@@ -96,10 +96,10 @@ CHOICES: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.parametrize("chosen", [CHOICES if ALL else CHOICES[:2]])
-def test_the_other_choices_go_together_with_it(chosen: tuple[tuple[str, dict[str, Any]], ...], tmp_path: Path) -> None:
+@LONG
+def test_the_other_choices_go_together_with_it(tmp_path: Path) -> None:
     """Parts in which no pair is asked for take the same way back as the others, or the processes would wait for each other."""
-    asked = [(system, {"steps": 4, **settings}) for system, settings in chosen]
+    asked = [(system, {"steps": 4, **settings}) for system, settings in CHOICES]
     for (system, settings), both in zip(asked, told(tmp_path, asked), strict=True):
         near = 2e-2 if settings.get("precision") == "bfloat16" else 2e-4
         assert largest_gap(curve(begun(system, **settings)), both[0]["losses"]) <= near, (system, settings)
@@ -201,6 +201,7 @@ def texts(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": root, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 
 
+@LONG
 def test_the_command_starts_its_processes_and_ends_when_it_is_asked_to(tmp_path: Path) -> None:
     """Ctrl-C once: the processes end after the same step, keep it, and one alone goes on from there."""
     here = texts(tmp_path)

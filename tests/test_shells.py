@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from conftest import LONG
 from playwright.sync_api import Browser
 
 import explorer as ex
@@ -239,6 +240,7 @@ def test_the_command_line_answers_in_text_and_json(tmp_path: Path) -> None:
         assert "--help" in command(name, "--help").stdout
 
 
+@LONG
 def test_the_command_line_survives_a_console_without_its_letters() -> None:
     import os
 
