@@ -167,8 +167,12 @@ def test_sentinels_are_added_to_a_copy(bert: TransformerModel, pieces: Tokenizer
     for text in made.target.texts[:-1]:
         hides.setdefault(text, []) if text in marks else hides[list(hides)[-1]].append(text)
     assert [t for text in made.source.texts for t in hides.get(text, [text])] == list(made.original.texts)
-    with pytest.raises(ex.ExplorerError, match="at least 1"):
-        with_sentinels(bert.tokenizer, 0)
+
+
+@pytest.mark.parametrize("count", [0, 2**31])
+def test_no_more_sentinels_than_a_text_has_spans(count: int, pieces: Tokenizer) -> None:
+    with pytest.raises(ex.ExplorerError, match="between 1 and 10,000"):
+        with_sentinels(pieces, count)
 
 
 def test_chosen_words_are_hidden_whole(bert: TransformerModel) -> None:

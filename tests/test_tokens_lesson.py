@@ -139,6 +139,13 @@ def test_what_a_language_costs_is_counted_right() -> None:
     assert record.unknown[record.names.index("byte-bpe")].sum() == 0, "bytes are never unknown"
 
 
+def test_a_text_without_words_counts_for_nothing() -> None:
+    tokenizer, train = classroom.shelf()["bpe"], classroom.toys()[:9]
+    one = word_labels("A dog.", tokenizer, train, train)
+    other = word_labels("A dog.", tokenizer, train, ["\u0301" * 50, *train])
+    assert (one.right, one.tried) == (other.right, other.tried)
+
+
 def test_labels_of_words_are_put_together_by_their_formulas() -> None:
     small = ex.tokenizer("wordpiece", classroom.toys(), size=250)
     test = [" ".join(story) for story in stories(50, 2)]

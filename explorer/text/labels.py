@@ -57,6 +57,8 @@ def scored(tokenizer: Tokenizer, shares: np.ndarray, texts: Iterable[str]) -> tu
     hits, tried = dict.fromkeys(WAYS, 0), 0
     for text in texts:
         tokens, words, gold = labelled(text, tokenizer)
+        if not words:
+            continue
         record = WordLabels(tokens, words, gold, LABELS, shares[tokens.ids], {}, 0)
         wanted = np.array([LABELS.index(label) for label in gold])
         counted = wanted != LABELS.index(OTHER)

@@ -8,6 +8,8 @@ from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.text.tokenizers import Tokenizer
 
+MOST = 10_000  # T5 has 100
+
 
 @checked
 def with_sentinels(tokenizer: Tokenizer, count: int = 100) -> Tokenizer:
@@ -18,8 +20,8 @@ def with_sentinels(tokenizer: Tokenizer, count: int = 100) -> Tokenizer:
     >>> len(ex.text.with_sentinels(ex.load("bert").tokenizer, 5).vocabulary.sentinels)
     5
     """
-    if count < 1:
-        raise ChoiceError(f"count={count!r} must be at least 1: a hidden span needs a sentinel token.")
+    if not 1 <= count <= MOST:
+        raise ChoiceError(f"count={count!r} must be between 1 and {MOST:,}: each hidden span of a text needs one sentinel token.")
     names = [f"<extra_id_{number}>" for number in range(count)]
     core = library.Tokenizer.from_str(tokenizer.core.to_str())
     core.add_special_tokens(names)
