@@ -21,7 +21,9 @@ def with_sentinels(tokenizer: Tokenizer, count: int = 100) -> Tokenizer:
     5
     """
     if not 1 <= count <= MOST:
-        raise ChoiceError(f"count={count!r} must be between 1 and {MOST:,}: each hidden span of a text needs one sentinel token.")
+        raise ChoiceError(
+            f"count={count!r} must be between 1 and {MOST:,}: each hidden span of a text needs one sentinel token."
+        )
     names = [f"<extra_id_{number}>" for number in range(count)]
     core = library.Tokenizer.from_str(tokenizer.core.to_str())
     core.add_special_tokens(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ class BatchMaker:
         numbers = self.numbers(step)[part]
         plan, rng = self.plan, step_rng(self.plan.seed, step)
         rate = self._mask_rate(step)
-        context = BatchContext(self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, plan.pairs_from)
+        context = BatchContext(self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, self._pairs_from(step))
         stories = [self.stories[n] for n in numbers]
         rngs = self._rngs(step, numbers, range(self.plan.batch)[part])
         if rngs is not None:
@@ -64,6 +65,11 @@ class BatchMaker:
         if first is None or last is None:
             return last
         return first + (last - first) * (step - 1) / max(1, self.plan.steps - 1)
+
+    def _pairs_from(self, step: int) -> int:
+        """How many sentences a text must have to be cut into a pair at a step: more than any has while all are read whole."""
+        whole = step <= round(self.plan.pairs_after * self.plan.steps)
+        return sys.maxsize if whole else self.plan.pairs_from
 
     def numbers(self, step: int) -> np.ndarray:
         """Which stories are in the batch of a step."""

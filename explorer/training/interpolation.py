@@ -12,9 +12,10 @@ from torch import Tensor
 
 from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
-from explorer.errors import ChoiceError
+from explorer.errors import check_whole
 from explorer.errors.kinds import checked
 from explorer.microworld import stories as microworld
+from explorer.microworld.excerpts import MOST
 from explorer.microworld.translation import pairs
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
@@ -28,6 +29,7 @@ from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES, Objective
 
 Weights = Mapping[str, Tensor]
+MOST_PLACES = 10_001  # on the line, for each of which the loss is measured
 
 
 @checked
@@ -48,8 +50,7 @@ def along(
     >>> ex.training.along(ex.load("gpt2"), ex.training.fresh("toy", 4), places=3).model
     'gpt2'
     """
-    if places < 2:
-        raise ChoiceError(f"places={places} must be at least 2: the two ends of the line.")
+    check_whole("places", places, 2, MOST_PLACES)  # the two ends of the line, and what is between them
     end, walker = _weights(model), copy.deepcopy(model.module).eval()
     begin = {
         name: value.detach().to(model.device) for name, value in initialise(Transformer(model.config), seed).named_parameters()
@@ -124,7 +125,7 @@ def fresh(corpus: str, count: int = 32) -> Texts:
     >>> len(ex.training.fresh("toy", 4))
     4
     """
-    return FRESH.get(corpus, FRESH["microworld"])(count)
+    return FRESH.get(corpus, FRESH["microworld"])(check_whole("count", count, 0, MOST))
 
 
 FRESH: dict[str, Callable[[int], Texts]] = {

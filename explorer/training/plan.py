@@ -23,7 +23,8 @@ COUNTS = {  # each with the least that it may be
     "steps": 1, "batch": 1, "accumulate": 1, "read_every": 1, "snapshots": 0, "checks": 0, "seed": 0, "workers": 0,
     "pairs_from": 1,
 }  # fmt: skip
-SHARES = ("warm", "smoothing", "check_share")
+MOST = {"snapshots": 10_000, "checks": 10_000}  # each is a place on a line of steps that is held in memory
+SHARES = ("warm", "smoothing", "check_share", "pairs_after")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Plan:
     workers: int = 0  # how many processes make batches ahead; 0: on a GPU a thread does, on a processor nobody
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     pairs_from: int = 1  # texts of fewer sentences are read whole, and the next sentence is not asked of them
+    pairs_after: float = 0.0  # the share of the steps before which every text is read whole
     checks: int = 20  # about how often the model is measured on held-out text
     check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
     deterministic: bool = False  # whether a GPU takes slower ways that always give the same bits; a processor always does
@@ -83,10 +85,15 @@ class Plan:
         return tuple(sorted({int(step) for step in np.concatenate((early, even)).round()}))
 
 
+def check_count(name: str, given: object, least: int) -> None:
+    """Refuse what is no whole number of at least that, and more than fits."""
+    check_whole(name, given, least, *((MOST[name],) if name in MOST else ()))
+
+
 def check_plan(plan: Plan) -> None:
     """The plan, if every part of it can be carried out."""
     for name, least in COUNTS.items():
-        check_whole(name, getattr(plan, name, least), least)
+        check_count(name, getattr(plan, name, least), least)
     if plan.rate is not None and not (_number(plan.rate) and plan.rate > 0):
         raise ChoiceError(f"rate={plan.rate!r} must be a number above 0, for example 3e-3; None takes the usual one.")
     for name in SHARES:
@@ -127,9 +134,10 @@ def _check_rows(plan: Plan) -> None:
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
             raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")
-    if plan.pairs_from > 1 and not objective(plan.objective).pairs:
+    if (plan.pairs_from > 1 or plan.pairs_after) and not objective(plan.objective).pairs:
         raise ChoiceError(
-            f"pairs_from={plan.pairs_from} is for objectives that read pairs: {', '.join(with_property('pairs'))}."
+            f"pairs_from={plan.pairs_from} and pairs_after={plan.pairs_after} are for objectives that read pairs: "
+            f"{', '.join(with_property('pairs'))}."
         )
 
 

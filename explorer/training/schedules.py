@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from explorer.errors import unknown
+from explorer.errors import check_share, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.records import Schedules
+
+MOST_PLACES = 100_000  # at which a curve is drawn
 
 
 def cosine_decay(step: int, steps: int, warm: int) -> float:
@@ -51,7 +53,9 @@ def schedules(chosen: str, steps: int, warm: float, now: int = 1, places: int = 
     >>> ex.training.lr_schedules("cosine", 100, 0.05, now=7).now
     7
     """
-    peak = max(1, round(warm * steps))
+    check_whole("steps", steps, 1, 10**12)
+    check_whole("places", places, 2, MOST_PLACES)
+    peak = max(1, round(check_share("warm", warm, zero=True) * steps))
     at = np.unique(np.concatenate([np.linspace(1, steps, min(places, steps)).round(), [peak, min(max(now, 1), steps)]])).astype(
         int
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from explorer.errors import ChoiceError, unknown
-from explorer.training.plan import Plan
+from explorer.training.plan import Plan, check_count
 from explorer.training.schedules import lr_share
 
 HOW = ("full", "last-k", "frozen", "lora", "scratch")
@@ -55,9 +55,7 @@ class FinetunePlan:
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ChoiceError(f"{name}={value!r} must be a whole number and at least {least}.")
+            check_count(name, getattr(self, name), least)
         for name in ("rate", "lm_weight", "warm"):
             value = getattr(self, name)
             right = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -16,6 +16,7 @@ from explorer.errors import ChoiceError, check_seed, check_whole
 from explorer.errors.kinds import checked
 from explorer.microworld.derived.inference import NAMES, inferences
 from explorer.microworld.derived.paraphrase import paraphrases
+from explorer.microworld.excerpts import MOST
 from explorer.models.transformer import TransformerModel
 from explorer.training.finetune.sentences import pooled
 
@@ -51,14 +52,14 @@ def graded(count: int, seed: int, split: str = "train") -> Pairs:
     >>> ex.training.graded(4, 0).__class__.__name__
     'Pairs'
     """
-    held = list(paraphrases(count, seed, split))
+    held = list(paraphrases(check_whole("count", count, 0, MOST), seed, split))
     grades = np.array([pair.grade for pair in held]) / BEST
     return Pairs(tuple(pair.first for pair in held), tuple(pair.second for pair in held), grades)
 
 
 def inferred(count: int, seed: int, split: str = "train") -> Pairs:
     """Pairs of a text and a sentence that follows from it, contradicts it, or neither."""
-    held = list(inferences(count, seed, split))
+    held = list(inferences(check_whole("count", count, 0, MOST), seed, split))
     labels = np.array([pair.label for pair in held])
     return Pairs(tuple(pair.premise for pair in held), tuple(pair.hypothesis for pair in held), labels, NAMES)
 

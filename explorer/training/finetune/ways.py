@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.load import load
@@ -23,6 +23,7 @@ from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import majority
 
 WAYS = ("full", "last-1", "lora", "frozen", "scratch")
+MOST_STEPS = 100_000  # of what is trained to its end here; a run of `ex.finetune` may have more, and can be stopped
 ASKED, SHOWN = 120, 6  # new texts that are scored, and those whose answers are kept
 Progress = Callable[[float, str], object]
 
@@ -65,6 +66,7 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     >>> found.ways, bool(found.moved[0] < found.moved[1])
     (('frozen', 'full'), True)
     """
+    check_whole("steps", steps, 1, MOST_STEPS)
     named = dict(ways) if isinstance(ways, Mapping) else {way: {"how": way} for way in ways}
     if not named:
         raise ChoiceError(f"ways={ways!r} names no way to fine-tune. Give at least one, for example ['full', 'scratch'].")
@@ -148,6 +150,7 @@ def finetuned_model(
     True
     """
     run = finetune(model, **{"checks": 0, "snapshots": 0, **options})
+    check_whole("steps", run.plan.steps, 1, MOST_STEPS)
     for step in run:
         progress(step.step / run.plan.steps, run.task.name)
     run.model.module.eval()
