@@ -211,8 +211,18 @@ def test_pairs_that_cannot_be_made_are_refused() -> None:
     given = {"corpus": [story[:3] for story in TEXTS[:40]], "pieces": 300, "steps": 2, "batch": 4, "checks": 0, **SMALL}
     with pytest.raises(ex.ExplorerError, match="No text has 4 sentences"):
         ex.fit("bert", pairs_from=4, **given)
-    with pytest.raises(ex.ExplorerError, match="objectives that read pairs"):
-        ex.fit("roberta", pairs_from=4, **given)
+    for wrong in ({"pairs_from": 4}, {"pairs_after": 0.5}):
+        with pytest.raises(ex.ExplorerError, match="objectives that read pairs"):
+            ex.fit("roberta", **wrong, **given)
+
+
+def test_texts_are_read_whole_until_pairs_begin(bert: TransformerModel) -> None:
+    run = begun(None, bert.tokenizer, steps=6, pairs_after=0.5, checks=0)
+    for step in range(1, 7):
+        batch = run.batch(step)
+        asked, second = batch.extras["nsp"] != -100, batch.segments.max(axis=1) == 1
+        assert (asked == second).all() and asked.all() == (step > 3) and asked.any() == (step > 3)
+    assert [step.losses["nsp"] > 0 for step in run] == [False] * 3 + [True] * 3
 
 
 def test_the_schedules_are_their_formulas() -> None:
