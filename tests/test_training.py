@@ -17,11 +17,13 @@ import numpy as np
 import pytest
 import torch
 from conftest import sample
+from sklearn.feature_extraction.text import TfidfTransformer
 from torch.nn import functional
 from transformers import BertForPreTraining
 
 import explorer as ex
 from explorer.corruption.collate import Batch, BatchContext, add_special, collate_causal, collate_mlm_nsp
+from explorer.corruption.strangers import Subjects
 from explorer.microworld.translation import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.records import Vocabulary
@@ -223,6 +225,37 @@ def test_texts_are_read_whole_until_pairs_begin(bert: TransformerModel) -> None:
         asked, second = batch.extras["nsp"] != -100, batch.segments.max(axis=1) == 1
         assert (asked == second).all() and asked.all() == (step > 3) and asked.any() == (step > 3)
     assert [step.losses["nsp"] > 0 for step in run] == [False] * 3 + [True] * 3
+
+
+def test_a_second_half_that_does_not_follow_can_come_from_a_text_about_the_same(bert: TransformerModel) -> None:
+    """The subject is the token of largest tf–idf, as scikit-learn weighs it (its idf is larger by one)."""
+    texts = prepared(TEXTS, bert.tokenizer)
+    size = bert.tokenizer.vocabulary.size
+    counts = np.stack([np.bincount(story.ids, minlength=size) for story in texts])
+    met = np.flatnonzero(counts.any(axis=0))
+    weighed = TfidfTransformer(norm=None, smooth_idf=False).fit_transform(counts[:, met]).toarray() - counts[:, met]
+    about = met[weighed.argmax(axis=1)]
+    found = Subjects.of(texts, size)
+    assert {token: numbers.tolist() for token, numbers in found.groups.items()} == {
+        int(token): np.flatnonzero(about == token).tolist() for token in np.unique(about)
+    }
+    run = begun(None, bert.tokenizer, steps=1, batch=64, checks=0, strangers="alike")
+    any_run = begun(None, bert.tokenizer, steps=1, batch=64, checks=0)
+    shared = []
+    for one in (run, any_run):
+        batch = one.batch(1)
+        rows = [(batch.labels[n], batch.segments[n]) for n in np.flatnonzero(batch.extras["nsp"] == 1)]
+        shared.append(
+            np.mean([_subject_of(ids[(second == 0) & np.isin(ids, met)], found) in ids[second == 1] for ids, second in rows])
+        )
+    assert len(rows) > 15 and shared[0] > 2 * shared[1]
+    with pytest.raises(ex.ExplorerError, match="any, alike"):
+        begun(None, bert.tokenizer, strangers="kin")
+
+
+def _subject_of(ids: np.ndarray, found: Subjects) -> int:
+    tokens, counts = np.unique(ids, return_counts=True)
+    return int(tokens[np.argmax(counts * found.weights[tokens])])
 
 
 def test_the_schedules_are_their_formulas() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from explorer.corruption.rows import KEPT, Corrupted, Rows, rows_of
+from explorer.corruption.strangers import Subjects
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
 from explorer.records import Vocabulary
@@ -18,6 +19,7 @@ from explorer.text.letters import letters
 
 ROUND = 8
 PARTS = ("source", "attention_mask", "segments", "labels", "loss_mask")  # of a batch, each [row, position]
+ALIKE = 10  # so often a text about the same subject is drawn, before any other will do
 NOT_ASKED = -100  # the label of a row from which nothing is to be learned, as in PyTorch
 
 
@@ -73,6 +75,7 @@ class BatchContext:
     rng: np.random.Generator
     mask_rate: float | None = None  # the share of tokens that is hidden; None: the strategy's own
     pairs_from: int = 1  # texts of fewer sentences are not cut into pairs
+    subjects: Subjects | None = None  # what each text is about, where a pair that does not follow is of texts about the same
 
 
 def add_special(
@@ -190,8 +193,9 @@ def _gaps(vocabulary: Vocabulary) -> tuple[tuple[str, int], ...]:
 def _stranger(story: Example, cut: int, context: BatchContext) -> tuple[Example, slice]:
     """Another story, and as many of its last sentences as the first has after its cut; not by chance the same words."""
     after = int(story.sentences[-1]) - int(story.sentences[cut - 1]) - 1
-    for _ in range(100):
-        other = context.every[int(context.rng.integers(len(context.every)))]
+    for attempt in range(100):
+        alike = context.subjects.draw(story.ids[:cut], context.rng) if context.subjects and attempt < ALIKE else None
+        other = context.every[int(context.rng.integers(len(context.every))) if alike is None else alike]
         tail = max(0, int(other.sentences[-1]) - max(0, after))
         second = slice(int(np.searchsorted(other.sentences, tail)), None)
         if other is not story and not np.array_equal(other.ids[second], story.ids[cut:]):

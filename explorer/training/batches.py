@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.corruption.collate import Batch, BatchContext, collate_each
+from explorer.corruption.strangers import Subjects
 from explorer.records import Vocabulary
 from explorer.text.examples import WINDOW, batches_by_length, example_rng, examples_of_step, row_rng, step_rng
 from explorer.training.objectives import Objective
@@ -25,6 +26,7 @@ class BatchMaker:
     plan: Plan
     vocabulary: Vocabulary
     longest: int
+    _subjects: Subjects | None = None
     _by_length: tuple[int, np.ndarray] | None = None  # a window of steps and its batches
 
     def __call__(self, step: int) -> Batch:
@@ -42,7 +44,9 @@ class BatchMaker:
         numbers = self.numbers(step)[part]
         plan, rng = self.plan, step_rng(self.plan.seed, step)
         rate = self._mask_rate(step)
-        context = BatchContext(self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, self._pairs_from(step))
+        context = BatchContext(
+            self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, self._pairs_from(step), self._about()
+        )
         stories = [self.stories[n] for n in numbers]
         rngs = self._rngs(step, numbers, range(self.plan.batch)[part])
         if rngs is not None:
@@ -70,6 +74,12 @@ class BatchMaker:
         """How many sentences a text must have to be cut into a pair at a step: more than any has while all are read whole."""
         whole = step <= round(self.plan.pairs_after * self.plan.steps)
         return sys.maxsize if whole else self.plan.pairs_from
+
+    def _about(self) -> Subjects | None:
+        """What each text is about, where pairs are made of texts about the same; found once."""
+        if self._subjects is None and self.plan.strangers == "alike":
+            self._subjects = Subjects.of(self.stories, self.vocabulary.size)
+        return self._subjects
 
     def numbers(self, step: int) -> np.ndarray:
         """Which stories are in the batch of a step."""

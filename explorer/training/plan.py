@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.corruption.strangers import STRANGERS
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ChoiceError, TextError, check_whole, unknown
 from explorer.nn.config import Config
@@ -57,6 +58,9 @@ class Plan:
     by_length: bool = False  # whether stories of like length share a batch, so that less of it is padding
     pairs_from: int = 1  # texts of fewer sentences are read whole, and the next sentence is not asked of them
     pairs_after: float = 0.0  # the share of the steps before which every text is read whole
+    strangers: str = (
+        "any"  # from which texts a second half that does not follow is taken: any, or those about the same ("alike")
+    )
     checks: int = 20  # about how often the model is measured on held-out text
     check_share: float | None = None  # the most of the time that this takes; None: 5 % on a GPU, any share on a processor
     deterministic: bool = False  # whether a GPU takes slower ways that always give the same bits; a processor always does
@@ -134,9 +138,11 @@ def _check_rows(plan: Plan) -> None:
         given = getattr(plan, name)
         if not isinstance(given, bool) or (given and plan.objective not in fitting):
             raise ChoiceError(f"{name}={given!r} must be True or False, and it is True only for: {', '.join(fitting)}.")
-    if (plan.pairs_from > 1 or plan.pairs_after) and not objective(plan.objective).pairs:
+    if plan.strangers not in STRANGERS:
+        raise unknown("kind of text for second halves that do not follow: strangers", plan.strangers, STRANGERS)
+    if (plan.pairs_from > 1 or plan.pairs_after or plan.strangers != "any") and not objective(plan.objective).pairs:
         raise ChoiceError(
-            f"pairs_from={plan.pairs_from} and pairs_after={plan.pairs_after} are for objectives that read pairs: "
+            f"pairs_from={plan.pairs_from}, pairs_after={plan.pairs_after}, strangers={plan.strangers} are for objectives that read pairs: "
             f"{', '.join(with_property('pairs'))}."
         )
 
