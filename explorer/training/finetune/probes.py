@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.analysis.trace import trace
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.records import LayerProbes
@@ -21,6 +21,7 @@ from explorer.training.finetune.task import Questions, Task, majority
 
 RIDGE = 1.0  # how much large weights cost
 LEARN, ASK = 200, 200
+MOST = 20_000  # examples, whose states of all layers are held at once
 
 
 @checked
@@ -40,8 +41,8 @@ def probe_layers(
         raise ChoiceError(
             f"A probe tells classes apart; the task {chosen.name!r} is one {chosen.kind}. Choose sentiment or entities."
         )
-    told = _readable(model, _some(chosen, examples, "train", SEED + 1000 * (seed + 1)))
-    new = _readable(model, _some(chosen, asked, "test", SEED))
+    told = _readable(model, _some(chosen, "examples", examples, "train", SEED + 1000 * (seed + 1)))
+    new = _readable(model, _some(chosen, "asked", asked, "test", SEED))
     x, y = (layer_states(model, questions) for questions in (told, new))
     names = sorted(set(told.labels))
     scores = [chosen.score(fitted(x[:, layer], told.labels, names, y[:, layer]), new.labels) for layer in range(x.shape[1])]
@@ -51,11 +52,9 @@ def probe_layers(
     return LayerProbes(model.name, chosen.name, chosen.metric, np.array(scores), blind, counts, took)
 
 
-def _some(task: Task, count: int, split: str, seed: int) -> Questions:
+def _some(task: Task, name: str, count: int, split: str, seed: int) -> Questions:
     """So many examples, the texts whole: those of one text stay together."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ChoiceError(f"{count!r} must be a whole number of examples, for example 200.")
-    found = task.make(count, split, seed)
+    found = task.make(check_whole(name, count, 1, MOST), split, seed)
     kept = found.examples[:count]
     return Questions(found.texts, kept)
 
