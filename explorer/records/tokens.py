@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -114,8 +115,10 @@ class WordLabels(Record):
 
     def together(self, way: str) -> np.ndarray:
         """The label shares of each word [word, label], put together from those of its tokens."""
-        rows = [self.shares[np.array(self.tokens.words) == number] for number in range(len(self.words))]
-        return np.array([WAYS[way](pieces) for pieces in rows])
+        words = np.array(self.tokens.words)
+        order = np.argsort(words, kind="stable")
+        starts = np.searchsorted(words[order], np.arange(len(self.words) + 1))
+        return np.array([WAYS[way](self.shares[order[i:j]]) for i, j in pairwise(starts)])
 
 
 def first_piece(pieces: np.ndarray) -> np.ndarray:
