@@ -111,7 +111,8 @@ def test_a_short_training_beats_guessing_at_one_token_back_and_comes_out_the_sam
 
 def test_the_question_on_distance_follows_from_the_record() -> None:
     x, guess = np.array([1.0, 2.0, 4.0]), np.full(3, 2.0)
-    asked = published_questions.copying_question(Curves("", "", "", (Curve("r", x, np.array([0.1, 0.9, 1.5])), Curve("t", x, x * 0), Curve("g", x, guess))))  # fmt: skip
+    rnn, other, level = Curve("r", x, np.array([0.1, 0.9, 1.5])), Curve("t", x, x * 0), Curve("g", x, guess)
+    asked = published_questions.copying_question(Curves("", "", "", (rnn, other, level)))
     assert asked.answer == "2" and "1.00 nats" in asked.question and asked.options == ("1", "2", "4")
     never = Curves("", "", "", (Curve("r", x, guess), Curve("t", x, x * 0), Curve("g", x, guess)))
     assert published_questions.copying_question(never).answer == "none"
