@@ -61,7 +61,8 @@ class Attentive(nn.Module):
         super().__init__()
         shape = {"dim": dim, "layers": 2, "heads": 2, "hidden": 2 * dim, "length": length}
         config = Config("decoder", tokens, positions="rope", norm_place="pre", embedding_norm=False, final_norm=True, **shape)  # type: ignore[arg-type]
-        self.body = initialise(Transformer(config), seed)
+        self.body = Transformer(config)
+        initialise(self.body, seed)
 
     def forward(self, ids: Tensor) -> Tensor:
         """Scores [row, position, token]."""
@@ -111,7 +112,7 @@ def trained(way: str, distance: int, seed: int, size: CopyingSize) -> float:
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1.0, (step + 1) / 20) * (1 - step / size.steps))
     for _ in range(size.steps):
         optimiser.zero_grad()
-        loss(module, rows(size, distance, size.batch, rng), distance).backward()  # type: ignore[no-untyped-call]
+        loss(module, rows(size, distance, size.batch, rng), distance).backward()
         torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         optimiser.step()
         schedule.step()

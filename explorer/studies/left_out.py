@@ -60,7 +60,7 @@ def pieces() -> Tokenizer:
 
 def course(way: str, seed: int, size: LeftOutSize) -> list[float]:
     """The loss on new stories at every check of one run, all ways on the same batches in the same order."""
-    shape = {"layers": size.layers, "dim": size.dim, "heads": 4, "hidden": 4 * size.dim, "length": size.length}
+    shape: dict[str, Any] = {"layers": size.layers, "dim": size.dim, "heads": 4, "hidden": 4 * size.dim, "length": size.length}
     texts = common_runs.stories_of("microworld", size.stories)
     run = common_runs.run("gpt2", size.steps, seed, corpus=texts, tokenizer=pieces(), batch=size.batch, **shape, **WAYS[way])
     new = EvalData(common_runs.stories_of("microworld", size.held, "validation"))

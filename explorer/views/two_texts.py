@@ -30,12 +30,14 @@ def two_texts(record: Corruption) -> go.Figure:
     boxes = [_token(record, n) for n in range(len(segments))]
     rows = with_segments(wrapped("tokens, and the segment of each", boxes), segments)
     label = next((name, record.labels[name][0]) for name in ("nsp", "sop") if name in record.labels)
-    notes = (f"label {label[1]}: {SAYS[label]}", f"{segments.count(0)} tokens in segment 0, {segments.count(1)} in segment 1")
+    notes = (f"label {label[1]}: {SAYS[label]}", f"{segments.count(0)} tokens in segment 0, {segments.count(1)} in segment 1",
+             theme.unseen_note(record.source))  # fmt: skip
     return drawn(rows, "Two texts, one row", notes)
 
 
 def _token(record: Corruption, n: int) -> Box:
-    text, segment = record.source.texts[n], record.source.segments[n]
+    new = record.source.unseen is not None and record.source.unseen[n]
+    text, segment = record.source.texts[n] + theme.UNSEEN * new, record.source.segments[n]
     tone = PLAIN if record.source.special[n] else SECOND if segment else FIRST
     said = "special token" if record.source.special[n] else f"text {'B' if segment else 'A'}"
     return Box(text, tone, f"<b>{theme.label(text)}</b><br>position {n}, segment {segment}, {said}")
