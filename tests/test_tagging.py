@@ -73,6 +73,18 @@ def test_the_question_follows_from_the_record() -> None:
     assert lesson.labels_question(made([0.2, 0.3, 0.5])).answer == "more than all of them"
 
 
+def test_what_x_adds_to_elmo_is_said_as_it_was_measured() -> None:
+    def made(alone: float, wide: float) -> Curves:
+        at = np.array([3.0, 100.0])
+        ends = {lesson.X: 0.5, lesson.BOTH: 0.9, lesson.ELMO: alone}
+        return Curves(
+            "", "", "", tuple(Curve(n, at, at * 0 + y, at * 0 + y - wide, at * 0 + y + wide) for n, y in ends.items())
+        )
+
+    assert "less than ELMo alone" in lesson.said(made(0.95, 0.01)) and "more than" in lesson.said(made(0.8, 0.01))
+    assert "a tie" in lesson.said(made(0.95, 0.1)) and "0.900" in lesson.said(made(0.95, 0.1))
+
+
 @pytest.mark.usefixtures("unfolded")
 def test_the_page_asks_before_it_shows() -> None:
     at = part("elmo", "tagger")
