@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import SENTENCE as WRITTEN
 from test_model_edits import SENTENCE, TARGET, pair, said
 from test_whatif_lesson import page, titles
 from torch import Tensor, nn
@@ -160,6 +161,5 @@ def test_views_that_take_sums_apart_refuse_a_model_without_them() -> None:
 @pytest.mark.parametrize(("edit", "made"), [("no residual connection", ex.NoResidual), ("no norm", ex.NoNorm)])
 def test_the_page_leaves_out_what_was_chosen(edit: str, made: type[Edit]) -> None:
     at = page(part="change-one-thing", model="gpt2", edit=edit, edit__layer="1")
-    text = at.text_area[0].value if at.text_area else at.text_input[0].value
-    wanted = ex.views["change"](ex.change(ex.load("gpt2", device="cpu"), text, made("decoder", 1)))  # type: ignore[call-arg]
+    wanted = ex.views["change"](ex.change(ex.load("gpt2", device="cpu"), WRITTEN, made("decoder", 1)))  # type: ignore[call-arg]
     assert not at.exception and not at.warning and wanted.layout.title.text in titles(at)
