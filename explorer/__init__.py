@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from explorer.models.results import result, results, support_table
     from explorer.records import (
         MovePositions,
+        NoNorm,
         NoPositions,
+        NoResidual,
         NoScale,
         PatchHidden,
         ReplaceRow,
@@ -71,6 +73,8 @@ _HOMES = {
     "PatchHidden": "records:PatchHidden",
     "ReplaceRow": "records:ReplaceRow",
     "SilenceLayer": "records:SilenceLayer",
+    "NoResidual": "records:NoResidual",
+    "NoNorm": "records:NoNorm",
     "Uniform": "records:Uniform",
     "NoScale": "records:NoScale",
     "SetMask": "records:SetMask",

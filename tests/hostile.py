@@ -142,6 +142,8 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "SetVector": lambda: {"which": "v", "stream": "encoder", "layer": 0, "head": 1, "position": 2, "values": np.zeros(16)},
     "SilenceHead": lambda: {"stream": "encoder", "layer": 0, "head": 1},
     "SilenceLayer": lambda: {"stream": "encoder", "layer": 0, "part": "feed-forward"},
+    "NoResidual": lambda: {"stream": "encoder", "layer": 0, "part": "attention"},
+    "NoNorm": lambda: {"stream": "encoder", "layer": 1, "part": "feed-forward"},
     "Uniform": lambda: {"stream": "encoder", "layer": 0, "head": 1},
     "ask": lambda: {"exercises": ex.lesson("attention").scale_question(ex.analysis.saturation(draws=20))},
     "bertviz": lambda: {"trace": traced(), "view": "head", "mode": "light"},

@@ -186,3 +186,25 @@ def test_the_exercises_have_the_answers_that_can_be_counted(
     assert [one.answer for one in asked[:4]] == [
         n * (n + 1) / 2, len(sights[0].tokens), n - place, len(bart.tokens(lesson.TEXT)),
     ]  # fmt: skip
+
+
+def test_a_static_model_gives_a_word_one_vector_in_every_sentence() -> None:
+    model = ex.load("word2vec", device="cpu")
+    made = architectures.context_shift(model, lesson.TEXT, SPAN, [lesson.OTHER])
+    assert made.family == "static" and (made.changed == 0).all() and made.likeness == pytest.approx(1)
+    words = [word for word in ("Anna", "opened", "the", "window", ",", "and", "the", "bat", "out", "into", "the", "night", ".")]
+    rows = model.vectors.astype(np.float64)[[model.tokenizer.core.token_to_id(word) for word in words]]
+    went = model.vectors.astype(np.float64)[model.tokenizer.core.token_to_id(lesson.WORD)]
+    wanted = (rows @ went / np.linalg.norm(rows, axis=1) / np.linalg.norm(went)).mean()
+    assert float(made.around[0]) == pytest.approx(float(wanted), abs=1e-9)
+    assert "lowest cosine is 1.00" in lesson.static_note(made)
+    with pytest.raises(ChoiceError, match="no vector for"):
+        architectures.context_shift(model, "A zyzzyva ran.", (2, 9), ["The zyzzyva slept."])
+
+
+def test_the_question_asks_about_the_static_model_too() -> None:
+    names = hall.with_vectors(lesson.WORD)
+    assert names[0] == "word2vec" and hall.with_vectors("zyzzyva")[0] != "word2vec"
+    asked = lesson.moved_question([hall.moved(name, lesson.TEXT, SPAN, (lesson.OTHER,)).run() for name in names])
+    assert "word2vec" in asked.question and asked.answer == "in elmo, bert and bart" and asked.answer in asked.options
+    assert "one vector for each word" in asked.why

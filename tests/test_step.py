@@ -24,6 +24,7 @@ from explorer.nn.positions import POSITIONS, Position
 
 SHAPE: dict[str, Any] = {"dim": 32, "layers": 2, "heads": 4, "hidden": 48, "length": 40, "device": "cpu"}
 ADDED = ("none", "learned", "sinusoidal", "sinusoidal-halves")  # these fill none but the slot of the embeddings
+SCALING = [name for name in NORMS if name != "none"]  # without any norm rounding grows from layer to layer
 SCHEMES = [name for name, scheme in POSITIONS.items() if scheme.score is Position.score]
 
 
@@ -99,7 +100,7 @@ def drawn(number: int) -> dict[str, Any]:
     heads, width = int(rng.integers(1, 5)), 2 * int(rng.integers(1, 9))
     return {
         "dim": heads * width, "heads": heads, "layers": int(rng.integers(1, 4)), "hidden": int(rng.integers(3, 90)),
-        "length": 24, "positions": str(rng.choice(ADDED)), "norm": str(rng.choice([*NORMS])),
+        "length": 24, "positions": str(rng.choice(ADDED)), "norm": str(rng.choice(SCALING)),
         "norm_place": str(rng.choice(NORM_PLACES)), "activation": str(rng.choice([*ACTIVATIONS])),
         "bias": bool(rng.integers(2)), "final_norm": bool(rng.integers(2)), "embedding_norm": bool(rng.integers(2)),
         "scaled": bool(rng.integers(2)), "embedding_scale": bool(rng.integers(2)), "tied": bool(rng.integers(2)),

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from pathlib import Path
+from string import ascii_letters, digits
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import app
+from tokenizers import models, trainers
 
 import explorer as ex
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.tokens import questions as lesson
 from explorer.records import WAYS
 from explorer.text import classroom
-from explorer.text.kinds import words_of
+from explorer.text.kinds import CUTS, SPECIALS, words_of
 from explorer.text.labels import LABELS, OTHER, labelled, word_labels
 from explorer.text.matching import matches, replay
 from explorer.text.sidebyside import LANGUAGES, OTHERS, fertility, segments, sentence, side_by_side
@@ -231,3 +233,43 @@ def test_the_code_on_the_page_makes_its_pictures() -> None:
         shown: dict[str, Any] = {}
         exec(compile("\n".join([*first, f"shown = {last}"]), "page", "exec"), shown)  # noqa: S102
         assert shown["shown"].figure.data
+
+
+def test_with_the_same_characters_only_what_nobody_was_given_is_unknown() -> None:
+    text, given = "The zebra crossed 3 streets: naïve café", set(ascii_letters + digits)
+    usual, fair = classroom.shelf(), classroom.alike()
+    record = side_by_side(text, fair)
+    for name, tokens, unknown in zip(record.names, record.tokens, record.unknown, strict=True):
+        known = {piece.removeprefix("##") for piece in fair[name].core.get_vocab()}
+        assert {letter.lower() if name == "wordpiece" else letter for letter in given} <= known
+        assert fair[name].vocabulary.size <= classroom.SIZE
+        lost = [text[slice(*tokens.offsets[n])] for n in np.flatnonzero(tokens.ids == unknown)]
+        assert not set("".join(lost)) & (given | {" "}), (name, lost)
+    before = side_by_side(text, {name: usual[name] for name in fair})
+    assert any((tokens.ids == unknown).sum() > 2 for tokens, unknown in zip(before.tokens, before.unknown, strict=True))
+    assert lesson.unknown_note(record).count(";") == len(fair) - 1
+
+
+@pytest.mark.parametrize("letters", ["", "zQ37"])
+def test_letters_that_are_given_are_those_of_the_library_s_initial_alphabet(letters: str) -> None:
+    texts, size = classroom.toys()[:200], 200
+    mine = ex.tokenizer("bpe", texts, size=size, letters=letters)
+    core = CUTS["bpe"]()
+    core.model = models.BPE()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, initial_alphabet=list(letters), special_tokens=list(SPECIALS["bpe"]), show_progress=False
+    )
+    core.train_from_iterator(texts, trainer)
+    theirs, held = set(core.get_vocab()), set(mine.core.get_vocab())
+    assert len(theirs) == len(held) == size and set(letters) <= held
+    assert len(theirs & held) >= size - 4, "ties are broken in another order there"
+
+
+def test_the_page_gives_all_tokenizers_the_same_characters() -> None:
+    at = app().switch_page(str(LESSONS["tokens"].page))
+    at.query_params["part"], at.query_params["letters"] = "one-text", "the same for all"
+    at.run()
+    assert not at.exception
+    notes = [block.value for block in at.caption if block.value.startswith("Tokens, and how many")]
+    wanted = side_by_side("The unbelievable zebra didn't cross 3 streets: naïve café 😀", classroom.alike())
+    assert notes == [lesson.unknown_note(wanted)]

@@ -94,6 +94,7 @@ from explorer.views import (
 )
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
+OTHER_STORY = "Anna was glad. The dog slept by the wall."
 EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = (
     "saturation",
@@ -419,7 +420,9 @@ def of_elmo() -> dict[str, Any]:
 
 def of_corruption(bert: TransformerModel) -> dict[str, Any]:
     pieces = with_sentinels(bert.tokenizer)
-    made = {name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=[ODD] if name == "nsp" else ()) for name in EVERY}
+    made = {
+        name: ex.corrupt(STORY, name, tokenizer=pieces, seed=1, corpus=[OTHER_STORY] if name == "nsp" else ()) for name in EVERY
+    }
     odd_text = f"{ODD}. {STORY}"
     odd = tuple(ex.corrupt(odd_text, name, tokenizer=pieces, seed=1) for name in EVERY if name != "nsp")
     return {

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.analysis.trace import trace
+from explorer.analysis.word_vectors import ids_of
 from explorer.corruption.choosing import hide
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
@@ -18,6 +19,7 @@ from explorer.models.elmo import ElmoModel
 from explorer.models.model import reading_stream
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel
+from explorer.models.vectors import StaticModel
 from explorer.records import ContextShift, Tokens, VisibilityMap, WordPrediction, cosine, softmax
 
 MOST, LETTERS = 40, 400  # tokens that one picture can name, and letters that a sentence may have
@@ -169,6 +171,8 @@ def context_shift(model: TransformerModel, text: str, span: Span, others: Sequen
     'dog'
     """
     word = text[slice(*span)]
+    if isinstance(model, StaticModel):
+        ids_of(model, [word])  # raises a clear error where it has no vector
     found = [(other, at) for other in others if (at := span_of(word, other)) is not None]
     if not found:
         raise TextError(f"None of the other sentences holds {word!r}. Write one that does.")
@@ -190,7 +194,10 @@ def _vector(model: TransformerModel, text: str, span: Span) -> np.ndarray:
 
 
 def _states(model: TransformerModel, text: str) -> tuple[Tokens, np.ndarray]:
-    """The tokens of a text and their vectors in every layer [layer, position, dim], of the stack that reads."""
+    """The tokens of a text and their vectors in every layer [layer, position, dim], of the stack that reads; word vectors have one."""
+    if isinstance(model, StaticModel):
+        tokens = model.tokens(text)
+        return tokens, model.vectors[tokens.ids][None].astype(np.float64)
     if isinstance(model, ElmoModel):
         return model.tokens(text), model.layers([text])[0].astype(np.float64)
     made = trace(model, text, layers=[])

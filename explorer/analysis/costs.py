@@ -36,7 +36,7 @@ def pairs(config: Config, queries: float, keys: float) -> float:
 
 def feed_forward(config: Config, rows: float) -> float:
     """Each row through two matrices, three where a gate decides what passes."""
-    return (2 + (config.activation in GATED)) * rows * config.dim * config.hidden
+    return config.feed_forward * (2 + (config.activation in GATED)) * rows * config.dim * config.hidden
 
 
 def layer(config: Config, rows: float) -> float:

@@ -26,6 +26,8 @@ def information_flow(model: Model, text: Text, *, target: Text | None = None, st
     True
     """
     ours = transformer(model)
+    if not ours.config.residual:
+        raise ChoiceError(f"{ours.name} has no residual connections, so its states are no sums to be taken apart.")
     if ours.config.mask_decoder:
         raise ChoiceError(f"{ours.name} runs its last layer twice, so its layers are no single chain of sums.")
     known = [name for name in ours.streams if name != "cross"]

@@ -150,7 +150,7 @@ def transform(wide: int, out: int) -> Count:
 
 def norm_count(config: Config, width: int) -> Count:
     """γ and β, γ alone, or nothing."""
-    many = {"layer": 2, "rms": 1, "bare": 0}[config.norm]
+    many = {"layer": 2, "rms": 1}.get(config.norm, 0)
     return many * width, f"{many} · {width}"
 
 
@@ -167,6 +167,8 @@ def attention_count(config: Config, *, crossing: bool = False) -> Count:
 
 def feed_forward_count(config: Config) -> Count:
     """Two matrices with their biases, three where a gate decides what passes."""
+    if not config.feed_forward:
+        return 0, "left out"
     d, wide, gates = config.dim, config.hidden, 1 + (config.activation in GATED)
     biases = (gates * wide + d) * config.bias
     return (gates + 1) * d * wide + biases, f"{gates + 1} · {d} · {wide}" + (
@@ -271,7 +273,15 @@ def _kind(name: str) -> str:
 
 
 def _formula(name: str, config: Config) -> str:
-    return SAYS.get(name) or NORMS[config.norm_place]
+    if name == "feed-forward" and not config.feed_forward:
+        return "0"
+    return SAYS.get(name) or _sum_and_norm(config)
+
+
+def _sum_and_norm(config: Config) -> str:
+    """The formula around a sub-layer, without what this model leaves out."""
+    whole = NORMS[config.norm_place] if config.residual else NORMS[config.norm_place].replace("x + ", "")
+    return whole.replace(r"\mathrm{norm}", "") if config.norm == "none" else whole
 
 
 def _shapes(name: str, config: Config, rows: str, sizes: Sizes) -> tuple[str, str]:

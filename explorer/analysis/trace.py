@@ -22,6 +22,8 @@ from explorer.records import (
     Edit,
     EntryNorm,
     MovePositions,
+    NoNorm,
+    NoResidual,
     PatchHidden,
     Prediction,
     ReplaceRow,
@@ -210,7 +212,7 @@ def check_edit(edit: Edit, model: Model, sizes: dict[str, tuple[int, int]]) -> N
         given = getattr(edit, what, None)
         if given is not None:
             check_index(f"{what} in the {edit.stream} of {model.name}", given, count)
-    if isinstance(edit, SilenceLayer) and edit.part not in (None, *PARTS):
+    if isinstance(edit, (SilenceLayer, NoResidual, NoNorm)) and edit.part not in (None, *PARTS):
         raise unknown("part of a layer", edit.part, PARTS)
     if reason := model.refuses(edit):
         raise ChoiceError(f"{type(edit).__name__} cannot be done to {model.name}: {reason}")
@@ -315,11 +317,12 @@ def _block(stream: str, layer: int, values: dict[str, Any]) -> Block:
     entering, epsilon = _array(values["norm_input"]), values["epsilon"]
     held = {field.name: _array(values[field.name]) for field in fields(Block) if isinstance(values.get(field.name), Tensor)}
     mean, deviation = _spread(entering, values["centred"], epsilon)
-    if values["norm_place"] == "bare":
+    if values["norm_place"] == "bare" or values.get("normless"):
         mean, deviation = np.zeros_like(mean), np.ones_like(deviation)
     held |= {"norm_input": entering, "mean": mean, "deviation": deviation}
     entry = _entry(held["given"], values["entry"]) if values.get("entry") else None
-    return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], entry=entry, **held)
+    return Block(stream=stream, layer=layer, part=values["part"], place=values["norm_place"], entry=entry,
+                 residual=values.get("residual", True), **held)  # fmt: skip
 
 
 def _spread(x: np.ndarray, centred: bool, epsilon: float) -> tuple[np.ndarray, np.ndarray]:

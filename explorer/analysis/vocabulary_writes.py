@@ -12,7 +12,7 @@ from explorer.errors.kinds import checked
 from explorer.models.model import Model
 from explorer.models.top_tokens import top_tokens
 from explorer.models.transformer import TransformerModel, transformer
-from explorer.nn.layers import Norm
+from explorer.nn.layers import AbsentFeedForward, Norm
 from explorer.nn.transformer import Layer
 from explorer.records import VocabularyWrites
 from explorer.text.reading import Text
@@ -65,7 +65,10 @@ def unit_writes(model: Model, *, layer: int, unit: int, stream: str | None = Non
     ours, stream = _writing(model, stream)
     if stream == "cross":
         raise ChoiceError("Cross-attention has no feed-forward units of its own. Name the decoder, whose layers have them.")
-    narrow = _layer_of(ours, stream, layer).feed_forward.narrow
+    forward = _layer_of(ours, stream, layer).feed_forward
+    if isinstance(forward, AbsentFeedForward):
+        raise ChoiceError(f"{ours.name} was built without feed-forward layers, so it has no units.")
+    narrow = forward.narrow
     check_index(f"unit in {stream} layer {layer} of {ours.name}", unit, narrow.in_features)
     return _record(ours, f"unit {unit} of {stream} layer {layer}", narrow.weight[:, unit].detach().float(), count)
 
@@ -75,6 +78,10 @@ def _writing(model: Model, stream: str | None) -> tuple[TransformerModel, str]:
     ours = transformer(model)
     if not hasattr(ours.module, "head"):
         raise ChoiceError(f"{ours.name} has no scores over a vocabulary, so nothing is written to it.")
+    if not ours.config.residual:
+        raise ChoiceError(
+            f"{ours.name} has no residual connections, so nothing that a layer writes reaches the output directly."
+        )
     if ours.config.mask_decoder:
         raise ChoiceError(f"{ours.name} runs its last layer twice, so what one layer writes directly cannot be told.")
     known = [name for name in ours.streams if name != "encoder" or ours.family == "encoder"]

@@ -51,6 +51,8 @@ class Config:
     mask_decoder: bool = False  # whether the last layer is applied twice, with absolute positions in its queries (DeBERTa)
     embedding: int = 0  # the dimension of the embeddings, where a matrix projects them to that of the layers; 0 means the same
     replaced: bool = False  # whether it predicts of every token if it was replaced, and nothing about the vocabulary (ELECTRA)
+    residual: bool = True  # whether the input of each sub-layer is added to its output; every published system adds it
+    feed_forward: bool = True  # whether each layer has a feed-forward layer
     generator: int = 0  # the dimension of the generator that replaces tokens, with the same embeddings; 0 means none (ELECTRA)
 
     def __post_init__(self) -> None:
@@ -79,6 +81,10 @@ class Config:
             raise ChoiceError(reason)
         if not 0 <= self.start < self.vocab:
             raise ChoiceError(f"start={self.start} is not a piece: the vocabulary has the ids 0 to {self.vocab - 1}.")
+        if not (self.residual or self.feed_forward):
+            raise ChoiceError(
+                "Without residual connections a feed-forward layer that is left out would erase the states. Leave out one of the two."
+            )
         self._check_embeddings()
 
     def _check_embeddings(self) -> None:

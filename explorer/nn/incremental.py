@@ -13,7 +13,7 @@ from torch.nn import functional
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.heads import Head
-from explorer.nn.layers import AddNorm, BareNorm, FeedForward, Norm, RMSNorm
+from explorer.nn.layers import AbsentFeedForward, AbsentNorm, AddNorm, BareNorm, FeedForward, Norm, RMSNorm
 from explorer.nn.positions import Position
 from explorer.nn.transformer import Embeddings, Layer, Transformer
 
@@ -129,7 +129,7 @@ class _Layer:
 
 
 def _add_norm(part: AddNorm) -> Callable[[Tensor, Map], Tensor]:
-    return add_norm(part.place, part.norm.forward)
+    return add_norm(part.place, part.norm.forward) if part.residual else alone(part.place, part.norm.forward)
 
 
 def add_norm(place: str, norm: Callable[[X], X]) -> Callable[[X, Callable[[X], X]], X]:
@@ -141,8 +141,15 @@ def add_norm(place: str, norm: Callable[[X], X]) -> Callable[[X, Callable[[X], X
     return lambda x, inner: norm(x + inner(x))
 
 
-def _feed_forward(part: FeedForward) -> Map:
+def alone(place: str, norm: Callable[[X], X]) -> Callable[[X, Callable[[X], X]], X]:
+    """The norm where this model has it, without a residual sum."""
+    return (lambda x, inner: inner(norm(x))) if place == "pre" else (lambda x, inner: norm(inner(x)))
+
+
+def _feed_forward(part: FeedForward | AbsentFeedForward) -> Map:
     """The feed-forward layer as one function of one position."""
+    if isinstance(part, AbsentFeedForward):
+        return torch.zeros_like
     widen, narrow, gate, activation, linear = part.widen, part.narrow, part.gate, part.activation, functional.linear
     if gate is not None:
         return lambda x: linear(
@@ -205,6 +212,8 @@ SUPPORTED: frozenset[type[nn.Module]] = frozenset(
         Norm,
         RMSNorm,
         BareNorm,
+        AbsentNorm,
+        AbsentFeedForward,
         nn.Linear,
         nn.Embedding,
         nn.Dropout,

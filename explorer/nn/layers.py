@@ -84,46 +84,77 @@ class BareNorm(Norm):
         self.bias = None
 
 
-NORMS: dict[str, type[Norm]] = {"layer": Norm, "rms": RMSNorm, "bare": BareNorm}
+class AbsentNorm(BareNorm):
+    """No norm at all: what a norm would be given passes as it is."""
+
+    centred = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The same vectors."""
+        return x
+
+
+class AbsentFeedForward(nn.Module):
+    """In place of a feed-forward layer: it adds nothing."""
+
+    def forward(self, x: Tensor, name: tuple[str, int] = ("", -1)) -> Tensor:
+        """Zeros of the same shape."""
+        return torch.zeros_like(x)
+
+
+NORMS: dict[str, type[Norm]] = {"layer": Norm, "rms": RMSNorm, "bare": BareNorm, "none": AbsentNorm}
 
 
 class AddNorm(nn.Module):
     """The residual sum and the norm around a sub-layer.
 
     post (the first Transformer, BERT, GPT): norm(x + f(x)). pre (GPT-2, LLaMA): x + f(norm(x)). inside (OLMo 2): x + norm(f(x)).
+    Without `residual`, x is not added.
     """
 
-    def __init__(self, norm: Norm, place: str, dropout: float) -> None:
+    def __init__(self, norm: Norm, place: str, dropout: float, *, residual: bool = True) -> None:
         super().__init__()
         self.norm = norm
         self.drop = nn.Dropout(dropout)
-        self.place = place
+        self.place, self.residual = place, residual
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], name: tuple[str, int, str]) -> Tensor:
         """Run `sublayer` on x, add x, and normalise where this model does so. `name` is (stream, layer, part)."""
-        entering = x
+        entering, kept = x, self._kept(name, x)
         if self.place == "pre":
-            out = self._edited(name, self.drop(sublayer(normed := self.norm(x))))
-            result = total = x + out
+            out = self._edited("out", name, self.drop(sublayer(normed := self._normed(name, x))))
+            result = total = kept + out
         elif self.place == "inside":
-            out = normed = self._edited(name, self.drop(self.norm(entering := sublayer(x))))
-            result = total = x + out
+            out = normed = self._edited("out", name, self.drop(self._normed(name, entering := sublayer(x))))
+            result = total = kept + out
         else:
-            out = self._edited(name, self.drop(sublayer(x)))
-            entering = total = x + out
-            result = normed = self.norm(total)
+            out = self._edited("out", name, self.drop(sublayer(x)))
+            entering = total = kept + out
+            result = normed = self._normed(name, total)
         if tap.watched():
-            self._hand_out(name, {"given": x, "out": out, "total": total, "norm_input": entering, "normed": normed})
+            values = {"given": x, "out": out, "total": total, "norm_input": entering, "normed": normed}
+            self._hand_out(name, values, residual=kept is x)
         return result
 
-    @staticmethod
-    def _edited(name: tuple[str, int, str], out: Tensor) -> Tensor:
-        stream, layer, part = name
-        return tap.edited("out", stream, layer, out, part)
+    def _kept(self, name: tuple[str, int, str], x: Tensor) -> Tensor:
+        """What is added to the output of the sub-layer: x, or zeros."""
+        return self._edited("residual", name, x if self.residual else torch.zeros_like(x))
 
-    def _hand_out(self, name: tuple[str, int, str], values: dict[str, Tensor]) -> None:
+    def _normed(self, name: tuple[str, int, str], x: Tensor) -> Tensor:
+        return self._edited("norm", name, self.norm(x), x)
+
+    @staticmethod
+    def _edited(place: str, name: tuple[str, int, str], value: Tensor, *known: Tensor) -> Tensor:
         stream, layer, part = name
-        gain = self.norm.weight
-        shift = torch.zeros_like(gain) if self.norm.bias is None else self.norm.bias
-        held = {"gain": gain, "shift": shift, "epsilon": self.norm.epsilon, "centred": self.norm.centred}
+        return tap.edited(place, stream, layer, value, *known, part)
+
+    def _hand_out(self, name: tuple[str, int, str], values: dict[str, Tensor], *, residual: bool) -> None:
+        stream, layer, part = name
+        gain, shift = self.norm.weight, self.norm.bias
+        off = isinstance(self.norm, AbsentNorm) or any(edit.leaves_norm_out(part) for edit in tap.edits_on(stream, layer))
+        held = {
+            "gain": torch.ones_like(gain) if off else gain,
+            "shift": torch.zeros_like(gain) if off or shift is None else shift,
+            "epsilon": self.norm.epsilon, "centred": self.norm.centred, "normless": off, "residual": residual,
+        }  # fmt: skip
         tap.tap("block", stream, layer, part=part, norm_place=self.place, **held, **values)

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.cache import KeyValueCache, Name
-from explorer.nn.incremental import IncrementalDecoder, add_norm, supported
-from explorer.nn.layers import AddNorm, FeedForward, Norm
+from explorer.nn.incremental import IncrementalDecoder, add_norm, alone, supported
+from explorer.nn.layers import AbsentFeedForward, AbsentNorm, AddNorm, FeedForward, Norm
 from explorer.nn.transformer import Layer, Transformer
 
 WIDEST = 256  # beyond it the products take longer than their calls, and nothing is won
@@ -153,11 +153,13 @@ class _SelfAttention:
 
 
 def _add_norm(part: AddNorm) -> Callable[[np.ndarray, Map], np.ndarray]:
-    return add_norm(part.place, _norm(part.norm))
+    return (add_norm if part.residual else alone)(part.place, _norm(part.norm))
 
 
 def _norm(part: Norm) -> Map:
     """The norm of one vector."""
+    if isinstance(part, AbsentNorm):
+        return lambda x: x
     gain, shift = _array(part.weight), None if part.bias is None else _array(part.bias)
     epsilon, size, centred = part.epsilon, len(gain), part.centred
     share = np.full(size, 1 / size, np.float32)
@@ -174,8 +176,10 @@ def _norm(part: Norm) -> Map:
     return normed
 
 
-def _feed_forward(part: FeedForward) -> Map:
+def _feed_forward(part: FeedForward | AbsentFeedForward) -> Map:
     """The feed-forward layer of one vector."""
+    if isinstance(part, AbsentFeedForward):
+        return np.zeros_like
     widen, narrow = _Product(part.widen.weight, part.widen.bias), _Product(part.narrow.weight, part.narrow.bias)
     activation, gate = part.activation, None if part.gate is None else _Product(part.gate.weight, part.gate.bias)
     if gate is None:

@@ -16,7 +16,7 @@ from explorer.nn.attention import AttentionInputs, MultiHeadAttention
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
 from explorer.nn.heads import Head, NextSentence, Replaced, SpanBoundary
-from explorer.nn.layers import NORMS, AddNorm, FeedForward, Norm
+from explorer.nn.layers import NORMS, AbsentFeedForward, AddNorm, FeedForward, Norm
 from explorer.nn.positions import POSITIONS, Learned, PositionContext
 from explorer.nn.unpadded import Unpadded
 
@@ -78,12 +78,14 @@ class Layer(nn.Module):
         self.cross, self.after_cross = None, None
         if stream == "decoder" and config.family == "encoder-decoder":
             self.cross, self.after_cross = MultiHeadAttention(config, ("cross", layer)), self._add_norm(config)
-        self.feed_forward = FeedForward(config.dim, config.hidden, config.activation, bias=config.bias)
+        self.feed_forward: FeedForward | AbsentFeedForward = AbsentFeedForward()
+        if config.feed_forward:
+            self.feed_forward = FeedForward(config.dim, config.hidden, config.activation, bias=config.bias)
         self.after_feed_forward = self._add_norm(config)
 
     @staticmethod
     def _add_norm(config: Config) -> AddNorm:
-        return AddNorm(norm_of(config), config.norm_place, config.dropout)
+        return AddNorm(norm_of(config), config.norm_place, config.dropout, residual=config.residual)
 
     def forward(self, x: Tensor, sight: AttentionInputs) -> Tensor:
         """From [batch, position, dim] to the same shape."""

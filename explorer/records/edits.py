@@ -1,10 +1,10 @@
 """What a student may change inside a model, as data.
 
-An edit is asked at nine places and answers with the value it was given or another: in attention `on_vectors` (q, k and v, each
+An edit is asked at eleven places and answers with the value it was given or another: in attention `on_vectors` (q, k and v, each
 [head, position, dim]), `on_scale` (a number), `on_allowed` [query, key], `on_weights` [head, query, key] and `on_context` [head,
 query, dim]; around it `on_places` (where the words stand), `on_units` (the hidden units of a feed-forward layer), `on_out` (what a
-sub-layer adds) and `on_hidden` (the states after a layer). It uses only what NumPy arrays and tensors share, so the same edit
-changes the running model and re-derives the record.
+sub-layer adds), `on_residual` (what that is added to), `on_norm` and `on_hidden` (the states after a layer). It uses only what
+NumPy arrays and tensors share, so the same edit changes the running model and re-derives the record.
 """
 
 from __future__ import annotations
@@ -78,6 +78,18 @@ class Edit(Record):
     def on_out(self, value: Any, part: str) -> Any:
         """What a sub-layer adds to the residual stream."""
         return value
+
+    def on_residual(self, value: Any, part: str) -> Any:
+        """The input of a sub-layer, as it is added to its output."""
+        return value
+
+    def on_norm(self, value: Any, entering: Any, part: str) -> Any:
+        """What the norm of a sub-layer made of `entering`."""
+        return entering if self.leaves_norm_out(part) else value
+
+    def leaves_norm_out(self, part: str) -> bool:
+        """Whether the norm of this sub-layer is left out."""
+        return False
 
     def on_hidden(self, value: Any) -> Any:
         """The states after a layer: [position, dim]."""
@@ -192,6 +204,54 @@ class SilenceLayer(Edit):
     def label(self) -> str:
         """The edit in a few words, for captions."""
         return f"{self.part or 'every part'} of {self._where} silenced"
+
+
+@dataclass(frozen=True, eq=False)
+class NoResidual(Edit):
+    """Leave out the residual connection: what a sub-layer makes replaces its input. `part` None means at every sub-layer.
+
+    >>> edit = ex.NoResidual("encoder", 0, "attention")
+    >>> block = ex.trace(ex.load("bert"), "A dog ran.", edits=[edit], blocks=True).block("encoder", 0, "attention")
+    >>> bool((block.total == block.out).all())
+    True
+    """
+
+    layer: int | None = None
+    part: str | None = None
+
+    def on_residual(self, value: Any, part: str) -> Any:
+        """Zeros where the part is meant."""
+        return value * 0 if self.part in (None, part) else value
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return f"no residual connection at {self.part or 'every part'} of {self._where}"
+
+
+@dataclass(frozen=True, eq=False)
+class NoNorm(Edit):
+    """Leave out the norm of a sub-layer: vectors pass as they are, without μ, σ, γ and β. `part` None means at every sub-layer.
+
+    The norm of the embeddings, and the last one of a stack, stay.
+
+    >>> edit = ex.NoNorm("encoder", 0, "attention")
+    >>> block = ex.trace(ex.load("bert"), "A dog ran.", edits=[edit], blocks=True).block("encoder", 0, "attention")
+    >>> bool((block.normed == block.norm_input).all())
+    True
+    """
+
+    layer: int | None = None
+    part: str | None = None
+
+    def leaves_norm_out(self, part: str) -> bool:
+        """Whether this is the part, or one of all that are meant."""
+        return self.part in (None, part)
+
+    @property
+    def label(self) -> str:
+        """The edit in a few words, for captions."""
+        return f"no norm at {self.part or 'every part'} of {self._where}"
 
 
 @dataclass(frozen=True, eq=False)

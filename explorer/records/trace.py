@@ -151,6 +151,7 @@ class Block(Record):
 
     `place` says where the norm is: "post", "pre", "inside" (on what the sub-layer made), "both" (before it and inside: `entry` is the
     first of the two), "beside" (the sub-layer reads what the one before it read, not the sum; `norm_input` is that), or "bare" (none).
+    Where a norm is left out, μ = 0, σ = 1, γ = 1 and β = 0; without `residual`, `total` is `out` alone.
     """
 
     stream: str
@@ -168,6 +169,7 @@ class Block(Record):
     normed: np.ndarray
     units: np.ndarray | None = None
     entry: EntryNorm | None = None
+    residual: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,10 +21,11 @@ from explorer.analysis.evaluation import masked
 from explorer.analysis.evaluation.context import EvalContext, EvalData
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
-from explorer.records import Curves
+from explorer.records import Curve, Curves
 from explorer.text.learning import tokenizer
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import stories
+from explorer.training.finetune.metrics import interval
 from explorer.training.fit import fit
 from explorer.training.run import Run
 
@@ -100,16 +101,23 @@ def measured(run: Run, what: Callable[[TransformerModel], Any], due: Container[f
             run.model.module.train()
 
 
-def card(made: Curves, how: str, command: str) -> str:
+def within(label: str, x: np.ndarray, runs: np.ndarray) -> Curve:
+    """The mean of several runs [run, place] with its 95 % interval by Student's t."""
+    mean, low, high = np.array([interval(values) for values in runs.T]).T
+    return Curve(label, x, mean, low, high)
+
+
+def card(made: Curves, how: str, command: str, bars: str = "the range of the seeds") -> str:
     """What was done, what was found, and how to do it again."""
     ends = "\n".join(
         f"- {line.label}: {line.y[-1]:.3f} ({line.low[-1]:.3f} to {line.high[-1]:.3f})"
         for line in made.lines
         if line.low is not None and line.high is not None
     )
+    last = "After the last step" if made.across == "training step" else f"At {made.lines[0].x[-1]:g} {made.across}"
     return (
-        f"# {made.title}\n\n{made.note}.\n{how}\n\nAfter the last step, {made.up}:\n\n{ends}\n\n"
-        f"The record holds the mean and the range of the seeds. Make it again: `python -m explorer.studies.{command}`.\n"
+        f"# {made.title}\n\n{made.note}.\n{how}\n\n{last}, {made.up}:\n\n{ends}\n\n"
+        f"The record holds the mean and {bars}. Make it again: `python -m explorer.studies.{command}`.\n"
         "Another processor rounds differently, so last digits may differ.\n"
     )
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from string import ascii_letters, digits
 
 from explorer.records import Merge
 from explorer.text.learning import learn, tokenizer
@@ -41,6 +42,22 @@ def shelf() -> dict[str, Tokenizer]:
     }
     several = [text for texts in OTHERS.values() for text in texts] * 5
     return {**made, "five languages": tokenizer("byte-bpe", toys()[:60] + several, size=2 * SIZE)}
+
+
+@lru_cache(maxsize=1)
+def alike() -> dict[str, Tokenizer]:
+    """The tokenizers of the shelf that cut words, all given the same characters: those of the stories, every letter and every digit.
+
+    >>> made = alike()["bpe"]
+    >>> made.vocabulary.unknown in made.encode("z3").ids
+    False
+
+    """
+    given = "".join(sorted({*ascii_letters, *digits, *"".join(toys())} - {" "}))
+    return {
+        kind: tokenizer(kind, toys(), size=SIZE, sentinels=0, letters=given)
+        for kind in ("wordpiece", "bpe", "byte-bpe", "unigram")
+    }
 
 
 @lru_cache(maxsize=1)

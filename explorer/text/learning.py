@@ -40,6 +40,7 @@ class Order:
     specials: tuple[str, ...]
     marks: int
     whole: int = 0  # a word that occurs so often becomes one token; 0: only if it comes about
+    letters: str = ""  # these are tokens from the beginning, also where no text has them
 
     def often(self) -> list[str]:
         """The words that must become one token, short ones first."""
@@ -86,13 +87,15 @@ def tokenizer(  # noqa: PLR0913  each is a choice of its own
     specials: Sequence[str] | None = None,
     sentinels: int | None = None,
     whole: int = 0,
+    letters: str = "",
 ) -> Tokenizer:
     """A tokenizer of this kind with at most `size` tokens, which remembers the words and tokens of `texts`.
 
     It is the result of the last step of `learn`. Above 10,000 tokens or 50 million letters the `tokenizers` library does the same
     merges, faster. `specials` names the special tokens in the order of their ids, for example ("<s>", "<pad>", "</s>", "<unk>",
     "<mask>") for a byte-bpe like BART's; `sentinels` is how many marks for hidden spans there are (100 for unigram, as in T5,
-    otherwise none). Every word that occurs at least `whole` times in the texts becomes one token (0: only if it comes about).
+    otherwise none). Every word that occurs at least `whole` times in the texts becomes one token (0: only if it comes about). The
+    characters of `letters` are tokens, also where no text has them.
 
     >>> ex.tokenizer("bpe", ["a dog and a dot"] * 3, size=40).encode("a dog").texts[0]
     '·a'
@@ -102,7 +105,7 @@ def tokenizer(  # noqa: PLR0913  each is a choice of its own
         raise ChoiceError(
             f"whole={whole!r} must be a whole number: how often a word occurs that becomes one token; 0: none must."
         )
-    order = replace(ordered(kind, texts, size, by, specials, marks), whole=whole)
+    order = replace(ordered(kind, texts, size, by, specials, marks), whole=whole, letters=check_text(letters))
     made = Tokenizer(TOKENIZERS[kind](order))
     check_whole(made.core, order)
     return Tokenizer(made.core, met(made, order.words))
@@ -197,7 +200,7 @@ def alphabet(order: Order) -> list[str]:
     if order.kind == "byte-bpe":
         letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     else:
-        letters = sorted({letter for word in order.words for letter in word})
+        letters = sorted({*order.letters, *(letter for word in order.words for letter in word)})
     if order.kind == "wordpiece":
         letters = sorted({*letters, *string.ascii_lowercase, *string.digits})
         letters += [INSIDE + letter for letter in letters]
@@ -291,6 +294,7 @@ def unigram(order: Order) -> library.Tokenizer:
         unk_token=name,
         show_progress=False,
         n_sub_iterations=4,
+        initial_alphabet=sorted(set(order.letters)),
     )
     drill.train_from_iterator((f"{word} " * n for word, n in twice(order.words)), trainer)
     held: dict[str, Any] = json.loads(drill.to_str())["model"]

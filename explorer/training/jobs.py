@@ -185,6 +185,8 @@ class JobQueue:
         lines = path.read_text("utf-8").splitlines() if path.is_file() else []
         whole = [line for line in lines[-2:] if line.endswith("}")]  # a line that is being written is not counted
         steps = json.loads((self.folder(name) / ORDER).read_text("utf-8"))["steps"]
+        if (self.run(name) / run_folder.RUN).is_file():
+            steps = run_folder.described(self.run(name))["plan"]["steps"]  # few texts have fewer portions than were asked for
         return (int(json.loads(whole[-1])["step"]) if whole else 0), int(steps)
 
     def _seconds(self, names: list[str]) -> float:

@@ -164,7 +164,7 @@ def added(part: str) -> Callable[[Walk], Panel]:
 
     def panel(held: Walk) -> Panel:
         block = held.block(part)
-        pairs = np.stack([block.given, block.out], axis=-1)
+        pairs = np.stack([block.given * block.residual, block.out], axis=-1)
         hover = CELL + "x %{customdata[0]:.3g} + new %{customdata[1]:.3g} = " + VALUE
         return Panel(block.total, held.rows, "dimension of the sum", hover, operands=pairs.astype(np.float32))
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Join, Match, SideBySide, Tokens
 from explorer.views import theme
-from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip, drawn, letters, wrapped
+from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip, drawn, letters, with_segments, wrapped
 from explorer.views.view import Control, Range, View, by_name
 
 MOST = 14  # rows of tries that are shown
@@ -72,7 +72,8 @@ def pieces(record: SideBySide) -> go.Figure:
     word; orange is [UNK].
 
     A dot · is the space before a word, ## marks a token that continues a word, and ‹…› shows the bytes of half a letter. Special
-    tokens, which are added to the text, have no colour. Point at a box for its id, its word and its segment (first or second text).
+    tokens, which are added to the text, have no colour. Where a model reads two texts by segments, the number below each token is its
+    segment: 0 the first text, 1 the second. Point at a box for its id and its word.
 
     You may conclude how these vocabularies tokenize this text. You may not conclude that one is better: they were learned from
     different texts or have different sizes, and what counts is the model that reads them.
@@ -80,7 +81,8 @@ def pieces(record: SideBySide) -> go.Figure:
     rows = []
     for name, tokens, unknown in zip(record.names, record.tokens, record.unknown, strict=True):
         boxes = [_piece(tokens, n, unknown) for n in range(len(tokens))]
-        rows += wrapped(f"{theme.label(name)}: {len(tokens)} tokens", boxes)
+        lines = wrapped(f"{theme.label(name)}: {len(tokens)} tokens", boxes)
+        rows += with_segments(lines, tokens.segments) if 1 in tokens.segments and any(tokens.special) else lines
     words = len(record.text.split())
     return drawn(rows, "One text, several tokenizers", (f"{words} word{'s' * (words != 1)} between spaces",))
 

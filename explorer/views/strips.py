@@ -57,6 +57,27 @@ def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
     return [Strip(name), *(Strip(name, tuple(line)) for line in lines)]
 
 
+def numbered(line: Strip, numbers: Sequence[int]) -> Strip:
+    """A row of numbers, each in the middle below a box of `line`, in the box's colour."""
+    place, made = 0.0, []
+    for box, number in zip(line.boxes, numbers, strict=True):
+        wide = width(box.text)
+        made.append(Box(str(number), box.tone, f"{number}: {box.hover}", place + wide / 2 - 0.5))
+        place += wide
+    return Strip(line.name, tuple(made))
+
+
+def with_segments(lines: Sequence[Strip], segments: Sequence[int]) -> list[Strip]:
+    """Lines of tokens, each with the segments of its tokens below it."""
+    rows, done = [], 0
+    for line in lines:
+        rows.append(line)
+        if line.boxes:
+            rows.append(numbered(line, segments[done : done + len(line.boxes)]))
+            done += len(line.boxes)
+    return rows
+
+
 def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figure:
     """The rows from top to bottom under a title."""
     bars = boxes_of(strips)

@@ -13,7 +13,7 @@ from explorer.errors import ChoiceError
 from explorer.models.hub.adopting import STAGES, WEIGHTS, Adopted, ask, sees_no_future, weights_of
 from explorer.models.model import NEVER_TRAINED, TextModel, follows, padded, untrained
 from explorer.nn import tap
-from explorer.records import Edit, MovePositions, NoPositions, PatchHidden, SetUnit, SilenceLayer, Tokens
+from explorer.records import Edit, MovePositions, NoNorm, NoPositions, NoResidual, PatchHidden, SetUnit, SilenceLayer, Tokens
 from explorer.text.tokenizers import Tokenizer
 
 HUGE = 10**6  # tokenizers that know no limit say so with a very large number
@@ -86,6 +86,8 @@ class HubModel(TextModel):
             known = {part for _, held, part in places.outs if held == stream or (held, stream) == ("cross", "decoder")}
             parts = {"attention", "feed-forward"} if edit.part is None else {edit.part}
             return "" if parts <= known else f"the end of {' and '.join(sorted(parts - known))} was not found in {what}."
+        if isinstance(edit, (NoResidual, NoNorm)):
+            return f"{what} adds and normalises in its own code. Take one of our models, for example ex.load('bert')."
         if isinstance(edit, (MovePositions, NoPositions)):
             positioned = places.biased or any(stream == edit.stream for _, stream in places.positions)
             reached = positioned and self.adopted.way == STAGES  # elsewhere distances may enter in ways that cannot be reached

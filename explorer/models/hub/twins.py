@@ -13,7 +13,8 @@ from explorer.errors import ChoiceError, FileError
 from explorer.nn.config import Config
 
 Weights = dict[str, Tensor]
-USUAL = {"qk_norm": False, "embedding": 0, "replaced": False, "generator": 0}  # what only the twins that name it know
+# What only the twins that name it know.
+USUAL = {"qk_norm": False, "embedding": 0, "replaced": False, "generator": 0, "residual": True, "feed_forward": True}
 
 
 @dataclass(frozen=True)

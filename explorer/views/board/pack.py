@@ -324,6 +324,7 @@ def _packed_block(buffer: _Buffer, block: Block) -> dict[str, Any]:
     return {
         "part": block.part,
         "place": block.place,
+        **({} if block.residual else {"residual": False}),
         **{name: buffer.put(array) for name, array in _block_arrays(block).items()},
     }
 

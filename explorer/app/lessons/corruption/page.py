@@ -10,6 +10,7 @@ from explorer.app import hold, recorded, web
 from explorer.app.controls import made, opened, read, usable, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.lessons.corruption import pairs
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
 from explorer.corruption.choosing import written_words
@@ -135,6 +136,11 @@ page.parts(
     PagePart("One text under every strategy", under_all, "Every strategy"),
     PagePart("word2vec, too", lab.as_pairs),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
+    *(
+        (PagePart("Two texts, and borders of spans", partial(pairs.section, text, seed), "Pairs"),)
+        if max(tokens.sentences)
+        else ()
+    ),
     PagePart("How much is hidden?", how_much, "How much"),
     PagePart("A thousand tokens", thousand, "Thousand"),
     PagePart("What 80/10/10 is for", planted, "80/10/10"),

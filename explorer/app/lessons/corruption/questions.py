@@ -25,6 +25,17 @@ BLANKS = (
     "of the last kind it fills some (hide *milk*, then *Anna*); it knows nothing of Fibonacci, California or songs, and cuts most of their "
     "words into short pieces."
 )
+PAIRED = (
+    "Some objectives ask more than the hidden tokens. **Next sentence prediction** (NSP, BERT) reads two texts A and B between [CLS] and "
+    "[SEP]; a *segment* number says which of them a token belongs to. From [CLS] the model predicts whether B follows A: "
+    "$\\mathcal L = -\\log P(\\text{label} \\mid \\text{A}, \\text{B})$, added to the loss of the hidden tokens. **Sentence order** "
+    "(SOP, ALBERT) asks whether A and B were exchanged. Change the seed for another pair."
+)
+BORDERS = (
+    "The **span boundary objective** (SBO, SpanBERT) reads one segment only. Each token of a hidden span is predicted a second time, from "
+    "the states of the two tokens *beside* the span and its place in the span: $[h_{s-1};\\ h_{e+1};\\ p_i]$. Its loss is added to that of "
+    "the masks."
+)
 PAIRS_OF = "The king sat on the bank of the river, because he wanted to fish with the queen."
 PAIRED = (
     "Word vectors are pre-trained by a $T$, too (L3): from a text, **skip-gram** makes pairs of a word $w$ and a word $c$ near it, with "

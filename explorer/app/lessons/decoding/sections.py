@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, one_of, read, usable
-from explorer.app.exercises import plain
+from explorer.app.exercises import plain, predict
+from explorer.app.lessons.decoding import blanks_questions as two_blanks
 from explorer.app.lessons.decoding import metric_card, metric_questions
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
@@ -15,7 +18,7 @@ from explorer.decoding import ORDERS
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
-TRANSLATOR = "transformer"
+TRANSLATOR, BLANKS = "transformer", "blank-pairs"
 
 
 @st.fragment
@@ -71,6 +74,11 @@ def masked() -> None:
     filled = desk.steps("bert", blanks, "fill", order=order)
     read(filled)
     web.show(VIEWS["filling"], filled)
+    if recorded.there(BLANKS):
+        st.subheader("At once, or one after the other?", anchor=False)
+        st.markdown(two_blanks.SAYS)
+        held = made(recorded.call(BLANKS))
+        predict(two_blanks.neighbours_question(held), "guess.blanks", partial(recorded.show, {BLANKS: two_blanks.SAID}))
 
 
 def asked(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:

@@ -11,6 +11,7 @@ from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.elmo import questions as lesson
+from explorer.app.lessons.elmo import tagging
 from explorer.views import VIEWS
 
 AMBIGUOUS = ("bank", "bat", "light", "park", "ring", "play")
@@ -139,5 +140,6 @@ page.parts(
     *((PagePart("Directions crossed", crossing, "Crossed"),) if recorded.there("crossed") else ()),
     PagePart("One word, many vectors", senses, "Senses"),
     *(measured if recorded.there("mixes") else (PagePart("The weights that each task learns", missing, "Weights"),)),
+    *((PagePart("A tagger with ELMo", tagging.section, "Tagger"),) if tagging.there() else ()),
     asking(lambda: lesson.exercises(*turned()[::2], lab.filters()), "elmo.exercise", lesson.DECK, lesson.NOTATION),
 )

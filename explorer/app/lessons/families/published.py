@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import streamlit as st
 
 from explorer.analysis.parameters import Count, counts, total
-from explorer.app import web
+from explorer.app import recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import model_of, read
+from explorer.app.controls import made, model_of, read
 from explorer.app.exercises import predict
 from explorer.app.lessons.families import published_questions as lesson
 from explorer.models.presets import configure
@@ -18,6 +18,7 @@ from explorer.nn.config import Config
 from explorer.views import VIEWS
 
 TEXTS = 6
+COPYING = "copying"
 LAYERS, WIDTHS, VOCABULARY = (1, 200), (64, 16_384), (100, 300_000)
 
 
@@ -80,6 +81,11 @@ def recurrent() -> None:
         web.show(VIEWS["curves"], call, key="reach")
 
     predict(lesson.steps_question(), "guess.steps", reached)
+    if recorded.there(COPYING):
+        st.subheader("How far back can each repeat a token?", anchor=False)
+        st.markdown(lesson.COPYING)
+        held = recorded.call(COPYING)
+        predict(lesson.copying_question(made(held)), "guess.copying", partial(recorded.show, {COPYING: lesson.COPIED}))
     st.subheader("What the first Transformers reached", anchor=False)
     st.markdown(lesson.reached())
     st.markdown(lesson.may_conclude())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.records import Exercise
+from explorer.records import Curves, Exercise
 
 PUBLISHED = {  # the preset that has their shape, and how many tokens they know
     "BERT base": ("bert", 30_522),
@@ -30,6 +30,16 @@ REACHES = (
     "Measured now on new stories: how strongly the last state of a token changes with the vector of an earlier token, relative to its own "
     "token. You may conclude how fast each of these two small models loses sight of what lies further back. You may not conclude that "
     "this is due to the architecture alone: they differ in size, tokens and training as well."
+)
+COPYING = (
+    "Each of two models, with about as many weights, reads random tokens and says at every position which token stood $k$ places "
+    "before: once trained for $k = 1$, once for $k = 2$, up to 32. The RNN must keep the last $k$ tokens in its state; a Transformer can "
+    "attend to the one that is asked for."
+)
+COPIED = (
+    "**You may conclude** how far back these two repeat a random token after the same number of steps. **You may not conclude** that an "
+    "RNN forgets text as fast: text can be summed up, random tokens cannot, and a wider state or a longer training reaches further. "
+    "Measure again: `python -m explorer.studies.copying`."
 )
 LENGTH = 512
 TABLE = (  # L1: BLEU on English to German and to French, and the operations of the training, where the slide prints them
@@ -80,6 +90,24 @@ def may_conclude() -> str:
 
 def _or(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
+
+
+def copying_question(measured: Curves) -> Exercise:
+    """Up to which distance the RNN repeats a token better than half way to guessing."""
+    rnn, transformer, guessing = measured.lines
+    half = float(guessing.y[0]) / 2
+    options = tuple(f"{k:.0f}" for k in rnn.x)
+    good = [option for option, loss in zip(options, rnn.y, strict=True) if loss < half]
+    far = options[-1]
+    why = (
+        f"At {far} tokens back its loss is {rnn.y[-1]:.2f} nats, that of the Transformer {transformer.y[-1]:.2f}; guessing costs "
+        f"{guessing.y[0]:.2f}."
+    )
+    asked = (
+        f"Up to how many tokens back is the loss of the RNN below {half:.2f} nats, half of what guessing costs? (The Transformer: up to "
+        f"{([k for k, loss in zip(options, transformer.y, strict=True) if loss < half] or ['none'])[-1]}.)"
+    )
+    return Exercise(asked, good[-1] if good else "none", why, (*options, *(() if good else ("none",))))
 
 
 def steps_question() -> Exercise:

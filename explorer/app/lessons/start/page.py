@@ -59,8 +59,10 @@ def elsewhere() -> None:
         moved = [hall.moved(name, text, span, compared) for name in hall.shown_models()]
         read(moved)
         web.beside(VIEWS["moves"], moved)
+        for name in hall.with_vectors(word)[: -len(moved)]:
+            st.caption(lesson.static_note(made(hall.moved(name, text, span, compared))))
 
-    fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.shown_models()])
+    fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.with_vectors(lesson.WORD)])
     predict(lesson.moved_question(fixed), "guess.moved", moves)
 
 

@@ -10,15 +10,16 @@ from explorer.analysis import architectures
 from explorer.app import tour
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import model_of
+from explorer.app.controls import made, model_of
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.start import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.microworld import stories
+from explorer.models.store import models
 from explorer.records import Trace
 
-READERS = ("bert", "gpt", "bart")
+READERS, STATIC = ("bert", "gpt", "bart"), "word2vec"
 FEW, STORIES = 6, 500
 Span = tuple[int, int]
 
@@ -31,6 +32,20 @@ def names() -> tuple[str, ...]:
 def shown_models() -> tuple[str, ...]:
     """Those whose predictions and vectors mean something: the trained ones."""
     return names() if lab.trained() else READERS
+
+
+def with_vectors(word: str) -> tuple[str, ...]:
+    """Those whose vectors mean something, the static model first where it has a vector for the word."""
+    static = (STATIC,) if STATIC in models() and knows(word) else ()
+    return (*static, *shown_models())
+
+
+@cached()
+def knows(word: str) -> bool:
+    """Whether the static model has a vector for a word."""
+    tokenizer = made(model_of(STATIC)).tokenizer
+    number = tokenizer.core.token_to_id(word)
+    return number is not None and number not in tokenizer.vocabulary.special
 
 
 def model(name: str) -> Call:

@@ -93,13 +93,25 @@ def moved_question(found: Sequence[ContextShift]) -> Exercise:
         f"Of its dimensions in the last layer these change: {shares}. A left-to-right model has not read what follows. A bidirectional "
         "model has. ELMo's two halves are separate: only the backward one has read it."
     )
+    if any(one.family == "static" for one in found):
+        why += " A static model has one vector for each word, whatever stands around it."
     return Exercise(asked, answer, why, options)
+
+
+def static_note(found: ContextShift) -> str:
+    """What a model with one vector for each word would draw."""
+    return (
+        f"{found.model}, a static model, has no layers to draw: between its vectors of *{found.word}* in these "
+        f"{len(found.others) + 1} sentences the lowest cosine is {found.likeness.min():.2f}."
+    )
 
 
 def _these(moved: Sequence[str], others: Sequence[str]) -> str:
     if not others or not moved:
         return "in all" if moved else "in none"
-    return f"in all but {others[0]}" if len(others) == 1 else f"in {' and '.join(moved)}"
+    if len(others) == 1:
+        return f"in all but {others[0]}"
+    return f"in {' and '.join((', '.join(moved[:-1]), moved[-1]) if moved[1:] else moved)}"
 
 
 def by_family(found: Sequence[VisibilityMap | WordPrediction | ContextShift], family: str) -> int:

@@ -20,6 +20,7 @@ WATCHED = "animal street suitcase because the tired"
 TEXT = "The unbelievable zebra didn't cross 3 streets: naïve café 😀"
 LABELLED = "Oscar saw a brown bear near the harbour."
 SHELF, TOYS = Call("text.classroom.shelf"), Call("text.classroom.toys")
+GIVEN = {"as usual": SHELF, "the same for all": Call("text.classroom.alike")}
 ORDER = {"WordPiece": "wordpiece", "BPE": "bpe", "Byte BPE": "byte-bpe"}
 WAYS = {"by count": "count", "by the lecture's score": "score"}
 RARE = ("flibbertigibbet", "zzyzx", "don😀t")
@@ -88,22 +89,23 @@ def several() -> None:
     """One text, several tokenizers."""
     st.markdown(
         f"All are trained on the same toy stories and have at most {classroom.SIZE} tokens; *five languages* is a byte BPE twice as large, "
-        "trained also on some Finnish, Arabic, Chinese and emoji. WordPiece is given all letters and "
-        "digits, BPE only the characters of the stories, which have no *z* and no digit. *Unigram* starts from many candidate tokens, "
+        "trained also on some Finnish, Arabic, Chinese and emoji. As usual, WordPiece is given all letters and "
+        "digits, BPE and Unigram only the characters of the stories, which have no *z* and no digit: so they meet unknown characters that "
+        "WordPiece knows. Give all of them **the same characters** for a fair comparison. *Unigram* starts from many candidate tokens, "
         "removes those that the likelihood of the texts needs least, and cuts a word into its most probable tokens."
     )
     text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
-    cut = Call("text.side_by_side", text, SHELF)
-    read(cut)
+    given = st.pills("Characters", list(GIVEN), default="as usual", required=True, key="letters", bind="query-params")
+    cut = Call("text.side_by_side", text, GIVEN[given])
+    st.caption(lesson.unknown_note(read(cut)))
     web.show(VIEWS["pieces"], cut)
 
 
 def special() -> None:
     """Special tokens and segments."""
     st.markdown(
-        "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for "
-        "the first text, "
-        "1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
+        "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for the first "
+        "text, 1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
     )
     first, second = "The dog was tired.", "It slept."
     framed = Call("text.side_by_side", first, Call("text.classroom.systems"), pair=second, special=True)

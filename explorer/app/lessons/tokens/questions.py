@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from explorer.records import Exercise, Fertility, Match, Merge
+from explorer.records import Exercise, Fertility, Match, Merge, SideBySide
 
 NOTATION = (
     "A *token* is what the decks call token, subword or word piece; a *word* is what is between spaces and punctuation. "
@@ -55,6 +55,15 @@ def longest_question(steps: Sequence[Match]) -> Exercise:
     why = f"It took {len(steps)} tries; the word is cut into {', '.join(f'`{piece}`' for piece in steps[-1].pieces)}."
     asked = f"Longest match reads **{word}** with this vocabulary. What is its first token?"
     return Exercise(asked, first, why, tuple(sorted(options, key=lambda text: (text == "[UNK]", len(text)))))
+
+
+def unknown_note(record: SideBySide) -> str:
+    """How many tokens each tokenizer needs, and how many of them are unknown."""
+    counts = [int((tokens.ids == unknown).sum()) for tokens, unknown in zip(record.tokens, record.unknown, strict=True)]
+    held = zip(record.names, record.tokens, counts, strict=True)
+    return (
+        "Tokens, and how many are unknown: " + "; ".join(f"{name} {len(tokens)}, {count}" for name, tokens, count in held) + "."
+    )
 
 
 def exercises(

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from explorer.app import hosted, web
-from explorer.app.controls import made
 from explorer.app.exercises import plain
+from explorer.app.lessons.training import inside
 from explorer.app.lessons.training import parts as lab
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ExplorerError
@@ -23,30 +23,29 @@ OWN, USUAL = "your own text", "as the preset"
 REFUSED = "live.refused"  # why the last press of a button came to nothing
 Answer = TypeVar("Answer")
 SHORT = 1000  # steps: about a minute
+LEFT_OUT: dict[str, dict[str, Any]] = {  # parts of a layer, and the setting of the model without them
+    "nothing": {},
+    "residual connections": {"residual": False},
+    "norms": {"norm": "none"},
+    "feed-forward layers": {"feed_forward": False},
+}
 
 
 def form() -> JobSpec | None:
     """What to train; None while something is missing."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         system = st.selectbox(
-            "System", lab.SYSTEMS, lab.SYSTEMS.index("bert"), key="live.system", bind="query-params", width=160
+            "System", lab.TRAINABLE, lab.TRAINABLE.index("bert"), key="live.system", bind="query-params", width=160
         )
         corpora = corpora_of(system)
         if st.session_state.get("live.corpus") not in corpora:
             st.session_state.pop("live.corpus", None)
         corpus = st.selectbox("Texts", corpora, key="live.corpus", bind="query-params", width=180)
-        offered = [n for n in (50, 100, 200, 500, 1000, 2000) if n <= hosted.most_steps(LONGEST)] or [
-            hosted.most_steps(LONGEST)
-        ]
-        steps = st.select_slider(
-            "Steps", offered, offered[min(2, len(offered) - 1)], key="live.steps", bind="query-params", width=220
-        )
-        batch = st.select_slider("Texts a step", (4, 8, 16, 32), 16, key="live.batch", bind="query-params", width=160)
-        seed = int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120))
-        rates = (USUAL, 0.0003, 0.001, 0.003, 0.01, 0.03)
-        rate = st.select_slider("Peak learning rate", rates, USUAL, key="live.rate", bind="query-params", width=220)
-        planned: dict[str, Any] = {"batch": batch, "snapshots": 12} | ({} if rate == USUAL else {"rate": rate})
-        planned |= _hidden(system)
+        counts = preset(system).objective == "counting"
+        steps, planned = counted() if counts else stepped(system)
+        seed = 0 if counts else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120))
+        if not counts:
+            planned |= _rate() | _hidden(system) | left_out(system)
     st.caption(lab.sentence_of(preset(system).objective))
     text = ""
     if corpus == OWN:
@@ -59,10 +58,45 @@ def form() -> JobSpec | None:
         return None
 
 
+def stepped(system: str) -> tuple[int, dict[str, Any]]:
+    """How many steps, and how much each of them reads."""
+    offered = [n for n in (50, 100, 200, 500, 1000, 2000) if n <= hosted.most_steps(LONGEST)] or [hosted.most_steps(LONGEST)]
+    steps = st.select_slider(
+        "Steps", offered, offered[min(2, len(offered) - 1)], key="live.steps", bind="query-params", width=220
+    )
+    if preset(system).objective == "co-occurrence":  # an example is one cell of the table of counts
+        batch = st.select_slider("Pairs of words a step", (1024, 4096), 4096, key="live.pairs", bind="query-params", width=160)
+    else:
+        batch = st.select_slider("Texts a step", (4, 8, 16, 32), 16, key="live.batch", bind="query-params", width=160)
+    return steps, {"batch": batch, "snapshots": 12}
+
+
+def counted() -> tuple[int, dict[str, Any]]:
+    """In how many portions an n-gram model counts its texts, and how many tokens it looks at."""
+    portions = st.select_slider("Portions", (5, 10, 20), 10, key="live.portions", bind="query-params", width=160)
+    order = st.select_slider("n", (1, 2, 3, 4), 3, key="live.order", bind="query-params", width=140)
+    return portions, {"order": order}
+
+
+def _rate() -> dict[str, Any]:
+    """The peak learning rate, where it is not the preset's."""
+    rates = (USUAL, 0.0003, 0.001, 0.003, 0.01, 0.03)
+    rate = st.select_slider("Peak learning rate", rates, USUAL, key="live.rate", bind="query-params", width=220)
+    return {} if rate == USUAL else {"rate": rate}
+
+
+def left_out(system: str) -> dict[str, Any]:
+    """A part of every layer that is left out; a student begins with whole layers of its teacher."""
+    if system not in lab.SYSTEMS or OBJECTIVES[preset(system).objective].taught:
+        return {}
+    what = st.selectbox("Leave out", tuple(LEFT_OUT), key="live.left_out", bind="query-params", width=220)
+    return dict(LEFT_OUT[what])
+
+
 def corpora_of(system: str) -> list[str]:
     """What a system can be trained on from here, its own texts first."""
     own = preset(system)
-    translates = OBJECTIVES[own.objective].translations
+    translates = own.objective in OBJECTIVES and OBJECTIVES[own.objective].translations
     return [own.corpus] if translates else list(dict.fromkeys((own.corpus, "microworld", "toy", OWN)))
 
 
@@ -177,14 +211,4 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
         st.markdown("\n".join(f"- {plain(line)}" for line in said))
     taken = run_folder.snapshots(folder)
     if taken:
-        try:
-            record = made(lab.traced_at(folder, taken[-1], sentence))
-        except ExplorerError as error:
-            st.caption(plain(str(error)))
-            return
-        st.markdown(f"**Attention at step {taken[-1]:,}**")
-        if state.alive:
-            figure = export.themed(VIEWS["heads"](record), web.mode())
-            st.plotly_chart(figure, theme=None, key="live.heads", config=export.CONFIG, alt=VIEWS["heads"].caption)
-        else:
-            web.show(VIEWS["heads"], lab.traced_at(folder, taken[-1], sentence), key="live")
+        inside.section(folder, workshop().order(name).system, taken[-1], sentence, alive=state.alive)

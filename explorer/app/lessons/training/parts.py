@@ -24,6 +24,10 @@ from explorer.training.objectives import OBJECTIVES
 SYSTEMS = [  # whose attention can be watched while they learn
     name for name, system in PRESETS.items() if system.objective in OBJECTIVES and system.architecture["family"] in FAMILIES
 ]
+TRAINABLE = [*SYSTEMS, *(name for name in PRESETS if name not in SYSTEMS)]
+COUNTING = (
+    "Objective *counting*: how often each token follows each pair or triple of tokens is counted; there are no gradients."
+)
 
 
 def shelf() -> dict[str, Path]:
@@ -135,6 +139,8 @@ def able(folder: Path, step: int | None, text: str) -> list[dict[str, str]]:
 
 def sentence_of(objective: str) -> str:
     """What an objective asks, for students; an objective that was registered elsewhere is only named."""
+    if objective == "counting":
+        return COUNTING
     entry = OBJECTIVES.get(objective)
     said = "it was registered elsewhere, so nothing more is known of it here." if entry is None else entry.sentence
     return f"Objective *{plain(objective)}*: {plain(said)}"

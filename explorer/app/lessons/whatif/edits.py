@@ -32,6 +32,8 @@ EDITS: dict[str, Callable[..., Call]] = {
     "silence a head": partial(Call, "SilenceHead"),
     "silence attention": lambda stream, layer: Call("SilenceLayer", stream, layer, "attention"),
     "silence feed-forward": lambda stream, layer: Call("SilenceLayer", stream, layer, "feed-forward"),
+    "no residual connection": partial(Call, "NoResidual"),
+    "no norm": partial(Call, "NoNorm"),
     "look everywhere alike": partial(Call, "Uniform"),
     "write a row": lambda stream, layer, head, query, key, count: Call(
         "ReplaceRow", stream, layer, head, query, Call("np.eye", count).item(key)

@@ -8,11 +8,13 @@ from explorer.records import Change, Comparison, Damage, Exercise
 
 NOTATION = (
     "An edit changes the forward pass, never the weights. A silenced head outputs zeros, so $W_O$ adds nothing for it; a "
-    "silenced sub-layer adds nothing to the residual stream. Change is measured as $KL(p\\,\\|\\,p')$ in bits, from the prediction "
+    "silenced sub-layer adds nothing to the residual stream. Without a residual connection $x + f(x)$ becomes $f(x)$; without a norm its "
+    "input passes as it is. Change is measured as $KL(p\\,\\|\\,p')$ in bits, from the prediction "
     "before to the one after."
 )
 DECK = (
-    ("L0, layer norm and residuals", "*make training healthy*", "without residuals six small layers learn no more than word frequencies"),
+    ("L0, layer norm and residuals", "*make training healthy*", "without residuals six small layers learn little more than "
+    "token frequencies: measured in lesson 8, *A part left out*"),
     ("L0, encoder", "*feed-forward: hierarchical features*", "often the larger damage when it is silenced: see the last columns"),
     ("all", "attention as an explanation", "a large weight may carry a value near zero: silence the head and look"),
 )  # fmt: skip

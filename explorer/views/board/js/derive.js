@@ -139,7 +139,7 @@ export function blockOf(b) {
   const held = /** @type {any} */ (b);
   if (!held.done) {
     const before = entryNorm(b), first = before && normed(before.x, before), inner = ["inside", "both"].includes(b.place) ? normed(b.made, b) : null;
-    const total = plus(b.given, inner ?? b.made), last = b.place === "post" ? normed(total, b) : null;
+    const made = inner ?? b.made, total = b.residual === false ? made : plus(b.given, made), last = b.place === "post" ? normed(total, b) : null;
     held.done = { first, inner, total, last, leaves: last ?? total, read: first ?? b.given };
   }
   return held.done;

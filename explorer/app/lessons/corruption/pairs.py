@@ -1,0 +1,35 @@
+"""Objectives beside masking: two texts with their segments (NSP, SOP), and a span from its borders (SBO)."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.call import Call
+from explorer.app.controls import model_of, read
+from explorer.app.lessons.corruption import parts as lab
+from explorer.app.lessons.corruption import questions as lesson
+from explorer.models.store import models
+from explorer.views import VIEWS
+
+SHARE = 0.3  # of a short text
+
+
+def spans_of(text: str, seed: int) -> Call:
+    """Hidden spans of a text, and what SpanBERT's two output layers predict for them."""
+    spanbert = model_of("spanbert")
+    hidden = Call("corrupt", text, "spanbert", tokenizer=spanbert.attr("tokenizer"), rate=SHARE, seed=seed)
+    return Call("analysis.guess_spans", spanbert, hidden)
+
+
+def section(text: str, seed: int) -> None:
+    """Both objectives on the visitor's text."""
+    st.markdown(lesson.PAIRED)
+    which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")
+    pair = lab.corrupted(text, which, seed)
+    read(pair)
+    web.show(VIEWS["two-texts"], pair, key="pair")
+    if "spanbert" in models():
+        st.markdown(lesson.BORDERS)
+        read(spans_of(text, seed))
+        web.show(VIEWS["boundaries"], spans_of(text, seed), key="borders")

@@ -1,0 +1,33 @@
+"""Two blanks, filled at once or one after the other: the text and the ◇ question."""
+
+from __future__ import annotations
+
+from explorer.records import Curves, Exercise
+
+SAYS = (
+    "BERT predicts every blank while the others are hidden, so two predictions may not fit together. Filled one after the other, the "
+    "second blank is predicted with the first one in place. How much does that matter, and does it depend on how far apart the blanks are?"
+)
+SAID = (
+    "**You may conclude** how often this model finds both tokens of a pair in either way, and where the gain lies above 0 by more than "
+    "chance. **You may not conclude** that a pair which is not the story's is wrong: another one may fit as well; nor that "
+    "this is about words: neighbouring tokens are often pieces of one. Measure again: "
+    "`python -m explorer.studies.blank_pairs`."
+)
+LESS, TIE, MORE = "less often", "a tie: the interval holds 0", "more often"
+
+
+def neighbours_question(measured: Curves) -> Exercise:
+    """Whether neighbouring blanks are found more often when they are filled one after the other."""
+    once, turn, gain = measured.lines
+    assert gain.low is not None and gain.high is not None
+    answer = MORE if gain.low[0] > 0 else LESS if gain.high[0] < 0 else TIE
+    asked = (
+        "Two neighbouring tokens are hidden. Filled one after the other, the surest first: how often are both right, compared with filling "
+        "both at once?"
+    )
+    why = (
+        f"{turn.y[0]:.1%} instead of {once.y[0]:.1%}: {gain.y[0]:+.1%} ({gain.low[0]:+.1%} to {gain.high[0]:+.1%}); "
+        f"{gain.x[-1]:.0f} tokens apart {gain.y[-1]:+.1%} ({gain.low[-1]:+.1%} to {gain.high[-1]:+.1%})."
+    )
+    return Exercise(asked, answer, why, (LESS, TIE, MORE))

@@ -1,0 +1,26 @@
+"""A tagger with and without ELMo's vectors beside the word vectors, after a guess."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from explorer.app import recorded
+from explorer.app.controls import made
+from explorer.app.exercises import predict
+from explorer.app.lessons.elmo import tagging_questions as lesson
+
+NAME = "tagging"
+
+
+def there() -> bool:
+    """Whether it was measured."""
+    return recorded.there(NAME)
+
+
+def section() -> None:
+    """What the taggers read, and how well they do by the number of labelled stories."""
+    st.markdown(lesson.SAYS)
+    found = made(recorded.call(NAME))
+    predict(lesson.labels_question(found), "guess.tagging", partial(recorded.show, {NAME: lesson.said(found)}))

@@ -1,0 +1,26 @@
+"""Trainings without residual connections, norms or feed-forward layers, after a guess."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from explorer.app import recorded
+from explorer.app.controls import made
+from explorer.app.exercises import predict
+from explorer.app.lessons.training import left_out_questions as lesson
+
+NAME = "left-out"
+
+
+def there() -> bool:
+    """Whether it was measured."""
+    return recorded.there(NAME)
+
+
+def section() -> None:
+    """What is left out, and what becomes of the loss."""
+    st.markdown(lesson.SAYS)
+    call = recorded.call(NAME)
+    predict(lesson.costliest_question(made(call)), "guess.left_out", partial(recorded.show, {NAME: lesson.said(made(call))}))

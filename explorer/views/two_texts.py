@@ -1,0 +1,53 @@
+"""Two texts in one row, as BERT reads them: special tokens, segments and positions, and the label of the pair."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from explorer.records import Corruption
+from explorer.views import theme
+from explorer.views.strips import FIRST, PLAIN, SECOND, Box, drawn, with_segments, wrapped
+from explorer.views.tiles import nothing
+from explorer.views.view import View, by_name
+
+SAYS = {
+    ("nsp", 0): "B follows A",
+    ("nsp", 1): "B is from another text",
+    ("sop", 0): "A and B in order",
+    ("sop", 1): "A and B exchanged",
+}
+
+
+def two_texts(record: Corruption) -> go.Figure:
+    """Two texts as one row of tokens. Below each token stands its segment: 0 for [CLS], the first text and its [SEP], 1 for the second
+    text and the last [SEP]. The model adds one of two learned segment vectors to each token, so that it can tell the texts apart; the
+    label is predicted from [CLS].
+
+    You may conclude what the model reads and what it must say of this pair. You may not conclude that the label asks for meaning: where
+    the other text has another topic, words alone give it away.
+    """
+    segments = record.source.segments
+    boxes = [_token(record, n) for n in range(len(segments))]
+    rows = with_segments(wrapped("tokens, and the segment of each", boxes), segments)
+    label = next((name, record.labels[name][0]) for name in ("nsp", "sop") if name in record.labels)
+    notes = (f"label {label[1]}: {SAYS[label]}", f"{segments.count(0)} tokens in segment 0, {segments.count(1)} in segment 1",
+             theme.unseen_note(record.source))  # fmt: skip
+    return drawn(rows, "Two texts, one row", notes)
+
+
+def _token(record: Corruption, n: int) -> Box:
+    new = record.source.unseen is not None and record.source.unseen[n]
+    text, segment = record.source.texts[n] + theme.UNSEEN * new, record.source.segments[n]
+    tone = PLAIN if record.source.special[n] else SECOND if segment else FIRST
+    said = "special token" if record.source.special[n] else f"text {'B' if segment else 'A'}"
+    return Box(text, tone, f"<b>{theme.label(text)}</b><br>position {n}, segment {segment}, {said}")
+
+
+def is_pair(record: object) -> str:
+    """Empty for a text in two segments."""
+    if isinstance(record, Corruption) and {"nsp", "sop"} & set(record.labels) and 1 in record.source.segments:
+        return ""
+    return f"it draws what ex.corrupt(text, 'nsp', …) makes of two sentences; this is a {type(record).__name__}."
+
+
+VIEWS = by_name(View("two-texts", "Two texts, one row", two_texts, nothing, is_pair))

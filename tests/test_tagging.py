@@ -1,0 +1,93 @@
+"""The tagger that reads [x; ELMo]: what it reads against the models' own vectors, its study and its question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from test_short_studies import drawn, part
+
+import explorer as ex
+from explorer.app.lessons.elmo import tagging_questions as lesson
+from explorer.records import Curve, Curves
+from explorer.studies import tagging
+from explorer.training.finetune import TASKS
+from explorer.training.finetune.features import EPSILON
+
+SIZE = tagging.TaggingSize(labelled=(2, 3), asked=2, steps=3, texts=2, seeds=(0, 1))
+
+
+@pytest.fixture(scope="module")
+def told() -> tagging.Read:
+    return tagging.read(TASKS[SIZE.task], 3, "train")
+
+
+def test_x_is_the_vector_of_the_word_whatever_stands_around_it(told: tagging.Read) -> None:
+    questions, model = TASKS[SIZE.task].make(3, "train"), ex.load("word2vec", device="cpu")
+    table = np.asarray(model.vectors, np.float64)
+    for number in range(0, len(questions.examples), 7):
+        place = questions.examples[number].places[0]
+        word = questions.texts[place.text][place.start : place.end]
+        at = model.tokenizer.core.token_to_id(word)
+        if at is None:
+            continue
+        wanted = (table[at] - table[at].mean()) / np.sqrt(table[at].var() + EPSILON)
+        np.testing.assert_allclose(told.x[number], wanted, atol=1e-5)
+    words = [questions.texts[e.places[0].text][e.places[0].start : e.places[0].end] for e in questions.examples]
+    twice = next((i, j) for i in range(len(words)) for j in range(i) if words[i] == words[j])
+    assert torch.equal(told.x[twice[0]], told.x[twice[1]]) and not torch.equal(
+        told.layers[twice[0], 2], told.layers[twice[1], 2]
+    )
+
+
+def test_each_tagger_reads_what_its_name_says(told: tagging.Read) -> None:
+    other = tagging.Read(told.x, told.layers + torch.randn_like(told.layers), told.texts, told.labels)
+    for way in tagging.WAYS:
+        tagger = tagging.Tagger(way, told, 5)
+        wide = told.x.shape[1] * (way != tagging.ELMO) + told.layers.shape[2] * (way != tagging.X)
+        assert tagger.tag.read.input_size == wide
+        assert torch.equal(tagger(told), tagger(other)) is (way == tagging.X)
+    both = tagging.Tagger(tagging.BOTH, told, 5)
+    with torch.no_grad():
+        both.mix.weights.copy_(torch.tensor([0.3, -1.0, 2.0]))
+        both.mix.gamma.fill_(0.7)
+    shares = torch.tensor([0.3, -1.0, 2.0]).exp() / torch.tensor([0.3, -1.0, 2.0]).exp().sum()
+    mixed = 0.7 * (shares[:, None] * told.layers).sum(1)
+    torch.testing.assert_close(both(told), both.tag(torch.cat([told.x, mixed], -1), told.texts))
+
+
+def test_the_study_draws_every_way_and_the_record_was_made_by_it() -> None:
+    for made in (tagging.measure(SIZE), ex.result("tagging")):
+        assert isinstance(made, Curves) and [line.label for line in made.lines] == list(tagging.WAYS)
+        assert all(0 <= y <= 1 for line in made.lines for y in line.y) and "paired by seed" in made.note
+    assert made.lines[0].x.tolist() == list(tagging.TaggingSize().labelled)
+
+
+def test_the_question_follows_from_the_record() -> None:
+    def made(both: list[float]) -> Curves:
+        at = np.array([3.0, 10.0, 30.0])
+        lines = (Curve(lesson.X, at, np.array([0.1, 0.4, 0.6])), Curve(lesson.BOTH, at, np.array(both)))
+        return Curves("", "", "span F1", lines)
+
+    assert lesson.labels_question(made([0.2, 0.7, 0.8])).answer == "10"
+    assert lesson.labels_question(made([0.2, 0.3, 0.5])).answer == "more than all of them"
+
+
+def test_what_x_adds_to_elmo_is_said_as_it_was_measured() -> None:
+    def made(alone: float, wide: float) -> Curves:
+        at = np.array([3.0, 100.0])
+        ends = {lesson.X: 0.5, lesson.BOTH: 0.9, lesson.ELMO: alone}
+        return Curves(
+            "", "", "", tuple(Curve(n, at, at * 0 + y, at * 0 + y - wide, at * 0 + y + wide) for n, y in ends.items())
+        )
+
+    assert "less than ELMo alone" in lesson.said(made(0.95, 0.01)) and "more than" in lesson.said(made(0.8, 0.01))
+    assert "a tie" in lesson.said(made(0.95, 0.1)) and "0.900" in lesson.said(made(0.95, 0.1))
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_the_page_asks_before_it_shows() -> None:
+    at = part("elmo", "tagger")
+    asked = next(radio for radio in at.radio if radio.key == "guess.tagging")
+    at = asked.set_value(asked.options[0]).run()
+    assert not at.exception and any(ex.result("tagging").title in title for title in drawn(at))

@@ -1,0 +1,72 @@
+"""Two texts with their segments drawn: against BERT's own tokenizer of the transformers library, and on the pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_short_studies import drawn, part
+from transformers import BertTokenizerFast
+
+import explorer as ex
+from explorer.text import classroom
+from explorer.text.sidebyside import side_by_side
+from explorer.views import VIEWS
+
+STORY = "The dog was tired. It slept by the wall. Anna came home."
+OTHERS = ["The king went to the bank. He was rich."]
+
+
+def below(figure: Any) -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
+    """The tokens, the numbers below them, and how far the middle of each number is from the middle of its token."""
+    bars = figure.data[0]
+    middles, lines = bars.base + bars.x / 2, np.unique(bars.y)
+    tokens, numbers, apart = [], [], []
+    for upper, lower in zip(lines[::2], lines[1::2], strict=True):
+        one, other = bars.y == upper, bars.y == lower
+        tokens += [text for text, here in zip(bars.text, one, strict=True) if here]
+        numbers += [text for text, here in zip(bars.text, other, strict=True) if here]
+        apart.append(middles[one] - middles[other])
+    tones = np.array(bars.customdata)
+    return tokens, numbers, np.concatenate(apart), tones
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_segments_are_those_of_the_library_s_tokenizer(seed: int, tmp_path: Path) -> None:
+    tokenizer = ex.load("bert", device="cpu").tokenizer
+    made = ex.corrupt(STORY, "nsp", tokenizer=tokenizer, corpus=OTHERS, seed=seed)
+    tokens, numbers, apart, _ = below(VIEWS["two-texts"](made))
+    assert len(tokens) == len(numbers) == len(made.source) and np.abs(apart).max() < 0.5
+    tokenizer.core.save(str(tmp_path / "tokenizer.json"))
+    theirs = BertTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
+    cut = numbers.index("1")
+    first, second = made.source.ids[1 : cut - 1].tolist(), made.source.ids[cut:-1].tolist()
+    texts = (tokenizer.decode(first), tokenizer.decode(second))
+    read = theirs(*texts)
+    assert read["input_ids"] == made.source.ids.tolist() and [int(n) for n in numbers] == read["token_type_ids"]
+    label = made.labels["nsp"][0]
+    assert ("B follows A" in VIEWS["two-texts"](made).layout.title.text) is (label == 0)
+
+
+def test_a_pair_under_several_tokenizers_draws_segments_where_the_model_has_them() -> None:
+    record = side_by_side("The dog was tired.", classroom.systems(), pair="It slept.", special=True)
+    figure = VIEWS["pieces"](record)
+    numbers = [text for text in figure.data[0].text if text in ("0", "1")]
+    assert [int(n) for n in numbers] == list(record.tokens[0].segments), "BERT's alone"
+    plain = side_by_side("The dog was tired.", classroom.systems(), special=True)
+    assert not {"0", "1"} & set(VIEWS["pieces"](plain).data[0].text)
+
+
+def test_what_is_no_pair_is_not_drawn() -> None:
+    tokenizer = ex.load("bert", device="cpu").tokenizer
+    assert "nsp" in VIEWS["two-texts"].fits(ex.corrupt(STORY, "mlm", tokenizer=tokenizer))
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_the_page_draws_both_objectives() -> None:
+    at = part("corruption", "pairs")
+    assert not at.exception and not at.warning
+    titles = " ".join(drawn(at))
+    assert "Two texts, one row" in titles and any("ex.analysis.guess_spans" in block.value for block in at.code)
