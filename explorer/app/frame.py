@@ -81,8 +81,8 @@ class LessonPage:
     A page writes what all its parts share with `with page.bar:`, and then calls `page.parts(…)`, the last thing that it does.
     """
 
-    def __init__(self, title: str, says: str, formulas: Sequence[str] = ()) -> None:
-        self.says, self.formulas = says, formulas
+    def __init__(self, title: str, says: str, formulas: Sequence[str] = (), symbols: str = "") -> None:
+        self.says, self.formulas, self.symbols = says, formulas, symbols
         glossary.begin()
         hold.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
@@ -106,15 +106,23 @@ class LessonPage:
         for one in chosen:
             st.header(one.title, divider="blue")
             one.show()
+            if one is every[0]:
+                self._written_as_formulas()
 
     def _open(self) -> None:
         """What the page is about, above its first part."""
         with self._says:
             st.markdown(marked(self.says))
-            if self.formulas:
-                with st.container(horizontal=True):
-                    for formula in self.formulas:
-                        st.latex(formula, width="content")
+
+    def _written_as_formulas(self) -> None:
+        """The same in formulas, below the first picture: what each symbol means, then the lines."""
+        if not self.formulas:
+            return
+        with st.container(border=True, key="formulas"):
+            st.markdown(marked(f"**In formulas.** {self.symbols}"))
+            with st.container(horizontal=True, gap="large"):
+                for formula in self.formulas:
+                    st.latex(formula, width="content")
 
     def _chosen(self, every: Sequence[PagePart]) -> Sequence[PagePart]:
         """The part in the address; the first where it names none."""

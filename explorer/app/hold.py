@@ -177,11 +177,13 @@ def held() -> int | None:
     return st.session_state.get(SHOWN, NOTHING)[1]
 
 
-def follow(tokens: Tokens, row: object) -> None:
-    """A board turned to another token: the bar holds it too, where the board reads the sentence of the bar."""
+def follow(tokens: Tokens, row: object) -> bool:
+    """A board turned to another token: the bar holds it too, where the board reads the sentence of the bar. Whether it does."""
     labels, _, text = st.session_state.get(SHOWN, NOTHING)
-    if isinstance(row, int) and 0 <= row < len(tokens) and tuple(theme.labels(tokens)) == labels:
-        keep(text, tokens, row)
+    if not isinstance(row, int) or not 0 <= row < len(tokens) or tuple(theme.labels(tokens)) != labels or tokens.special[row]:
+        return False
+    keep(text, tokens, row)
+    return True
 
 
 def begin() -> None:

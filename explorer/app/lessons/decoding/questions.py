@@ -20,6 +20,11 @@ RESTORES = (
     "Each encoder–decoder writes what it was trained to write: *bart* restores a damaged text, *t5* fills the gaps of a text, *pegasus* "
     "writes a missing sentence. A text without damage is no task for them; read what they write with that in mind."
 )
+SYMBOLS = (
+    "The lecture looks for the most probable text $\\hat y$ of all. $x$ is what is given (a prompt or a source), $y$ what is written, "
+    "$y_i$ its token $i$ and $y_{<i}$ the tokens before it; $\\theta$ (theta) are the weights of the model. With a vocabulary of $|V|$ "
+    "tokens there are $|V|^L$ texts of $L$ tokens."
+)
 NOTATION = (
     "$y$ is the generated text, $y_{<i}$ its tokens before token $i$. $|V|$ is the number of tokens "
     "in the vocabulary and $L$ the length of the text; in other decks $L$ is a number of layers. The lecture's product becomes a sum "

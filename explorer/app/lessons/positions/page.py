@@ -9,6 +9,7 @@ from explorer.app.call import Call
 from explorer.app.controls import SENTENCE, made, model_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.positions import questions as lesson
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
@@ -31,7 +32,7 @@ def schemes() -> None:
     names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
     scheme = st.selectbox("Scheme", names, index=names.index("sinusoidal"), key="scheme", bind="query-params", width=280)
     record = read(placed(scheme))
-    st.markdown(POSITIONS[record.scheme].says(trained=scheme in TABLES))
+    say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
     titles = {VIEWS[name].title: name for name in PICTURES if not VIEWS[name].fits(record)}
     if st.session_state.get("picture") not in titles:
         st.session_state.pop("picture", None)

@@ -10,6 +10,7 @@ from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.whatif import edits, faults, parts
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.views import VIEWS
@@ -50,7 +51,7 @@ def one_thing() -> None:
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
         first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
     )  # fmt: skip
-    st.markdown(lesson.in_nats(made(Call("compare", edited.attr("before"), edited.attr("after"))), stream))
+    say(lesson.in_nats(made(Call("compare", edited.attr("before"), edited.attr("after"))), stream))
     web.show(VIEWS["change"], edited)
     web.show(VIEWS["downstream"], edited)
 
