@@ -58,8 +58,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (start !== list.dataset.address) { list.dataset.address = start; press(start); }
   };
   list.dataset.address = new URL(page.location.href).searchParams.get("hold") ?? "";
-  const clock = setInterval(follow, 300);
-  return () => clearInterval(clock);
+  clearInterval(list.clock);  // drawn again: one that follows, not two of which the older one presses tokens that are gone
+  list.clock = setInterval(follow, 300);
+  return () => clearInterval(list.clock);
 }
 """
 _component = st.components.v2.component(
@@ -183,6 +184,7 @@ def follow(tokens: Tokens, row: object) -> bool:
     if not isinstance(row, int) or not 0 <= row < len(tokens) or tuple(theme.labels(tokens)) != labels or tokens.special[row]:
         return False
     keep(text, tokens, row)
+    st.session_state[SHOWN] = (labels, row, text)  # the bar is not drawn again when a board alone is
     return True
 
 

@@ -9,7 +9,8 @@ import streamlit as st
 
 PAUSE = 700  # milliseconds between two steps, where drawing one does not take longer
 STYLE = """
-button { font: inherit; color: var(--st-text-color); background: transparent; cursor: pointer; min-height: 2.5rem; padding: 0.25rem 0.75rem;
+button { font: inherit; font-size: 0.875rem; color: var(--st-text-color); background: transparent; cursor: pointer;
+  min-height: 2.5rem; padding: 0.25rem 0.75rem;
   border: 1px solid color-mix(in srgb, var(--st-text-color) 25%, transparent); border-radius: 0.5rem; }
 button:hover { border-color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
