@@ -56,7 +56,7 @@ def test_an_address_without_a_part_opens_the_first(asked: str) -> None:
 @pytest.mark.usefixtures("parts")
 def test_all_parts_stand_below_each_other_where_the_address_says_so() -> None:
     at = opened("positions", part="all")
-    assert len(at.header) == 5 and at.button(key="part.one")
+    assert len(at.header) == 6 and at.button(key="part.one")
 
 
 @pytest.mark.parametrize("lesson", SOME)

@@ -34,6 +34,7 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
   [data-testid=stExpandSidebarButton] { width: auto !important; }
   [data-testid=stExpandSidebarButton]::after { content: "Menu"; font-size: 1rem; padding-left: 0.3rem; }
   .js-plotly-plot :is(g.xtick, g.x2tick) text { font-size: 12px !important; }
+  .st-key-tree-figure .textpoint text[style*="font-size: 12px"] { display: none; }
   .js-plotly-plot:has(g.xtick:nth-of-type(18)):not(:has(g.xtick:nth-of-type(30))) g.xtick:not(:nth-of-type(2n + 1)),
   .js-plotly-plot:has(g.xtick:nth-of-type(30)) g.xtick:not(:nth-of-type(3n + 1)),
   .js-plotly-plot:has(g.x2tick:nth-of-type(9)) :is(g.xtick, g.x2tick):not(:nth-of-type(3n + 1)) { visibility: hidden; }

@@ -44,6 +44,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     every.forEach(one => one.setAttribute("aria-pressed", String(start !== "" && one.dataset.start === String(start))));
     const stop = every.find(one => one.getAttribute("aria-pressed") === "true") || every[0];
     every.forEach(one => { one.tabIndex = one === stop ? 0 : -1; });
+    if (start !== "" && stop) {  // on a telephone the tokens lie in one line that is moved: what is held stands in it
+      const { left, right } = list.getBoundingClientRect(), held = stop.getBoundingClientRect();
+      if (held.left < left || held.right > right) list.scrollLeft += held.left - left - (right - left - held.width) / 2;
+    }
   };
   press(data.start);
   list.onkeydown = event => {

@@ -79,10 +79,14 @@ def _shown(  # noqa: PLR0913  what `show` was given
             _numbers_and_files(view, figure, chosen, named)
 
 
-def beside(view: View, several: Sequence[Call]) -> None:
-    """The same view of several records side by side, one below the other on a telephone; its caption is below them, once."""
+def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:
+    """The same view of several records side by side, one below the other on a telephone; its caption is below them, once.
+
+    `across` is how many stand in a row; without it all do.
+    """
     figures = level([present.larger(export.themed(view(made(what)), mode())) for what in several])
-    for number, (column, what, figure) in enumerate(zip(st.columns(len(several)), several, figures, strict=True)):
+    columns = (column for _ in range(0, len(several), across or len(several)) for column in st.columns(across or len(several)))
+    for number, (column, what, figure) in enumerate(zip(columns, several, figures, strict=False)):
         with column:
             name = f"{view.name}.{number}"
             said = f"{view.title}. {view.caption}"

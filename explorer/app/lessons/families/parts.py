@@ -267,4 +267,4 @@ def cost_section(name: str) -> None:
         size = st.segmented_control("Size", (HERE, *PUBLISHED), default=HERE, required=True, key="size", bind="query-params")
         what = st.segmented_control("Cost", tuple(COSTS), default="by length", required=True, key="cost", bind="query-params")
     maker = COSTS[what]
-    web.show(VIEWS["curves"], costs(name, size, maker), key=maker)
+    web.show(VIEWS["costs"], costs(name, size, maker), key=maker)

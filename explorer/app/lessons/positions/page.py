@@ -42,6 +42,13 @@ def schemes() -> None:
     web.show(VIEWS[titles[picture]], placed(scheme))
 
 
+def together() -> None:
+    """Four schemes, a line and a picture for each."""
+    for name in FOUR:
+        say(f"- **{name}**: {POSITIONS[made(placed(name)).scheme].says(trained=name in TABLES)}")
+    web.beside(VIEWS["place-distances"], [placed(name) for name in FOUR], across=2)
+
+
 def orders() -> None:
     """A sentence in two orders, with positions and without."""
     for name in ("bert", "gpt2"):
@@ -74,6 +81,12 @@ def beyond() -> None:
         st.info("Not measured yet: `python -m explorer.studies.lengths decoder` does it.")
 
 
+FOUR = (
+    "sinusoidal",
+    "rope",
+    "t5 (t5)",
+    "alibi",
+)  # an addition to the embeddings, a rotation, and two ways to change the scores
 PICTURES = ("place-vectors", "place-curves", "place-turns", "place-scores", "place-distances")
 page = LessonPage(
     "Positions",
@@ -88,6 +101,7 @@ with page.bar:
 
 page.parts(
     PagePart("Ways to encode a position", schemes, "Schemes"),
+    PagePart("Four schemes side by side", together, "Side by side"),
     PagePart("Shuffle the words", orders, "Shuffle"),
     PagePart("Attention follows the words", followed, "Attention"),
     PagePart("Beyond the trained length", beyond, "Length"),
