@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import LONG
 from offline import Watch, opened
 from playwright.sync_api import Browser, expect
 from test_board_hands import APP
@@ -31,6 +32,7 @@ def test_merges_play_until_they_are_paused(browser: Browser, app: tuple[str, Pat
     page.context.close()
 
 
+@LONG
 def test_snapshots_play_from_the_first_to_the_last(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/training?part=snapshots&kept=transformer")
@@ -45,6 +47,7 @@ def test_snapshots_play_from_the_first_to_the_last(browser: Browser, app: tuple[
     page.context.close()
 
 
+@LONG
 def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(browser: Browser, app: tuple[str, Path]) -> None:
     watch, at = Watch(), f"{APP}.rows[{APP}.cursor.row]"
     page = opened(browser, watch, app[0] + "/attention")
