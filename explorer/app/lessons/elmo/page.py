@@ -100,7 +100,8 @@ def compared() -> None:
     say(lesson.compared(made(mixes)))
     st.caption(
         "The lecture compares strong models of each task with and without ELMo; here a linear output layer reads words without context "
-        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size. Measure again: `python -m explorer.studies.mixes`."
+        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size. "
+        "Measure again: `python -m explorer.studies.mixes`."
     )
 
 
