@@ -254,10 +254,10 @@ def test_the_snapshot_of_the_page_is_the_moment_of_its_board(browser: Browser, a
 @pytest.mark.browser
 def test_the_front_page_plays_and_follows_the_chosen_word(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/?chosen=bat")
+    page = opened(browser, watch, app[0] + "/?chosen=mouse")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.wait_for_function(f"{APP}.playing && {APP}.step > 1")
-    assert page.evaluate(f"{APP}.rows[{APP}.cursor.row]") == "bat"
+    assert page.evaluate(f"{APP}.rows[{APP}.cursor.row]") == "mouse"
     page.get_by_role("radio", name="window", exact=True).or_(page.get_by_role("button", name="window", exact=True)).last.click()
     page.wait_for_function(f"{APP}.rows[{APP}.cursor.row] === 'window'")
     assert watch.faults == [] and app[1].read_text() == ""

@@ -181,6 +181,8 @@ def test_the_caption_of_curves_holds_for_intervals_and_for_arithmetic() -> None:
     """Bars may be intervals, and what a layer costs was measured on no model at all."""
     caption = VIEWS["curves"].caption
     assert "unless the line above the picture says" in caption and "measured or calculated" in caption
+    assert "error bars" in VIEWS["costs"].caption and "runs" not in VIEWS["costs"].caption
+    assert VIEWS["costs"].fits(ex.result("scale")), "what was measured is no calculation"
     record = ex.analysis.exposure_bias(ex.load("gpt2", device="cpu"), ex.microworld.texts(20, 1, "validation"), count=2)
     assert "95 % intervals" in record.curves.note
 

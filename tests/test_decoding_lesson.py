@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,11 @@ def test_the_questions_are_answered_by_the_records(gpt2: TransformerModel) -> No
     )
     totals = np.array([[-9, -9], [-2, -3], [-1, -4.0]])
     one = Contest("m", ("as it was written", "greedy", "beam 5"), ("a", "b"), (("", "", ""),) * 2, totals)
-    assert lesson.beam_question(one).right("sometimes")
+    assert lesson.beam_question(one).right("for some, at most half")
+    asked = lesson.beam_question(replace(one, totals=totals[[0, 2, 1]]))
+    assert "For how many of these 2 prompts" in asked.question and not any(
+        "one of the beams" in option for option in asked.options
+    )
 
 
 @pytest.mark.usefixtures("unfolded")

@@ -56,7 +56,7 @@ def test_an_address_without_a_part_opens_the_first(asked: str) -> None:
 @pytest.mark.usefixtures("parts")
 def test_all_parts_stand_below_each_other_where_the_address_says_so() -> None:
     at = opened("positions", part="all")
-    assert len(at.header) == 5 and at.button(key="part.one")
+    assert len(at.header) == 6 and at.button(key="part.one")
 
 
 @pytest.mark.parametrize("lesson", SOME)
@@ -101,8 +101,45 @@ WORDS = (  # that a newcomer met before, or without, an explanation
 
 @pytest.mark.parametrize("word", WORDS.split(", "))
 def test_every_word_that_stopped_a_newcomer_is_explained(word: str) -> None:
-    made = glossary.explained(f"This is {word} here, and {word} again.", {})
+    made = glossary.explained(f"Of attention: this is {word} here, and {word} again.", {"attention": "another text"})
     assert made.count("(glossary#") == 1 and made.endswith(f"and {word} again."), "at its first use only"
+
+
+FIRST_MET = {  # the anchors of those words that stopped a newcomer on each page, as the page shows them before any guess
+    "start": "token mask vector layer probability loss nat source decoder",
+    "vectors": "sigmoid bias cosine principal-components negative-sample",
+    "positions": "position query key score",
+    "heads": "softmax d-k rollout gradient logit-lens query key value",
+    "families": "perplexity multiply-adds residual-stream norm feed-forward",
+    "corruption": "theta poisson rouge-1 nsp sop loss",
+    "training": "theta mlm nsp learning-rate seed batch gradient",
+    "elmo": "lstm highway max-pooling bilm softmax",
+    "decoding": "probability greedy beam-search theta vocabulary",
+    "whatif": "kl-divergence loss attention-head",
+    "yours": "checkpoint safetensors hub",
+}
+
+
+@pytest.mark.parametrize("lesson", FIRST_MET if ALL else ["vectors", "heads"])
+def test_the_words_that_stopped_a_newcomer_are_marked_on_their_page(lesson: str) -> None:
+    at = opened(lesson, patience=300)
+    said = " ".join(block.value for kind in (at.markdown, at.caption) for block in kind)
+    anchors = set(re.findall(r"\(glossary#([^ ]+) ", said))
+    assert not at.exception and set(FIRST_MET[lesson].split()) <= anchors
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("value", "The values of the sliders are divided by their sum."),
+        ("cosine", "Sines and cosines make stripes."),
+        ("norm", "The colour is the logarithm of the norm of a gradient."),
+        ("score", "PEGASUS hides the sentences with the highest scores."),
+    ],
+)
+def test_a_word_with_two_meanings_is_explained_only_where_it_has_the_one_of_the_glossary(word: str, text: str) -> None:
+    assert f"glossary#{word}" not in glossary.explained(text, {})
+    assert f"glossary#{word}" in glossary.explained(f"Queries, keys and the {word} of attention.", {})
 
 
 def test_code_formulas_links_and_parts_of_words_are_left_alone() -> None:

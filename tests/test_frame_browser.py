@@ -42,6 +42,7 @@ def test_every_part_has_an_address_and_fits(browser: Browser, app: tuple[str, Pa
     rested(page)
     offered = [name for name in parts_of(page) if name]
     assert offered[-1] == "Exercises" and len(offered) >= 3
+    assert page.evaluate(HEIGHT) <= TALLEST, "the first part"
     for name in offered[1:]:
         page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).last.click()
         expect(page).to_have_url(re.compile("part=" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")))

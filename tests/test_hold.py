@@ -67,6 +67,22 @@ def test_a_board_begins_at_the_held_token() -> None:
     assert free["host"]["row"] == -1 and "row" not in free["host"]["view"]
 
 
+def test_a_board_is_told_to_turn_again_to_a_token_that_was_freed_and_held_again() -> None:
+    def told() -> dict[str, int]:
+        return header(next(one for one in at.get("bidi_component") if one.proto.bytes).proto.bytes)["host"]  # type: ignore[no-any-return]
+
+    at = opened("attention", part="walk", hold=str(IT))
+    first = told()
+    at = at.run()
+    assert told()["turn"] == first["turn"], "nothing was held anew"
+    del at.query_params["hold"]
+    at = at.run()
+    assert (told()["row"], told()["turn"]) == (first["row"], first["turn"]), "a freed board stays where it is"
+    at.query_params["hold"] = str(IT)
+    at = at.run()
+    assert told()["row"] == first["row"] and told()["turn"] == first["turn"] + 1
+
+
 def test_axes_that_name_something_else_are_left_alone(trace: ex.Trace) -> None:
     named = tuple(VIEWS["together"](trace).layout.xaxis.ticktext)
     assert hold._names([0, 1, 2], named[:3], named) and hold._names([0, 2], (named[0], named[2]), named)

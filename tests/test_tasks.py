@@ -16,9 +16,9 @@ from explorer.analysis import elmo as directions
 from explorer.app.lessons.elmo import questions as lesson
 from explorer.errors import ChoiceError, TextError
 from explorer.microworld import labelled
-from explorer.models import store
+from explorer.models import folders, store
 from explorer.models.elmo import ElmoModel
-from explorer.records import Bench, Mixes
+from explorer.records import Abilities, Bench, Curves, LabelCurves, Mixes, Record, TaskTable
 from explorer.studies import mixes as experiment
 from explorer.text.classroom import toys
 from explorer.training.finetune import TASKS, LabelledExample, Questions, Task, TokenPosition
@@ -112,6 +112,26 @@ def test_metrics_are_their_definitions() -> None:
     mean, low, high = interval([0.1, 0.2, 0.3])
     assert (mean, high - mean) == pytest.approx((0.2, 4.303 * 0.1 / 3**0.5)) and mean - low == pytest.approx(high - mean)
     assert np.isnan(interval([0.5])[1])
+    assert interval([0.9, 1.0, 1.0], (0, 1))[1:] == (pytest.approx(0.967 - 0.1434, abs=1e-3), 1.0)
+
+
+def ends_of(kept: Record) -> list[np.ndarray]:
+    """The ends of the intervals of shares that a record holds, and the upper ends of those of correlations."""
+    if isinstance(kept, Curves):
+        return [end for line in kept.lines for end in (line.low, line.high) if end is not None]
+    if isinstance(kept, (TaskTable, LabelCurves)):
+        shares = [metric not in ("Matthews", "Spearman") for metric in kept.metrics]
+        if isinstance(kept, TaskTable):
+            return [kept.intervals[:, shares], kept.intervals[..., 2].clip(0)]
+        return [kept.intervals[shares], kept.intervals[..., 2].clip(0)]
+    return [kept.low, kept.high] if isinstance(kept, Abilities) else []
+
+
+@pytest.mark.parametrize("name", ["finetuning-rates", "labels", "miniglue", "objectives", "prompting"])
+def test_no_interval_reaches_where_no_score_can_be(name: str) -> None:
+    kept = map(Record.read, sorted((folders.data_folder() / "results" / name).glob("*.npz")))
+    ends = [end for record in kept for end in ends_of(record)]
+    assert ends and all(np.nanmin(end) >= 0 and np.nanmax(end) <= 1 for end in ends)
 
 
 def planted(task: Task, signal: int, seed: int = 0) -> Frozen:

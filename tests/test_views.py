@@ -98,6 +98,7 @@ OTHER_STORY = "Anna was glad. The dog slept by the wall."
 EVERY = (*STRATEGIES, *PAIRS)
 NO_TEXT = (
     "saturation",
+    "costs",
     "curves",
     "expects",
     "moves",
@@ -212,6 +213,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "curves": Curves(
             "A", "b", "c", (spread("<b>bold", np.arange(3.0), np.arange(6.0).reshape(2, 3)), Curve("d", *np.ones((2, 1))))
         ),
+        "costs": ex.analysis.costs.by_length(bert.config, "bert"),
         **{f"places {scheme}": ex.places(scheme, count=9, dim=16) for scheme in POSITIONS},
         "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
         "trained places": ex.places(gpt2),

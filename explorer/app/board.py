@@ -51,7 +51,7 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.rerun()
     deeds.check()
     row = hold.held() if row is None else row
-    _drawn(key, trace, data, force, {"view": _begin(key, first, row), "play": play, "row": _turned(key, row)})
+    _drawn(key, trace, data, force, {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)})
     _undoing(key, asked)
     lines = {"steps": steps} if steps is not None else {}
     web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), asked, key, steps=taken, named=lines))
@@ -92,10 +92,10 @@ def series(
         st.rerun()
     deeds.check()
     row = hold.held()
-    told = {"moment": moment, "silence": silence is not None, "asks": silence is not None, "row": _turned(key, row)}
+    told = {"moment": moment, "silence": silence is not None, "asks": silence is not None, **_turned(key, row)}
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), view=_begin(key, first, row), **told),
+        data=hosted(data, mode=web.mode(), view=_begin(key, first, row, traces[0]), **told),
         on_view_change=lambda: _moved(key, traces[0]),
         on_edit_change=lambda: _silenced(key, traces[0], silence),
     )
@@ -110,17 +110,21 @@ def _packed(asked: tuple[Expression, ...], labels: tuple[str, ...], make: Callab
     return kept(("board", *(what.text for what in asked), *labels, *map(stamp_of, asked)), make)
 
 
-def _begin(key: str, first: dict[str, Any] | None, row: int | None) -> dict[str, Any]:
-    """Where a board begins: as the address says, else as the page does, at the token that is held."""
+def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace) -> dict[str, Any]:
+    """Where a board begins: as the address says, else as the page does, at the token that is held, here or on another page."""
     begun = (first or {}) | ({} if row is None else {"row": row})
     found: dict[str, Any] = st.session_state.setdefault(f"{key}.begin", placed(st.query_params.get(key, "")) or begun)
-    return found
+    elsewhere = found.get("stream", trace.attention[0].stream) != trace.attention[0].stream  # its rows are other tokens
+    return found if row is None or elsewhere else found | {"row": row}
 
 
-def _turned(key: str, row: int | None) -> int:
-    """The row that a board is told to turn to, when it changes: the held one, else the one before; −1 where none was held yet."""
-    st.session_state[f"{key}.told"] = told = st.session_state.get(f"{key}.told", -1) if row is None else row
-    return int(told)
+def _turned(key: str, row: int | None) -> dict[str, int]:
+    """The row that a board is told to turn to, −1 where none was held yet; `turn` grows whenever it is to turn, to the same row, too."""
+    held, told, turn = st.session_state.get(f"{key}.told", (None, -1, 0))
+    if row is not None and row != held:
+        told, turn = row, turn + 1
+    st.session_state[f"{key}.told"] = (row, told, turn)
+    return {"row": int(told), "turn": int(turn)}
 
 
 def _moved(key: str, trace: Trace) -> None:
@@ -130,8 +134,9 @@ def _moved(key: str, trace: Trace) -> None:
         st.query_params[key] = ".".join(str(view.get(name, "")) for name in VIEW)
         row, before = view.get("row"), st.session_state.get(f"{key}.row", st.session_state[f"{key}.begin"].get("row"))
         st.session_state[f"{key}.row"] = row
-        if row not in (None, before) and view.get("stream") == trace.attention[0].stream:
-            hold.follow(trace.source, row)
+        first = row not in (None, before) and view.get("stream") == trace.attention[0].stream
+        if first and hold.follow(trace.source, row):  # it stands there already
+            st.session_state[f"{key}.told"] = (row, row, st.session_state[f"{key}.told"][2])
 
 
 def mask_of(trace: Trace) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import core, deeds, present
+from explorer.app.glossary import marked, say
 from explorer.records import Exercise
 
 ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
@@ -26,7 +27,7 @@ def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
     if not core.asks(key):
         return reveal()
     with st.container(border=True):
-        st.markdown(f"**◇ Predict, then reveal.** {question.question}")
+        say(f"**◇ Predict, then reveal.** {question.question}")
         given = st.radio(
             "Your guess",
             question.options,
@@ -55,7 +56,7 @@ def exercises(items: Sequence[Exercise], key: str) -> None:
     """Exercises; each answer is checked against the numbers of this page, and the score stands below them."""
     right, items = 0, core.exercises(items)
     for number, item in enumerate(items, 1):
-        st.markdown(f"**{number}.** {item.question}")
+        st.markdown(f"**{number}.** {marked(item.question)}")
         name = f"{key}.{number}"
         with st.container(horizontal=True, vertical_alignment="center"):
             if item.options:
@@ -122,7 +123,7 @@ def hint_of(item: Exercise, given: str) -> str:
 def deck(rows: Sequence[tuple[str, str, str]], notation: str) -> None:
     """In your deck: where the slides say it differently, and what to take instead."""
     with st.expander("In your deck: notation, and where slides are loose"):
-        st.markdown(notation)
+        say(notation)
         st.markdown("\n".join(("| slide | it says | take it as |", "|---|---|---|", *map(table_row, rows))))
 
 

@@ -34,6 +34,7 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
   [data-testid=stExpandSidebarButton] { width: auto !important; }
   [data-testid=stExpandSidebarButton]::after { content: "Menu"; font-size: 1rem; padding-left: 0.3rem; }
   .js-plotly-plot :is(g.xtick, g.x2tick) text { font-size: 12px !important; }
+  .st-key-tree-figure .textpoint text[style*="font-size: 12px"] { display: none; }
   .js-plotly-plot:has(g.xtick:nth-of-type(18)):not(:has(g.xtick:nth-of-type(30))) g.xtick:not(:nth-of-type(2n + 1)),
   .js-plotly-plot:has(g.xtick:nth-of-type(30)) g.xtick:not(:nth-of-type(3n + 1)),
   .js-plotly-plot:has(g.x2tick:nth-of-type(9)) :is(g.xtick, g.x2tick):not(:nth-of-type(3n + 1)) { visibility: hidden; }
@@ -81,8 +82,8 @@ class LessonPage:
     A page writes what all its parts share with `with page.bar:`, and then calls `page.parts(…)`, the last thing that it does.
     """
 
-    def __init__(self, title: str, says: str, formulas: Sequence[str] = ()) -> None:
-        self.says, self.formulas = says, formulas
+    def __init__(self, title: str, says: str, formulas: Sequence[str] = (), symbols: str = "") -> None:
+        self.says, self.formulas, self.symbols = says, formulas, symbols
         glossary.begin()
         hold.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
@@ -106,15 +107,23 @@ class LessonPage:
         for one in chosen:
             st.header(one.title, divider="blue")
             one.show()
+            if one is every[0]:
+                self._written_as_formulas()
 
     def _open(self) -> None:
         """What the page is about, above its first part."""
         with self._says:
             st.markdown(marked(self.says))
-            if self.formulas:
-                with st.container(horizontal=True):
-                    for formula in self.formulas:
-                        st.latex(formula, width="content")
+
+    def _written_as_formulas(self) -> None:
+        """The same in formulas, below the first picture: what each symbol means, then the lines."""
+        if not self.formulas:
+            return
+        with st.container(border=True, key="formulas"):
+            st.markdown(marked(f"**In formulas.** {self.symbols}"))
+            with st.container(horizontal=True, gap="large"):
+                for formula in self.formulas:
+                    st.latex(formula, width="content")
 
     def _chosen(self, every: Sequence[PagePart]) -> Sequence[PagePart]:
         """The part in the address; the first where it names none."""

@@ -15,11 +15,15 @@ STYLE = """<style>
 
 @dataclass(frozen=True)
 class Term:
-    """A word of the course, what it means, and other forms in which it is written."""
+    """A word of the course, what it means, and other forms in which it is written.
+
+    Where a word means several things, `where` is what a text must have for it to mean this one.
+    """
 
     name: str
     says: str
     forms: tuple[str, ...] = ()
+    where: str = ""
 
     @property
     def anchor(self) -> str:
@@ -27,6 +31,10 @@ class Term:
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
 
+NO_WAVE = "^(?!.*([Ss]ines and|learning rate))"  # a text on vectors, not on the waves of positions or a schedule
+WEIGHED = (
+    r"softmax|logit|quer|\bkey|attention|probab|answer"  # one on the scores that a softmax reads, not on those of a metric
+)
 TERMS = (
     Term("token", "A unit of the vocabulary: a word, a piece of a word or a sign. A model reads and predicts tokens.", ("tokens",)),
     Term("vocabulary", "All tokens that a model knows, each with a number.", ("|V|",)),
@@ -40,13 +48,13 @@ TERMS = (
     Term("attention", "A token reads others: a weighted mean of their values. The weights come from queries and keys."),
     Term("attention weight", "How much of a token's value another token takes. In each row they sum to 1.", ("attention weights",)),
     Term("query", "The vector that says what a token looks for.", ("queries",)),
-    Term("key", "The vector that says what a token is matched by.", ("keys",)),
-    Term("value", "The vector that a token passes on to those that read it.", ("values",)),
+    Term("key", "The vector that says what a token is matched by.", ("keys",), "quer|value|attention|score"),
+    Term("value", "The vector that a token passes on to those that read it.", ("values",), r"quer|\bkey|attention"),
     Term("attention head", "One attention with queries, keys and values of its own; a layer has several.", ("head", "heads")),
     Term("output layer", "What turns the last state into a score for every token of the vocabulary.", ("output layers",)),
     Term("mask", "The table of allowed pairs: which token may read which.", ("masks", "attention masks", "causal mask")),
     Term("mask token", "The special token [MASK], in the place of a hidden token. It is not the attention mask.", ("[MASK]",)),
-    Term("score", "A number before the softmax: the larger, the more probable. Also called logit.", ("scores", "logit", "logits")),
+    Term("score", "A number before the softmax: the larger, the more probable. Also called logit.", ("scores", "logit", "logits"), WEIGHED),
     Term("softmax", "Turns scores into probabilities: positive numbers that sum to 1."),
     Term("probability", "A number from 0 to 1; those of all tokens sum to 1.", ("probabilities",)),
     Term("loss", "How wrong a prediction was: −ln of the probability of the right token. 0 is perfect."),
@@ -70,17 +78,17 @@ TERMS = (
     Term("d_k", "The width of queries and keys in one head; scores are divided by its square root.", ("dₖ", "√dₖ")),
     Term("residual stream", "The states from layer to layer: every block adds to them and removes nothing."),
     Term("feed-forward", "Two matrices with a bend between them, the same for each token.", ("feed-forward network",)),
-    Term("norm", "Brings a vector to mean 0 and length √d, then scales it: layer norm.", ("norms", "layer norm")),
+    Term("norm", "Brings a vector to mean 0 and length √d, then scales it: layer norm.", ("norms", "layer norm"), "^(?!.*gradient)"),
     Term("bias", "A number that is added, whatever the input is.", ("biases",)),
     Term("rollout", "The attention weights of all layers multiplied with each other."),
     Term("logit lens", "The output layer read after an earlier layer: what the model would say if it ended there.", ("lens",)),
     Term("disentangled attention", "Content and distance are compared separately (DeBERTa).", ("disentangled",)),
     Term("multiply-adds", "A multiplication and an addition: the unit in which work is counted."),
-    Term("cosine", "How nearly two vectors point in the same direction: 1 the same, 0 nothing in common.", ("cosines",)),
+    Term("cosine", "How nearly two vectors point in the same direction: 1 the same, 0 nothing in common.", ("cosines",), NO_WAVE),
     Term("σ (sigmoid)", "Squeezes a number between 0 and 1.", ("sigmoid",)),
     Term("principal components", "The directions in which vectors differ most; two of them make a picture."),
     Term("negative sample", "A random word in the place of a true neighbour (word2vec).", ("negative samples",)),
-    Term("θ (theta)", "All weights of a model together."),
+    Term("θ (theta)", "All weights of a model together.", ("theta",)),
     Term("MLM", "Masked language modelling: predict the hidden tokens.", ("mlm", "masked language model")),
     Term("NSP", "Next-sentence prediction: did the second sentence follow? Half the pairs do; read from [CLS].", ("nsp",)),
     Term("SOP", "Sentence-order prediction: are two sentences in their order?", ("sop",)),
@@ -121,6 +129,20 @@ def marked(text: str) -> str:
     return explained(text, st.session_state.setdefault(SEEN, {}))
 
 
+def say(text: str, *, small: bool = False) -> None:
+    """A text of a lesson, with the terms that the page has not explained before it."""
+    (st.caption if small else st.markdown)(marked(text))
+
+
+def meaning(name: str) -> str:
+    """What a term means, for the help of a control, whose name cannot be marked.
+
+    >>> meaning("seed")
+    'The number that a random generator begins with; the same seed gives the same draws.'
+    """
+    return FORMS[name].says
+
+
 def explained(text: str, seen: dict[str, str]) -> str:
     """The text with its terms marked, where no other text has them; `seen` says which text explains a term.
 
@@ -131,7 +153,12 @@ def explained(text: str, seen: dict[str, str]) -> str:
 
     def mark(found: re.Match[str]) -> str:
         term = FORMS.get(found["term"] or "")
-        if term is None or term.name in here or seen.setdefault(term.name, text) != text:
+        if (
+            term is None
+            or term.name in here
+            or not re.search(term.where, text, re.DOTALL)
+            or seen.setdefault(term.name, text) != text
+        ):
             return found[0]
         here.add(term.name)
         shown = found[0].replace("[", r"\[").replace("]", r"\]").replace("|", r"\|")

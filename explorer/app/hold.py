@@ -44,6 +44,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     every.forEach(one => one.setAttribute("aria-pressed", String(start !== "" && one.dataset.start === String(start))));
     const stop = every.find(one => one.getAttribute("aria-pressed") === "true") || every[0];
     every.forEach(one => { one.tabIndex = one === stop ? 0 : -1; });
+    if (start !== "" && stop) {  // on a telephone the tokens lie in one line that is moved: what is held stands in it
+      const { left, right } = list.getBoundingClientRect(), held = stop.getBoundingClientRect();
+      if (held.left < left || held.right > right) list.scrollLeft += held.left - left - (right - left - held.width) / 2;
+    }
   };
   press(data.start);
   list.onkeydown = event => {
@@ -58,8 +62,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (start !== list.dataset.address) { list.dataset.address = start; press(start); }
   };
   list.dataset.address = new URL(page.location.href).searchParams.get("hold") ?? "";
-  const clock = setInterval(follow, 300);
-  return () => clearInterval(clock);
+  clearInterval(list.clock);  // drawn again: one that follows, not two of which the older one presses tokens that are gone
+  list.clock = setInterval(follow, 300);
+  return () => clearInterval(list.clock);
 }
 """
 _component = st.components.v2.component(
@@ -177,11 +182,14 @@ def held() -> int | None:
     return st.session_state.get(SHOWN, NOTHING)[1]
 
 
-def follow(tokens: Tokens, row: object) -> None:
-    """A board turned to another token: the bar holds it too, where the board reads the sentence of the bar."""
+def follow(tokens: Tokens, row: object) -> bool:
+    """A board turned to another token: the bar holds it too, where the board reads the sentence of the bar. Whether it does."""
     labels, _, text = st.session_state.get(SHOWN, NOTHING)
-    if isinstance(row, int) and 0 <= row < len(tokens) and tuple(theme.labels(tokens)) == labels:
-        keep(text, tokens, row)
+    if not isinstance(row, int) or not 0 <= row < len(tokens) or tuple(theme.labels(tokens)) != labels or tokens.special[row]:
+        return False
+    keep(text, tokens, row)
+    st.session_state[SHOWN] = (labels, row, text)  # the bar is not drawn again when a board alone is
+    return True
 
 
 def begin() -> None:

@@ -36,7 +36,7 @@ STEPS = (
         "Which column of GPT's picture changes, and where it begins.",
         "BERT reads both sides of a word. GPT reads only what comes before it, ELMo's two networks one side each, and "
         "BART has both ways: its encoder reads all, its decoder from the left.",
-        "Who may see whom", ("chosen",), {"text": questions.TEXT, "chosen": "bat"},
+        "Who may see whom", ("chosen",), {"text": questions.TEXT, "chosen": "mouse"},
     ),
     TourStep(
         "start", "predictions", "Each was trained with another objective.",

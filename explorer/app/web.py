@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from explorer.app import deeds, hold, present
+from explorer.app import deeds, hold, playing, present
 from explorer.app.call import Call, program
 from explorer.app.controls import made
 from explorer.app.glossary import marked
@@ -79,10 +79,14 @@ def _shown(  # noqa: PLR0913  what `show` was given
             _numbers_and_files(view, figure, chosen, named)
 
 
-def beside(view: View, several: Sequence[Call]) -> None:
-    """The same view of several records side by side, one below the other on a telephone; its caption is below them, once."""
+def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:
+    """The same view of several records side by side, one below the other on a telephone; its caption is below them, once.
+
+    `across` is how many stand in a row; without it all do.
+    """
     figures = level([present.larger(export.themed(view(made(what)), mode())) for what in several])
-    for number, (column, what, figure) in enumerate(zip(st.columns(len(several)), several, figures, strict=True)):
+    columns = (column for _ in range(0, len(several), across or len(several)) for column in st.columns(across or len(several)))
+    for number, (column, what, figure) in enumerate(zip(columns, several, figures, strict=False)):
         with column:
             name = f"{view.name}.{number}"
             said = f"{view.title}. {view.caption}"
@@ -177,15 +181,23 @@ def _controls(view: View, record: Any, steps: str, key: str) -> dict[str, Any]:
 
 
 def _arrows(key: str, control: Control) -> None:
-    """Buttons, and the arrow keys, that move a choice one place."""
+    """Buttons, and the arrow keys, that move a choice one place, and one that plays it to its end."""
     for sign, arrow, move in (("Back", "Left", -1), ("Next", "Right", 1)):
         step, help_ = partial(_step, key, control, move), f"{control.label}: one step. Key: {arrow} arrow"
         st.button(sign, key=f"{key}.{arrow}", shortcut=arrow, on_click=step, help=help_)
+    options = _places(control)
+    last = st.session_state.get(key, control.first) == options[-1]
+    playing.button(key, control.label, last=last, again=partial(st.session_state.__setitem__, key, options[0]))
+
+
+def _places(control: Control) -> list[Any]:
+    """What a choice or a range can be, in order."""
+    return list(control.options) if isinstance(control, Choice) else list(range(control.low, control.high + 1))  # type: ignore[union-attr]
 
 
 def _step(key: str, control: Control, move: int) -> None:
     """Move a choice one place on, and stop at either end."""
-    options = list(control.options) if isinstance(control, Choice) else list(range(control.low, control.high + 1))  # type: ignore[union-attr]
+    options = _places(control)
     place = options.index(st.session_state.get(key, control.first)) + move
     st.session_state[key] = options[min(max(place, 0), len(options) - 1)]
 

@@ -16,7 +16,7 @@ from explorer.models import results
 from explorer.records import Curve, Curves
 from explorer.studies import common_runs
 from explorer.training.finetune.finetuning import finetune
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import SHARE, interval
 
 NAME = "finetuning-rates"
 HOWS = ("full", "last-1", "frozen", "lora", "scratch")
@@ -54,11 +54,11 @@ def measured(size: TuningSize, processes: int = 0) -> Curves:
     scores = np.array(common_runs.each(one, each, processes)).reshape(shape).mean(-1)
     lines = []
     for how, found in zip(HOWS, scores, strict=True):
-        mean, low, high = np.array([interval(seeds) for seeds in found]).T
+        mean, low, high = np.array([interval(seeds, SHARE) for seeds in found]).T
         lines.append(Curve(how, np.array(size.rates), mean, low, high))
     note = (
         f"{size.model}, mean of {' and '.join(size.tasks)}; {size.examples} labelled texts, {size.steps} steps, {len(size.seeds)} seeds; "
-        "error bars: 95 % of the mean"
+        "error bars: 95 % of the mean, within 0 and 1"
     )
     return Curves(
         "The learning rate of each way to fine-tune", "learning rate", "score on held-out texts", tuple(lines), note, log=True

@@ -149,7 +149,10 @@ def printed(made: LabelCurves) -> str:
         lines.append(" " * 22 + "".join(f"{f'{count} labels':>18}" for count in made.counts))
         for w, way in enumerate(made.ways):
             lines.append(
-                f"  {way:20}" + "".join(f"{f'{mean:.3f} ± {high - mean:.3f}':>18}" for mean, _, high in made.intervals[n, w])
+                f"  {way:20}"
+                + "".join(
+                    f"{f'{mean:.3f} ± {max(mean - low, high - mean):.3f}':>18}" for mean, low, high in made.intervals[n, w]
+                )
             )
     for model in models_of(made):
         for count in made.counts:

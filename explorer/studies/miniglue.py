@@ -22,7 +22,7 @@ from explorer.studies import common_runs
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import task_named
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import CORRELATION, interval
 from explorer.training.finetune.new_words import NEW_WORDS
 
 NAME = "miniglue"
@@ -111,8 +111,8 @@ def joined(one_: TaskTable, other: TaskTable) -> TaskTable:
 
 
 def intervals(scores: np.ndarray) -> np.ndarray:
-    """Mean, low and high of the last axis."""
-    return np.apply_along_axis(lambda values: np.array(interval(values)), -1, scores)
+    """Mean, low and high of the last axis; some of the metrics are correlations."""
+    return np.apply_along_axis(lambda values: np.array(interval(values, CORRELATION)), -1, scores)
 
 
 def printed(table: TaskTable) -> str:
@@ -123,7 +123,7 @@ def printed(table: TaskTable) -> str:
     under = " " * wide + "".join(f"{metric:>{each}}" for metric in table.metrics)
     lines = [head, under]
     for i, system in enumerate(table.systems):
-        cells = [f"{mean:.3f} ± {high - mean:.3f}" for mean, _, high in table.intervals[i]]
+        cells = [f"{mean:.3f} ± {max(mean - low, high - mean):.3f}" for mean, low, high in table.intervals[i]]
         cells += [f"{table.average[i]:.3f}", f"{table.seconds[i].mean():.1f}"]
         lines.append(f"{system:{wide}}" + "".join(f"{cell:>{each}}" for cell in cells))
     lines.append(f"{'most frequent answer':{wide}}" + "".join(f"{value:>{each}.3f}" for value in table.blind))

@@ -22,7 +22,7 @@ from explorer.models import results
 from explorer.models.transformer import TransformerModel
 from explorer.records import Abilities
 from explorer.studies import common_runs
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import SHARE, interval
 from explorer.training.finetune.microworld import TASKS
 from explorer.training.finetune.task import majority
 from explorer.training.run import Run
@@ -72,9 +72,7 @@ def objectives(size: ObjectivesSize = FULL, processes: int = 2) -> Abilities:
     found: list[Found] = common_runs.each(course, tasks, processes)
     rates = np.array([rates for rates, _, _ in found]).reshape(len(WAYS), len(size.seeds), len(ASKED)).swapaxes(1, 2)
     first = found[:: len(size.seeds)]
-    spread = np.array([[interval(seeds) for seeds in row] for row in rates]).clip(
-        0, 1
-    )  # [objective, ability, (mean, low, high)]
+    spread = np.array([[interval(seeds, SHARE) for seeds in row] for row in rates])  # [objective, ability, (mean, low, high)]
     costs = np.array([cost for _, _, cost in first])
     beside = [float("nan"), float("nan"), float("nan"), _blind(size)]
     note = f"size {SHAPE['dim']} × {SHAPE['layers']}, {len(size.seeds)} seeds, {size.steps:,} steps of {size.batch} stories"

@@ -25,7 +25,7 @@ from explorer.models.task_rows import AskedText
 from explorer.records import Curve, Curves, PromptScores
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import Labelled, draw_labelled, task_named
-from explorer.training.finetune.metrics import interval
+from explorer.training.finetune.metrics import SHARE, interval
 from explorer.training.finetune.task import Questions, Task
 
 NAME = "prompting"
@@ -168,7 +168,7 @@ def line(label: str, counts: Sequence[int], scores: np.ndarray) -> Curve | None:
     fits = ~np.isnan(scores).any(axis=1)
     if not fits.any():
         return None
-    found = np.array([interval(row) for row in scores[fits]])
+    found = np.array([interval(row, SHARE) for row in scores[fits]])
     return Curve(label, np.asarray(counts, np.float64)[fits], *found.T)
 
 

@@ -51,8 +51,8 @@ def predictions(record: Change) -> go.Figure:
         title=theme.title("How the predictions changed", *notes),
         xaxis={**theme.token_axis(rows), "tickangle": -60},
         yaxis={"title": "KL in bits", "rangemode": "tozero"},
-        height=430 + theme.space_above(*notes),
-        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 140},
+        height=310 + theme.space_above(*notes),
+        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 100},
     )
     return figure
 

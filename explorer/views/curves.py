@@ -38,6 +38,16 @@ def curves(record: Curves) -> go.Figure:
     return figure
 
 
+def costs(record: Curves) -> go.Figure:
+    """What each part of a layer costs, in multiply-adds, calculated from the sizes of the model and the length of its text. Nothing was
+    measured here, so no line has error bars.
+
+    You may conclude which part grows fastest with the length, and where it overtakes the others. You may not conclude how many seconds
+    a model takes: that depends on memory and on the machine, too.
+    """
+    return curves(record)
+
+
 def _logarithmic(record: Curves) -> dict[str, object]:
     """An axis of powers of ten; where few places were measured it names them, as plotly writes all between in small figures."""
     places = sorted({float(place) for line in record.lines for place in line.x})
@@ -116,6 +126,15 @@ def is_curves(record: object) -> str:
     return "" if isinstance(record, Curves) else f"it draws curves that were measured; this is a {type(record).__name__}."
 
 
+def is_calculated(record: object) -> str:
+    """Empty for curves of which none has error bars."""
+    if reason := is_curves(record):
+        return reason
+    assert isinstance(record, Curves)
+    measured = any(line.low is not None for line in record.lines)
+    return "it draws what was calculated; these curves were measured several times: take “curves”." if measured else ""
+
+
 def is_saturation(record: object) -> str:
     """Empty for what `saturation` measured."""
     return (
@@ -132,5 +151,6 @@ def widths(record: Saturation) -> Mapping[str, Control]:
 
 VIEWS = by_name(
     View("curves", "Measured", curves, lambda record: {}, is_curves),
+    View("costs", "Calculated", costs, lambda record: {}, is_calculated),
     View("saturation", "What ÷ √d is for", saturated, widths, is_saturation),
 )

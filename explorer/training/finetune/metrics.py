@@ -23,14 +23,23 @@ class Interval(NamedTuple):
     high: float
 
 
-def interval(values: Sequence[float] | np.ndarray) -> Interval:
-    """The mean of independent runs with its 95 % interval by Student's t; one run alone says nothing about the spread."""
+SHARE, CORRELATION = (0.0, 1.0), (-1.0, 1.0)  # what a share of right answers, or a correlation, can be at all
+
+
+def interval(values: Sequence[float] | np.ndarray, within: tuple[float, float] = (-np.inf, np.inf)) -> Interval:
+    """The mean of independent runs with its 95 % interval by Student's t; one run alone says nothing about the spread.
+
+    Student's t knows no bounds: of few runs its ends can lie where no score can be, so they are cut off at those of `within`.
+
+    >>> [round(float(end), 3) for end in interval([0.9, 1.0, 1.0], (0, 1))]
+    [0.967, 0.823, 1.0]
+    """
     held = np.asarray(values, np.float64)
     mean = float(held.mean())
     if len(held) < 2:
         return Interval(mean, float("nan"), float("nan"))
     wide = (T[len(held) - 2] if len(held) - 2 < len(T) else NORMAL) * float(held.std(ddof=1)) / len(held) ** 0.5
-    return Interval(mean, mean - wide, mean + wide)
+    return Interval(mean, max(mean - wide, within[0]), min(mean + wide, within[1]))
 
 
 def accuracy(said: Sequence[str], gold: Sequence[str]) -> float:

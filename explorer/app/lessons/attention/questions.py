@@ -88,7 +88,7 @@ def _scores(attention: Attention, head: int, rows: Tokens, columns: Tokens, quer
     return (
         Exercise("How many products are summed in one cell of QKᵀ?", float(width), f"One for each dimension: {width}.", digits=0),
         Exercise(
-            f"The query of {who} meets the key of {whom}: q·k = {raw:.3f}. What is it after the scaling step?",
+            f"The query of {who} times the key of {whom}: q·k = {raw:.3f}. What is it after the scaling step?",
             float(raw * attention.scale), f"{raw:.3f} × {attention.scale:.4g}.",
         ),
         Exercise(

@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import hold, recorded, web
+from explorer.app import glossary, hold, recorded, web
 from explorer.app.controls import made, opened, read, usable, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.corruption import pairs
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
@@ -48,13 +49,13 @@ def chosen_strategy() -> tuple[str, dict[str, Any]]:
 def one_strategy() -> None:
     """One strategy, token by token."""
     strategy, options = chosen_strategy()
-    st.markdown(entry_of(strategy).says)
+    say(entry_of(strategy).says)
     one = lab.corrupted(text, strategy, seed, **options)
     web.show(VIEWS["corruption"], one)
     if not seen_by(made(one)).all():
         web.show(VIEWS["visible"], one)
     if entry_of(strategy).masked_lm:
-        st.markdown(
+        say(
             "Mask too little and each text teaches little; mask too much and no context is left. Change the masking rate, and "
             "watch the mean of −log P over the predicted tokens."
         )
@@ -78,7 +79,7 @@ def pick() -> tuple[int, ...]:
 def hidden() -> None:
     """Hide words, guess, and see what the model predicts."""
     lab.presets()
-    st.markdown("Choose one word or several. The model reads your text with these words replaced by [MASK].")
+    say("Choose one word or several. The model reads your text with these words replaced by [MASK].")
     chosen = pick()
     asked = made(lab.guessed(text, chosen))
 
@@ -114,21 +115,23 @@ def spans() -> None:
 
 page = LessonPage(
     "Corruption lab",
-    "The texts of pre-training need no labels. A transformation $T$ corrupts a text $x$: the model reads the corrupted text $\\tilde x$ "
-    "and must predict $\\tilde y$, what was removed or changed. Each system of the lectures is one choice of $T$.",
+    "The texts of pre-training need no labels. Each text is corrupted: the model reads what is left of it, and must predict what was "
+    "removed or changed. The systems of the lectures differ in how they corrupt a text.",
     (
         r"\mathcal D \ni x \;\xrightarrow{\;T\;}\; (\tilde x, \tilde y)",
         r"\min_\theta\ \mathcal L = \sum_{w\ \mathrm{predicted}} -\log P_\theta(w \mid \tilde x)",
     ),
+    lesson.SYMBOLS,
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
-    seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=140))
+    seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=140, help=glossary.meaning("seed")))
 model = opened("bert")
 tokens = read(lambda: model.tokens(text))
 with page.bar:
     hold.bar(text, tokens)
 warn_of_unseen(tokens)
+two = PagePart("Two texts, and borders of spans", partial(pairs.section, text, seed), "Pairs")
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 
 page.parts(
@@ -136,11 +139,7 @@ page.parts(
     PagePart("One text under every strategy", under_all, "Every strategy"),
     PagePart("word2vec, too", lab.as_pairs),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
-    *(
-        (PagePart("Two texts, and borders of spans", partial(pairs.section, text, seed), "Pairs"),)
-        if max(tokens.sentences)
-        else ()
-    ),
+    *((two,) if max(tokens.sentences) else ()),
     PagePart("How much is hidden?", how_much, "How much"),
     PagePart("A thousand tokens", thousand, "Thousand"),
     PagePart("What 80/10/10 is for", planted, "80/10/10"),

@@ -7,6 +7,7 @@ import streamlit as st
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, read
+from explorer.app.glossary import say
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
 from explorer.models.store import models
@@ -24,12 +25,12 @@ def spans_of(text: str, seed: int) -> Call:
 
 def section(text: str, seed: int) -> None:
     """Both objectives on the visitor's text."""
-    st.markdown(lesson.PAIRED)
+    say(lesson.PAIRED)
     which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")
     pair = lab.corrupted(text, which, seed)
     read(pair)
     web.show(VIEWS["two-texts"], pair, key="pair")
     if "spanbert" in models():
-        st.markdown(lesson.BORDERS)
+        say(lesson.BORDERS)
         read(spans_of(text, seed))
         web.show(VIEWS["boundaries"], spans_of(text, seed), key="borders")

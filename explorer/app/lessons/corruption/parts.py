@@ -10,6 +10,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read
 from explorer.app.exercises import plain
+from explorer.app.glossary import say
 from explorer.app.lessons.corruption import questions
 from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
@@ -67,7 +68,7 @@ def both_measured() -> None:
 def presets() -> None:
     """Texts of the lectures to hide words in, each a click away."""
     with st.expander("Texts of the lectures, and three kinds of blank"):
-        st.markdown(questions.BLANKS)
+        say(questions.BLANKS)
         for number, (label, text) in enumerate(questions.PRESETS.items()):
             st.button(f"{label}: {plain(text)}", key=f"preset.{number}", type="tertiary", on_click=_take, args=(text,))
 
@@ -81,7 +82,7 @@ def as_pairs() -> None:
     if "word2vec" not in models():
         st.info("There is no trained word2vec here: `python -m explorer.studies.recipes word2vec` trains it.")
         return
-    st.markdown(questions.PAIRED)
+    say(questions.PAIRED)
     st.latex(r"T(x) = \{((w, c), 1),\ ((w, \bar c_1), 0),\ \dots,\ ((w, \bar c_5), 0)\}")
     web.show(VIEWS["context-pairs"], skipgrams(questions.PAIRS_OF, 0))
 

@@ -42,6 +42,11 @@ PAIRED = (
     "the label 1, and to each five pairs with random words $\\bar c$, with the label 0. So $\\tilde x$ is a pair and $\\tilde y$ one bit; "
     "BERT's $\\tilde x$ is a text with holes and $\\tilde y$ the missing tokens. Both need no label from a person."
 )
+SYMBOLS = (
+    "A transformation $T$ makes two things of a text $x$ of the corpus $\\mathcal D$: the corrupted text $\\tilde x$, which the model "
+    "reads, and $\\tilde y$, what it must predict. Training looks for the weights of the model, $\\theta$ (theta), with the smallest "
+    "loss $\\mathcal L$: the sum over all predicted tokens $w$."
+)
 NOTATION = (
     "$T$ is the transformation of L3: it takes a text $x$ of the corpus $\\mathcal D$ and draws $(\\tilde x, \\tilde y)$, what the "
     "model reads and what it should predict. In other slides $T$ is a length. $\\mathcal L$ is a loss here; $L$ is a length in L3, "

@@ -9,6 +9,7 @@ import streamlit as st
 from explorer.app import web
 from explorer.app.controls import made
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.views import VIEWS
@@ -17,9 +18,7 @@ from explorer.views import VIEWS
 @st.fragment
 def section(name: str) -> None:
     """The contest, when a visitor starts it: it takes seconds."""
-    st.markdown(
-        "Sixteen new stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too."
-    )
+    say("Sixteen new stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too.")
     if st.toggle("Let them write", key="contest", bind="query-params"):
         predict(lesson.beam_question(made(desk.contest(name))), f"guess.contest.{name}", partial(judged, name))
 
@@ -28,7 +27,7 @@ def judged(name: str) -> None:
     """Which texts are more probable, and the prompt where greedy lost most."""
     web.show(VIEWS["contest"], desk.contest(name))
     if made(desk.trap(name)):
-        st.markdown(
+        say(
             "**The deepest trap**: one step takes the most probable token, "
             "and every text that continues it is less probable than another text."
         )

@@ -9,6 +9,7 @@ import streamlit as st
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import read
+from explorer.app.glossary import say
 from explorer.app.lessons.decoding import metric_questions as lesson
 from explorer.errors import ChoiceError
 from explorer.training.finetune.metrics import accuracy, correlation, macro_f1, matthews
@@ -23,7 +24,7 @@ def scored(texts: str, references: str) -> Call:
 @st.fragment
 def texts() -> None:
     """Two texts, and how much they share."""
-    st.markdown(lesson.BLEU)
+    say(lesson.BLEU)
     st.latex(r"\mathrm{BLEU} = \min\left(1, e^{\,1 - r/c}\right)\cdot\Big(\prod_{n=1}^{4} p_n\Big)^{1/4}")
     with st.container(horizontal=True):
         mine = st.text_area("Generated, one sentence on each line", lesson.WRITTEN, key="scored", bind="query-params")
@@ -35,7 +36,7 @@ def texts() -> None:
 @st.fragment
 def labels() -> None:
     """Labels and grades that were predicted, beside the gold ones."""
-    st.markdown(lesson.LABELS)
+    say(lesson.LABELS)
     with st.container(horizontal=True):
         said = st.text_input("Predicted labels", lesson.SAID, key="said", bind="query-params")
         gold = st.text_input("Gold labels", lesson.GOLD, key="gold", bind="query-params")

@@ -5,10 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import glossary, web
 from explorer.app.controls import one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
@@ -23,7 +24,7 @@ def chain() -> None:
     """Greedy decoding, token by token."""
     best = desk.written(name, text, "greedy", "greedy", max_tokens=pieces)
     read(best)
-    st.markdown("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
+    say("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
     web.show(VIEWS["chain"], best)
 
 
@@ -47,7 +48,7 @@ def bars(said: tuple[int, ...]) -> None:
 
 def next_tokens() -> None:
     """Which token comes next, after a guess."""
-    st.markdown(
+    say(
         "Move temperature and the cuts. **Click a bar** (or a name below it) to force this token and continue from there: you "
         "are the decoder."
     )
@@ -76,7 +77,13 @@ def search_settings() -> tuple[str, dict[str, Any]]:
             "Repetition penalty", [1.0, 1.1, 1.2, 1.5, 2.0], 1.0, key="repetition", bind="query-params", width=200
         )
         early = st.segmented_control(
-            "Early stopping", list(EARLY), default="no", required=True, key="early", bind="query-params"
+            "Early stopping",
+            list(EARLY),
+            default="no",
+            required=True,
+            key="early",
+            bind="query-params",
+            help=glossary.meaning("early stopping"),
         )
     options = {"beams": beams, "max_tokens": pieces, "length_penalty": penalty, "early_stopping": EARLY[early]}
     options |= {"length_rule": RULES[rule]} if RULES[rule] != "power" else {}
@@ -86,7 +93,7 @@ def search_settings() -> tuple[str, dict[str, Any]]:
 
 def searching() -> None:
     """The tree of beam search."""
-    st.markdown("**Click a node** to force the text that leads to it, and let the search branch from there.")
+    say("**Click a node** to force the text that leads to it, and let the search branch from there.")
     strategy, options = search_settings()
     said = read(lambda: desk.chosen_pieces("path"))
     if said:
@@ -105,10 +112,10 @@ def followed(point: dict[str, Any]) -> None:
 
 page = LessonPage(
     "Decoding, step by step",
-    "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*. The lecture's "
-    "arg max is over all texts, too many to try; every strategy below avoids that. Here $x$ is what is given (a prompt or a source), $y$ "
-    "what is written, and $y_{<i}$ its tokens before token $i$.",
+    "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*: there are too "
+    "many texts to try them all, and every strategy below avoids that in its own way.",
     (r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i},\, x)", r"|V|^L \text{ texts}"),
+    lesson.SYMBOLS,
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", desk.writers(), "writer", "gpt")

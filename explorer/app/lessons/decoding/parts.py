@@ -9,6 +9,7 @@ import streamlit as st
 from explorer.app import board, hosted
 from explorer.app.call import Call
 from explorer.app.controls import AGREED, model_of, opened, read, trace_of
+from explorer.app.glossary import say
 from explorer.decoding import STRATEGIES
 from explorer.decoding.decode import can_write
 from explorer.errors import ExplorerError
@@ -129,7 +130,7 @@ def computed(name: str, text: str, said: tuple[int, ...]) -> None:
         kept = max(0, row + 1 - (len(trace.source) - len(said)))  # what came after that row is dropped
         choose("path", (*said[:kept], int(trace.top.ids[row, rank])))
 
-    st.markdown("What this distribution was computed from. The bars at the last station can be clicked as well.")
+    say("What this distribution was computed from. The bars at the last station can be clicked as well.")
     call = passed(name, text, said)
     last = {"stream": "decoder", "layer": opened(name).streams["decoder"][0] - 1, "head": 0, "station": "next"}
     board.show(call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward)
@@ -137,9 +138,7 @@ def computed(name: str, text: str, said: tuple[int, ...]) -> None:
 
 def rewritten(name: str, source: str, watching: Call) -> None:
     """A translation, written once more on the board with its best beams."""
-    st.markdown(
-        "Press **D** to write it once more, token by token, and go to the last station for the best beams after each step."
-    )
+    say("Press **D** to write it once more, token by token, and go to the last station for the best beams after each step.")
     begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
     board.show(translated(name, source, watching), key="writing.board", first=begin, steps=watching.attr("steps"))
 

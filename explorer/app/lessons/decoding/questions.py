@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.records import Contest, DecodingStep, Distribution, Exercise, Generation, Written
 
-PROMPT = "The animal was too"
+PROMPT = "The animal was"
 SOURCE = "The animal did not cross the street because it was too tired."
 BLANKS = "The ___ was too ___ to cross the ___."
 GENDER = (
@@ -19,6 +19,11 @@ DAMAGED = "The dog was tired. It slept in the garden."
 RESTORES = (
     "Each encoder–decoder writes what it was trained to write: *bart* restores a damaged text, *t5* fills the gaps of a text, *pegasus* "
     "writes a missing sentence. A text without damage is no task for them; read what they write with that in mind."
+)
+SYMBOLS = (
+    "The lecture looks for the most probable text $\\hat y$ of all. $x$ is what is given (a prompt or a source), $y$ what is written, "
+    "$y_i$ its token $i$ and $y_{<i}$ the tokens before it; $\\theta$ (theta) are the weights of the model. With a vocabulary of $|V|$ "
+    "tokens there are $|V|^L$ texts of $L$ tokens."
 )
 NOTATION = (
     "$y$ is the generated text, $y_{<i}$ its tokens before token $i$. $|V|$ is the number of tokens "
@@ -39,16 +44,19 @@ def beam_question(record: Contest) -> Exercise:
     """Whether greedy can end with the more probable text."""
     greedy, beam = (record.totals[record.labels.index(name)] for name in ("greedy", record.labels[2]))
     above, below = float((greedy > beam + 1e-4).mean()), float((beam > greedy + 1e-4).mean())
-    options = ("never: it is one of the beams", "sometimes", "more often than not")
+    options = ("for none of them", "for some, at most half", "for more than half")
     place = 0 if above == 0 else 1 if above <= 0.5 else 2
     human = float((record.totals[0] < greedy).mean())
     why = (
         f"For {round(above * len(greedy))} of these {len(greedy)} prompts greedy's text is more "
-        f"probable, for {round(below * len(greedy))} that of {record.labels[2]}. Beam search prunes by the sum so far, and may "
-        f"prune greedy's text on the way. And for {round(human * len(greedy))} the true ending is less probable than "
+        f"probable, for {round(below * len(greedy))} that of {record.labels[2]}. It can be: beam search prunes by the sum so far, "
+        f"and may prune greedy's text on the way. And for {round(human * len(greedy))} the true ending is less probable than "
         "greedy's: a natural text is seldom the most probable one."
     )
-    asked = f"Beam search keeps {record.labels[2].split()[-1]} texts, greedy one. Can greedy end with the more probable text?"
+    asked = (
+        f"Beam search keeps {record.labels[2].split()[-1]} texts, greedy one. For how many of these {len(greedy)} prompts does greedy end "
+        "with the more probable text?"
+    )
     return Exercise(asked, options[place], why, options)
 
 

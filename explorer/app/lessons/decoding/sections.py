@@ -10,6 +10,7 @@ from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, one_of, read, usable
 from explorer.app.exercises import plain, predict
+from explorer.app.glossary import say
 from explorer.app.lessons.decoding import blanks_questions as two_blanks
 from explorer.app.lessons.decoding import metric_card, metric_questions
 from explorer.app.lessons.decoding import parts as desk
@@ -32,7 +33,7 @@ def side_by_side(name: str, text: str, pieces: int) -> None:
 
 def every_text(name: str, text: str, among: list[int]) -> None:
     """Greedy beside a search through everything."""
-    st.markdown(
+    say(
         "With six tokens and four positions all texts can be tried. The six tokens are the most probable next tokens of the prompt."
     )
     tried = desk.everything(name, text, among)

@@ -9,6 +9,7 @@ from explorer.app import recorded, web
 from explorer.app.controls import made, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.elmo import questions as lesson
 from explorer.app.lessons.elmo import tagging
@@ -19,7 +20,7 @@ AMBIGUOUS = ("bank", "bat", "light", "park", "ring", "play")
 
 def letters() -> None:
     """From letters to a word."""
-    st.markdown(
+    say(
         "A filter slides over the letters; only its largest activation is kept. So every word has a vector, even one never seen "
         "in training."
     )
@@ -43,7 +44,7 @@ def directions() -> None:
 
 def crossing() -> None:
     """What happens when the directions are crossed, after a guess."""
-    st.markdown(lesson.CROSSING)
+    say(lesson.CROSSING)
     measured = recorded.call("crossed")
 
     def lines() -> None:
@@ -56,7 +57,7 @@ def crossing() -> None:
 
 def senses() -> None:
     """One word in many stories."""
-    st.markdown("Letters give a word one fixed vector; the LSTM layers give each occurrence its own.")
+    say("Letters give a word one fixed vector; the LSTM layers give each occurrence its own.")
     chosen = st.segmented_control(
         "A word of several senses", AMBIGUOUS, default="bat", required=True, key="sense", bind="query-params"
     )
@@ -83,7 +84,7 @@ def show_scores() -> None:
 
 def helps() -> None:
     """Whether the mix is better than a layer."""
-    st.markdown("A weight says how much a task uses a layer. Does the mix help?")
+    say("A weight says how much a task uses a layer. Does the mix help?")
     predict(lesson.use_question(made(mixes)), "guess.use", show_scores)
 
 
@@ -97,10 +98,11 @@ def by_hand() -> None:
 
 def compared() -> None:
     """The lecture's results, and ours."""
-    st.markdown(lesson.compared(made(mixes)))
+    say(lesson.compared(made(mixes)))
     st.caption(
-        "The lecture compares strong models of each task with and without ELMo; here a linear head reads words without context (layer 0) "
-        "or the mix. So only the direction of the gain can be compared, not its size. Measure again: `python -m explorer.studies.mixes`."
+        "The lecture compares strong models of each task with and without ELMo; here a linear output layer reads words without context "
+        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size. "
+        "Measure again: `python -m explorer.studies.mixes`."
     )
 
 
@@ -114,11 +116,12 @@ def missing() -> None:
 page = LessonPage(
     "ELMo lab",
     "A word comes from its letters. Two language models read it, one from the left and one from the right; they share letters and "
-    "softmax and never read each other. Then they are frozen; each task learns three weights $s$ and one scale $\\gamma$.",
+    "softmax and never read each other. Then they are frozen; each task learns how much of each layer it takes.",
     (
         r"\mathrm{ELMo}_k = \gamma \sum_{j=0}^{L} s_j\, h_{k,j}",
         r"h_{k,j} = [\overrightarrow{h}_{k,j};\ \overleftarrow{h}_{k,j}], \quad h_{k,0} = [x_k; x_k]",
     ),
+    lesson.SYMBOLS,
 )
 if not lab.trained():
     st.warning("There is no trained ELMo here yet, so the first pictures show random weights: `explorer fit elmo` trains one.")

@@ -10,6 +10,7 @@ from explorer.app import web
 from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, read
+from explorer.app.glossary import say
 from explorer.app.lessons.elmo import questions as lesson
 from explorer.models.store import models
 from explorer.training.finetune import TASKS
@@ -48,7 +49,7 @@ def gated(word: str) -> Call:
 
 def highway() -> None:
     """The highway layers on a word."""
-    st.markdown(lesson.HIGHWAY)
+    say(lesson.HIGHWAY)
     word = st.text_input("Word", "fishing", key="highway.word", bind="query-params", width=240)
     read(gated(word))
     web.show(VIEWS["highway"], gated(word))

@@ -16,6 +16,11 @@ HIGHWAY = (
     "$T(x)=\\sigma(W_T x+b_T)$, which decides for every unit how much of $H(x)$ to take and how much of $x$ to carry on: "
     "$y = T(x)\\circ H(x) + (1-T(x))\\circ x$. A residual connection has no gate: it always adds all of both."
 )
+SYMBOLS = (
+    "$\\mathrm{ELMo}_k$ is the vector of token $k$ for one task. $h_{k,j}$ is its state in layer $j$: the one from the left and the one "
+    "from the right, one behind the other; $x_k$, the vector made of its letters, is layer 0. The task learns the weights $s_j$, which "
+    "sum to 1, and one scale $\\gamma$ (gamma). $L = 2$ is the number of LSTM layers."
+)
 NOTATION = (
     "$h_{k,j}$ is the vector of word $k$ in layer $j$: forward and backward half side by side. $h_{k,0} = [x_k; x_k]$ comes from the "
     "letters alone. $s = \\mathrm{softmax}(w)$ are $L+1$ weights for a whole task, the same for every word; $\\gamma$ is one scale."

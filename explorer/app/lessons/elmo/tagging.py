@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import streamlit as st
-
 from explorer.app import recorded
 from explorer.app.controls import made
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.elmo import tagging_questions as lesson
 
 NAME = "tagging"
@@ -21,6 +20,6 @@ def there() -> bool:
 
 def section() -> None:
     """What the taggers read, and how well they do by the number of labelled stories."""
-    st.markdown(lesson.SAYS)
+    say(lesson.SAYS)
     found = made(recorded.call(NAME))
     predict(lesson.labels_question(found), "guess.tagging", partial(recorded.show, {NAME: lesson.said(found)}))

@@ -10,6 +10,7 @@ from explorer.app import board, hold, web
 from explorer.app.controls import SENTENCE, attentive, made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts, published, published_questions
 from explorer.app.lessons.families import questions as lesson
@@ -21,9 +22,7 @@ INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens o
 def show_masks() -> None:
     """The mask, the attention weights and the loss: on this text, then on new stories."""
     side = "encoder" if family == "encoder" else "decoder"
-    st.markdown(
-        "**T** moves to the next mask, or drag the moment below the board: watch the weights, and who takes part in a sum."
-    )
+    say("**T** moves to the next mask, or drag the moment below the board: watch the weights, and who takes part in a sum.")
     board.series(parts.masks(name, text), key="masks.board", first={"stream": side, "layer": 0, "station": "softmax"})
     web.show(VIEWS["under-masks"], parts.under(name, text))
     if family != "encoder-decoder":
@@ -54,7 +53,7 @@ def blocks() -> None:
 
 def summed() -> None:
     """The input of the first layer as a sum."""
-    st.markdown(parts.shapes(name, text))
+    say(parts.shapes(name, text))
     with st.container(horizontal=True):
         for formula in (
             r"h_0 = U W_e + W_p",
@@ -69,6 +68,10 @@ def summed() -> None:
 @st.fragment
 def stream() -> None:
     """The residual stream in one of three pictures."""
+    say(
+        "A layer has two blocks, attention and a feed-forward network. Each adds what it computes to the states, and a norm keeps "
+        "them at one size. The states, from layer to layer, are the residual stream."
+    )
     read(parts.traced(name, text))
     shown = st.segmented_control(
         "Picture", tuple(INSIDE), default="Block by block", required=True, key="inside", bind="query-params"
@@ -96,7 +99,7 @@ def sightlines() -> None:
 
 def growing() -> None:
     """The encoder once, the decoder step by step."""
-    st.markdown(read(partial(parts.once, text)))
+    say(read(partial(parts.once, text)))
     begin = {"stream": "decoder", "layer": 0, "head": 0, "station": "softmax"}
     board.show(parts.translated(text), key="writing.board", first=begin, steps=parts.watched(text).attr("steps"))
 

@@ -13,6 +13,7 @@ from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
 from explorer.app.controls import made, model_of, opened, warn_of_unseen
 from explorer.app.exercises import plain, predict
+from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import elmo
 from explorer.app.lessons.families import questions as lesson
 from explorer.nn.config import Config
@@ -139,12 +140,12 @@ def block(record: Blueprint, chosen: Mapping[str, Any]) -> None:
     part = record.part(chosen["block"])
     st.subheader(part.title, anchor=False)
     st.latex(part.formula)
-    st.markdown(f"In: **{part.given}**. Out: **{part.made}**.")
+    say(f"In: **{part.given}**. Out: **{part.made}**.")
     copies = f", in each of {part.times} layers" if part.times > 1 else ""
     if part.weights:
         rows = "\n".join(f"| {name} | {' × '.join(map(str, shape))} |" for name, shape in part.weights)
-        st.markdown(f"| weights{copies} | shape |\n|---|---|\n{rows}")
-    st.markdown(counted(part))
+        say(f"| weights{copies} | shape |\n|---|---|\n{rows}")
+    say(counted(part))
 
 
 def counted(part: Part) -> str:
@@ -242,7 +243,7 @@ def show_exposed(name: str) -> None:
 
 def _caution(chosen: Mapping[str, Any]) -> None:
     """What may not be concluded from the third line."""
-    st.markdown(
+    say(
         "**Caution.** The third line counts only the exact gold token. A model that continues freely may write another good text, or the "
         "gold text one position later: that counts as wrong here. Read the texts below before you conclude that it is lost."
     )
@@ -251,7 +252,7 @@ def _caution(chosen: Mapping[str, Any]) -> None:
 @st.fragment
 def exposed_section() -> None:
     """What one wrong token does to a decoder, after a guess."""
-    st.markdown(
+    say(
         "In training the decoder reads the gold text, shifted one position to the right, whatever it would have predicted: **teacher "
         "forcing**. When it generates, it reads its own output."
     )
@@ -266,4 +267,4 @@ def cost_section(name: str) -> None:
         size = st.segmented_control("Size", (HERE, *PUBLISHED), default=HERE, required=True, key="size", bind="query-params")
         what = st.segmented_control("Cost", tuple(COSTS), default="by length", required=True, key="cost", bind="query-params")
     maker = COSTS[what]
-    web.show(VIEWS["curves"], costs(name, size, maker), key=maker)
+    web.show(VIEWS["costs"], costs(name, size, maker), key=maker)

@@ -11,6 +11,7 @@ from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, read
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.families import published_questions as lesson
 from explorer.models.presets import configure
 from explorer.models.store import models
@@ -50,7 +51,7 @@ def counted(preset: str, vocabulary: int, layers: int, width: int) -> tuple[tupl
 @st.fragment
 def counter() -> None:
     """Choose a published model, change its size, and see where its parameters are."""
-    st.markdown(lesson.COUNTER)
+    say(lesson.COUNTER)
     name = st.selectbox("Published model", list(lesson.PUBLISHED), key="published", bind="query-params", width=300)
     preset, vocabulary = lesson.PUBLISHED[name]
     usual = shape_of(name)
@@ -62,22 +63,20 @@ def counter() -> None:
         )
     rows, whole = read(lambda: counted(preset, words, layers, width))
     st.table([{"block": block, "parameters": f"{count:,}", "formula": said} for block, (count, said) in rows if count or said])
-    st.markdown(
-        f"**{whole:,} parameters** in all: {4 * whole / 1e9:.2f} GB in float32, and four times as much while Adam trains them."
-    )
+    say(f"**{whole:,} parameters** in all: {4 * whole / 1e9:.2f} GB in float32, and four times as much while Adam trains them.")
     st.caption(lesson.COUNTED)
 
 
 @st.fragment
 def recurrent() -> None:
     """An RNN and a Transformer, by the length of the text."""
-    st.markdown(lesson.RECURRENT)
+    say(lesson.RECURRENT)
     names = [name for name in ("elmo", "gpt2") if name in models()]
     call = Call("analysis.reach", [model_of(name) for name in names], Call("microworld.texts", TEXTS, 1, "validation"))
 
     def reached() -> None:
         """How far back both reach, measured now."""
-        st.markdown(lesson.REACHES)
+        say(lesson.REACHES)
         web.show(VIEWS["curves"], call, key="reach")
 
     predict(lesson.steps_question(), "guess.steps", reached)
@@ -87,5 +86,5 @@ def recurrent() -> None:
         held = recorded.call(COPYING)
         predict(lesson.copying_question(made(held)), "guess.copying", partial(recorded.show, {COPYING: lesson.COPIED}))
     st.subheader("What the first Transformers reached", anchor=False)
-    st.markdown(lesson.reached())
-    st.markdown(lesson.may_conclude())
+    say(lesson.reached())
+    say(lesson.may_conclude())

@@ -6,6 +6,7 @@ from explorer.app import recorded, web
 from explorer.app.controls import made, one_of, opened, read
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
@@ -59,22 +60,20 @@ def live() -> None:
         """The scores, the losses and the answers."""
         web.show(VIEWS["finetune-ways"], run)
         web.show(VIEWS["finetune-losses"], run)
-        st.markdown(lesson.answers_table(found))
+        say(lesson.answers_table(found))
 
     predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways)
 
 
 def rates() -> None:
     """How fast each way should learn."""
-    st.markdown(
-        "The fewer weights move, the larger the steps that they can take. The best rate of each way is what this page uses."
-    )
+    say("The fewer weights move, the larger the steps that they can take. The best rate of each way is what this page uses.")
     web.show(VIEWS["curves"], recorded.call("finetuning-rates"), key="rates")
 
 
 def inside() -> None:
     """What fine-tuning changed inside the model, and its errors."""
-    st.markdown("BERT learns sentiment from 100 sentences. What changed inside it for one sentence, and what does it confuse?")
+    say("BERT learns sentiment from 100 sentences. What changed inside it for one sentence, and what does it confuse?")
     text = st.text_input("A sentence", lesson.TEXT, key="text.tuned", bind="query-params", width=620)
     feel = lab.tuned("bert", "sentiment", 100, 60)
     if st.button("Train", type="primary", key="inside.tuned") or lab.known(feel):
@@ -86,7 +85,7 @@ def inside() -> None:
 
 def spans() -> None:
     """Every span of a text."""
-    st.markdown(
+    say(
         "Here the answer is a span of the text. Span $i \\ldots j$ has the score $s_i + e_j$ (a summary $g_{ij}$ may be added), for all "
         "$T(T+1)/2$ spans."
     )
@@ -103,19 +102,19 @@ def spans() -> None:
 def glue() -> None:
     """MiniGLUE beside the lecture's table."""
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
-    st.markdown(lesson.glue())
+    say(lesson.glue())
     st.caption(lesson.GLUE_NOTE)
 
 
 page = LessonPage(
     "Fine-tuning",
     "Pre-training is done once; then the same weights learn many tasks, each from few labelled texts. A new *output layer* is put on top: "
-    "it reads a state of the model and gives a score for each answer. All weights may go on learning, or only some of them. A decoder may "
-    "also go on predicting the next token of the task's texts, weighed by $\\lambda$.",
+    "it reads a state of the model and gives a score for each answer. All weights may go on learning, or only some of them.",
     (
         r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m)", r"P = \mathrm{softmax}(h_l^m W_y)",
         r"\mathcal L_3 = \mathcal L_2 + \lambda\,\mathcal L_1",
     ),
+    lesson.SYMBOLS,
 )  # fmt: skip
 with page.bar:
     name = one_of("Model", lab.shelf(), "tuned", "gpt2")

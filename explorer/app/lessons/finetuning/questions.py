@@ -19,6 +19,11 @@ WAY_NOTES = {
     "frozen": "the output layer alone moves",
     "scratch": "the same shape, but random weights at the start",
 }
+SYMBOLS = (
+    "A labelled text has the tokens $x^1 \\ldots x^m$ and the answer $y$. $h_l^m$ is the state of its last token after the last layer, "
+    "and $W_y$ the new output layer. Fine-tuning makes $\\mathcal L_2$ large: the log-probability of the right answers. A decoder may "
+    "also go on predicting the next token of these texts, $\\mathcal L_1$, weighed by $\\lambda$ (lambda)."
+)
 NOTATION = (
     "$\\mathcal{C}$ is the labelled corpus, $x^1 \\ldots x^m$ the tokens of a text, $h_l^m$ the state of its last token after the last "
     "block, $W_y$ the new output layer. $\\mathcal{L}_1$ is the loss of pre-training, $\\mathcal{L}_2$ that of the labels. In the "

@@ -9,6 +9,7 @@ from explorer.app.call import Call, program
 from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.heads import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.models import run_folder, store
@@ -39,10 +40,10 @@ def formula() -> None:
     """The lecture's formula with the numbers of this model, and how far the board is from the model."""
     width = record.attention[0].q.shape[-1]
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
-    st.markdown(
-        f"Here $d_k = {width}$, so the scores are multiplied by $1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. "
-        f"The weights are the model's. Every other stage is recomputed from its $q$, $k$ and mask, and so are the weights, as a "
-        f"check: over all layers and heads the largest difference is **{record.residual:.0e}**."
+    say(
+        f"Here d_k, the width of a head, is {width}: before the softmax the scores are multiplied by "
+        f"$1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. All stages are recomputed from the model's $q$, $k$ and mask; the "
+        f"weights are compared with its own: over all layers and heads they differ by at most **{record.residual:.0e}**."
     )
 
 
@@ -79,7 +80,7 @@ def contributing() -> None:
     if not isinstance(opened(name), TransformerModel):
         st.info("The output matrix W_O is known of our own models only. Choose one of the models that come with the explorer.")
         return
-    st.markdown(lesson.CONTRIBUTING)
+    say(lesson.CONTRIBUTING)
     call = asked_of(name, text, "analysis.contributions")
     predict(lesson.contribution_question(read(call)), "guess.contribution", partial(web.show, VIEWS["contributions"], call))
 
@@ -88,14 +89,14 @@ def over_texts() -> None:
     """What heads do over many texts."""
     known = made(habits(name))
     if known.pronouns:
-        st.markdown(lesson.coreference(known, supervised(name)))
+        say(lesson.coreference(known, supervised(name)))
     web.show(VIEWS["habits"], habits(name))
 
 
 def gradients() -> None:
     """Which tokens move a prediction, whatever the weights say; and what each of them has read."""
     if opened(name).family == "encoder":
-        st.markdown(lesson.VISIBLE)
+        say(lesson.VISIBLE)
     first = read(asked_of(name, text, "gradient"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         last = len(record.source if record.target is None else record.target) - 1

@@ -9,6 +9,7 @@ from explorer.app.call import Call
 from explorer.app.controls import SENTENCE, made, model_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.positions import questions as lesson
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
@@ -31,7 +32,7 @@ def schemes() -> None:
     names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
     scheme = st.selectbox("Scheme", names, index=names.index("sinusoidal"), key="scheme", bind="query-params", width=280)
     record = read(placed(scheme))
-    st.markdown(POSITIONS[record.scheme].says(trained=scheme in TABLES))
+    say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
     titles = {VIEWS[name].title: name for name in PICTURES if not VIEWS[name].fits(record)}
     if st.session_state.get("picture") not in titles:
         st.session_state.pop("picture", None)
@@ -39,6 +40,13 @@ def schemes() -> None:
         "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
     )
     web.show(VIEWS[titles[picture]], placed(scheme))
+
+
+def together() -> None:
+    """Four schemes, a line and a picture for each."""
+    for name in FOUR:
+        say(f"- **{name}**: {POSITIONS[made(placed(name)).scheme].says(trained=name in TABLES)}")
+    web.beside(VIEWS["place-distances"], [placed(name) for name in FOUR], across=2)
 
 
 def orders() -> None:
@@ -73,6 +81,12 @@ def beyond() -> None:
         st.info("Not measured yet: `python -m explorer.studies.lengths decoder` does it.")
 
 
+FOUR = (
+    "sinusoidal",
+    "rope",
+    "t5 (t5)",
+    "alibi",
+)  # an addition to the embeddings, a rotation, and two ways to change the scores
 PICTURES = ("place-vectors", "place-curves", "place-turns", "place-scores", "place-distances")
 page = LessonPage(
     "Positions",
@@ -87,6 +101,7 @@ with page.bar:
 
 page.parts(
     PagePart("Ways to encode a position", schemes, "Schemes"),
+    PagePart("Four schemes side by side", together, "Side by side"),
     PagePart("Shuffle the words", orders, "Shuffle"),
     PagePart("Attention follows the words", followed, "Attention"),
     PagePart("Beyond the trained length", beyond, "Length"),

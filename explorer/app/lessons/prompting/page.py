@@ -8,6 +8,7 @@ from explorer.app import recorded, web
 from explorer.app.controls import made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.prompting import parts as desk
 from explorer.app.lessons.prompting import questions as lesson
 from explorer.records import Prompted
@@ -52,7 +53,7 @@ def default_answer() -> Prompted:
 
 def other_words() -> None:
     """The same question under several templates."""
-    st.markdown("The same stories and the same two words; only the words of the template differ.")
+    say("The same stories and the same two words; only the words of the template differ.")
     call = recorded.call(desk.RESULT, "templates")
     predict(
         lesson.template_question(made(call)), "guess.template", partial(web.show, VIEWS["prompt-forms"], call, key="templates")
@@ -68,7 +69,7 @@ def show_curves() -> None:
 
 def solved() -> None:
     """Solved examples in the prompt, beside fine-tuning on the same ones."""
-    st.markdown(
+    say(
         "The same texts, with more and more solved examples in the prompt. They are only read; no weight changes. On two tasks the same "
         "examples are also used to *fine-tune* the model: a prompt is soon full (these models read 128 tokens), fine-tuning goes on."
     )
@@ -77,20 +78,20 @@ def solved() -> None:
 
 def order() -> None:
     """The same shots in every order."""
-    st.markdown("Five solved examples can stand in 5! = 120 orders. Each dot is one of them.")
+    say("Five solved examples can stand in 5! = 120 orders. Each dot is one of them.")
     web.show(VIEWS["prompt-forms"], recorded.call(desk.RESULT, "orders"), key="orders")
 
 
 def scale() -> None:
     """What nobody can train here."""
-    st.markdown(
+    say(
         f"Few-shot prompting became useful with GPT-3, {lesson.larger(opened(name)):,} times as large as the model above. *Instruction "
         "tuning* then fine-tunes a model on tasks written as instructions with answers. *RLHF* (reinforcement learning from human "
         "feedback) trains it on a reward model, which has learned which answers people prefer."
     )
     st.markdown(lesson.facts())
     st.markdown(lesson.papers())
-    st.markdown(
+    say(
         "**What you may see of a model.** *Closed* (GPT-4): the text it writes. *Open weights* (Llama): weights, so logits and attention "
         "too. *Open* (OLMo): data, code and checkpoints as well, so that everything on these pages could be asked of it."
     )
@@ -108,6 +109,7 @@ page = LessonPage(
     "holds only template and text; with solved examples before them it is one-shot or few-shot. *Calibration* divides each probability "
     "by what the model prefers after a text that says nothing.",
     (r"\hat y = \arg\max_y\ P_\theta(v(y) \mid x)", r"q \propto W p,\quad W = \mathrm{diag}(p_{cf})^{-1}"),
+    lesson.SYMBOLS,
 )
 with page.bar:
     name = one_of("Model", desk.shelf(), "prompted", desk.FIRST)

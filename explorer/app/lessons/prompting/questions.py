@@ -25,6 +25,11 @@ SHOTS = (
     ("Anna found her lost dog.", "glad"),
     ("Paul fell into the river and lost his hat.", "sad"),
 )
+SYMBOLS = (
+    "The answer $\\hat y$ is the label $y$ whose word $v(y)$ is the most probable after the prompt $x$; $\\theta$ (theta) are the "
+    "weights of the model. Calibration divides the probabilities $p$ of the words by $p_{cf}$, those after a text that says nothing, and "
+    "makes them sum to 1 again: $q$."
+)
 NOTATION = (
     "$x$ is the prompt: solved examples, the text and the template. $v(y)$ is the *verbaliser* of label $y$, a word such as *happy*. "
     "$p$ holds the probabilities of the labels, $p_{cf}$ those after a content-free text. No weight $\\theta$ is changed."

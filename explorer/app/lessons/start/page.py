@@ -8,6 +8,7 @@ from explorer.app import board, hold, tour, web
 from explorer.app.controls import made, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.start import parts as hall
 from explorer.app.lessons.start import questions as lesson
 from explorer.views import VIEWS
@@ -21,7 +22,7 @@ def on_board() -> None:
 
 def masks() -> None:
     """Who may see whom in the four models, and what each of them is called."""
-    st.markdown(lesson.NAMES)
+    say(lesson.NAMES)
     seen = [hall.sight(name, text, span) for name in hall.names()]
     read(seen)
     web.beside(VIEWS["sight"], seen)
@@ -31,7 +32,7 @@ def masks() -> None:
 
 def answers() -> None:
     """What each model predicts where the word is hidden."""
-    st.markdown(
+    say(
         "The word is hidden, and each model answers by its own training objective: BERT sees both sides of the gap, GPT only "
         "the left; BART reads both sides and writes the whole sentence; ELMo's two language models each answer alone."
     )
@@ -68,7 +69,7 @@ def elsewhere() -> None:
 
 def shapes() -> None:
     """What such models are used for: three shapes of a task."""
-    st.markdown(lesson.SHAPES)
+    say(lesson.SHAPES)
 
 
 def doors() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from explorer.app.lessons import LESSONS
 from explorer.records import ContextShift, Exercise, VisibilityMap, WordPrediction
 
-TEXT = "Anna opened the window, and the bat went out into the night."
-OTHER = "Anna opened the window, and the bat went home with Peter."
+TEXT = "Anna opened the window, and the mouse went out into the night."
+OTHER = "Anna opened the window, and the mouse went home with Peter."
 WORD = "went"
 OPENING = (
     "A language model turns a text into **tokens**: words, or pieces of words, each with a number. Every token becomes a **vector**, a "

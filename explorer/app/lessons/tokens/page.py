@@ -10,6 +10,7 @@ from explorer.app.call import Call
 from explorer.app.controls import made, read
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.tokens import questions as lesson
 from explorer.records import Exercise
 from explorer.text import classroom
@@ -87,7 +88,7 @@ def readings() -> None:
 
 def several() -> None:
     """One text, several tokenizers."""
-    st.markdown(
+    say(
         f"All are trained on the same toy stories and have at most {classroom.SIZE} tokens; *five languages* is a byte BPE twice as large, "
         "trained also on some Finnish, Arabic, Chinese and emoji. As usual, WordPiece is given all letters and "
         "digits, BPE and Unigram only the characters of the stories, which have no *z* and no digit: so they meet unknown characters that "
@@ -103,12 +104,11 @@ def several() -> None:
 
 def special() -> None:
     """Special tokens and segments."""
-    st.markdown(
+    say(
         "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for the first "
         "text, 1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
     )
-    first, second = "The dog was tired.", "It slept."
-    framed = Call("text.side_by_side", first, Call("text.classroom.systems"), pair=second, special=True)
+    framed = Call("text.side_by_side", "The dog was tired.", Call("text.classroom.systems"), pair="It slept.", special=True)
     web.show(VIEWS["pieces"], framed, key="special")
 
 

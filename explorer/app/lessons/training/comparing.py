@@ -11,6 +11,7 @@ from explorer.app import web
 from explorer.app.call import Call, Expression
 from explorer.app.controls import one_of, read
 from explorer.app.exercises import plain
+from explorer.app.glossary import say
 from explorer.errors import ExplorerError
 from explorer.training.jobs import workshop
 from explorer.views import VIEWS
@@ -39,7 +40,7 @@ def own(given: str) -> dict[str, str]:
 
 def section(runs: Mapping[str, Path]) -> None:
     """Which two runs, their curves, and their settings."""
-    st.markdown(SAYS)
+    say(SAYS)
     given = st.text_input(
         "Run IDs of your trainings, with spaces between them",
         st.session_state.get("training", ""),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import streamlit as st
-
 from explorer.app import recorded
 from explorer.app.controls import made
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.training import left_out_questions as lesson
 
 NAME = "left-out"
@@ -21,6 +20,6 @@ def there() -> bool:
 
 def section() -> None:
     """What is left out, and what becomes of the loss."""
-    st.markdown(lesson.SAYS)
+    say(lesson.SAYS)
     call = recorded.call(NAME)
     predict(lesson.costliest_question(made(call)), "guess.left_out", partial(recorded.show, {NAME: lesson.said(made(call))}))

@@ -9,6 +9,7 @@ import streamlit as st
 
 from explorer.app import hosted, web
 from explorer.app.exercises import plain
+from explorer.app.glossary import meaning, say
 from explorer.app.lessons.training import inside
 from explorer.app.lessons.training import parts as lab
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
@@ -46,7 +47,7 @@ def form() -> JobSpec | None:
         seed = 0 if counts else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120))
         if not counts:
             planned |= _rate() | _hidden(system) | left_out(system)
-    st.caption(lab.sentence_of(preset(system).objective))
+    say(lab.sentence_of(preset(system).objective), small=True)
     text = ""
     if corpus == OWN:
         asked = "Your text: each line is a document. At least as many lines as texts a step."
@@ -81,7 +82,9 @@ def counted() -> tuple[int, dict[str, Any]]:
 def _rate() -> dict[str, Any]:
     """The peak learning rate, where it is not the preset's."""
     rates = (USUAL, 0.0003, 0.001, 0.003, 0.01, 0.03)
-    rate = st.select_slider("Peak learning rate", rates, USUAL, key="live.rate", bind="query-params", width=220)
+    rate = st.select_slider(
+        "Peak learning rate", rates, USUAL, key="live.rate", bind="query-params", width=220, help=meaning("learning rate")
+    )
     return {} if rate == USUAL else {"rate": rate}
 
 
@@ -111,7 +114,13 @@ def _hidden(system: str) -> dict[str, float]:
     as_usual = f"{USUAL} ({last} %)" if first == last else f"{USUAL} ({first} → {last} %)"
     shares = (as_usual, *sorted({5, 15, 40, 80, last}))
     share = st.select_slider(
-        "Masking rate, %", shares, as_usual, key=f"live.{own.objective}.hidden", bind="query-params", width=260
+        "Masking rate, %",
+        shares,
+        as_usual,
+        key=f"live.{own.objective}.hidden",
+        bind="query-params",
+        width=260,
+        help=meaning("masking rate"),
     )
     return {} if share == as_usual else {"mask_rate": share / 100}
 

@@ -9,6 +9,7 @@ from explorer.app.call import Call
 from explorer.app.controls import SENTENCE, made, one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.training import comparing, left_out, live, scrub, smoothing, systems
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
@@ -37,7 +38,7 @@ def watch() -> None:
         st.metric("Weights", f"{cost.weights:,}")
         st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}")
 
-    st.caption(lab.sentence_of(lab.plan(folder).get("objective", preset(model.preset).objective)))
+    say(lab.sentence_of(lab.plan(folder).get("objective", preset(model.preset).objective)), small=True)
     then = partial(web.show, VIEWS["training"], lab.steps_of(name))
     if not lab.plan(folder).get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
         then = partial(predict, lesson.half_question(steps), f"guess.half.{name}", then)
@@ -51,16 +52,16 @@ def probes() -> None:
 
 def data() -> None:
     """Text without labels beside text with them, and the cost of reading it."""
-    st.markdown(texts.SAYS)
+    say(texts.SAYS)
 
     def said() -> None:
         """The lectures' figures, and this training beside published ones."""
-        st.markdown(texts.table())
+        say(texts.table())
         st.caption(texts.CAUTION)
         if runs:
             cost = lab.budget(runs[name], lab.read_steps(name)[-1].step)
             st.subheader("What a training computes", anchor=False)
-            st.markdown(texts.at_scale(cost.weights, cost.pieces))
+            say(texts.at_scale(cost.weights, cost.pieces))
 
     predict(texts.labels_question(), "guess.labels", said)
 
@@ -91,7 +92,7 @@ def signal() -> None:
 
 def along() -> None:
     """The loss between a random start and the trained weights."""
-    st.markdown(
+    say(
         "The lectures say why pre-training helps: training continues from $\\hat\\theta$, in a valley, instead of from random "
         "weights. Here is the loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed now."
     )
@@ -117,12 +118,13 @@ def asked() -> tuple[Exercise, ...]:
 
 page = LessonPage(
     "Pre-training live",
-    "A training begins with random weights $\\theta_0$. At every step it reads a batch of corrupted texts, compares its predictions "
+    "A training begins with random weights. At every step it reads a batch of corrupted texts, compares its predictions "
     "with the original tokens, and changes every weight a little. That is repeated a few thousand times here, a million times for BERT.",
     (
         r"\hat\theta = \arg\min_\theta\ \mathbb E_{x\sim\mathcal D,\ (\tilde x,\tilde y)=T(x)}\ \mathcal L_\theta(\tilde x,\tilde y)",
         r"\theta_{t+1} = \theta_t - \eta_t\,\nabla_\theta \mathcal L",
     ),
+    lesson.SYMBOLS,
 )
 runs, shelf = lab.kept(), lab.shelf()
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):

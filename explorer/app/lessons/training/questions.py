@@ -9,6 +9,12 @@ import numpy as np
 
 from explorer.records import Abilities, Budget, Curves, Exercise, TrainingStep
 
+SYMBOLS = (
+    "$\\theta$ (theta) are all weights together, $\\theta_0$ the random ones of the beginning, and $\\hat\\theta$ those with the "
+    "smallest mean loss $\\mathcal L$ over the texts $x$ of the corpus $\\mathcal D$; $T$ makes of each what the model reads and what it "
+    "should predict. A step moves the weights against the gradient $\\nabla_\\theta \\mathcal L$, as far as the learning rate "
+    "$\\eta_t$ (eta) says."
+)
 NOTATION = (
     "$\\theta$ are all weights, $\\hat\\theta$ the trained ones, $\\eta_t$ the learning rate of step $t$. $\\mathcal L$ is the loss: a "
     "mean over the predictions of one batch, in nats ($-\\log P$, natural logarithm). $|V|$ is the number of tokens in the vocabulary. "

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.analysis.capabilities import TEXT
-from explorer.app import board
+from explorer.app import board, playing
 from explorer.app.controls import read
 from explorer.app.exercises import plain
 from explorer.app.lessons.training import parts as lab
@@ -48,4 +48,6 @@ def _snapshot(taken: tuple[int, ...]) -> int:
             place = min(max(taken.index(at) + move, 0), len(taken) - 1)
             go = partial(st.session_state.__setitem__, "at", taken[place])
             st.button(label, key=f"at.{arrow}", shortcut=arrow, on_click=go, help=f"Key: {arrow} arrow")
+        first = partial(st.session_state.__setitem__, "at", taken[0])
+        playing.button("at", "Snapshot of step", last=at == taken[-1], again=first)
     return int(at)

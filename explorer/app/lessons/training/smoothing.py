@@ -10,6 +10,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, read
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.training import smoothing_questions as lesson
 from explorer.models.store import models
 from explorer.views import VIEWS
@@ -27,7 +28,7 @@ def targets(source: str, target: str) -> Call:
 
 def section() -> None:
     """A sentence and its translation, and the loss of every token, after a guess."""
-    st.markdown(lesson.SAYS)
+    say(lesson.SAYS)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.text_input("English", lesson.SOURCE, key="smooth.source", bind="query-params")
         target = st.text_input("Its translation, the target", lesson.TARGET, key="smooth.target", bind="query-params")

@@ -14,6 +14,7 @@ from explorer.app.cached import cached
 from explorer.app.call import Call
 from explorer.app.controls import model_of, one_of, opened, read, trace_of
 from explorer.app.exercises import plain
+from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.app.lessons.training.systems_questions import IDEAS
@@ -30,13 +31,13 @@ def section(text: str, shelf: dict[str, Path]) -> None:
     model = read(partial(opened, name))
     idea = IDEAS.get(model.preset)
     if idea is not None:
-        st.markdown(idea.says)
+        say(idea.says)
         _figures(shelf[name], idea.figures)
         st.caption(idea.caution)
     draw = PICTURES.get(model.preset)
     if draw is not None:
         draw(name, text)
-    st.markdown(f"**{plain(name)}**, {model.family}, tried now, with greedy decoding:")
+    say(f"**{plain(name)}**, {model.family}, tried now, with greedy decoding:")
     rows = lab.able(shelf[name], None, TEXT)
     st.table(rows)
     st.caption(lesson.classify_note(rows, shipped_figures(shelf[name])))

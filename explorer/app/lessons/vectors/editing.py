@@ -10,6 +10,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.vectors import editing_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
 from explorer.views import VIEWS
@@ -29,7 +30,7 @@ def asked() -> Call:
 
 def section() -> None:
     """The visitor's corpus, its counts and its ratios."""
-    st.markdown(
+    say(
         "Vectors only know their training texts. Here is a corpus so small that every count can be checked by hand: **add a sentence, "
         "remove one**, and see which counts and ratios change. The context window is five positions to each side, inside one sentence."
     )

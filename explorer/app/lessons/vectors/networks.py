@@ -10,6 +10,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.vectors import networks_questions as lesson
 from explorer.app.lessons.vectors import parts as lab
 from explorer.training.corpora import STORIES
@@ -37,7 +38,7 @@ def asked(key: str, first: tuple[str, str]) -> tuple[str, str]:
 
 def of_word2vec() -> None:
     """The network, after a guess."""
-    st.markdown(lesson.NETWORK)
+    say(lesson.NETWORK)
     call = partial(network, *asked("network", lesson.PAIR))
 
     def show() -> None:
@@ -49,7 +50,7 @@ def of_word2vec() -> None:
 
 def of_glove() -> None:
     """The weight f(X) of a pair, and how well its row is fitted."""
-    st.markdown(lesson.WEIGHT.format(stories=STORIES, texts=lab.TEXTS))
+    say(lesson.WEIGHT.format(stories=STORIES, texts=lab.TEXTS))
     call = partial(row, *asked("cell", lesson.CELL))
     if lab.tried(call) is not None:
         web.show(VIEWS["glove-weight"], call())

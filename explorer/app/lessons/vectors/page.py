@@ -8,6 +8,7 @@ from explorer.app import web
 from explorer.app.controls import made, one_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.vectors import editing, networks, sentences
 from explorer.app.lessons.vectors import editing_questions as edits
 from explorer.app.lessons.vectors import parts as lab
@@ -28,7 +29,7 @@ def pairs() -> None:
     warn_of_unseen(drawn.tokens)
     web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
     show = partial(web.show, VIEWS["context-pairs"], lab.drawn(text, int(seed)))
-    st.markdown(
+    say(
         "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to tell them apart, nothing else."
     )
     predict(lesson.stranger_question(made(lab.drawn(lesson.TEXT, 0))), "guess.stranger", show)
@@ -51,7 +52,7 @@ def nearest() -> None:
 
 def sums() -> None:
     """Sums of word vectors, after a guess."""
-    st.markdown(
+    say(
         "If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld knows the right answers."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -76,7 +77,7 @@ def sums() -> None:
 
 def ratios() -> None:
     """Ratios of counts."""
-    st.markdown(
+    say(
         "Why should differences mean anything? A word that is frequent near *he* but not near *she* has a large P(k | he) / P(k "
         "| she); what "
         "both share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ approximates the logarithm of that ratio."
@@ -108,13 +109,12 @@ page = LessonPage(
     "Vectors",
     "A word is known by the words around it (the *distributional hypothesis*). **word2vec** learns to tell the context words of "
     "a word from random words (negative samples); **GloVe** fits how often words occur near each other. The result is a table of "
-    "embeddings: one vector for each word, $w$; as a context word it has a second one, $c$ or $\\tilde w$. $\\bar c_k$ are the negative "
-    "samples. $X_{ij}$ counts how often $j$ occurs near $i$, and $f(X_{ij}) = \\min(1, (X_{ij}/x_{\\max})^{0.75})$ gives rare pairs "
-    "less weight.",
+    "embeddings: one vector for each word.",
     (
         r"-\log\sigma(w\cdot c) - \sum_{k=1}^{5}\log\sigma(-w\cdot \bar c_k)",
         r"\sum_{ij} f(X_{ij})\,(w_i\cdot\tilde w_j + b_i + \tilde b_j - \log X_{ij})^2",
     ),
+    lesson.SYMBOLS,
 )
 if not lab.trained():
     st.warning("There are no trained vectors yet: `python -m explorer.studies.recipes word2vec glove` trains and keeps them.")

@@ -12,6 +12,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened
 from explorer.app.exercises import plain, predict
+from explorer.app.glossary import say
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.errors import ExplorerError, TextError
 from explorer.microworld.relations import relations
@@ -108,7 +109,7 @@ def in_context(name: str, word: str) -> Call:
 @st.fragment
 def many_contexts() -> None:
     """The vectors of one word in many sentences, layer by layer, in a model of the visitor's choice."""
-    st.markdown(lesson.MANY)
+    say(lesson.MANY)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         offered = [name for name in READERS if name in models()]
         name = st.segmented_control(
@@ -125,7 +126,7 @@ def one_vector() -> None:
     cosines = {one: uses(one, lesson.SENSE, lesson.SENSES) for one in (*NAMES, "gpt2", "bert")}
 
     def show_uses() -> None:
-        st.markdown(lesson.by_layer(cosines))
+        say(lesson.by_layer(cosines))
         st.caption(
             f"Cosine between the vectors of *{lesson.SENSE}* in both sentences; layer 0 is the input of the first layer. You may conclude "
             "which models can tell the two apart at all. You may not conclude that a lower cosine means a better representation: these are "

@@ -19,6 +19,12 @@ MANY = (
 )
 OPPOSITES = ("happy", "sad")
 ASKED = ("brother", "sister", "uncle", "aunt")
+SYMBOLS = (
+    "word2vec makes the first line small, GloVe the second. $w$ is the vector of a word; as a context word it has a second one, $c$ or "
+    "$\\tilde w$; $\\bar c_k$ are those of the negative samples. $\\sigma$, the sigmoid, squeezes a number between 0 and 1. "
+    "$X_{ij}$ counts how often $j$ occurs near $i$; $f(X_{ij}) = \\min(1, (X_{ij}/x_{\\max})^{0.75})$ gives rare pairs less weight; "
+    "$b_i$ and $\\tilde b_j$ are biases, one number for each word."
+)
 NOTATION = (
     "$w$ is the vector of a centre word, $c$ (in GloVe $\\tilde w$) that of a context word: every word has both. word2vec keeps $w$, GloVe "
     "$w + \\tilde w$. The deck's $C^+$ and $C^-$ are context words and negative samples. $f$ is a word's relative frequency in word2vec; "

@@ -10,6 +10,7 @@ from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.vectors import sentences_questions as lesson
 from explorer.app.lessons.vectors.parts import tried
 from explorer.models.store import models
@@ -48,7 +49,7 @@ def measured() -> Ranked | None:
 
 def section() -> None:
     """One vector for a whole sentence, of the visitor's own sentences."""
-    st.markdown(
+    say(
         "To compare or search sentences, each needs one vector. One can take the **mean** of its words' vectors, "
         "BERT's **[CLS]** or the mean of its states, or the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$. "
         "None of them was trained to compare meanings; **Sentence-BERT** was: both sentences go through the *same* BERT, $u$ and $v$ are "

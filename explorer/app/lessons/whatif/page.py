@@ -10,11 +10,13 @@ from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.whatif import edits, faults, parts
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.views import VIEWS
 
 NOTHING = "nothing else"
+CHANGED = {"Predictions": "change", "Attention weights of the heads": "downstream"}
 
 
 def hurt(name: str, text: str) -> Call:
@@ -41,18 +43,23 @@ def chosen(label: str, key: str, kinds: list[str], first: str) -> tuple[tuple[st
 
 def one_thing() -> None:
     """Change one thing, or two, and see what follows."""
-    first = chosen("What", "edit", list(edits.EDITS), "silence a head")
     simple = [kind for kind in edits.EDITS if kind not in edits.DETAILED]
-    second = chosen("And", "edit2", [NOTHING, *simple], NOTHING)
+    left, right = st.columns(2)
+    with left:
+        first = chosen("What", "edit", list(edits.EDITS), "silence a head")
+    with right:
+        second = chosen("And", "edit2", [NOTHING, *simple], NOTHING)
     edited = edits.changed(name, text, (*first, *second))
     read(edited)
     board.series(
         {"as it is": edited.attr("before"), "edited": edited.attr("after")}, key="whatif.board", silence=silence,
         first={"stream": stream, "layer": 0, "head": 0, "station": "mix"},
     )  # fmt: skip
-    st.markdown(lesson.in_nats(made(Call("compare", edited.attr("before"), edited.attr("after"))), stream))
-    web.show(VIEWS["change"], edited)
-    web.show(VIEWS["downstream"], edited)
+    say(lesson.in_nats(made(Call("compare", edited.attr("before"), edited.attr("after"))), stream))
+    shown = st.segmented_control(
+        "What changed", tuple(CHANGED), default="Predictions", required=True, key="changed", bind="query-params"
+    )
+    web.show(VIEWS[CHANGED[shown]], edited)
 
 
 def each() -> None:

@@ -11,6 +11,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read, target_of
 from explorer.app.exercises import plain
+from explorer.app.glossary import say
 from explorer.errors import ChoiceError, ExplorerError
 from explorer.records import Trace
 from explorer.views import VIEWS, theme
@@ -86,7 +87,7 @@ def shown(view: str, call: Call, **options: Any) -> None:
 
 def patches(name: str) -> None:
     """The sweep of patches over two texts of one's own."""
-    st.markdown(PATCHED)
+    say(PATCHED)
     model = opened(name)
     known = model.tokenizer.vocabulary.mask
     mask = "" if known is None else model.tokenizer.text_of(known)
@@ -103,7 +104,7 @@ def patches(name: str) -> None:
 
 def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
     """What a head, looking at one token, or a unit writes to the vocabulary."""
-    st.markdown(WRITTEN)
+    say(WRITTEN)
     layers, heads = opened(name).streams[stream]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         part = st.segmented_control(
@@ -130,5 +131,5 @@ def vocabulary(name: str, text: str, trace: Trace, stream: str) -> None:
 
 def ways(name: str, text: str) -> None:
     """The ways of information into one state."""
-    st.markdown(FLOWS)
+    say(FLOWS)
     shown("flow", Call("analysis.information_flow", model_of(name), text, **target_of(opened(name), text)))

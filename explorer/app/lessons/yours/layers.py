@@ -12,6 +12,7 @@ from explorer.app import present, web
 from explorer.app.call import Call, Given
 from explorer.app.controls import attentive, made, model_of, one_of, opened, read
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.yours import layers_questions as lesson
 from explorer.app.lessons.yours.twin import twin_of
 from explorer.app.lessons.yours.upload import Upload
@@ -48,7 +49,7 @@ def asked() -> Any:
 def show_likeness(names: Sequence[str | Upload]) -> None:
     """Two models, and how alike their layers are, after a guess."""
     if not present.on():
-        st.markdown(lesson.ALIKE)
+        say(lesson.ALIKE)
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     offered = [*dict.fromkeys([*brought, *_readers()])]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -64,7 +65,7 @@ def show_likeness(names: Sequence[str | Upload]) -> None:
 def show_space(names: Sequence[str | Upload]) -> None:
     """The words of stories in one layer of a model."""
     if not present.on():
-        st.markdown(lesson.SPACE)
+        say(lesson.SPACE)
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     name = one_of("Model", [*dict.fromkeys([*brought, *_readers()])], "space.model", next(iter(brought)))
     call = Call("analysis.word_states", opening_of(brought.get(name, name)), stories())

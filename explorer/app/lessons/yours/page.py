@@ -11,6 +11,7 @@ from explorer.app.call import Call, Given
 from explorer.app.controls import AGREED, SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.pair import show_pair
@@ -35,13 +36,13 @@ def report(model: Any, record: Any) -> None:
     )
     longest = min(512, getattr(model, "longest", 512))
     need = cost(model, longest, longest if model.family == "encoder-decoder" else 0)
-    st.markdown(
+    say(
         f"**{plain(model.name)}** is an **{model.family}** ({streams}; {sum(p.numel() for p in model.module.parameters()):,} weights). "
         f"{match} A trace of {longest} tokens would take "
         f"**{need / 1e6:.0f} MB**; the limit is {MEMORY / 1e6:.0f} MB; above it, choose layers: `layers=[0]`."
     )
     if reason := getattr(model, "without_blocks", ""):
-        st.caption(f"What each block adds to the residual stream is not shown: {plain(reason)}")
+        say(f"What each block adds to the residual stream is not shown: {plain(reason)}", small=True)
     for note in model.notes:
         st.warning(plain(note))
 
@@ -101,7 +102,7 @@ def opened_models() -> list[Any]:
 def classes() -> None:
     """Which architectures open."""
     table = made(TABLE)
-    st.markdown(
+    say(
         f"Each was built tiny, with random weights, traced, and compared with its Hugging Face class: {table.versions}. *Stages*: "
         "every step of attention. *Weights*: the attention weights only. A difference of 0 means bit-identical."
     )

@@ -10,6 +10,7 @@ import streamlit as st
 from explorer.app import hold, present, web
 from explorer.app.call import Call, Given
 from explorer.app.controls import SENTENCE, attentive, model_of, one_of, opened, read, target_of
+from explorer.app.glossary import say
 from explorer.app.lessons.yours.upload import Upload
 from explorer.views import VIEWS
 
@@ -26,7 +27,7 @@ def show_pair(names: Sequence[str | Upload], text: str) -> None:
     visitor brought first.
     """
     if not present.on():
-        st.markdown(SAID)
+        say(SAID)
     brought = {one.name if isinstance(one, Upload) else one: one for one in names}
     offered = list(dict.fromkeys([*brought, *attentive()]))
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -10,6 +10,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import model_of, opened, read, target_of, trace_of
 from explorer.app.exercises import plain, predict
+from explorer.app.glossary import say
 from explorer.app.lessons.yours import questions as lesson
 from explorer.models.presets import PRESETS, settings_of
 from explorer.records import Trace
@@ -45,7 +46,7 @@ def guessing(name: str, text: str) -> None:
         return
     traces = (read(trace_of(name, text)), read(Call("trace", twin_of(name), text, **target_of(opened(name), text))))
     turned = len(text) % 2 == 1
-    st.markdown(lesson.TWIN)
+    say(lesson.TWIN)
     for column, trace, key in zip(st.columns(2), traces[::-1] if turned else traces, ("A", "B"), strict=True):
         with column:
             drawn(trace, key)
@@ -59,7 +60,7 @@ def _concluded() -> None:
 
 def openness() -> None:
     """What may be seen of a model, and what it costs."""
-    st.markdown(lesson.OPEN)
+    say(lesson.OPEN)
     st.table(lesson.opened_by_kind())
     st.subheader("What an answer costs", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -71,4 +72,4 @@ def openness() -> None:
         )
     st.table(lesson.prices(asked, wrote))
     st.caption(lesson.PRICED)
-    st.markdown(lesson.LINKS)
+    say(lesson.LINKS)

@@ -14,6 +14,7 @@ from explorer.app.cached import cached
 from explorer.app.call import Call, Given
 from explorer.app.controls import opened
 from explorer.app.exercises import plain
+from explorer.app.glossary import say
 from explorer.errors import ExplorerError
 from explorer.models.hub import archive
 
@@ -79,7 +80,7 @@ def uploaded() -> Upload | None:
 def take_along(name: str) -> None:
     """One of our models as a plain Hugging Face checkpoint in a .zip."""
     st.caption(SHARING)
-    st.markdown(
+    say(
         f"**{plain(name)}** as a plain Hugging Face checkpoint: unpack it, and `AutoModel.from_pretrained('./{name}')` opens it without "
         "this explorer. You may conclude that both compute the same; you may not conclude that a tiny model is good for anything else."
     )

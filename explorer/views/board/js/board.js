@@ -266,9 +266,11 @@ export class Board {
     this.cursor = { row, col, box, i, j };
   }
 
-  /** Another row, chosen outside of the board. @param {number} row */
-  turnTo(row) {
-    this.point(Math.min(row, this.rows.length - 1), this.strongest(Math.min(row, this.rows.length - 1)));
+  /** Another token of the source, chosen outside of the board: a row, or a column where a target reads it. @param {number} token */
+  turnTo(token) {
+    const { rows, cols } = this.site, row = Math.min(token, this.rows.length - 1);
+    if (rows === "source") this.point(row, this.strongest(row));
+    else if (cols === "source") this.point(this.cursor.row, Math.min(token, this.cols.length - 1));
     this.size();
   }
 

@@ -23,9 +23,9 @@ function streamlit(host) {
     if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
   }
   if (told.moment != null && told.moment !== place.heldMoment) place.heldBoard.during(told.moment, place.heldMoment == null ? (told.view ?? {}) : undefined);
-  if (told.row != null && place.heldRow != null && told.row !== place.heldRow) place.heldBoard.turnTo(told.row);
+  if (told.row >= 0 && place.heldTurn != null && told.turn !== place.heldTurn) place.heldBoard.turnTo(told.row);
   place.heldMoment = told.moment;
-  place.heldRow = told.row;
+  place.heldTurn = told.turn;
   place.heldStamp = told.stamp;
   return () => {
     place.heldBoard?.end();

@@ -1,0 +1,77 @@
+"""What plays, and what turns: a choice that is played to its end, and a board that goes back to the token that is held again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import LONG
+from offline import Watch, opened
+from playwright.sync_api import Browser, expect
+from test_board_hands import APP
+from test_frame_browser import rested
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=120_000)
+
+
+def test_merges_play_until_they_are_paused(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/tokens?merges.step=5")
+    rested(page)
+    page.get_by_role("button", name="Play: Merge").click()
+    expect(page).to_have_url(re.compile(r"merges\.step=[89]"))
+    page.get_by_role("button", name="Pause: Merge").click()
+    rested(page)
+    stopped = page.url
+    page.wait_for_timeout(2500)  # more than three steps would take
+    assert page.url == stopped
+    expect(page.get_by_role("button", name="Play: Merge")).to_be_visible()
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@LONG
+def test_snapshots_play_from_the_first_to_the_last(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/training?part=snapshots&kept=transformer")
+    moment = page.locator(".board[data-state=ready] .time b")
+    expect(moment).to_have_text("step 5,000")
+    rested(page)
+    page.get_by_role("button", name="Play: Snapshot of step").click()  # from the last one: once more from the first
+    expect(moment).to_have_text("step 1")
+    expect(moment).to_have_text("step 5,000")
+    expect(page.get_by_role("button", name="Play: Snapshot of step")).to_be_visible()
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@LONG
+def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(browser: Browser, app: tuple[str, Path]) -> None:
+    watch, at = Watch(), f"{APP}.rows[{APP}.cursor.row]"
+    page = opened(browser, watch, app[0] + "/attention")
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    rested(page)
+    token, board = page.locator("[data-tokens] button", has_text="tired"), page.locator(".board canvas")
+    token.click()
+    page.wait_for_function(f"{at} === 'tired'")
+    rested(page)
+    token.click()  # free
+    expect(token).to_have_attribute("aria-pressed", "false")
+    rested(page)
+    box = board.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.5 * box["height"])
+    page.wait_for_function(f"{at} !== 'tired'")
+    token.click()
+    page.wait_for_function(f"{at} === 'tired'")
+    rested(page)
+    board.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowUp")
+    expect(page.locator("[data-tokens] button[aria-pressed=true]")).to_have_text("the")
+    rested(page)
+    assert page.evaluate(at) == "the", "the bar follows the board, and does not send it back"
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
