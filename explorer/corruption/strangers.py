@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from explorer.text.examples import Example
 
 STRANGERS = ("any", "alike")
 
@@ -23,7 +24,7 @@ class Subjects:
     groups: dict[int, np.ndarray]  # the numbers of the texts about a token
 
     @classmethod
-    def of(cls, stories: Sequence[Any], size: int) -> Subjects:
+    def of(cls, stories: Sequence[Example], size: int) -> Subjects:
         """The subjects of all texts over a vocabulary of so many tokens."""
         met = np.zeros(size)
         for story in stories:

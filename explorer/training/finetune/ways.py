@@ -66,7 +66,6 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     >>> found.ways, bool(found.moved[0] < found.moved[1])
     (('frozen', 'full'), True)
     """
-    check_whole("steps", steps, 1, MOST_STEPS)
     named = dict(ways) if isinstance(ways, Mapping) else {way: {"how": way} for way in ways}
     if not named:
         raise ChoiceError(f"ways={ways!r} names no way to fine-tune. Give at least one, for example ['full', 'scratch'].")
@@ -74,7 +73,7 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
     given: dict[str, Any] = {
         "task": task,
         "examples": examples,
-        "steps": steps,
+        "steps": check_whole("steps", steps, 1, MOST_STEPS),
         "seed": seed,
         "device": device,
         "lm_weight": lm_weight,
