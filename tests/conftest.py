@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -28,6 +29,11 @@ ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
 LONG = pytest.mark.skipif(not ALL, reason="what takes long, and of which a shorter test is run: make test-all")
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 SENTENCE = "The animal didn't cross the street because it was too tired."
+
+
+def unmarked(text: str) -> str:
+    """A text of a page without the marks of the glossary."""
+    return re.sub(r'\[([^\]]+)\]\(glossary#[^ )]*(?: "[^"]*")?\)', r"\1", text)
 
 
 def sample(full: int, small: int) -> range:

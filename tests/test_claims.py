@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import unmarked
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -141,7 +142,7 @@ def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
     at.query_params["model"] = name
     at = at.switch_page(str(LESSONS["heads"].page)).run()
-    said = " ".join(block.value for block in at.markdown)
+    said = unmarked(" ".join(block.value for block in at.markdown))
     assert (
         not at.exception
         and (heads.SUPERVISED in said) is supervised
