@@ -32,7 +32,7 @@ def longer(name: str, minutes: float, steps: int, judged: tuple[str, ...] = (), 
 # The figures in bits do not depend on how words are cut, so that models with other tokenizers are compared by them.
 BITS = ("bits per character",)
 LONGER = {
-    "bert": longer("bert", LONG, 24_000, MASKED, pairs_from=4, pairs_after=0.6, strangers="alike", **HIDING),
+    "bert": longer("bert", LONG, 45_000, MASKED, pairs_from=4, pairs_after=0.4, strangers="alike", **HIDING),
     "gpt2": longer("gpt2", LONG, 22_000, BITS),
     "transformer": longer("transformer", LONG, 30_000, ("exact match", "bleu"), corpus="english-french", warm=0.03),
     "gpt": longer("gpt", LONG, 22_000, BITS),
