@@ -40,10 +40,9 @@ def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
     few = ", ".join(record.settings[:FEW]) + (f" and {len(record.settings) - FEW} more" if len(record.settings) > FEW else "")
     notes = (*ends, theme.printable(f"they differ in {few}" if record.settings else "they do not differ in any setting"))
     above = theme.space_above(*notes) + 12
-    ticks = {"type": "log", "dtick": "D2"} if axis == "log" else {"type": "linear"}
     figure.update_layout(
         title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), height=above + 420,
-        xaxis={**ticks, "title": {"text": "step"}, "automargin": True},
+        xaxis={**theme.steps_axis(axis), "title": {"text": "step"}, "automargin": True},
         yaxis={"title": {"text": "loss (nats)" if "loss" in shows else theme.printable(shows)}, "automargin": True},
         margin={"l": 60, "r": 20, "t": above, "b": 110}, legend={"y": -0.22},
     )  # fmt: skip
