@@ -32,6 +32,19 @@ def test_files_are_short() -> None:
     assert [path.name for path in pages if len(path.read_text("utf-8").splitlines()) > 150] == []
 
 
+def test_a_constant_has_one_value() -> None:
+    """A second text under a name silently takes the place of the first."""
+    twice = []
+    for path in FILES:
+        held: set[str] = set()
+        for node in ast.parse(path.read_text("utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            names = {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name) and one.id.isupper()}
+            twice += [f"{path.name}:{node.lineno} {name}" for name in sorted(names & held)]
+            held |= names
+    assert twice == []
+
+
 def test_registries_stand_below_what_they_list() -> None:
     from explorer import views
 

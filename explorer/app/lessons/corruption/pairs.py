@@ -25,7 +25,7 @@ def spans_of(text: str, seed: int) -> Call:
 
 def section(text: str, seed: int) -> None:
     """Both objectives on the visitor's text."""
-    say(lesson.PAIRED)
+    say(lesson.TWO_TEXTS)
     which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")
     pair = lab.corrupted(text, which, seed)
     read(pair)

@@ -25,7 +25,7 @@ BLANKS = (
     "of the last kind it fills some (hide *milk*, then *Anna*); it knows nothing of Fibonacci, California or songs, and cuts most of their "
     "words into short pieces."
 )
-PAIRED = (
+TWO_TEXTS = (
     "Some objectives ask more than the hidden tokens. **Next sentence prediction** (NSP, BERT) reads two texts A and B between [CLS] and "
     "[SEP]; a *segment* number says which of them a token belongs to. From [CLS] the model predicts whether B follows A: "
     "$\\mathcal L = -\\log P(\\text{label} \\mid \\text{A}, \\text{B})$, added to the loss of the hidden tokens. **Sentence order** "

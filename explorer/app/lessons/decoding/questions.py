@@ -10,7 +10,7 @@ from explorer.records import Contest, DecodingStep, Distribution, Exercise, Gene
 
 PROMPT = "The animal was"
 SOURCE = "The animal did not cross the street because it was too tired."
-BLANKS = "The ___ was too ___ to cross the ___."
+BLANKS = "Anna had a ___ dog. The dog was too ___ to cross the ___."
 GENDER = (
     "*It* means the animal here: *il*, because *animal* is masculine in French. With *wide* instead of *tired* it means the street, which "
     "is feminine: *elle*. Try it, and look where the decoder attends. The translator knows *did not*; it drops the negation of *didn't*."

@@ -19,7 +19,7 @@ from explorer.decoding import ORDERS
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
-TRANSLATOR, BLANKS = "transformer", "blank-pairs"
+TRANSLATOR, FILLS, BLANKS = "transformer", "bert-longer", "blank-pairs"
 
 
 @st.fragment
@@ -72,7 +72,7 @@ def masked() -> None:
     """A masked language model fills blanks, in one order or another."""
     blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
     order = st.segmented_control("Order", list(ORDERS), default="confident", required=True, key="order", bind="query-params")
-    filled = desk.steps("bert", blanks, "fill", order=order)
+    filled = desk.steps(FILLS, blanks, "fill", order=order)
     read(filled)
     web.show(VIEWS["filling"], filled)
     if recorded.there(BLANKS):
