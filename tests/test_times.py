@@ -45,7 +45,7 @@ KEYS = """() => {
 }"""
 FIRST = (
     ".js-plotly-plot .main-svg, .board[data-state=ready], [data-testid=stRadio], [data-testid=stTextInput], table, "
-    "[data-testid=stDataFrame]"
+    "[data-testid=stDataFrame], [data-testid=stBaseButton-primary]"  # the last: a form that waits to be sent
 )
 
 
