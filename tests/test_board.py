@@ -36,6 +36,11 @@ def header(data: bytes) -> dict[str, Any]:
     return json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
 
 
+def board_of(at: Any) -> bytes:
+    """The numbers that travelled to a page's board; the tokens in the bar and buttons beside it have none."""
+    return next(bytes(one.proto.bytes) for one in at.get("bidi_component") if one.proto.bytes)
+
+
 def array(data: bytes, ref: list[Any]) -> np.ndarray:
     begin = 4 + int.from_bytes(data[:4], "little")
     kind, offset, shape = ref  # numbers in steps have a fourth part, and their own tests (test_letters.py)

@@ -9,7 +9,7 @@ import pytest
 from conftest import SENTENCE
 from opening import opened
 from streamlit.testing.v1 import AppTest
-from test_board import header
+from test_board import board_of, header
 
 import explorer as ex
 from explorer.app import hold
@@ -59,17 +59,15 @@ def test_a_token_stays_held_on_other_pages_and_in_other_sentences() -> None:
 def test_a_board_begins_at_the_held_token() -> None:
     tokens = ex.load("bert", device="cpu").tokens(SENTENCE)
     row = next(n for n, (a, b) in enumerate(tokens.offsets) if a <= IT < b and not tokens.special[n])
-    held = header(
-        next(one for one in opened("attention", part="walk", hold=str(IT)).get("bidi_component") if one.proto.bytes).proto.bytes
-    )
+    held = header(board_of(opened("attention", part="walk", hold=str(IT))))
     assert held["host"]["row"] == row and held["host"]["view"]["row"] == row
-    free = header(next(one for one in opened("attention", part="walk").get("bidi_component") if one.proto.bytes).proto.bytes)
+    free = header(board_of(opened("attention", part="walk")))
     assert free["host"]["row"] == -1 and "row" not in free["host"]["view"]
 
 
 def test_a_board_is_told_to_turn_again_to_a_token_that_was_freed_and_held_again() -> None:
     def told() -> dict[str, int]:
-        return header(next(one for one in at.get("bidi_component") if one.proto.bytes).proto.bytes)["host"]  # type: ignore[no-any-return]
+        return header(board_of(at))["host"]  # type: ignore[no-any-return]
 
     at = opened("attention", part="walk", hold=str(IT))
     first = told()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import ALL, SENTENCE
 from streamlit.testing.v1 import AppTest
-from test_board import array, header
+from test_board import array, board_of, header
 
 import explorer as ex
 from explorer.app import web
@@ -48,9 +48,7 @@ def test_every_page_with_a_model_opens_with_every_model(name: str) -> None:
 def test_the_page_shows_the_numbers_of_the_model() -> None:
     at = heads()
     figure = json.loads(at.get("plotly_chart")[0].proto.spec)
-    data = next(
-        one.proto.bytes for one in at.get("bidi_component") if one.proto.bytes
-    )  # the board; the tokens in the bar have none
+    data = board_of(at)
     trace = ex.trace(ex.load("bert", device="cpu"), SENTENCE)
     assert figure["layout"]["xaxis"]["ticktext"] == list(trace.source.texts)
     np.testing.assert_array_equal(array(data, header(data)["sites"][1]["weights"]), trace.attention[1].weights)

@@ -23,7 +23,7 @@ from transformers import BertForPreTraining
 
 import explorer as ex
 from explorer.corruption.collate import Batch, BatchContext, add_special, collate_causal, collate_mlm_nsp
-from explorer.corruption.strangers import Subjects
+from explorer.corruption.strangers import Subjects, subject
 from explorer.microworld.translation import pairs
 from explorer.models.transformer import TransformerModel
 from explorer.records import Vocabulary
@@ -246,16 +246,13 @@ def test_a_second_half_that_does_not_follow_can_come_from_a_text_about_the_same(
         batch = one.batch(1)
         rows = [(batch.labels[n], batch.segments[n]) for n in np.flatnonzero(batch.extras["nsp"] == 1)]
         shared.append(
-            np.mean([_subject_of(ids[(second == 0) & np.isin(ids, met)], found) in ids[second == 1] for ids, second in rows])
+            np.mean(
+                [subject(ids[(second == 0) & np.isin(ids, met)], found.weights) in ids[second == 1] for ids, second in rows]
+            )
         )
     assert len(rows) > 15 and shared[0] > 2 * shared[1]
     with pytest.raises(ex.ExplorerError, match="any, alike"):
         begun(None, bert.tokenizer, strangers="kin")
-
-
-def _subject_of(ids: np.ndarray, found: Subjects) -> int:
-    tokens, counts = np.unique(ids, return_counts=True)
-    return int(tokens[np.argmax(counts * found.weights[tokens])])
 
 
 def test_the_schedules_are_their_formulas() -> None:

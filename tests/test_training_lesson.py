@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
-from test_board import array, header
+from test_board import array, board_of, header
 from torch.nn import functional
 
 import explorer as ex
@@ -513,11 +513,6 @@ def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
         for one, two in zip(made["data"], figure["data"], strict=True):
             values = "z" if one["type"] == "heatmap" else "y"
             np.testing.assert_allclose(of_figure(one[values]).ravel(), of_figure(two[values]).ravel(), rtol=1e-5, atol=1e-6)
-
-
-def board_of(at: Any) -> bytes:
-    """The numbers that travelled to the page's board; the button beside it has none."""
-    return next(bytes(one.proto.bytes) for one in at.get("bidi_component") if one.proto.bytes)
 
 
 def check_board(at: Any) -> None:

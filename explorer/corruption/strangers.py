@@ -30,17 +30,18 @@ class Subjects:
         for story in stories:
             met[np.unique(story.ids)] += 1
         weights = np.log(len(stories) / np.maximum(met, 1))
-        about = np.array([_subject(story.ids, weights) for story in stories])
+        about = np.array([subject(story.ids, weights) for story in stories])
         order = np.argsort(about, kind="stable")
         tokens, starts = np.unique(about[order], return_index=True)
         return cls(weights, dict(zip(tokens.tolist(), np.split(order, starts[1:]), strict=True)))
 
     def draw(self, ids: np.ndarray, rng: np.random.Generator) -> int | None:
         """The number of a text about what these tokens are about; None where there is none."""
-        group = self.groups.get(_subject(ids, self.weights))
+        group = self.groups.get(subject(ids, self.weights))
         return None if group is None else int(group[int(rng.integers(len(group)))])
 
 
-def _subject(ids: np.ndarray, weights: np.ndarray) -> int:
+def subject(ids: np.ndarray, weights: np.ndarray) -> int:
+    """The token that these tokens are about: how often it is among them × its weight is largest."""
     tokens, counts = np.unique(ids, return_counts=True)
     return int(tokens[np.argmax(counts * weights[tokens])])

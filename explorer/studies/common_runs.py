@@ -107,6 +107,11 @@ def within(label: str, x: np.ndarray, runs: np.ndarray) -> Curve:
     return Curve(label, x, mean, low, high)
 
 
+def plus_minus(mean: float, low: float, high: float) -> str:
+    """A mean and half of its interval: the longer half, where one end is cut off."""
+    return f"{mean:.3f} ± {max(mean - low, high - mean):.3f}"
+
+
 def card(made: Curves, how: str, command: str, bars: str = "the range of the seeds") -> str:
     """What was done, what was found, and how to do it again."""
     ends = "\n".join(

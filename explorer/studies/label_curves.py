@@ -148,12 +148,7 @@ def printed(made: LabelCurves) -> str:
         lines.append(f"{task} ({made.metrics[n]}; most frequent answer {made.blind[n]:.3f})")
         lines.append(" " * 22 + "".join(f"{f'{count} labels':>18}" for count in made.counts))
         for w, way in enumerate(made.ways):
-            lines.append(
-                f"  {way:20}"
-                + "".join(
-                    f"{f'{mean:.3f} ± {max(mean - low, high - mean):.3f}':>18}" for mean, low, high in made.intervals[n, w]
-                )
-            )
+            lines.append(f"  {way:20}" + "".join(f"{common_runs.plus_minus(*one):>18}" for one in made.intervals[n, w]))
     for model in models_of(made):
         for count in made.counts:
             found = apart(made, model, int(count))

@@ -123,7 +123,7 @@ def printed(table: TaskTable) -> str:
     under = " " * wide + "".join(f"{metric:>{each}}" for metric in table.metrics)
     lines = [head, under]
     for i, system in enumerate(table.systems):
-        cells = [f"{mean:.3f} ± {max(mean - low, high - mean):.3f}" for mean, low, high in table.intervals[i]]
+        cells = [common_runs.plus_minus(*one) for one in table.intervals[i]]
         cells += [f"{table.average[i]:.3f}", f"{table.seconds[i].mean():.1f}"]
         lines.append(f"{system:{wide}}" + "".join(f"{cell:>{each}}" for cell in cells))
     lines.append(f"{'most frequent answer':{wide}}" + "".join(f"{value:>{each}.3f}" for value in table.blind))

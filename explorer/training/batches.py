@@ -44,9 +44,8 @@ class BatchMaker:
         numbers = self.numbers(step)[part]
         plan, rng = self.plan, step_rng(self.plan.seed, step)
         rate = self._mask_rate(step)
-        context = BatchContext(
-            self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, self._pairs_from(step), self._about()
-        )
+        pairs = (sys.maxsize, None) if self._reads_whole(step) else (plan.pairs_from, self._about())
+        context = BatchContext(self.stories, self.vocabulary, self.longest, plan.strategy, rng, rate, *pairs)
         stories = [self.stories[n] for n in numbers]
         rngs = self._rngs(step, numbers, range(self.plan.batch)[part])
         if rngs is not None:
@@ -70,10 +69,9 @@ class BatchMaker:
             return last
         return first + (last - first) * (step - 1) / max(1, self.plan.steps - 1)
 
-    def _pairs_from(self, step: int) -> int:
-        """How many sentences a text must have to be cut into a pair at a step: more than any has while all are read whole."""
-        whole = step <= round(self.plan.pairs_after * self.plan.steps)
-        return sys.maxsize if whole else self.plan.pairs_from
+    def _reads_whole(self, step: int) -> bool:
+        """Whether no text is cut into a pair yet at a step."""
+        return step <= round(self.plan.pairs_after * self.plan.steps)
 
     def _about(self) -> Subjects | None:
         """What each text is about, where pairs are made of texts about the same; found once."""

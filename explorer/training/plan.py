@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.corruption.strangers import STRANGERS
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
-from explorer.errors import ChoiceError, TextError, check_whole, unknown
+from explorer.errors import WHOLE, ChoiceError, TextError, check_whole, unknown
 from explorer.nn.config import Config
 from explorer.nn.factory import AnyConfig
 from explorer.records import Vocabulary
@@ -91,7 +91,7 @@ class Plan:
 
 def check_count(name: str, given: object, least: int) -> None:
     """Refuse what is no whole number of at least that, and more than fits."""
-    check_whole(name, given, least, *((MOST[name],) if name in MOST else ()))
+    check_whole(name, given, least, MOST.get(name, WHOLE - 1))
 
 
 def check_plan(plan: Plan) -> None:

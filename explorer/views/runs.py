@@ -42,7 +42,7 @@ def runs(record: RunsBeside, *, shows: str, axis: str) -> go.Figure:
     above = theme.space_above(*notes) + 12
     figure.update_layout(
         title=theme.title(f"Runs side by side: {theme.printable(shows)}", *notes), height=above + 420,
-        xaxis={**theme.steps_axis(axis), "title": {"text": "step"}, "automargin": True},
+        xaxis={**theme.log_axis(axis), "title": {"text": "step"}, "automargin": True},
         yaxis={"title": {"text": "loss (nats)" if "loss" in shows else theme.printable(shows)}, "automargin": True},
         margin={"l": 60, "r": 20, "t": above, "b": 110}, legend={"y": -0.22},
     )  # fmt: skip

@@ -148,7 +148,7 @@ def token_axis(tokens: Tokens) -> dict[str, object]:
     }
 
 
-def steps_axis(way: str) -> dict[str, object]:
+def log_axis(way: str) -> dict[str, object]:
     """An axis by powers of ten ("log"), with 2 and 5 between them, or an even one. Plotly writes 2 and 5 in three quarters of the size."""
     return {"type": "log", "dtick": "D2", "tickfont": {"size": 16}} if way == "log" else {"type": "linear"}
 

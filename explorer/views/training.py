@@ -43,7 +43,7 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
             title_text="share" if measured == SHARES else theme.printable(measured), row=2, col=1, automargin=True
         )
     figure.update_yaxes(title_text="loss (nats)", row=1, col=1, automargin=True)
-    figure.update_xaxes(**theme.steps_axis(axis), automargin=True, showticklabels=True)
+    figure.update_xaxes(**theme.log_axis(axis), automargin=True, showticklabels=True)
     figure.update_xaxes(title_text="step", row=count, col=1)
     last = steps[-1]
     notes = ("; ".join(f"{theme.printable(name)} {value:.3f}" for name, value in last.losses.items()), _speed(steps))
@@ -246,7 +246,7 @@ def along(record: Along, *, axis: str) -> go.Figure:
     figure.update_layout(
         title=theme.title(f"From a random initialisation to {theme.printable(record.model)}", *notes),
         xaxis={"title": {"text": "position on the line"}, "automargin": True},
-        yaxis={"title": {"text": "loss (nats)"}, "automargin": True} | theme.steps_axis(axis),
+        yaxis={"title": {"text": "loss (nats)"}, "automargin": True} | theme.log_axis(axis),
         height=400 + above,
         margin={"l": 10, "r": 20, "t": above, "b": 130},
     )
