@@ -11,6 +11,7 @@ of the processor themselves.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import socket
 import subprocess
@@ -28,8 +29,10 @@ from urllib.parse import urlencode
 import numpy as np
 import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from explorer.microworld import texts
 
@@ -44,7 +47,7 @@ PARTS = {
     "heads": ("board", "all-layers", "combined", "many-texts", "lens"),
     "families": ("blueprint", "masks", "residual-stream"),
     "corruption": ("hide-a-word", "every-strategy", "one-strategy"),
-    "training": ("watch", "snapshots", "systems"),
+    "training": ("watch", "snapshots", "systems", "train-one"),
     "elmo": ("letters", "directions", "senses"),
     "decoding": ("next-token", "beams", "strategies"),
     "whatif": ("change-one-thing", "each-part-alone"),
@@ -76,10 +79,14 @@ class Visitor:
         self.rng = random.Random(seed)
         self.page, self.part, self.boxes = "", "", {}  # type: str, str, dict[str, str]
 
+    def connected(self) -> ClientConnection:
+        """A session of its own."""
+        url, from_ = self.address.replace("http", "ws", 1) + "/_stcore/stream", Origin(self.address)
+        return connect(url, subprotocols=[Subprotocol("streamlit")], max_size=None, origin=from_, open_timeout=30)
+
     def stay(self, until: float) -> None:
         """Read, change, think, until the hour is over."""
-        url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
-        with connect(url, subprotocols=["streamlit"], max_size=None, origin=self.address, open_timeout=30) as socket_:  # type: ignore[arg-type,list-item]
+        with self.connected() as socket_:
             self._ask(socket_, "first page")
             while time.monotonic() < until:
                 time.sleep(self.rng.uniform(*THINK))
@@ -87,8 +94,7 @@ class Visitor:
 
     def warm(self, pages: int) -> None:
         """Open the first pages once, so that the models are open when the others come; nothing of it is counted."""
-        url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
-        with connect(url, subprotocols=["streamlit"], max_size=None, origin=self.address, open_timeout=30) as socket_:  # type: ignore[arg-type,list-item]
+        with self.connected() as socket_:
             for self.page in list(PARTS)[:pages]:
                 self.part = PARTS[self.page][0]
                 self._ask(socket_, "warm")
@@ -133,44 +139,56 @@ class Visitor:
                 element = message.delta.new_element
                 if element.WhichOneof("type") == "exception":
                     errors.append(element.exception.message[:200])
-                elif element.WhichOneof("type") == "text_input" and "entence" in element.text_input.label:
-                    self.boxes[element.text_input.label] = element.text_input.id
+                else:
+                    self.met(element)
             elif kind == "script_finished":
                 return errors
         return [*errors, f"no answer in {PATIENCE:.0f} s"]
+
+    def met(self, element: Element) -> None:
+        """Remember the boxes that take a sentence."""
+        if element.WhichOneof("type") == "text_input" and "entence" in element.text_input.label:
+            self.boxes[element.text_input.label] = element.text_input.id
+
+
+def free_port() -> int:
+    """A port of this machine that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(port: int, home: str) -> subprocess.Popen[bytes]:
+    """A server for a room, which keeps what is trained in this folder; it answers when this returns."""
+    asked = ("--classroom", "--address", "127.0.0.1", "--port", str(port), "--no-open-browser")
+    with tempfile.TemporaryFile() as log:
+        here = {**os.environ, "EXPLORER_HOME": home}
+        process = subprocess.Popen([sys.executable, "-m", "explorer", "app", *asked], stdout=log, stderr=log, env=here)
+    for _ in range(300):
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2):
+            break
+        time.sleep(0.2)
+    return process
+
+
+def end(process: subprocess.Popen[bytes], *, kill: bool = False) -> None:
+    """End a server and what it started, politely or at once."""
+    for one in (*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)):
+        with suppress(psutil.Error):
+            one.kill() if kill else one.terminate()
+    process.wait(20)
 
 
 @contextmanager
 def served() -> Iterator[tuple[str, int]]:
     """A server of its own, for a room, on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    command = [
-        sys.executable,
-        "-m",
-        "explorer",
-        "app",
-        "--classroom",
-        "--address",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--no-open-browser",
-    ]
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-        address = f"http://127.0.0.1:{port}"
+    port = free_port()
+    with tempfile.TemporaryDirectory() as home:
+        process = start(port, home)
         try:
-            for _ in range(300):
-                with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
-                    break
-                time.sleep(0.2)
-            yield address, process.pid
+            yield f"http://127.0.0.1:{port}", process.pid
         finally:
-            for child in (*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)):
-                child.terminate()
-            process.wait(20)
+            end(process)
 
 
 def weigh(pid: int, found: Found, until: float) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import ALL
 
-LONG = ("board", "classroom", "decoding", "gpu", "losses", "learnable", "training", "pieces", "tracing", "vectors")
+LONG = ("board", "classroom", "decoding", "gpu", "losses", "learnable", "training", "pieces", "soak", "tracing", "vectors")
 BENCHMARKS = sorted((Path(__file__).parent.parent / "benchmarks").glob("*.py"))
 
 
