@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import TypeVar
+
+from safetensors import safe_open
 
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
@@ -10,6 +14,7 @@ from explorer.models.folders import data_folder
 from explorer.records import Record, SupportTable
 
 Kind = TypeVar("Kind", bound=Record)
+MODELS = "models.json"
 
 
 def results() -> tuple[str, ...]:
@@ -48,9 +53,29 @@ def support_table() -> SupportTable:
     return SupportTable.read(data_folder() / "support" / "record.npz")
 
 
-def write_result(name: str, measured: Record, card: str) -> None:
-    """Keep a measurement, with its card."""
+def write_result(name: str, measured: Record, card: str, models: Sequence[str] = ()) -> None:
+    """Keep a measurement, with its card, and with the checksums of the shipped models that it was taken of."""
     folder = data_folder() / "results" / name
     folder.mkdir(parents=True, exist_ok=True)
     measured.write(folder / "record.npz")
     (folder / "CARD.md").write_text(card, "utf-8")
+    if models:
+        sums = measured_models(name) | {model: weights_sum(model) for model in models}
+        (folder / MODELS).write_text(json.dumps(sums, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def measured_models(name: str) -> dict[str, str]:
+    """The shipped models that a result was measured of, with the checksums of their weights then."""
+    path = data_folder() / "results" / name / MODELS
+    return {str(model): str(value) for model, value in json.loads(path.read_text("utf-8")).items()} if path.is_file() else {}
+
+
+def weights_sum(model: str) -> str:
+    """The checksum that a shipped model's file of weights says of itself."""
+    with safe_open(data_folder() / "models" / model / "model.safetensors", "numpy") as file:
+        return str(file.metadata()["sha256"])
+
+
+def out_of_date(name: str) -> tuple[str, ...]:
+    """The shipped models that have changed since a result was measured of them."""
+    return tuple(model for model, then in measured_models(name).items() if weights_sum(model) != then)

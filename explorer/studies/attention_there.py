@@ -72,5 +72,5 @@ def world_of(name: str) -> str:
 if __name__ == "__main__":
     for wanted in sys.argv[1:] or [USUAL]:
         record = measure(wanted)
-        results.write_result(f"heads-{wanted}", record, card_of(record))
+        results.write_result(f"heads-{wanted}", record, card_of(record), (wanted,))
         sys.stdout.write(f"{', '.join(HEAD_PHENOMENA)}\n{card_of(record)}")

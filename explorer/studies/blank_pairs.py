@@ -84,4 +84,6 @@ def how(size: BlankPairsSize) -> str:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     made = measure()
-    results.write_result(NAME, made, common_runs.card(made, how(BlankPairsSize()), "blank_pairs", "its 95 % interval"))
+    results.write_result(
+        NAME, made, common_runs.card(made, how(BlankPairsSize()), "blank_pairs", "its 95 % interval"), (BlankPairsSize.model,)
+    )

@@ -95,7 +95,7 @@ def main() -> None:
     """Measure and write the record."""
     torch.set_num_threads(1)
     made = measured(TuningSize(), processes=1)
-    results.write_result(NAME, made, card(made))
+    results.write_result(NAME, made, card(made), (TuningSize.model,))
     sys.stdout.write(card(made))
 
 

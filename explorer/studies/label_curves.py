@@ -209,7 +209,7 @@ def main() -> None:
         fresh = measured(size, lambda line: sys.stderr.write(line + "\n"), processes=1)
         alike = made is not None and made.tasks == fresh.tasks and made.counts.tolist() == fresh.counts.tolist()
         made = joined(made, fresh) if made is not None and alike and model not in models_of(made) else fresh
-        results.write_result(NAME, made, card(made))
+        results.write_result(NAME, made, card(made), (MODELS[model],))
     assert made is not None
     sys.stdout.write(printed(made) + "\n")
 

@@ -24,6 +24,7 @@ import torch
 from explorer.errors import BusyError, ChoiceError, unknown
 from explorer.models import run_folder, store
 from explorer.models.model import trainable
+from explorer.models.results import out_of_date, results
 from explorer.studies import recipes
 from explorer.studies.longer import AFTER, LONGER, shipped_at_size
 from explorer.studies.recipes import Recipe, machine
@@ -186,6 +187,8 @@ def promote(name: str, seed: int, say: Say, *, asked: bool = False) -> bool:
     )
     if better or asked:
         recipes.ship(name, recipe, {seed: folder})
+        if old := [result for result in results() if name in out_of_date(result)]:
+            say(f"Measured of the model before: {', '.join(old)}. Measure again: python -m explorer.studies.again --run")
     verdict = json.dumps({"judged": judged, "better": better, "shipped": better or asked})
     resume.replace_file(folder / JUDGED, verdict.encode("utf-8"))
     return better or asked

@@ -19,6 +19,7 @@ from explorer.errors import unknown
 from explorer.models import results
 from explorer.records import TaskTable
 from explorer.studies import common_runs
+from explorer.training.finetune.bodies import COUNTS
 from explorer.training.finetune.derived import EVERY_TASK
 from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.labelled import task_named
@@ -209,7 +210,7 @@ def main() -> None:
         fresh = measured(size, lambda line: sys.stderr.write(line + "\n"), PROCESSES)
         alike = table is not None and (table.tasks, table.note) == (fresh.tasks, fresh.note) and system not in table.systems
         table = joined(table, fresh) if table is not None and alike else fresh
-        results.write_result(NAME, table, card(table))
+        results.write_result(NAME, table, card(table), [SYSTEMS[system][0]] if SYSTEMS[system][0] != COUNTS else ())
     assert table is not None
     sys.stdout.write(printed(table) + "\n")
 

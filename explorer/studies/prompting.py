@@ -289,7 +289,9 @@ def main() -> None:
         sys.stderr.write(said(measured[name]))
     templates = PromptScores.read(folder / "templates.npz") if words else by_template("story", TUNED, size)
     orders = PromptScores.read(folder / "orders.npz") if words else by_order("sentiment", TUNED, size)
-    results.write_result(NAME, measured["ending"], card(measured, templates, orders, time.perf_counter() - begin))
+    results.write_result(
+        NAME, measured["ending"], card(measured, templates, orders, time.perf_counter() - begin), () if words else MODELS
+    )
     for part, record in (*measured.items(), ("templates", templates), ("orders", orders)):
         record.write(folder / f"{part}.npz")
 

@@ -159,7 +159,7 @@ def main() -> None:
     torch.set_num_threads(1)
     made, model = measure()
     sys.stderr.write(card(made))
-    results.write_result(NAME, made, card(made))
+    results.write_result(NAME, made, card(made), list(dict(FROZEN)))
     store.write(model, store.data_folder() / "results" / NAME / "model", half=True)
 
 

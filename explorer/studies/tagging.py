@@ -156,5 +156,8 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     made = measure()
     results.write_result(
-        NAME, made, common_runs.card(made, how(TaggingSize()), NAME, "the 95 % interval of the mean over seeds")
+        NAME,
+        made,
+        common_runs.card(made, how(TaggingSize()), NAME, "the 95 % interval of the mean over seeds"),
+        ("word2vec", "elmo"),
     )
