@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -114,10 +116,26 @@ def test_the_figures_of_a_card_are_read_as_they_were_written(tmp_path: Path) -> 
         model_cards.table(tmp_path, {"bert": ("mlm accuracy",)})
 
 
-def test_snapshots_are_spread_from_the_first_to_the_last() -> None:
-    steps = (1, 3, 10, 30, 100, 300, 1000, 3000)
-    assert recipes.spread_out(steps, 3) == (1, 100, 3000)
-    assert recipes.spread_out(steps, 0) == () and recipes.spread_out(steps, 20) == steps
+def test_the_snapshots_that_ship_lie_where_the_loss_falls() -> None:
+    losses = {1: 8.28, 4: 8.27, 18: 8.21, 75: 7.22, 318: 5.38, 1345: 2.58, 5682: 2.92, 24000: 0.62}
+    assert recipes.telling(losses, 5) == (1, 75, 318, 5682, 24000)
+    assert (
+        recipes.telling(losses, 0) == () and recipes.telling(losses, 1) == (24000,) and recipes.telling(losses, 2) == (1, 24000)
+    )
+    assert recipes.telling(losses, 20) == tuple(losses)
+    whole = max(
+        itertools.combinations(losses, 3),
+        key=lambda three: min(abs(losses[a] - losses[b]) for a, b in itertools.combinations(three, 2)),
+    )
+    assert recipes.telling(losses, 3) == whole, "of three, the choice that keeps any two farthest apart"
+
+
+def test_a_snapshot_has_the_loss_that_was_measured_last(tmp_path: Path) -> None:
+    folder = ex.models()["bert"].folder
+    found, steps = recipes.snapshot_losses(folder), {step.step: step.metrics for step in ex.training.steps_of(folder)}
+    assert tuple(found) == ex.models()["bert"].about()["snapshots"] and len(found) > 3
+    assert all(value == steps[step]["held-out loss"] for step, value in found.items() if "held-out loss" in steps[step])
+    assert all(math.isfinite(value) for value in found.values())
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if ALL or name == "bert"])

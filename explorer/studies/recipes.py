@@ -19,7 +19,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import torch
 
 from explorer.analysis.evaluation.context import plain
@@ -40,6 +39,7 @@ from explorer.training.checking import measure, with_baseline
 from explorer.training.corpora import Corpus, full_name, recorded_corpus
 from explorer.training.fit import fit
 from explorer.training.objectives import OBJECTIVES
+from explorer.training.steps import steps_of
 
 SEEDS, TEXTS, WORKSHOP = (0, 1, 2), 500, Path("runs") / "recipes"
 TWINS = 16  # so many texts are read by a model and by its twin
@@ -156,7 +156,7 @@ def ship(name: str, recipe: Recipe, folders: Mapping[int, Path]) -> Path:
     best = max(folders, key=lambda seed: sign * found[seed]["validation"][recipe.shown[0]])
     folder = folders[best]
     taken = {seed: json.loads((place / "time.json").read_text("utf-8")) for seed, place in folders.items()}
-    kept = spread_out(run_folder.snapshots(folder), recipe.keep)
+    kept = telling(snapshot_losses(folder), recipe.keep)
     choice = {"seed": best, "best": recipe.shown[0], "note": recipe.note, "options": recipe.options, "size": recipe.size}
     choice["longer"] = recipe is not RECIPES[name]
     card = model_cards.written(name, run_folder.described(folder), choice, found, taken)
@@ -197,12 +197,29 @@ def tell_twin(name: str) -> None:
     card.write_text(model_cards.with_twin(card.read_text("utf-8"), weights, architecture, gap, len(texts)), "utf-8")
 
 
-def spread_out(steps: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """So many of the steps, the first and the last among them."""
-    if count < 2:
-        return steps[-count:] if count else ()
-    places = np.linspace(0, len(steps) - 1, min(count, len(steps))).round().astype(int)
-    return tuple(steps[place] for place in sorted(set(places.tolist())))
+def telling(losses: Mapping[int, float], count: int) -> tuple[int, ...]:
+    """So many snapshots, the first and the last among them, and each next one the farthest in loss from those taken before it: where a
+    model changes most there are most of them.
+
+    >>> telling({1: 8.0, 10: 7.9, 100: 5.0, 1000: 2.0, 10_000: 1.5}, 3)
+    (1, 100, 10000)
+    """
+    steps = sorted(losses)
+    taken = {steps[0], steps[-1]} if count > 1 else set(steps[-count:] if count else ())
+    while 1 < len(taken) < min(count, len(steps)):
+        gaps = {step: min(abs(losses[step] - losses[one]) for one in taken) for step in steps if step not in taken}
+        taken.add(max(gaps, key=gaps.__getitem__))
+    return tuple(sorted(taken))
+
+
+def snapshot_losses(folder: Path) -> dict[int, float]:
+    """The loss at each snapshot of a run: on held-out text as it was measured last, or in training before the first measurement."""
+    kept, found, held_out = set(run_folder.snapshots(folder)), {}, None
+    for step in steps_of(folder):
+        held_out = step.metrics.get("held-out loss", held_out)
+        if step.step in kept:
+            found[step.step] = sum(step.losses.values()) if held_out is None else held_out
+    return found
 
 
 def main() -> None:
