@@ -39,6 +39,7 @@ def parts_of(page: Page) -> list[str]:
 def test_every_part_has_an_address_and_fits(browser: Browser, app: tuple[str, Path], lesson: str) -> None:
     watch = Watch()
     page = opened(browser, watch, f"{app[0]}/{'' if lesson == 'start' else lesson}")
+    expect(page.locator(".st-key-part-chosen button").first).to_be_visible()
     rested(page)
     offered = [name for name in parts_of(page) if name]
     assert offered[-1] == "Exercises" and len(offered) >= 3
