@@ -93,6 +93,7 @@ def test_a_page_is_presented_with_keys(browser: Browser, app: tuple[str, Path]) 
     expect(page.locator("[data-blank]")).to_have_count(0)
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("part=why-d"))
+    expect(page.get_by_role("radiogroup", name="Your guess")).to_be_visible()
     rested(page)
     expect(page.locator(".gtitle")).to_have_count(0)  # the picture waits for a guess
     page.keyboard.press("a")
