@@ -14,6 +14,7 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ALL, SENTENCE
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from offline import Watch, opened
 from PIL import Image
 from playwright.sync_api import Browser
@@ -23,6 +24,7 @@ import explorer as ex
 from explorer.errors import ChoiceError
 from explorer.studies import board_picture, site
 from explorer.studies.mathml import formulas, mathml
+from explorer.studies.still_widgets import fitted
 
 SOME = NOTEBOOKS if ALL else [path for path in NOTEBOOKS if path.stem == "04_attention"]
 LOADED = re.compile(r"""<(?:script|link|iframe|img)\b[^>]*?\b(?:src|href)\s*=\s*(?!["']?data:)|@import|url\(["']?https?:""")
@@ -45,9 +47,8 @@ def test_the_rule_notices_what_is_loaded() -> None:
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> None:
     done = nbformat.read(written / path.name, as_version=4)
-    asked = sum(
-        cell.source.count("ex.show(") + cell.source.count("ex.board(") for cell in done.cells if cell.cell_type == "code"
-    )
+    code = "\n".join(cell.source for cell in done.cells if cell.cell_type == "code")
+    asked = len(re.findall(r"(?<!ex\.save\()ex\.(?:show|board)\(", code))  # what is saved is not shown
     kinds = [output.get("data", {}) for cell in done.cells for output in cell.get("outputs", ())]
     images = [data["image/png"] for data in kinds if "image/png" in data]
     boards = [data["image/svg+xml"] for data in kinds if "image/svg+xml" in data]
@@ -62,7 +63,7 @@ def test_every_picture_is_an_image_in_the_file(written: Path, path: Path) -> Non
 @pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_a_page_is_small_and_drawn_without_a_network(written: Path, browser: Browser, path: Path) -> None:
     file = (written / path.name).with_suffix(".html")
-    assert file.stat().st_size <= 3_000_000 and not LOADED.search(file.read_text("utf-8"))
+    assert file.stat().st_size <= 3_000_000 and not loads(file.read_text("utf-8"))
     watch = Watch()
     page = opened(browser, watch, file.as_uri())
     widths = page.eval_on_selector_all("img", "all => all.map(one => one.complete ? one.naturalWidth : 0)")
@@ -71,6 +72,33 @@ def test_a_page_is_small_and_drawn_without_a_network(written: Path, browser: Bro
     assert not re.search(r"FORMULA|\$\$|\$[\\]|\$d_|ipywidget|Widget\(", text)
     assert page.locator("math").count() >= text_formulas(path), "questions have formulas, too"
     page.context.close()
+
+
+def loads(page: str) -> bool:
+    """Whether a page, or a page in a frame of it, asks for anything that it does not hold."""
+    inside = [unescape(found) for found in re.findall(r'srcdoc="([^"]*)"', page)]
+    return any(LOADED.search(one) for one in (re.sub(r'srcdoc="[^"]*"', "", page), *inside))
+
+
+def test_what_a_frame_loads_is_noticed() -> None:
+    assert loads('<iframe srcdoc="&lt;script src=&quot;https://x.org/a.js&quot;&gt;"></iframe>')
+    assert loads('<img src="a.png">') and loads("<style>@import 'x'</style>")
+    assert not loads('<iframe srcdoc="&lt;link rel=&quot;icon&quot; href=&quot;data:,&quot;&gt;"></iframe><img src="data:,">')
+
+
+def test_a_page_with_many_pictures_keeps_fewer_dots_of_each() -> None:
+    rng, out = np.random.default_rng(0), io.BytesIO()
+    Image.fromarray(rng.integers(0, 255, (200, 300, 3), dtype=np.uint8)).save(out, "PNG")
+    full = base64.b64encode(out.getvalue()).decode()
+
+    def widths(limit: int) -> tuple[int, int]:
+        shown = [new_output("display_data", {"image/png": full}) for _ in range(3)]
+        done = fitted(new_notebook(cells=[new_code_cell("", outputs=shown)]), limit)
+        first = done.cells[0].outputs[0]
+        return Image.open(io.BytesIO(base64.b64decode(first.data["image/png"]))).width, first.metadata["image/png"]["width"]
+
+    assert widths(10**9) == (225, 150) and widths(300_000) == (188, 150)
+    assert widths(1) == (150, 150), "never fewer than a screen shows"
 
 
 def text_formulas(path: Path) -> int:

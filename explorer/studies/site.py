@@ -23,12 +23,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from explorer.errors import unknown
 from explorer.studies import solutions
 from explorer.studies.mathml import formulas, mathml
-from explorer.studies.still_widgets import PROSE, stilled
+from explorer.studies.still_widgets import PROSE, fitted, stilled
 from explorer.views.export import drawing
 
 NOTEBOOKS, SITE = Path("notebooks"), Path("site")
 KEEPING = "from explorer.studies.solutions import keep\n\nkeep()"
 SOLUTIONS = "solutions"
+LARGEST = 2_900_000  # bytes of a page
 ASIDE = "For teachers: every question that the notebooks ask, with the answer that was computed in the same run."
 HEAD = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
 
@@ -45,7 +46,8 @@ def main(names: Sequence[str], site: Path = SITE) -> None:
         for name in names or shelf:
             done, exercises = ran(nbformat.read(shelf[name], as_version=4))
             titles[name] = title_of(done)
-            write(stilled(done), site / name)
+            still = stilled(done)
+            write(fitted(still, LARGEST - without_images(still)), site / name)
             answers += solutions.cells(titles[name], exercises) if exercises else []
             sys.stdout.write(f"{name}: {(site / name).with_suffix('.html').stat().st_size / 1e6:.1f} MB\n")
     write(new_notebook(cells=[new_markdown_cell(f"# Solutions\n\n{ASIDE}"), *answers]), site / SOLUTIONS)
@@ -87,6 +89,15 @@ def page(notebook: NotebookNode) -> str:
     head, rest = body.split("</head>", 1)
     head = re.sub(r"<script\b.*?</script>", "", head, flags=re.DOTALL)
     return head + "</head>" + re.sub(r"FORMULA\d+ENDS", lambda found: drawn[found[0]], rest)
+
+
+def without_images(notebook: NotebookNode) -> int:
+    """How many bytes of its page are no image."""
+    bare = nbformat.from_dict(deepcopy(notebook))
+    for cell in bare.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop("image/png", None)
+    return len(page(bare).encode())
 
 
 def marked(text: str, drawn: dict[str, str]) -> str:

@@ -24,7 +24,7 @@ from explorer.views.notebook import PLOTLY
 WIDGET = "application/vnd.jupyter.widget-view+json"
 STATES = "application/vnd.jupyter.widget-state+json"
 SCALE = 2  # dots for each point of a picture, as export draws it
-KEPT = 1.5  # of these dots; so a page of sixteen pictures stays below 3 MB
+KEPT = (1.5, 1.25, 1.0)  # of these dots, as many as the limit of a page allows
 COLOURS = 256  # of a picture whose file shall be a third of the size
 SEEN = 48  # of 255: a larger change of a dot's red, green or blue would be seen
 PROSE = '<div class="explorer" style="max-width:60em;line-height:1.5">'
@@ -99,20 +99,33 @@ def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
 
 
 def picture(data: Mapping[str, Any]) -> NotebookNode:
-    """A plotly picture as an image."""
-    small, across = _shrunk(export.redrawn(data[PLOTLY]))
+    """A plotly picture as an image with all its dots."""
+    image = base64.b64encode(export.redrawn(data[PLOTLY])).decode("ascii")
     title = data.get("text/plain", "").split(" (a picture")[0]
-    image = {"image/png": base64.b64encode(small).decode("ascii"), "text/plain": title}
-    return new_output("display_data", image, metadata={"image/png": {"width": across, "alt": title}})
+    return new_output("display_data", {"image/png": image, "text/plain": title}, metadata={"image/png": {"alt": title}})
 
 
-def _shrunk(drawn: bytes) -> tuple[bytes, int]:
-    """The same image in fewer dots, in few colours where none of them changes so much that it is seen, and its width on a page."""
-    large = Image.open(io.BytesIO(drawn)).convert("RGB")
-    across, down = large.width // SCALE, large.height // SCALE
-    image = large.resize((round(KEPT * across), round(KEPT * down)), Image.Resampling.LANCZOS)
+def fitted(notebook: NotebookNode, limit: int) -> NotebookNode:
+    """The same notebook with its images in fewer dots: as many as fit into so many letters, or the fewest that can be read."""
+    outputs = [one for cell in notebook.cells for one in cell.get("outputs", ()) if "image/png" in one.get("data", {})]
+    drawn = [Image.open(io.BytesIO(base64.b64decode(one.data["image/png"]))).convert("RGB") for one in outputs]
+    small: list[str] = []
+    for kept in KEPT:
+        small = [base64.b64encode(_shrunk(image, kept)).decode("ascii") for image in drawn]
+        if sum(map(len, small)) <= limit:
+            break
+    for output, png, image in zip(outputs, small, drawn, strict=True):
+        output.data["image/png"] = png
+        output.metadata.setdefault("image/png", {})["width"] = image.width // SCALE
+    return notebook
+
+
+def _shrunk(large: Image.Image, kept: float) -> bytes:
+    """The same image in fewer dots, and in few colours where none of them changes so much that it is seen."""
+    size = (round(kept * (large.width // SCALE)), round(kept * (large.height // SCALE)))
+    image = large.resize(size, Image.Resampling.LANCZOS)
     few = image.quantize(COLOURS, dither=Image.Dither.NONE)
     most = int(np.asarray(ImageChops.difference(image, few.convert("RGB"))).max())
     out = io.BytesIO()
     (few if most <= SEEN else image).save(out, "PNG", optimize=True)
-    return out.getvalue(), across
+    return out.getvalue()
