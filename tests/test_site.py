@@ -14,7 +14,7 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ALL, SENTENCE
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from offline import Watch, opened
 from PIL import Image
 from playwright.sync_api import Browser
@@ -78,6 +78,13 @@ def loads(page: str) -> bool:
     """Whether a page, or a page in a frame of it, asks for anything that it does not hold."""
     inside = [unescape(found) for found in re.findall(r'srcdoc="([^"]*)"', page)]
     return any(LOADED.search(one) for one in (re.sub(r'srcdoc="[^"]*"', "", page), *inside))
+
+
+def test_a_formula_in_a_heading_stays_out_of_its_address() -> None:
+    page = site.page(new_notebook(cells=[new_markdown_cell("## From a random start to $\\hat\\theta$\n\nThe loss at $t$.")]))
+    heading = re.search(r"<h2[^>]*>.*?</h2>", page, re.DOTALL)
+    assert heading and heading[0].count("<math") == 1 and heading[0].count("<math") == heading[0].count("</math>")
+    assert 'id="From-a-random-start-to"' in heading[0] and "FORMULA" not in page and page.count("<math") == 2
 
 
 def test_what_a_frame_loads_is_noticed() -> None:

@@ -88,6 +88,7 @@ def page(notebook: NotebookNode) -> str:
     body, _ = HTMLExporter(template_name="lab").from_notebook_node(notebook)
     head, rest = body.split("</head>", 1)
     head = re.sub(r"<script\b.*?</script>", "", head, flags=re.DOTALL)
+    rest = re.sub(r"-?FORMULA\d+ENDS(?=[^<]*>)", "", rest)  # in the address of a heading
     return head + "</head>" + re.sub(r"FORMULA\d+ENDS", lambda found: drawn[found[0]], rest)
 
 
