@@ -24,6 +24,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import CUTS, Contest, softmax
 from explorer.views import VIEWS
 from explorer.views.tree import best_path, placed
+from explorer.views.writing import SHOWN
 
 ROOT = Path(__file__).parent.parent
 
@@ -82,7 +83,7 @@ def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: TransformerM
     record = distribution(gpt2, "The dog was")
     figure = VIEWS["next-piece"](record, temperature=1.6, top_k=5)
     drawn, cut = figure.data[0], figure.data[1]
-    np.testing.assert_allclose([*drawn.x, *cut.x], softmax(record.scores / 1.6)[:24])
+    np.testing.assert_allclose([*drawn.x, *cut.x], softmax(record.scores / 1.6)[:SHOWN])
     assert len(drawn.x) == 5 and figure.data[2].y[0] == 4.5
     for name, value in zip(CUTS, (3, 0.5, 0.2, 0.5), strict=True):
         left = (record.cut(1.0, **{name: value})[1] == 0).sum()

@@ -132,3 +132,20 @@ def test_a_word_is_explained_where_one_points(browser: Browser, app: tuple[str, 
     expect(page.get_by_text("A list of numbers. Every token is one inside a model.")).to_be_visible()
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
+
+
+TOPS = """() => { const find = root => { for (const one of root.querySelectorAll('*')) {
+  if (one.tagName === 'CANVAS') return one; const inside = one.shadowRoot && find(one.shadowRoot); if (inside) return inside; } };
+  const found = find(document); return found ? found.getBoundingClientRect().top : 0; }"""
+
+
+@pytest.mark.parametrize("lesson", ["", "attention", "heads"])
+def test_a_board_begins_in_the_upper_half_of_a_small_screen(browser: Browser, app: tuple[str, Path], lesson: str) -> None:
+    watch = Watch()
+    page = opened(browser, watch, f"{app[0]}/{lesson}", width=1280, height=800)
+    page.wait_for_function(f"({TOPS})() > 0")
+    rested(page)
+    assert 300 < page.evaluate(TOPS) <= 420
+    expect(page.locator(".st-key-says p").first).to_be_visible()
+    assert watch.faults == []
+    page.context.close()

@@ -22,33 +22,34 @@ def plain(text: str) -> str:
 
 
 @st.fragment
-def predict(question: Exercise, key: str, reveal: Callable[[], None]) -> None:
-    """Predict first, then see: `reveal` shows the picture once there is an answer. An answer redraws nothing else."""
-    if not core.asks(key):
+def predict(question: Exercise, key: str, reveal: Callable[[], None], before: Callable[[], None] | None = None) -> None:
+    """Predict first, then see: `reveal` shows the picture once there is an answer; until then `before` shows what may be seen.
+
+    An answer redraws nothing else.
+    """
+    if answered(question, key):
         return reveal()
-    with st.container(border=True):
+    return before() if before is not None else None
+
+
+def answered(question: Exercise, key: str) -> bool:
+    """A question with its options, and whether what it asks about may be shown: it has an answer, or is not asked."""
+    if not core.asks(key):
+        return True
+    with st.container(border=True, gap="small"):
         say(f"**◇ Predict, then reveal.** {question.question}")
-        given = st.radio(
-            "Your guess",
-            question.options,
-            index=None,
-            key=key,
-            horizontal=True,
-            label_visibility="collapsed",
-            persist_state="session",
-        )
+        given = st.radio("Your guess", question.options, index=None, key=key, **ASIDE)
         if given is None and present.answers():
             given = str(question.answer)
         else:
             deeds.check()
         if given is None:
             st.caption("Choose an answer to see what happens.")
-            return None
-        if question.right(given):
+        elif question.right(given):
             st.success(f"Yes: {question.shown}. {question.why}")
         else:
             st.info(f"You said *{given}*. It is: **{question.shown}**. {question.why}")
-    return reveal()
+    return given is not None
 
 
 @st.fragment

@@ -20,15 +20,20 @@ EVERY_PART = False  # whether a page that names no part shows them all
 EXERCISES = "Exercises"
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 2rem; }
-.stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.3rem 0 0.2rem; }
-.stMainBlockContainer h2 { font-size: 1.35rem; padding: 0.3rem 0 0.5rem; }
+.stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.1rem 0; line-height: 1.2; }
+.stMainBlockContainer h2 { font-size: 1.35rem; padding: 0 0 0.8rem; line-height: 1.2; }
+.stMainBlockContainer [data-testid=stHeadingDivider] { margin-top: 0.3rem; }
+.stElementContainer:has(> .stHeading [data-testid=stHeadingDivider]) { margin-bottom: -0.5rem; }
+.st-key-more button { min-height: 2rem; padding-top: 0; padding-bottom: 0; }
+div:has(> .st-key-heading), div:has(> .st-key-says), div:has(> .st-key-bar) { margin-bottom: -0.5rem; }
+.st-key-says p { line-height: 1.5; }
 .stMainBlockContainer h3 { font-size: 1.15rem; padding: 0.6rem 0 0.2rem; }
 [data-testid=stCaptionContainer] p, kbd { color: var(--faint) !important; }
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p, kbd, :has(> kbd) { opacity: 1 !important; }
 [data-testid=stCaptionContainer] code { font-size: 0.8rem; }
 [data-testid^=stBaseButton-primary], [data-testid^=stBaseButton-primary] p { color: var(--onblue) !important; }
 .st-key-more > div, .st-key-more { width: auto !important; flex: 0 0 auto !important; }
-.st-key-bar { gap: 0.4rem; padding: 0.4rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
+.st-key-bar { gap: 0.35rem; padding: 0.25rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
 div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
 @media (max-width: 600px) {
   [data-testid=stExpandSidebarButton] { width: auto !important; }
@@ -38,6 +43,21 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
   .js-plotly-plot:has(g.xtick:nth-of-type(18)):not(:has(g.xtick:nth-of-type(30))) g.xtick:not(:nth-of-type(2n + 1)),
   .js-plotly-plot:has(g.xtick:nth-of-type(30)) g.xtick:not(:nth-of-type(3n + 1)),
   .js-plotly-plot:has(g.x2tick:nth-of-type(9)) :is(g.xtick, g.x2tick):not(:nth-of-type(3n + 1)) { visibility: hidden; }
+}
+@media (min-width: 700px) {
+  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stButtonGroup) {
+    display: flex; flex-direction: row; align-items: center; gap: 0.6rem; }
+  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stButtonGroup) > * { flex: 1 1 0; min-width: 0; }
+  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stButtonGroup) > :is(label, [data-testid=stWidgetLabel]) {
+    flex: none; margin: 0; padding: 0; min-height: 0; }
+  .st-key-bar [data-testid=stVerticalBlock] { gap: 0.4rem; }
+}
+@media (min-width: 900px) {
+  [class*="st-key-placed-"] { display: grid !important; column-gap: 3rem; align-content: start;
+    grid-template: "picture above" auto "picture words" 1fr / minmax(0, 3fr) minmax(0, 2fr); }
+  [class*="st-key-placed-"] > :nth-child(1) { grid-area: above; }
+  [class*="st-key-placed-"] > :nth-child(2) { grid-area: picture; }
+  [class*="st-key-placed-"] > :nth-child(3) { grid-area: words; }
 }
 @media (min-width: 700px) and (min-height: 600px) {
   div:has(> .st-key-bar) { position: sticky; top: 3.4rem; z-index: 90; }
@@ -82,8 +102,8 @@ class LessonPage:
     A page writes what all its parts share with `with page.bar:`, and then calls `page.parts(…)`, the last thing that it does.
     """
 
-    def __init__(self, title: str, says: str, formulas: Sequence[str] = (), symbols: str = "") -> None:
-        self.says, self.formulas, self.symbols = says, formulas, symbols
+    def __init__(self, title: str, says: str, formulas: Sequence[str] = (), symbols: str = "", more: str = "") -> None:
+        self.says, self.formulas, self.symbols, self.more = says, formulas, symbols, more
         glossary.begin()
         hold.begin()
         with st.container(horizontal=True, vertical_alignment="center", key="heading"):
@@ -92,7 +112,9 @@ class LessonPage:
                 if not present.on():
                     core.button()
                 present.buttons()
-        self._says, self.opening = st.container(), st.container(key="opening")
+        with st.container(horizontal=True, vertical_alignment="center", key="says"):
+            self._says, self.aside = st.container(), st.container(width="content")
+        self.opening = st.container(key="opening")
         self._held = st.container(key="bar")
         with self._held:
             self.bar, self._choice = st.container(), st.container()
@@ -108,6 +130,8 @@ class LessonPage:
             st.header(one.title, divider="blue")
             one.show()
             if one is every[0]:
+                if self.more:
+                    st.markdown(marked(self.more))
                 self._written_as_formulas()
 
     def _open(self) -> None:

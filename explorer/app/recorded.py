@@ -10,10 +10,11 @@ import streamlit as st
 
 from explorer.app import web
 from explorer.app.call import Call
+from explorer.app.exercises import predict
 from explorer.app.lessons.training import questions
 from explorer.models import results, store
 from explorer.models.card_figures import shipped_figures
-from explorer.records import Abilities
+from explorer.records import Abilities, Exercise
 from explorer.views import VIEWS
 
 
@@ -32,6 +33,12 @@ def show(said: Mapping[str, str]) -> None:
     for name, words in said.items():
         if there(name):
             web.show(VIEWS["curves"], call(name), key=name, beside=partial(_say, words))
+
+
+def guessed(question: Exercise, key: str, said: Mapping[str, str]) -> None:
+    """Recorded results, after a question about them; until it is answered the frame of the first one stands there, empty."""
+    first = next(name for name in said if there(name))
+    predict(question, key, partial(show, said), partial(web.awaited, VIEWS["curves"], call(first), key=first))
 
 
 def abilities() -> None:

@@ -5,40 +5,66 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from plotly.graph_objects import Figure, Scatter
 
 from explorer.app import deeds, hold, playing, present
 from explorer.app.call import Call, program
 from explorer.app.controls import made
+from explorer.app.exercises import answered
 from explorer.app.glossary import marked
+from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export
 
 UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
-MORE = "Numbers · Files · Code"
+MORE, SETTINGS = "Numbers · Files · Code", "More settings"
+DIGIT, GREYED = re.compile(r"\d"), "rgba(128, 128, 128, 0.1)"  # of the frame in which nothing is drawn yet
 CONCLUDING = re.compile(r"\bYou may\b.*?\bconclude\b", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a page adds to a picture.
+
+    `steps` names the choice that the arrow keys move; `beside` writes what the page has to say next to the picture, knowing what is
+    chosen; `click` is given the point of the picture that was clicked. Controls stand above the picture; with `first` these stand
+    beside it and the others are folded. A `wide` picture has its controls and words below it. A `question` (and its key) is answered
+    before anything is drawn: until then the picture's empty frame stands in its place. `below` writes what follows the picture.
+    """
+
+    steps: str = ""
+    beside: Callable[[dict[str, Any]], None] | None = None
+    click: Callable[[dict[str, Any]], None] | None = None
+    first: tuple[str, ...] | None = None
+    wide: bool = False
+    question: tuple[Exercise, str] | None = None
+    below: Callable[[], None] | None = None
 
 
 def show(  # noqa: PLR0913  one for each thing that a page may add
     view: View,
     what: Any,
     *,
-    steps: str = "",
     key: str = "",
+    steps: str = "",
     beside: Callable[[dict[str, Any]], None] | None = None,
     click: Callable[[dict[str, Any]], None] | None = None,
+    first: tuple[str, ...] | None = None,
+    wide: bool = False,
+    question: tuple[Exercise, str] | None = None,
+    below: Callable[[], None] | None = None,
 ) -> None:
-    """Show a view of a record on the page.
+    """Show a view of a record on the page, with what `Around` says.
 
     `what` is the call that makes the record, or several in a tuple: it is run and, with what a visitor takes along, printed.
-    `steps` names the choice that the arrow keys move; `beside` writes
-    what the page has to say next to the picture, knowing what is chosen; `click` is given the point of the picture that was clicked;
     `key` distinguishes two uses of one view on a page.
     """
     record = made(what)
@@ -46,37 +72,95 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     if reason:
         st.info(f"**{view.title}** does not fit here: {reason}")
     else:
-        _shown(view, record, (f"{view.name}.{key}" if key else view.name, what), steps, beside, click)
+        around = Around(steps, beside, click, first, wide, question, below)
+        _shown(view, record, (f"{view.name}.{key}" if key else view.name, what), around)
 
 
 @st.fragment
-def _shown(  # noqa: PLR0913  what `show` was given
-    view: View,
-    record: Any,
-    named: tuple[str, Any],
-    steps: str,
-    beside: Callable[[dict[str, Any]], None] | None,
-    click: Callable[[dict[str, Any]], None] | None,
-) -> None:
+def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> None:
     """One view, redrawn alone when one of its controls is moved; a click may change the rest of the page, so all of it is redrawn then."""
     name = named[0]
     if st.session_state.pop(f"{name}.clicked", False):
         st.rerun()
-    chosen = _controls(view, record, steps, name)
+    above, picture, words = _laid(name, around)
+    with above:
+        open_ = around.question is None or answered(*around.question)
+        chosen = _controls(view, record, around, name) if open_ else {}
     deeds.check()
-    figure = present.larger(export.themed(hold.framed(view(record, **chosen)), mode()))
-    room = present.on()  # a room gets the picture alone
-    picture, words = (st.container(), st.container()) if room else st.columns([3, 2], gap="large")
+    figure = view(record, **chosen)
+    if not open_:
+        with picture:
+            _waiting(view, figure, name)
+        if not present.on():
+            with words:
+                said_of(view)
+        return
+    figure = present.larger(export.themed(hold.framed(figure), mode()))
     with picture:
-        listens: Any = "ignore" if click is None else partial(_clicked, name, click)
+        listens: Any = "ignore" if around.click is None else partial(_clicked, name, around.click)
         said = f"{view.title}. {view.caption}"
         st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said, on_select=listens)
     with words:
-        if beside is not None:
-            beside(chosen)
-        if not room:
+        if around.beside is not None:
+            around.beside(chosen)
+        if not present.on():
             said_of(view)
             _numbers_and_files(view, figure, chosen, named)
+    if around.below is not None:
+        around.below()
+
+
+def _laid(name: str, around: Around) -> tuple[Any, Any, Any]:
+    """Where a question and controls stand, the picture, and the words about it. A room gets the picture alone."""
+    if present.on():
+        return st.container(), st.container(), st.container()
+    if around.question is None and around.first is None and not around.wide:
+        above, (picture, words) = st.container(), st.columns([3, 2], gap="large")
+        return above, picture, words
+    if around.wide:
+        picture = st.container()
+        return st.container(), picture, st.container()
+    with st.container(
+        key=f"placed.{name}"
+    ):  # in the order of a telephone; on a wider screen the picture stands beside the other two
+        return st.container(), st.container(), st.container()
+
+
+def _waiting(view: View, figure: Any, name: str) -> None:
+    """The empty frame of a picture that a question stands before."""
+    bare = present.larger(export.themed(emptied(figure, view.title), mode()))
+    st.plotly_chart(
+        bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=f"{view.title}: empty until the question is answered."
+    )
+
+
+def awaited(view: View, what: Any, key: str = "") -> None:
+    """The empty frame of a picture, and how to read it: what stands below a question while it has no answer."""
+    record = made(what)
+    if view.fits(record):
+        return
+    picture, words = (st.container(), st.container()) if present.on() else st.columns([3, 2], gap="large")
+    with picture:
+        _waiting(view, view(record), f"{view.name}.{key}")
+    if not present.on():
+        with words:
+            said_of(view)
+
+
+def emptied(figure: Any, title: str) -> Any:
+    """A picture without anything in it that was measured: as high as it, its axes with their names, no number and no name of a bar."""
+    axes = {name: figure.layout[name] for name in figure.layout if name.startswith(("xaxis", "yaxis"))}
+    pairs = {(one.xaxis or "x", one.yaxis or "y") for one in figure.data if "xaxis" in one} or {("x", "y")}
+    hidden = [Scatter(x=[None], y=[None], xaxis=x, yaxis=y, showlegend=False, hoverinfo="skip") for x, y in sorted(pairs)]
+    margin = {"l": 40, "r": 10, "t": figure.layout.margin.t or 64, "b": 60}
+    bare = Figure(hidden).update_layout(title=title, height=figure.layout.height, margin=margin, plot_bgcolor=GREYED)
+    for name, axis in axes.items():
+        called = "" if DIGIT.search(axis.title.text or "") else axis.title.text
+        bare.layout[name] = {
+            "domain": axis.domain, "anchor": axis.anchor, "visible": axis.visible, "title": {"text": called},
+            "showticklabels": False, "showgrid": False, "zeroline": False, "showline": True, "mirror": True, "range": [0, 1],
+        }  # fmt: skip
+    return bare.add_annotation(text="empty until you answer", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
 
 
 def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:
@@ -151,6 +235,11 @@ def folded(label: str, key: str, write: Callable[[], Any]) -> None:
             write()
 
 
+def again(view: View, key: str = "") -> None:
+    """What was pressed beside a picture changes the rest of the page as well: all of it is to be drawn again."""
+    st.session_state[f"{view.name}.{key}.clicked" if key else f"{view.name}.clicked"] = True
+
+
 def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:
     """Tell a page which point of a picture was clicked."""
     points = st.session_state[f"{name}.figure"].selection.points
@@ -170,14 +259,21 @@ def settle(page: str) -> None:
     gc.freeze()
 
 
-def _controls(view: View, record: Any, steps: str, key: str) -> dict[str, Any]:
+def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, Any]:
+    """The values of a picture's controls: in rows, or the first ones in place and the others folded."""
     offered, chosen = view.controls(record), {}
+    first = [name for name in offered if around.first is None or name in around.first]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        for name, control in offered.items():
-            chosen[name] = _widget(f"{key}.{name}", control)
-            if name == steps:
-                _arrows(f"{key}.{name}", control)
-    return chosen
+        for name in first:
+            chosen[name] = _widget(f"{key}.{name}", offered[name], 420 if around.first is None else 190)
+            if name == around.steps:
+                _arrows(f"{key}.{name}", offered[name])
+        rest = [name for name in offered if name not in chosen]
+        if rest:
+            with st.popover(SETTINGS, type="tertiary"):  # what it holds is drawn, open or not, so each of them has its value
+                for name in rest:
+                    chosen[name] = _widget(f"{key}.{name}", offered[name])
+    return {name: chosen[name] for name in offered}
 
 
 def _arrows(key: str, control: Control) -> None:
@@ -202,13 +298,13 @@ def _step(key: str, control: Control, move: int) -> None:
     st.session_state[key] = options[min(max(place, 0), len(options) - 1)]
 
 
-def _widget(key: str, control: Control) -> Any:
+def _widget(key: str, control: Control, width: int = 420) -> Any:
     """One control, bound to the address. A value that this record does not offer falls back to the first."""
     _forget_stranger(key, control)
     if isinstance(control, Choice):
         options, first = list(control.options), control.first
         if control.ordered and len(options) > 1:
-            return st.select_slider(control.label, options, first, key=key, bind="query-params", width=420)
+            return st.select_slider(control.label, options, first, key=key, bind="query-params", width=width)
         if len(options) <= 6:
             return st.segmented_control(control.label, options, default=first, required=True, key=key, bind="query-params")
         return st.selectbox(control.label, options, index=options.index(first), key=key, bind="query-params", width=240)

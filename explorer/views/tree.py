@@ -58,7 +58,7 @@ def tree(steps: Sequence[DecodingStep], *, pruned: int, begin: int) -> go.Figure
         f"{final.strategy}: {_beams(steps)}, {len(steps)} steps, {sum(step.considered for step in steps):,} tokens compared",
         f"best: log P = {float(np.sum(final.chosen)):.2f} over {len(final.ids)} tokens; stopped: {final.stopped or 'not yet'}",
     )
-    above = theme.space_above(*notes) + 40
+    above = theme.space_above(*notes) + 8
     figure = go.Figure([*_edges(nodes), *_points(nodes, steps)])
     rows = max((node.row for node in nodes), default=0.0) + 1
     figure.update_layout(
@@ -207,7 +207,7 @@ def _why(held: Candidate, last: float) -> str:
 def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:
     """How many pruned branches of each beam are shown, and which step is the first one shown."""
     return {
-        "pruned": Range("Pruned branches shown", 0, 4, 2),
+        "pruned": Range("Pruned branches shown", 0, 4, 1),
         "begin": Range("From step", 0, max(0, len(steps) - COLUMNS)),
     }
 

@@ -13,7 +13,7 @@ from explorer.views.strips import Box, Strip
 from explorer.views.tiles import nothing
 from explorer.views.view import Choice, Control, View, by_name
 
-SHOWN = 24
+SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
 OFF = "off"
 SYMBOLS = ("diamond", "circle", "square", "triangle-up", "x", "cross")
 
@@ -56,7 +56,7 @@ def next_piece(
             "tickmode": "array", "tickvals": list(range(shown)), "ticktext": [theme.label(t) for t in record.texts[:shown]],
             "automargin": True, "range": [shown - 0.4, -0.6], "showgrid": False,
         },
-        barmode="overlay", height=above + 25 * shown + 130, margin={"l": 10, "r": 10, "t": above, "b": 110}, legend={"y": -0.14},
+        barmode="overlay", height=above + BAR * shown + 100, margin={"l": 10, "r": 10, "t": above, "b": 90}, legend={"y": -0.2},
     )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from functools import partial
 from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, read, warn_of_unseen
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.attention import questions as lesson
 from explorer.views import VIEWS
@@ -16,12 +15,12 @@ MEASURED = Call("result", "scale")  # twelve trainings
 
 def drawn() -> None:
     """What the width of the keys does to the softmax."""
-    predict(lesson.scale_question(made(DRAWN)), "guess.scale", partial(web.show, VIEWS["saturation"], DRAWN))
+    web.show(VIEWS["saturation"], DRAWN, question=(lesson.scale_question(made(DRAWN)), "guess.scale"))
 
 
 def trained() -> None:
     """What it does to trainings."""
-    predict(lesson.training_question(made(MEASURED)), "guess.training", partial(web.show, VIEWS["curves"], MEASURED))
+    web.show(VIEWS["curves"], MEASURED, question=(lesson.training_question(made(MEASURED)), "guess.training"))
 
 
 page = LessonPage(

@@ -87,13 +87,14 @@ def hidden() -> None:
         web.show(VIEWS["guess"], lab.guessed(text, chosen))
         web.show(VIEWS["surprises"], lab.guessed(text, chosen))
 
-    predict(lesson.guess_question(asked, int(asked.corruption.scored.argmax())), f"guess.word.{text}.{chosen}", reveal)
+    question = lesson.guess_question(asked, int(asked.corruption.scored.argmax()))
+    predict(question, f"guess.word.{text}.{chosen}", reveal, partial(web.awaited, VIEWS["guess"], lab.guessed(text, chosen)))
 
 
 def how_much() -> None:
     """How much is hidden by chance: in many draws, then in one of a thousand tokens."""
     rates = lab.counted("rates", text)
-    predict(lesson.coin_question(made(rates)), f"guess.coins.{text}", partial(web.show, VIEWS["rates"], rates))
+    web.show(VIEWS["rates"], rates, question=(lesson.coin_question(made(rates)), f"guess.coins.{text}"))
 
 
 def thousand() -> None:
@@ -104,7 +105,7 @@ def thousand() -> None:
 
 def planted() -> None:
     """What 80/10/10 is for."""
-    predict(lesson.planted_question(made(recorded.call("planted"))), "guess.planted", lab.both_measured)
+    predict(lesson.planted_question(made(recorded.call("planted"))), "guess.planted", lab.both_measured, lab.to_be_measured)
 
 
 def spans() -> None:

@@ -65,6 +65,11 @@ def both_measured() -> None:
         web.show(VIEWS["curves"], measured(what), key=what.split()[0])
 
 
+def to_be_measured() -> None:
+    """Where the first of both will be drawn."""
+    web.awaited(VIEWS["curves"], measured(questions.PLANTED))
+
+
 def presets() -> None:
     """Texts of the lectures to hide words in, each a click away."""
     with st.expander("Texts of the lectures, and three kinds of blank"):

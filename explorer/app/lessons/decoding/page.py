@@ -5,19 +5,17 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import glossary, web
+from explorer.app import web
 from explorer.app.controls import one_of, opened, read
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import metric_card, sections
 from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.app.lessons.decoding.beam_contest import section
+from explorer.records import Distribution
 from explorer.views import VIEWS, theme
-
-RULES = {"nᵅ": "power", "((5 + n) / 6)ᵅ": "gnmt"}
-EARLY = {"no": False, "yes": True, "never": "never"}
 
 
 def chain() -> None:
@@ -36,72 +34,53 @@ def bars(said: tuple[int, ...]) -> None:
     def clicked(point: dict[str, Any]) -> None:
         desk.choose("path", (*said, int(here.ids[int(point["y"])])))
 
-    web.show(VIEWS["next-piece"], next_token, key=str(len(said)), click=clicked)
-    with st.container(horizontal=True):
+    question = None if said else (lesson.next_question(here), f"guess.next.{name}.{text}")
+    kept = ("temperature", "top_p")
+    web.show(
+        VIEWS["next-piece"], next_token, key=str(len(said)), click=clicked, first=kept, beside=partial(forcing, here, said),
+        question=question, below=partial(desk.computed, name, text, said),
+    )  # fmt: skip
+
+
+def forcing(here: Distribution, said: tuple[int, ...], chosen: dict[str, Any]) -> None:
+    """What is written so far, and the tokens to go on with."""
+    if said:
+        forced = plain(model.tokenizer.decode(said))
+        st.markdown(f"Your text: {plain(text)}" + (f" **{forced}**" if forced else ""))
+    with st.container(horizontal=True, gap="small"):
         for rank in range(8):
             label = f"{plain(theme.plain(here.texts[rank]))} {here.shares[rank]:.0%}"
-            st.button(label, key=f"force.{rank}", on_click=desk.choose, args=("path", (*said, int(here.ids[rank]))))
-        st.button("Back", key="force.back", on_click=desk.choose, args=("path", said[:-1]), disabled=not said)
-        st.button("From the start", key="force.none", on_click=desk.choose, args=("path", ()), disabled=not said)
-    desk.computed(name, text, said)
+            st.button(label, key=f"force.{rank}", on_click=force, args=(said, (*said, int(here.ids[rank]))))
+        st.button("Back", key="force.back", on_click=force, args=(said, said[:-1]), disabled=not said)
+        st.button("From the start", key="force.none", on_click=force, args=(said, ()), disabled=not said)
+
+
+def force(said: tuple[int, ...], path: tuple[int, ...]) -> None:
+    """Go on with other tokens: all of the page follows."""
+    desk.choose("path", path)
+    web.again(VIEWS["next-piece"], str(len(said)))
 
 
 def next_tokens() -> None:
     """Which token comes next, after a guess."""
     say(
-        "Move temperature and the cuts. **Click a bar** (or a name below it) to force this token and continue from there: you "
+        "Move temperature and the cuts. **Click a bar** (or a name beside it) to force this token and continue from there: you "
         "are the decoder."
     )
-    said = read(lambda: desk.chosen_pieces("path"))
-    if said:
-        st.markdown(f"Your text: {plain(text)} **{plain(model.tokenizer.decode(said))}**")
-        bars(said)
-    else:
-        here = read(desk.distribution(name, text, ()))
-        predict(lesson.next_question(here), f"guess.next.{name}.{text}", partial(bars, ()))
-
-
-def search_settings() -> tuple[str, dict[str, Any]]:
-    """The settings of the search."""
-    with st.container(horizontal=True):
-        beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=200)
-        split = [n for n in (1, 2, 4) if beams % n == 0]
-        if st.session_state.get("groups", 1) not in split:
-            del st.session_state["groups"]
-        groups = st.segmented_control("Groups", split, default=1, required=True, key="groups", bind="query-params")
-        penalty = st.select_slider("Length penalty α", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=200)
-        rule = st.segmented_control(
-            "Divide by", list(RULES), default=next(iter(RULES)), required=True, key="rule", bind="query-params"
-        )
-        repeated = st.select_slider(
-            "Repetition penalty", [1.0, 1.1, 1.2, 1.5, 2.0], 1.0, key="repetition", bind="query-params", width=200
-        )
-        early = st.segmented_control(
-            "Early stopping",
-            list(EARLY),
-            default="no",
-            required=True,
-            key="early",
-            bind="query-params",
-            help=glossary.meaning("early stopping"),
-        )
-    options = {"beams": beams, "max_tokens": pieces, "length_penalty": penalty, "early_stopping": EARLY[early]}
-    options |= {"length_rule": RULES[rule]} if RULES[rule] != "power" else {}
-    options |= {"repetition_penalty": repeated} if repeated != 1 else {}
-    return ("beam", options) if groups == 1 else ("diverse-beam", options | {"groups": groups})
+    bars(read(lambda: desk.chosen_pieces("path")))
 
 
 def searching() -> None:
     """The tree of beam search."""
     say("**Click a node** to force the text that leads to it, and let the search branch from there.")
-    strategy, options = search_settings()
+    strategy, options = sections.search_settings(pieces)
     said = read(lambda: desk.chosen_pieces("path"))
     if said:
         options |= {"force": dict(enumerate(said))}
         st.caption("The tokens that you forced are forced here as well: the tree branches after them.")
     search = desk.steps(name, text, strategy, **options)
     read(search)
-    web.show(VIEWS["tree"], search, click=followed)
+    web.show(VIEWS["tree"], search, click=followed, wide=True)
 
 
 def followed(point: dict[str, Any]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from explorer.app import recorded, web
+from explorer.app import glossary, recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, one_of, read, usable
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.decoding import blanks_questions as two_blanks
 from explorer.app.lessons.decoding import metric_card, metric_questions
@@ -19,7 +19,36 @@ from explorer.decoding import ORDERS
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
+RULES = {"nᵅ": "power", "((5 + n) / 6)ᵅ": "gnmt"}
+EARLY = {"no": False, "yes": True, "never": "never"}
 TRANSLATOR, FILLS, BLANKS = "transformer", "bert-longer", "blank-pairs"
+
+
+def search_settings(pieces: int) -> tuple[str, dict[str, Any]]:
+    """The settings of a search: how many beams and the length penalty in place, the others folded."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        beams = st.slider("Beams", 1, 8, 4, key="beams", bind="query-params", width=240)
+        penalty = st.select_slider("Length penalty α", [0.0, 0.5, 1.0, 2.0], 1.0, key="penalty", bind="query-params", width=240)
+        with st.popover(web.SETTINGS, type="tertiary"):
+            return _more_settings(beams, {"beams": beams, "max_tokens": pieces, "length_penalty": penalty})
+
+
+def _more_settings(beams: int, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The strategy and its options, with what is folded."""
+    split = [n for n in (1, 2, 4) if beams % n == 0]
+    if st.session_state.get("groups", 1) not in split:
+        del st.session_state["groups"]
+    groups = st.segmented_control("Groups", split, default=1, required=True, key="groups", bind="query-params")
+    rule = st.segmented_control("Divide by", list(RULES), default="nᵅ", required=True, key="rule", bind="query-params")
+    repeated = st.select_slider("Repetition penalty", [1.0, 1.1, 1.2, 1.5, 2.0], 1.0, key="repetition", bind="query-params")
+    early = st.segmented_control(
+        "Early stopping", list(EARLY), default="no", required=True, key="early", bind="query-params",
+        help=glossary.meaning("early stopping"),
+    )  # fmt: skip
+    options |= {"early_stopping": EARLY[early]}
+    options |= {"length_rule": RULES[rule]} if RULES[rule] != "power" else {}
+    options |= {"repetition_penalty": repeated} if repeated != 1 else {}
+    return ("beam", options) if groups == 1 else ("diverse-beam", options | {"groups": groups})
 
 
 @st.fragment
@@ -79,7 +108,7 @@ def masked() -> None:
         st.subheader("At once, or one after the other?", anchor=False)
         st.markdown(two_blanks.SAYS)
         held = made(recorded.call(BLANKS))
-        predict(two_blanks.neighbours_question(held), "guess.blanks", partial(recorded.show, {BLANKS: two_blanks.SAID}))
+        recorded.guessed(two_blanks.neighbours_question(held), "guess.blanks", {BLANKS: two_blanks.SAID})
 
 
 def asked(name: str, text: str, pieces: int) -> tuple[Exercise, ...]:

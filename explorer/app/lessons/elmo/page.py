@@ -39,7 +39,7 @@ def directions() -> None:
     """Two directions, which never meet."""
     read(lab.expected(text))
     st.markdown(f"*{lesson.TEXT}* and *{lesson.OTHER}*")
-    predict(lesson.half_question(*turned()), "guess.half", partial(web.show, VIEWS["both-sides"], lab.expected(text)))
+    web.show(VIEWS["both-sides"], lab.expected(text), question=(lesson.half_question(*turned()), "guess.half"))
 
 
 def crossing() -> None:
@@ -52,7 +52,7 @@ def crossing() -> None:
         web.show(VIEWS["curves"], measured, key="crossed")
         st.caption("Measure again: `python -m explorer.studies.crossed`; its card says how.")
 
-    predict(lesson.crossing_question(made(measured)), "guess.crossing", lines)
+    predict(lesson.crossing_question(made(measured)), "guess.crossing", lines, partial(web.awaited, VIEWS["curves"], measured))
 
 
 def senses() -> None:
@@ -73,7 +73,7 @@ def show_shares() -> None:
 
 def shares() -> None:
     """The weights that each task learns."""
-    predict(lesson.lowest_question(made(mixes)), "guess.lowest", show_shares)
+    predict(lesson.lowest_question(made(mixes)), "guess.lowest", show_shares, partial(web.awaited, VIEWS["mix-shares"], mixes))
 
 
 def show_scores() -> None:
@@ -85,7 +85,7 @@ def show_scores() -> None:
 def helps() -> None:
     """Whether the mix is better than a layer."""
     say("A weight says how much a task uses a layer. Does the mix help?")
-    predict(lesson.use_question(made(mixes)), "guess.use", show_scores)
+    predict(lesson.use_question(made(mixes)), "guess.use", show_scores, partial(web.awaited, VIEWS["mix-scores"], mixes))
 
 
 def by_hand() -> None:

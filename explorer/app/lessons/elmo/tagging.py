@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from explorer.app import recorded
 from explorer.app.controls import made
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo import tagging_questions as lesson
 
@@ -22,4 +19,4 @@ def section() -> None:
     """What the taggers read, and how well they do by the number of labelled stories."""
     say(lesson.SAYS)
     found = made(recorded.call(NAME))
-    predict(lesson.labels_question(found), "guess.tagging", partial(recorded.show, {NAME: lesson.said(found)}))
+    recorded.guessed(lesson.labels_question(found), "guess.tagging", {NAME: lesson.said(found)})

@@ -38,17 +38,17 @@ def masks() -> None:
         )
         show_masks()
     else:
-        predict(lesson.mask_question(made(parts.held(name))), "guess.mask", show_masks)
+        empty = partial(web.awaited, VIEWS["under-masks"], parts.under(name, text))
+        predict(lesson.mask_question(made(parts.held(name))), "guess.mask", show_masks, empty)
 
 
 def blocks() -> None:
     """The blueprint, and the block that is chosen."""
     built = read(parts.built(name, text))
-    show = partial(
-        web.show, VIEWS["blueprint"], parts.built(name, text), beside=partial(parts.block, built),
-        click=partial(parts.clicked, built),
+    web.show(
+        VIEWS["blueprint"], parts.built(name, text), beside=partial(parts.block, built), click=partial(parts.clicked, built),
+        question=(lesson.keeping_question(built), "guess.keeping"),
     )  # fmt: skip
-    predict(lesson.keeping_question(built), "guess.keeping", show)
 
 
 def summed() -> None:

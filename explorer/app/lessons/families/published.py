@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import streamlit as st
 
@@ -84,7 +84,7 @@ def recurrent() -> None:
         st.subheader("How far back can each repeat a token?", anchor=False)
         st.markdown(lesson.COPYING)
         held = recorded.call(COPYING)
-        predict(lesson.copying_question(made(held)), "guess.copying", partial(recorded.show, {COPYING: lesson.COPIED}))
+        recorded.guessed(lesson.copying_question(made(held)), "guess.copying", {COPYING: lesson.COPIED})
     st.subheader("What the first Transformers reached", anchor=False)
     say(lesson.reached())
     say(lesson.may_conclude())

@@ -1,5 +1,7 @@
 """Lesson 10. Fine-tuning: pre-train once, then learn many tasks from few labels."""
 
+from functools import partial
+
 import streamlit as st
 
 from explorer.app import recorded, web
@@ -34,7 +36,8 @@ def show_curves() -> None:
 def few_labels() -> None:
     """The score by the number of labels, pre-trained and from scratch."""
     if recorded.there("labels"):
-        predict(lesson.label_question(made(recorded.call("labels"))), "guess.labels", show_curves)
+        held = recorded.call("labels")
+        predict(lesson.label_question(made(held)), "guess.labels", show_curves, partial(web.awaited, VIEWS["labels"], held))
     else:
         st.info("Not measured yet: `explorer labels` measures the score by the number of labels, pre-trained and from scratch.")
     st.page_link(str(LESSONS["training"].page), label="Why the start matters: the loss along the line")
@@ -62,7 +65,7 @@ def live() -> None:
         web.show(VIEWS["finetune-losses"], run)
         say(lesson.answers_table(found))
 
-    predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways)
+    predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways, partial(web.awaited, VIEWS["finetune-ways"], run))
 
 
 def rates() -> None:

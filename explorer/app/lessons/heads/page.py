@@ -7,7 +7,7 @@ import streamlit as st
 from explorer.app import board, web
 from explorer.app.call import Call, program
 from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_unseen
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import questions as lesson
@@ -72,7 +72,7 @@ def glance() -> None:
         st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to predict how many heads connect them.")
         web.show(VIEWS["glance"], traced)
     else:
-        predict(question, "guess.pointing", partial(web.show, VIEWS["glance"], traced))
+        web.show(VIEWS["glance"], traced, question=(question, "guess.pointing"))
 
 
 def contributing() -> None:
@@ -82,7 +82,7 @@ def contributing() -> None:
         return
     say(lesson.CONTRIBUTING)
     call = asked_of(name, text, "analysis.contributions")
-    predict(lesson.contribution_question(read(call)), "guess.contribution", partial(web.show, VIEWS["contributions"], call))
+    web.show(VIEWS["contributions"], call, question=(lesson.contribution_question(read(call)), "guess.contribution"))
 
 
 def over_texts() -> None:

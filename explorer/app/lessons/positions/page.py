@@ -54,8 +54,8 @@ def orders() -> None:
     for name in ("bert", "gpt2"):
         both = read(shuffled(name, text, seed))
         warn_of_unseen(both.tokens)
-        show = partial(web.show, VIEWS["order"], shuffled(name, text, seed), key=name)
-        predict(lesson.blind_question(both), f"guess.{name}", show)
+        question = (lesson.blind_question(both), f"guess.{name}")
+        web.show(VIEWS["order"], shuffled(name, text, seed), key=name, question=question)
 
 
 def followed() -> None:
@@ -76,7 +76,8 @@ def reach() -> None:
 def beyond() -> None:
     """Texts longer than those of training."""
     if recorded.there("lengths-decoder"):
-        predict(lesson.reach_question(made(recorded.call("lengths-decoder"))), "guess.reach", reach)
+        held = recorded.call("lengths-decoder")
+        predict(lesson.reach_question(made(held)), "guess.reach", reach, partial(web.awaited, VIEWS["curves"], held))
     else:
         st.info("Not measured yet: `python -m explorer.studies.lengths decoder` does it.")
 

@@ -37,11 +37,9 @@ def ask() -> None:
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)
     warn_of_unseen(made(desk.tokens_of(name, answer.prompts[0])))
-    shown = partial(web.show, VIEWS["prompt-answer"], call)
-    if first and (text, template, count) != (lesson.TEXT, lesson.TEMPLATE, 0):
-        predict(lesson.play_question(answer), f"guess.play.{name}.{answer.prompts[0]}", shown)
-    else:
-        shown()
+    asks = first and (text, template, count) != (lesson.TEXT, lesson.TEMPLATE, 0)
+    question = (lesson.play_question(answer), f"guess.play.{name}.{answer.prompts[0]}") if asks else None
+    web.show(VIEWS["prompt-answer"], call, question=question)
 
 
 def default_answer() -> Prompted:
@@ -55,9 +53,7 @@ def other_words() -> None:
     """The same question under several templates."""
     say("The same stories and the same two words; only the words of the template differ.")
     call = recorded.call(desk.RESULT, "templates")
-    predict(
-        lesson.template_question(made(call)), "guess.template", partial(web.show, VIEWS["prompt-forms"], call, key="templates")
-    )
+    web.show(VIEWS["prompt-forms"], call, key="templates", question=(lesson.template_question(made(call)), "guess.template"))
 
 
 def show_curves() -> None:
@@ -73,7 +69,8 @@ def solved() -> None:
         "The same texts, with more and more solved examples in the prompt. They are only read; no weight changes. On two tasks the same "
         "examples are also used to *fine-tune* the model: a prompt is soon full (these models read 128 tokens), fine-tuning goes on."
     )
-    predict(lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots", show_curves)
+    empty = partial(web.awaited, VIEWS["curves"], next(iter(desk.measured().values())))
+    predict(lesson.shots_question(desk.curves(), desk.FIRST), "guess.shots", show_curves, empty)
 
 
 def order() -> None:

@@ -64,7 +64,8 @@ def elsewhere() -> None:
             st.caption(lesson.static_note(made(hall.moved(name, text, span, compared))))
 
     fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.with_vectors(lesson.WORD)])
-    predict(lesson.moved_question(fixed), "guess.moved", moves)
+    first = partial(web.awaited, VIEWS["moves"], hall.moved(hall.shown_models()[0], text, span, compared)) if compared else None
+    predict(lesson.moved_question(fixed), "guess.moved", moves, first)
 
 
 def shapes() -> None:
@@ -81,7 +82,7 @@ def doors() -> None:
             hall.door(title)
 
 
-page = LessonPage("One sentence, four architectures", lesson.OPENING)
+page = LessonPage("One sentence, four architectures", lesson.FIRST, more=lesson.OPENING)
 with page.bar:
     text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")
     words = read(partial(hall.choices, text))
@@ -101,7 +102,7 @@ with page.bar:
 span = words[word]
 
 if not tour.running():
-    with page.opening:
+    with page.aside:
         tour.door("Take the guided tour →", 1)
 page.parts(
     PagePart("From text to a prediction", on_board, "Board"),

@@ -11,15 +11,19 @@ from explorer.records import ContextShift, Exercise, VisibilityMap, WordPredicti
 TEXT = "Anna opened the window, and the mouse went out into the night."
 OTHER = "Anna opened the window, and the mouse went home with Peter."
 WORD = "went"
+FIRST = (
+    "A language model reads a text and gives every word a probability of being at a certain place. Here one layer of such a model reads "
+    "your sentence: every row is a token, and the board plays what happens to it. Choose a word to follow."
+)
 OPENING = (
-    "A language model turns a text into **tokens**: words, or pieces of words, each with a number. Every token becomes a **vector**, a "
-    "list of numbers that training has chosen. **Layers** change these vectors step by step: in each, *attention* lets a token "
-    "read other tokens, and a small network works on what it has read. A **mask** says which tokens a token may read. After the last "
-    "layer an output layer gives a **probability** to every token of the vocabulary: the model's prediction at that position. The "
-    "**loss** says how wrong it was: $-\\ln P$ of the token that really stands there, 0 if the model was certain and right. Training "
-    "repeats one thing millions of times: read a text, measure the loss, change all numbers a little so that it falls. Nobody has to "
-    "label anything, because the text itself holds the answers; that is **pre-training**. Below, four models that were trained on the "
-    "same stories read one sentence. They differ in their masks. Choose a word."
+    "**What happens here.** A language model turns a text into **tokens**: words, or pieces of words, each with a number. Every token "
+    "becomes a **vector**, a list of numbers that training has chosen. **Layers** change these vectors step by step: in each, "
+    "*attention* lets a token read other tokens, and a small network works on what it has read. A **mask** says which tokens a token "
+    "may read. After the last layer an output layer gives a **probability** to every token of the vocabulary: the model's prediction "
+    "at that position. The **loss** says how wrong it was: $-\\ln P$ of the token that really stands there, 0 if the model was "
+    "certain and right. Training repeats one thing millions of times: read a text, measure the loss, change all numbers a little so "
+    "that it falls. Nobody has to label anything, because the text itself holds the answers; that is **pre-training**. In the other "
+    "parts of this page four models that were trained on the same stories read this sentence. They differ in their masks."
 )
 NAMES = (
     "- **ELMo**, *Embeddings from Language Models*: two networks, one reads from the left, one from the right, and they never meet.\n"

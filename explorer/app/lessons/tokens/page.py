@@ -70,7 +70,7 @@ def both_ways() -> tuple[Any, Any]:
 def growth() -> None:
     """Count or score."""
     grown = Call("sum", tuple(learned("wordpiece", by) for by in ("count", "score")), ())
-    predict(lesson.first_merge_question(*both_ways()), "guess.merge", partial(web.show, VIEWS["growth"], grown))
+    web.show(VIEWS["growth"], grown, question=(lesson.first_merge_question(*both_ways()), "guess.merge"))
 
 
 def readings() -> None:
@@ -83,7 +83,7 @@ def readings() -> None:
         web.show(VIEWS["matches"], trying)
         web.show(VIEWS["joins"], Call("tuple", Call("text.replay", word, SHELF.item("bpe"))))
 
-    predict(lesson.longest_question(tries), f"guess.{word}", two_readings)
+    predict(lesson.longest_question(tries), f"guess.{word}", two_readings, partial(web.awaited, VIEWS["matches"], trying))
 
 
 def several() -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from explorer.app import recorded
 from explorer.app.controls import made
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.training import left_out_questions as lesson
 
@@ -22,4 +19,4 @@ def section() -> None:
     """What is left out, and what becomes of the loss."""
     say(lesson.SAYS)
     call = recorded.call(NAME)
-    predict(lesson.costliest_question(made(call)), "guess.left_out", partial(recorded.show, {NAME: lesson.said(made(call))}))
+    recorded.guessed(lesson.costliest_question(made(call)), "guess.left_out", {NAME: lesson.said(made(call))})

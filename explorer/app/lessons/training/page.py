@@ -39,10 +39,10 @@ def watch() -> None:
         st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}")
 
     say(lab.sentence_of(lab.plan(folder).get("objective", preset(model.preset).objective)), small=True)
-    then = partial(web.show, VIEWS["training"], lab.steps_of(name))
+    then, empty = (partial(way, VIEWS["training"], lab.steps_of(name)) for way in (web.show, web.awaited))
     if not lab.plan(folder).get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
-        then = partial(predict, lesson.half_question(steps), f"guess.half.{name}", then)
-    predict(lesson.first_question(steps, vocabulary, systems.teacher_of(name)), f"guess.first.{name}", then)
+        then = partial(predict, lesson.half_question(steps), f"guess.half.{name}", then, empty)
+    predict(lesson.first_question(steps, vocabulary, systems.teacher_of(name)), f"guess.first.{name}", then, empty)
 
 
 def probes() -> None:
@@ -82,12 +82,12 @@ def halfway() -> int:
 
 def rates() -> None:
     """How much to mask."""
-    predict(lesson.rates_question(made(recorded.call("rates"))), "guess.rates", partial(recorded.show, lesson.RATES))
+    recorded.guessed(lesson.rates_question(made(recorded.call("rates"))), "guess.rates", lesson.RATES)
 
 
 def signal() -> None:
     """How much one prediction teaches."""
-    predict(lesson.signal_question(made(recorded.call("signal"))), "guess.signal", partial(recorded.show, lesson.SIGNAL))
+    recorded.guessed(lesson.signal_question(made(recorded.call("signal"))), "guess.signal", lesson.SIGNAL)
 
 
 def along() -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, read
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.training import smoothing_questions as lesson
 from explorer.models.store import models
@@ -35,4 +32,4 @@ def section() -> None:
     call = targets(source, target)
     read(call)
     asked = lesson.least_question(made(targets(lesson.SOURCE, lesson.TARGET)))
-    predict(asked, "guess.smoothing", partial(web.show, VIEWS["smoothed-targets"], call))
+    web.show(VIEWS["smoothed-targets"], call, question=(asked, "guess.smoothing"))

@@ -55,4 +55,6 @@ def section() -> None:
             web.show(VIEWS["corpus-ratios"], mine())
             web.show(VIEWS["corpus-counts"], mine())
 
-    predict(lesson.added_question(made(asked())), "guess.added", show_edited)
+    predict(
+        lesson.added_question(made(asked())), "guess.added", show_edited, partial(web.awaited, VIEWS["corpus-ratios"], asked())
+    )

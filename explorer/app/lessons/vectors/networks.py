@@ -45,7 +45,9 @@ def of_word2vec() -> None:
         if lab.tried(call) is not None:
             web.show(VIEWS["skipgram-network"], call())
 
-    predict(lesson.used_question(made(network(*lesson.PAIR))), "guess.network", show)
+    asked_about = network(*lesson.PAIR)
+    empty = partial(web.awaited, VIEWS["skipgram-network"], asked_about)
+    predict(lesson.used_question(made(asked_about)), "guess.network", show, empty)
 
 
 def of_glove() -> None:

@@ -28,11 +28,11 @@ def pairs() -> None:
         return
     warn_of_unseen(drawn.tokens)
     web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
-    show = partial(web.show, VIEWS["context-pairs"], lab.drawn(text, int(seed)))
     say(
         "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to tell them apart, nothing else."
     )
-    predict(lesson.stranger_question(made(lab.drawn(lesson.TEXT, 0))), "guess.stranger", show)
+    question = lesson.stranger_question(made(lab.drawn(lesson.TEXT, 0)))
+    web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), question=(question, "guess.stranger"))
 
 
 def nearest() -> None:
@@ -43,9 +43,15 @@ def nearest() -> None:
         if lab.tried(partial(lab.near, name, word)) is not None:
             web.show(VIEWS["neighbours"], lab.near(name, word))
 
-    every = lab.tried(partial(lab.near, name, lesson.OPPOSITES[0], 10**9))
+    first = lesson.OPPOSITES[0]
+    every = lab.tried(partial(lab.near, name, first, 10**9))
     if every is not None and lesson.OPPOSITES[1] in every.words:
-        predict(lesson.opposite_question(every), "guess.opposite", show_near)
+        predict(
+            lesson.opposite_question(every),
+            "guess.opposite",
+            show_near,
+            partial(web.awaited, VIEWS["neighbours"], lab.near(name, first)),
+        )
     else:
         show_near()
 
@@ -70,7 +76,12 @@ def sums() -> None:
 
     both = lab.tried(lambda: [lab.analogy(name, *lesson.ASKED[:3], forbid) for forbid in (False, True)] + [lab.solved(name)])
     if both is not None:
-        predict(lesson.analogy_question(*both), "guess.analogy", show_sums)
+        predict(
+            lesson.analogy_question(*both),
+            "guess.analogy",
+            show_sums,
+            partial(web.awaited, VIEWS["analogies"], lab.solved(name)),
+        )
     else:
         show_sums()
 

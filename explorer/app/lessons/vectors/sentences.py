@@ -68,7 +68,12 @@ def section() -> None:
         if found is not None:
             web.show(VIEWS["sentence-likeness"], alike(texts))
 
-    predict(lesson.turned_question(made(first())), "guess.turned", show_own)
+    predict(
+        lesson.turned_question(made(first())),
+        "guess.turned",
+        show_own,
+        partial(web.awaited, VIEWS["sentence-likeness"], first()),
+    )
 
 
 def ranking() -> None:
@@ -84,4 +89,5 @@ def ranking() -> None:
         web.show(VIEWS["sentence-grades"], recorded.call(sentences.HOME))
         st.caption("Measure again: `python -m explorer.studies.sentences`; the card in `data/results/sentences` says how.")
 
-    predict(lesson.best_question(ranked), "guess.best", show_ranked)
+    empty = partial(web.awaited, VIEWS["sentence-ways"], recorded.call(sentences.HOME))
+    predict(lesson.best_question(ranked), "guess.best", show_ranked, empty)

@@ -8,7 +8,6 @@ import streamlit as st
 from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_unseen
-from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.whatif import edits, faults, parts
@@ -65,7 +64,7 @@ def one_thing() -> None:
 def each() -> None:
     """Each part alone."""
     call = hurt(name, text)
-    predict(lesson.sum_question(read(call)), "guess.sum", partial(web.show, VIEWS["damage"], call))
+    web.show(VIEWS["damage"], call, question=(lesson.sum_question(read(call)), "guess.sum"))
 
 
 page = LessonPage(

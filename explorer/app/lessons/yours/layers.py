@@ -11,7 +11,6 @@ import streamlit as st
 from explorer.app import present, web
 from explorer.app.call import Call, Given
 from explorer.app.controls import attentive, made, model_of, one_of, opened, read
-from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.yours import layers_questions as lesson
 from explorer.app.lessons.yours.twin import twin_of
@@ -59,7 +58,7 @@ def show_likeness(names: Sequence[str | Upload]) -> None:
         second = one_of("Second model", [*offered, *twin], "alike.second", [*brought][-1])
     call = alike(brought.get(first, first), brought.get(second, second))
     read(call)
-    predict(lesson.twin_question(asked()), "guess.alike", partial(web.show, VIEWS["cka"], call))
+    web.show(VIEWS["cka"], call, question=(lesson.twin_question(asked()), "guess.alike"))
 
 
 def show_space(names: Sequence[str | Upload]) -> None:

@@ -67,7 +67,7 @@ def asked_models() -> tuple[list[str | Upload], str, str]:
     """What is opened, the shipped model beside it, and the sentence."""
     given, upload = "", None
     if hosted.uploads():
-        with page.opening:
+        with page.opening, st.container(horizontal=True):
             given = st.text_input(
                 "Folder or hub name", key="yours", bind="query-params", placeholder="./my-model or org/model", on_change=agree,
                 max_chars=LETTERS,

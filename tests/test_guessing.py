@@ -1,0 +1,69 @@
+"""A picture before its question is answered: an empty frame in its place, which tells nothing; then the picture, in the same place."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import plotly.graph_objects as go
+import pytest
+from opening import opened
+from plotly.subplots import make_subplots
+from streamlit.testing.v1 import AppTest
+
+from explorer.app.web import emptied
+
+MEASURED = re.compile(r"\d")
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As visitors see the pages: one part at a time."""
+    monkeypatch.setattr("explorer.app.frame.EVERY_PART", False)
+
+
+def drawn(at: AppTest) -> list[dict[str, object]]:
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def test_nothing_that_was_measured_is_left_in_an_empty_frame() -> None:
+    figure = make_subplots(rows=1, cols=2)
+    figure.add_bar(x=["grey", "blue"], y=[0.7, 0.3], row=1, col=1)
+    figure.add_scatter(x=[1, 2], y=[11, 12], row=1, col=2)
+    figure.add_annotation(text="the winner: grey", x=0.5, y=0.5)
+    figure.add_shape(type="line", x0=0, x1=1, y0=0.7, y1=0.7)
+    figure.update_layout(title="grey wins with 70 %", height=432, xaxis_title="colour", yaxis_title="share, at most 0.7")
+    bare = emptied(figure, "Which colour?")
+    held = bare.to_plotly_json()
+    said = json.dumps(
+        [held["data"], {name: value for name, value in held["layout"].items() if name != "template"}], default=str
+    )
+    assert "grey" not in said and "0.7" not in said and "11" not in said
+    assert bare.layout.title.text == "Which colour?" and bare.layout.height == 432 and bare.layout.xaxis.title.text == "colour"
+    assert {(one.xaxis, one.yaxis) for one in bare.data} == {("x", "y"), ("x2", "y2")}, "both frames stand there"
+    assert bare.layout.xaxis2.domain == figure.layout.xaxis2.domain
+    assert isinstance(bare, go.Figure) and all(one.x == (None,) for one in bare.data)
+
+
+@pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize(
+    ("lesson", "part", "key"),
+    [("attention", "why-d", "guess.scale"), ("decoding", "", "guess.next."), ("corruption", "", "guess.word.")],
+)
+def test_the_frame_waits_in_the_place_of_the_picture_and_gives_nothing_away(lesson: str, part: str, key: str) -> None:
+    at = opened(lesson, **({"part": part} if part else {}))
+    (frame,) = drawn(at)
+    radio = next(one for one in at.radio if str(one.key).startswith(key))
+    held = json.dumps(frame["data"]) + json.dumps([frame["layout"].get("annotations"), frame["layout"].get("shapes")])  # type: ignore[attr-defined]
+    assert "empty until you answer" in held and not any(option.strip("·") in held for option in radio.options)
+    assert all(one["x"] == [None] == one["y"] for one in frame["data"])  # type: ignore[attr-defined]
+    titles = [axis.get("title", {}).get("text") or "" for name, axis in frame["layout"].items() if name[1:].startswith("axis")]  # type: ignore[attr-defined]
+    assert not any(map(MEASURED.search, titles))
+    said = " ".join(block.value for block in at.markdown)
+    assert not at.button or all(not str(one.key).startswith("force.") for one in at.button), "no token with its share"
+    assert "May I conclude" not in said
+    at = radio.set_value(radio.options[0]).run()
+    assert not at.exception and (at.success or at.info)
+    picture = drawn(at)[0]
+    assert picture["layout"]["height"] == frame["layout"]["height"], "nothing jumps"  # type: ignore[index]
+    assert any(value is not None for one in picture["data"] for value in one.get("x", one.get("z", [None])))  # type: ignore[attr-defined]
