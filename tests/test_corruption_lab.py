@@ -21,6 +21,7 @@ from torch.nn import functional
 import explorer as ex
 from explorer.analysis.predictions import generator
 from explorer.app.lessons import LESSONS
+from explorer.app.lessons.corruption import matrix
 from explorer.app.lessons.corruption import questions as lesson
 from explorer.corruption import counting
 from explorer.corruption.masking import COINS
@@ -28,6 +29,7 @@ from explorer.corruption.rows import rows_of
 from explorer.corruption.spans import t5_law
 from explorer.corruption.strategies import PAIRS, STRATEGIES, entry_of
 from explorer.models import results
+from explorer.models.presets import PRESETS
 from explorer.models.transformer import TransformerModel
 from explorer.records import Corruption, GapSentences, Rates, SpanLengths
 from explorer.studies import planted
@@ -35,7 +37,7 @@ from explorer.text.sentinels import with_sentinels
 from explorer.text.tokenizers import Tokenizer
 from explorer.text.toy import stories
 from explorer.views import VIEWS
-from explorer.views.strategies import answered
+from explorer.views.strategies import answered, boxes, group_of, placed
 from explorer.views.tiles import LEFT_OUT, LOSS
 
 LONG = " ".join(" ".join(story) for story in stories(8, 3))
@@ -304,6 +306,39 @@ def test_the_overview_says_which_places_are_asked(pieces: Tokenizer) -> None:
     figure = VIEWS["strategies"](tuple(made.values()))
     line = next(trace for trace in figure.data if trace.name == LOSS)
     assert len(line.y) == 3 * sum(answered(record).sum() for record in made.values())
+
+
+def test_strategies_are_grouped_and_every_row_opens_its_own(pieces: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = {name: corrupted(name, pieces, 1) for name in (*STRATEGIES, "sop")}
+    rows, heads = placed(tuple(made.values()))
+    assert sorted((*rows, *heads)) == list(range(len(made) + 4)), "no two in one row"
+    assert {held.strategy for held in rows.values()} == set(made)
+    shipped = {
+        "mlm": "bert",
+        "causal": "gpt",
+        "spanbert": "spanbert",
+        "electra": "electra",
+        "bart": "bart",
+        "t5": "t5",
+        "pegasus": "pegasus",
+    }
+    for name, model in shipped.items():
+        assert group_of(made[name]) == PRESETS[model].architecture["family"], name
+    assert group_of(made["sop"]) == "two texts"
+    figure = VIEWS["strategies"](tuple(made.values()))
+    axis = figure.layout.yaxis
+    for y, name in zip(axis.tickvals, axis.ticktext, strict=True):
+        assert rows[y].strategy == name if y in rows else name == "" and y in heads
+        if not name:
+            continue
+        drawn = {(y, *box[:2]) for _, box in boxes(made[name], y)}
+        bars = [bar for bar in figure.data if bar.name != LOSS]
+        assert drawn <= {place for bar in bars for place in zip(bar.y, bar.base, bar.x, strict=True)}
+    went: list[str] = []
+    monkeypatch.setattr(matrix, "choose", went.append)
+    monkeypatch.setattr(matrix.st, "session_state", {})
+    matrix.opens(rows, {"y": next(y for y, held in rows.items() if held.strategy == "t5")})
+    assert matrix.st.session_state == {"strategy": "t5"} and went == [matrix.PART]
 
 
 def test_masks_of_attention_are_triangles(pieces: Tokenizer) -> None:

@@ -129,6 +129,8 @@ def cells(figure: go.Figure) -> Iterator[tuple[str, int, str, int, str, object]]
         name = trace.name or ""
         if trace.type == "scatter" and list(trace.y) == [None]:  # it holds an axis, and has no point
             continue
+        if trace.opacity == 0:  # it is there to be clicked
+            continue
         if trace.type == "heatmap":
             rows, columns = _names(figure, trace.yaxis or "y"), _names(figure, trace.xaxis or "x")
             for (i, j), value in np.ndenumerate(np.asarray(trace.z, np.float64)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -14,7 +16,8 @@ Box = tuple[float, float, int, str]  # left, width, row, what to say
 
 
 def strategies(record: tuple[Corruption, ...]) -> go.Figure:
-    """One text under every strategy. Each row is a strategy, each column a token of the *original* text.
+    """One text under every strategy. Each row is a strategy, each column a token of the *original* text; rows are grouped by what the
+    model does with the damaged text. Click a row to open its strategy.
 
     A box says what was done to that token: the legend explains its colour and its mark. No box: it is unchanged. A narrow box between
     two columns is an inserted token. The bar below marks the tokens in the loss: for masked models the chosen tokens only, for
@@ -26,7 +29,8 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
     """
     kinds: dict[str, list[Box]] = {kind: [] for kind in KINDS}
     asked: list[Box] = []
-    for row, held in enumerate(record):
+    rows, heads = placed(record)
+    for row, held in rows.items():
         for kind, box in boxes(held, row):
             kinds[kind].append(box)
         asked += [(place - 0.46, 0.92, row, "") for place in np.flatnonzero(answered(held)).tolist()]
@@ -36,18 +40,61 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
     notes = (f"{len(record)} strategies, seed {record[0].seed}", theme.unseen_note(tokens))
     names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
     above = theme.space_above(*notes) + names_px
-    figure = go.Figure([*bars, line])
+    last = max(rows)
+    figure = go.Figure([_whole_rows(rows, len(tokens)), *bars, line])
+    for row, group in heads.items():
+        figure.add_annotation(x=-0.5, y=row, text=f"<b>{group}</b>", showarrow=False, xanchor="left", yanchor="middle")
     figure.update_layout(
         title=theme.title("One text under every strategy", *notes),
         xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60},
         yaxis={
-            "tickmode": "array", "tickvals": list(range(len(record))), "ticktext": [held.strategy for held in record],
-            "range": [len(record) - 0.4, -0.6], "automargin": True,
+            "tickmode": "array", "tickvals": list(range(last + 1)),
+            "ticktext": [rows[row].strategy if row in rows else "" for row in range(last + 1)],
+            "range": [last + 0.6, -0.6], "automargin": True, "showgrid": False,
         },
         barmode="overlay", legend={"y": -0.02, "yanchor": "top"},
-        height=above + 33 * len(record) + 100, margin={"l": 10, "r": 10, "t": above, "b": 100},
+        height=above + 28 * (last + 1) + 100, margin={"l": 10, "r": 10, "t": above, "b": 100},
     )  # fmt: skip
     return figure
+
+
+GROUPS = {
+    "encoder": "encoder: says what was hidden",
+    "decoder": "decoder: predicts the next token",
+    "encoder-decoder": "encoder–decoder: writes a text",
+    "two texts": "two segments: one answer",
+}
+
+
+def group_of(record: Corruption) -> str:
+    """Which kind of model a strategy is for, by what the model is to say."""
+    if not seen_by(record).all():
+        return "decoder"
+    if record.target is not None:
+        return "encoder-decoder"
+    return "encoder" if record.scored.any() or not record.labels else "two texts"
+
+
+def placed(record: Sequence[Corruption]) -> tuple[dict[int, Corruption], dict[int, str]]:
+    """The row of each strategy, group by group, and the row of each group's name."""
+    rows, heads, last = {}, {}, -1
+    for group, says in GROUPS.items():
+        members = [held for held in record if group_of(held) == group]
+        if members:
+            heads[last + 1] = says
+            rows |= {last + 2 + n: held for n, held in enumerate(members)}
+            last += 1 + len(members)
+    return rows, heads
+
+
+def _whole_rows(rows: dict[int, Corruption], wide: int) -> go.Bar:
+    """A bar without colour from edge to edge: so that all of a row can be clicked."""
+    count = len(rows)
+    return go.Bar(
+        orientation="h", base=[-0.5] * count, x=[wide] * count, y=list(rows), width=0.95, showlegend=False, name="", opacity=0,
+        customdata=[held.strategy for held in rows.values()],
+        hovertemplate="%{customdata}: click to open it<extra></extra>",
+    )  # fmt: skip
 
 
 def boxes(record: Corruption, row: int) -> list[tuple[str, Box]]:

@@ -7,11 +7,11 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import glossary, hold, recorded, web
-from explorer.app.controls import made, opened, read, usable, warn_of_unseen
+from explorer.app.controls import made, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
-from explorer.app.lessons.corruption import pairs
+from explorer.app.lessons.corruption import matrix, pairs
 from explorer.app.lessons.corruption import parts as lab
 from explorer.app.lessons.corruption import questions as lesson
 from explorer.corruption.choosing import written_words
@@ -19,11 +19,6 @@ from explorer.corruption.counting import laws
 from explorer.corruption.strategies import PAIRS, STRATEGIES, entry_of
 from explorer.views import VIEWS
 from explorer.views.strategies import seen_by
-
-
-def under_all() -> None:
-    """One text under every strategy."""
-    web.show(VIEWS["strategies"], usable({name: lab.corrupted(text, name, seed) for name in names}))
 
 
 def chosen_strategy() -> tuple[str, dict[str, Any]]:
@@ -126,7 +121,7 @@ page = LessonPage(
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
-    seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=140, help=glossary.meaning("seed")))
+    seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=200, help=glossary.meaning("seed")))
 model = opened("bert")
 tokens = read(lambda: model.tokens(text))
 with page.bar:
@@ -137,7 +132,7 @@ names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(toke
 
 page.parts(
     PagePart("Hide a word", hidden),
-    PagePart("One text under every strategy", under_all, "Every strategy"),
+    PagePart("One text under every strategy", partial(matrix.section, text, seed, names), "Every strategy"),
     PagePart("word2vec, too", lab.as_pairs),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
     *((two,) if max(tokens.sentences) else ()),

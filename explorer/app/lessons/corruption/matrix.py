@@ -1,0 +1,52 @@
+"""One text under every strategy, grouped; each row opens its strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.controls import made, usable
+from explorer.app.frame import KEY, choose
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.corruption import parts as lab
+from explorer.records import Corruption
+from explorer.views import VIEWS
+from explorer.views.strategies import placed
+
+PART = "one-strategy"
+
+
+def section(text: str, seed: int, names: Sequence[str]) -> None:
+    """The matrix of strategies, and beside it a link to each."""
+    calls = usable({name: lab.corrupted(text, name, seed) for name in names})
+    rows, heads = placed(made(calls))
+    web.show(
+        VIEWS["strategies"],
+        calls,
+        click=partial(opens, rows),
+        beside=partial(links, rows, heads, {"story": text, "seed": str(seed)}),
+    )
+
+
+def opens(rows: dict[int, Corruption], point: dict[str, Any]) -> None:
+    """Open the strategy of the row that was clicked."""
+    held = rows.get(round(float(point["y"])))
+    if held is not None:
+        st.session_state["strategy"] = held.strategy
+        choose(PART)
+
+
+def links(rows: dict[int, Corruption], heads: dict[int, str], kept: dict[str, str], chosen: dict[str, Any]) -> None:
+    """A link to every strategy, with its address, group by group."""
+    st.markdown("**Open one**, here or by a click on its row:")
+    starts = [*heads, max(rows) + 1]
+    for begin, end in zip(starts, starts[1:], strict=False):
+        st.caption(heads[begin])
+        with st.container(horizontal=True, gap="small"):
+            for held in (rows[row] for row in range(begin + 1, end)):
+                asked = {KEY: PART, "strategy": held.strategy, **kept}
+                st.page_link(str(LESSONS["corruption"].page), label=held.strategy, query_params=asked, width="content")
