@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from torch import nn
 
 import explorer as ex
 from explorer.analysis import elmo as directions
+from explorer.app.lessons.elmo import by_hand
 from explorer.app.lessons.elmo import questions as lesson
 from explorer.errors import ChoiceError, TextError
 from explorer.microworld import labelled
@@ -362,6 +364,30 @@ def test_the_pictures_show_the_numbers_of_their_records() -> None:
     assert list(figure.data[2].y) == wanted
     np.testing.assert_allclose(figure.data[3].z[-1], np.average(bench.test[3], axis=0, weights=[0, 5, 15])[:64], rtol=1e-6)
     np.testing.assert_array_equal(figure.data[3].z[:-1], bench.test[3][:, :64])
+
+
+def test_a_click_in_the_triangle_sets_the_three_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = experiment.bench(planted(TASKS["part of speech"], 2), np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]))
+    figure = ex.views["mix-place"](bench, s0=0, s1=5, s2=15)
+    grid, learned, mine = figure.data
+    corners = np.array([[0, 0], [1, 0], [0.5, 3**0.5 / 2]])
+    np.testing.assert_allclose(np.array([mine.x[0], mine.y[0]]), np.array([0, 0.25, 0.75]) @ corners)
+    np.testing.assert_allclose(np.array([learned.x, learned.y]).T, bench.learned @ corners)
+    held = {f"mix-bench.x.s{layer}": 10 for layer in range(3)}
+    monkeypatch.setattr(by_hand.st, "session_state", held)
+    for number in (0, 57, len(grid.x) - 1):
+        held["mix-bench.x.place"] = SimpleNamespace(selection=SimpleNamespace(points=[{"customdata": grid.customdata[number]}]))  # type: ignore[assignment]
+        by_hand.clicked("mix-bench.x")
+        weights = np.array([held[f"mix-bench.x.s{layer}"] for layer in range(3)])
+        assert weights.sum() == 20 and weights.min() >= 0
+        np.testing.assert_allclose(weights / 20 @ corners, [grid.x[number], grid.y[number]], atol=1e-12)
+        moved = ex.views["mix-place"](bench, **{f"s{layer}": int(value) for layer, value in enumerate(weights)}).data[2]
+        assert moved.x[0] == pytest.approx(grid.x[number]) and moved.y[0] == pytest.approx(grid.y[number])
+    before = dict(held)
+    for points in ([], [{"x": 0.5}]):  # nothing, or a point of a run
+        held["mix-bench.x.place"] = before["mix-bench.x.place"] = SimpleNamespace(selection=SimpleNamespace(points=points))  # type: ignore[assignment]
+        by_hand.clicked("mix-bench.x")
+        assert held == before
 
 
 def test_a_slider_of_the_bench_answers_at_once() -> None:

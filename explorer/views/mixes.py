@@ -116,8 +116,7 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
     texts: it was chosen on these. Nor what a single dimension means: training gives it no fixed meaning.
     """
     layers = record.train.shape[1]
-    mine = np.array([weights[f"s{layer}"] for layer in range(layers)], np.float64)
-    mine = mine / mine.sum() if mine.sum() else np.full(layers, 1 / layers)
+    mine = _divided([weights[f"s{layer}"] for layer in range(layers)])
     learned = record.learned.mean(0)
     figure = go.Figure()
     for number, (label, held) in enumerate((("your weights", mine), ("learned weights", learned))):
@@ -141,6 +140,49 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
     )
     figure = _dressed(figure, f"Mix the layers by hand: {theme.printable(record.task)}", notes, "weight, accuracy", (0, 1.02))
     return _with_vectors(figure, record.test[example].astype(np.float64), mine)
+
+
+def place(record: Bench, **weights: int) -> go.Figure:
+    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all the same weight. Click a
+    point to set the three weights. The ring is your mix; a cross is what the task learned, one for each run.
+
+    You may conclude how far your mix is from the learned ones. You may not conclude that a point near them is as good: compare the
+    accuracy.
+    """
+    layers = record.train.shape[1]
+    mine = _divided([weights[f"s{layer}"] for layer in range(layers)])
+    grid = np.array([(a, b, PARTS - a - b) for a in range(PARTS + 1) for b in range(PARTS + 1 - a)])
+    x, y = (grid / PARTS @ CORNERS).T
+    said = [", ".join(f"s<sub>{n}</sub> = {value / PARTS:.2f}" for n, value in enumerate(row)) for row in grid]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=x, y=y, mode="markers", name="a mix to click", meta=6, text=said, hovertemplate="%{text}<extra></extra>",
+        customdata=[".".join(map(str, row)) for row in grid], marker={"size": 8, "opacity": 0.45},
+        selected={"marker": {"opacity": 0.45}}, unselected={"marker": {"opacity": 0.45}},
+    )  # fmt: skip
+    for name, held, symbol, size, colour in (
+        ("learned, each run", record.learned, "x-thin-open", 10, 1), ("your mix", mine[None], "circle-open", 18, 0),
+    ):  # fmt: skip
+        across, up = (held @ CORNERS).T
+        figure.add_scatter(
+            x=across, y=up, mode="markers", name=name, meta=colour, marker={"symbol": symbol, "size": size, "line": {"width": 3}},
+            text=[", ".join(f"s<sub>{n}</sub> = {value:.2f}" for n, value in enumerate(row)) for row in held],
+            hovertemplate=f"{name}: %{{text}}<extra></extra>",
+        )  # fmt: skip
+    for layer, (across, up) in enumerate(CORNERS):
+        figure.add_annotation(
+            x=across, y=up, text=f"h<sub>{layer}</sub> alone", showarrow=False, yshift=18 if layer == 2 else -18
+        )
+    figure = _dressed(figure, "Your mix in the triangle", (), "", (-0.12, 1.0))
+    figure.update_xaxes(visible=False, range=[-0.15, 1.15])
+    figure.update_yaxes(visible=False)
+    return figure.update_layout(height=430, margin={"t": 50, "b": 70}, legend={"y": -0.05})
+
+
+def _divided(given: list[int]) -> np.ndarray:
+    """Weights that sum to 1; the same for all layers where none is given any."""
+    shares = np.array(given, np.float64)
+    return shares / shares.sum() if shares.sum() else np.full(len(shares), 1 / len(shares))
 
 
 def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> go.Figure:
@@ -191,6 +233,11 @@ def sliders(record: Bench) -> Mapping[str, Control]:
     return {**weights, "example": Range("New example", 0, len(record.asked) - 1, 0)}
 
 
+def three_sliders(record: Bench) -> Mapping[str, Control]:
+    """One slider for each layer."""
+    return {name: control for name, control in sliders(record).items() if name != "example"}
+
+
 def is_mixes(record: object) -> str:
     """Empty for what the experiment measured."""
     kind = type(record).__name__
@@ -211,9 +258,18 @@ def is_bench(record: object) -> str:
     return "" if isinstance(record, Bench) else f"it draws a bench of explorer.studies.mixes; this is a {kind}."
 
 
+def is_bench_of_three(record: object) -> str:
+    """Empty where there are three layers to mix by hand."""
+    if not isinstance(record, Bench):
+        return is_bench(record)
+    layers = record.train.shape[1]
+    return "" if layers == 3 else f"a triangle has three corners, but there are {layers} layers to mix."
+
+
 VIEWS = by_name(
     View("mix-shares", "The weight of each layer, by task", shares, steps, is_mixes),
     View("mix-triangle", "The path of each task", triangle, steps, has_three),
     View("mix-scores", "The mix beside each layer alone", scores, lambda record: {}, is_mixes),
     View("mix-bench", "Mix the layers by hand", bench, sliders, is_bench),
+    View("mix-place", "Your mix in the triangle", place, three_sliders, is_bench_of_three),
 )

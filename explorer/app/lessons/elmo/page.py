@@ -10,9 +10,9 @@ from explorer.app.controls import made, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lessons.elmo import by_hand, tagging
 from explorer.app.lessons.elmo import parts as lab
 from explorer.app.lessons.elmo import questions as lesson
-from explorer.app.lessons.elmo import tagging
 from explorer.views import VIEWS
 
 AMBIGUOUS = ("bank", "bat", "light", "park", "ring", "play")
@@ -88,14 +88,6 @@ def helps() -> None:
     predict(lesson.use_question(made(mixes)), "guess.use", show_scores, partial(web.awaited, VIEWS["mix-scores"], mixes))
 
 
-def by_hand() -> None:
-    """Mix by hand."""
-    benches = [name for name in made(mixes).tasks if recorded.there(f"mixes/{name.replace(' ', '-')}.npz")]
-    task = st.segmented_control("Task", benches, default=benches[0], required=True, key="bench", bind="query-params")
-    part = task.replace(" ", "-")
-    web.show(VIEWS["mix-bench"], recorded.call("mixes", part), key=part)
-
-
 def compared() -> None:
     """The lecture's results, and ours."""
     say(lesson.compared(made(mixes)))
@@ -132,7 +124,7 @@ mixes = recorded.call("mixes")
 measured = (
     PagePart("The weights that each task learns", shares, "Weights"),
     PagePart("Does the mix help?", helps, "Scores"),
-    PagePart("Mix by hand", by_hand),
+    PagePart("Mix by hand", lambda: by_hand.section(made(mixes).tasks)),
     PagePart("The lecture's results, and ours", compared, "Results"),
 )
 

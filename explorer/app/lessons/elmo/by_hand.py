@@ -1,0 +1,47 @@
+"""Mixing ELMo's layers by hand: three sliders, and a triangle in which a click sets all three."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from explorer.app import recorded, web
+from explorer.app.controls import made
+from explorer.app.glossary import say
+from explorer.records import Bench
+from explorer.views import VIEWS, export
+
+SAYS = "**Click in the triangle** to mix the three layers, or move the sliders: both show the same mix."
+
+
+def section(tasks: tuple[str, ...]) -> None:
+    """The bench of one task."""
+    benches = [name for name in tasks if recorded.there(f"mixes/{name.replace(' ', '-')}.npz")]
+    task = st.segmented_control("Task", benches, default=benches[0], required=True, key="bench", bind="query-params")
+    part = task.replace(" ", "-")
+    held = recorded.call("mixes", part)
+    web.show(VIEWS["mix-bench"], held, key=part, beside=partial(triangle, made(held), f"mix-bench.{part}"))
+
+
+def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:
+    """The triangle, with the mix of the sliders in it."""
+    view = VIEWS["mix-place"]
+    if view.fits(record):
+        return
+    say(SAYS)
+    figure = view(record, **{name: value for name, value in chosen.items() if name != "example"})
+    st.plotly_chart(
+        export.themed(figure, web.mode()), theme=None, key=f"{key}.place", config=export.CONFIG, selection_mode="points",
+        on_select=partial(clicked, key), alt=f"{view.title}. {view.caption}",
+    )  # fmt: skip
+
+
+def clicked(key: str) -> None:
+    """Set the sliders to the mix that was clicked."""
+    points = st.session_state[f"{key}.place"].selection.points
+    asked = points[0].get("customdata") if points else None
+    if isinstance(asked, str):
+        for layer, value in enumerate(asked.split(".")):
+            st.session_state[f"{key}.s{layer}"] = int(value)
