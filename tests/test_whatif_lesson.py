@@ -105,3 +105,46 @@ def test_the_case_is_chosen_by_the_address_and_offers_every_fault() -> None:
     assert not at.exception and list(asked.options) == list(faults.NAMES)
     said = next(block.value for block in at.markdown if "The text of this case" in block.value)
     assert "garden" in said
+
+
+def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:
+    at = page(part="find-the-fault")
+    names = list(faults.NAMES)
+    planted = {case: names[number] for case, (number, _) in enumerate(faults.PLANTED, 1)}
+
+    def said() -> str:
+        return " ".join(block.value for block in at.markdown)
+
+    def choose(case: int, answer: str) -> None:
+        radio = next(one for one in at.radio if one.key == ("guess.fault" if case == 1 else f"guess.fault.{case}"))
+        radio.set_value(answer).run()
+
+    assert "**0 of 5** faults found, **0** at the first try" in said()
+    choose(1, planted[1])
+    assert at.success and "**1 of 5** faults found, **1** at the first try" in said() and not at.table
+    for case in (2, 3, 4, 5):
+        at.session_state[faults.CASE] = case
+        at.run()
+        wrong = [name for name in names if name != planted[case]]
+        if case == 2:  # found at the third try
+            choose(case, wrong[0])
+            assert "Not yet" in at.warning[0].value and "Hint" not in at.warning[0].value
+            choose(case, wrong[1])
+            assert "Hint" in at.warning[0].value
+            choose(case, planted[case])
+        elif case == 3:  # given up
+            next(one for one in at.button if one.key == f"guess.fault.{case}.show").click().run()
+        else:
+            choose(case, planted[case])
+    assert not at.exception and "**4 of 5** faults found, **3** at the first try" in said()
+    table = at.table[0].value
+    assert table["tries"].tolist() == [1, 3, 0, 1, 1] and table["fault"].tolist() == [planted[case] for case in planted]
+    assert [str(one).split(":")[0] for one in table["found"]] == [
+        "yes, at the first try",
+        "yes",
+        "no",
+        *["yes, at the first try"] * 2,
+    ]
+    next(one for one in at.button if one.key == "fault.again").click().run()
+    assert not at.exception and "**0 of 5** faults found" in said() and not at.table
+    assert next(one for one in at.radio if one.key == "guess.fault").value is None

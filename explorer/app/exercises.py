@@ -58,20 +58,29 @@ def exercises(items: Sequence[Exercise], key: str) -> None:
     right, items = 0, core.exercises(items)
     for number, item in enumerate(items, 1):
         st.markdown(f"**{number}.** {marked(item.question)}")
-        name = f"{key}.{number}"
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if item.options:
-                given = st.radio("Answer", item.options, index=None, key=name, **ASIDE)
-            else:
-                hint = HINTS.get(item.digits, f"a number, {item.digits} decimals")
-                given = st.text_input(
-                    f"Answer to exercise {number}", key=name, placeholder=hint, label_visibility="collapsed", width=320,
-                    persist_state="session",
-                )  # fmt: skip
-            st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item.question))
-        right += _judge(item, given or "", name)
+        right += ask(item, f"{key}.{number}", f"Answer to exercise {number}")
     if items:
         st.markdown(f"**{right} of {len(items)}** answered.")
+
+
+def ask(item: Exercise, name: str, label: str = "Answer") -> bool:
+    """The place for an answer, and what is said to it: whether it is right."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if item.options:
+            given = st.radio("Answer", item.options, index=None, key=name, **ASIDE)
+        else:
+            hint = HINTS.get(item.digits, f"a number, {item.digits} decimals")
+            given = st.text_input(
+                label, key=name, placeholder=hint, label_visibility="collapsed", width=320, persist_state="session"
+            )
+        st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item.question))
+    return _judge(item, given or "", name)
+
+
+def tried(item: Exercise, name: str) -> tuple[int, bool]:
+    """How many different wrong answers there were, and whether the answer was shown: after three of them, or asked for."""
+    wrong = len(_misses(item, "", name))
+    return wrong, wrong >= 3 or st.session_state.get(f"{name}.shown") == item.question
 
 
 def _give_up(name: str, question: str) -> None:

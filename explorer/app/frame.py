@@ -45,10 +45,10 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
   .js-plotly-plot:has(g.x2tick:nth-of-type(9)) :is(g.xtick, g.x2tick):not(:nth-of-type(3n + 1)) { visibility: hidden; }
 }
 @media (min-width: 700px) {
-  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stButtonGroup) {
+  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup) {
     display: flex; flex-direction: row; align-items: center; gap: 0.6rem; }
-  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stButtonGroup) > * { flex: 1 1 0; min-width: 0; }
-  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stButtonGroup) > :is(label, [data-testid=stWidgetLabel]) {
+  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup) > * { flex: 1 1 0; min-width: 0; }
+  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup) > :is(label, [data-testid=stWidgetLabel]) {
     flex: none; margin: 0; padding: 0; min-height: 0; }
   .st-key-bar [data-testid=stVerticalBlock] { gap: 0.4rem; }
 }

@@ -96,7 +96,7 @@ page = LessonPage(
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
-    seed = int(st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=160))
+    seed = int(st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=260))
 with page.bar:
     hold.bar(text, read(lambda: opened("bert").tokens(text)))
 

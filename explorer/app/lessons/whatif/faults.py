@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import core, deeds, present, web
 from explorer.app.call import Call
 from explorer.app.controls import opened, read
-from explorer.app.exercises import plain, predict
+from explorer.app.exercises import ask, plain, tried
+from explorer.app.glossary import say
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.lessons.whatif.edits import EDITS, changed
+from explorer.records import Exercise
 from explorer.views import VIEWS, export
 
+CASE, SCORE = "fault.case", "fault.score"
 MOVED = "How far the weights of each head moved"
 NAMES = {  # what is wrong, and the edit that makes it so
     "the last head of layer 0 is dead": "silence a head",
@@ -30,6 +34,22 @@ PLANTED = (  # the fault of each case: its place among the names, and the text
     (3, "The cat slept in the garden. Then it went home."),
     (2, "Rose saw a brown bear near the harbour and ran away."),
 )
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one case went: its tries, whether its fault was found, and whether the answer was shown."""
+
+    tries: int
+    found: bool
+    shown: bool
+
+    @property
+    def said(self) -> str:
+        """In words."""
+        if not self.found:
+            return "no: it was shown"
+        return "yes, at the first try" if self.tries == 1 else "yes"
 
 
 def where(name: str, stream: str, what: str) -> tuple[Any, ...]:
@@ -50,10 +70,10 @@ def fits(name: str, stream: str, what: str) -> bool:
 
 @st.fragment
 def section(name: str, stream: str) -> None:
-    """Choose a case, look at what the fault did, and name it."""
+    """Choose a case, look at what the fault did, and name it; the score stands below."""
     offered = [n for n, what in enumerate(NAMES.values()) if fits(name, stream, what)]
     cases = [case for case, (n, _) in enumerate(PLANTED, 1) if n in offered]
-    case = st.segmented_control("Case", cases, default=cases[0], required=True, key="fault.case", bind="query-params")
+    case = st.segmented_control("Case", cases, default=cases[0], required=True, key=CASE, bind="query-params")
     number, text = PLANTED[case - 1]
     planted = list(NAMES)[number]
     what: Call = changed(name, text, ((NAMES[planted], where(name, stream, NAMES[planted])),))
@@ -61,6 +81,49 @@ def section(name: str, stream: str) -> None:
     moved = VIEWS["downstream"](broken := read(what)).update_layout(title=MOVED)
     said = f"{MOVED}. {VIEWS['downstream'].caption}"
     st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG, alt=said)
-    asked = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)
+    item = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)
     key = "guess.fault" if case == cases[0] else f"guess.fault.{case}"
-    predict(asked, key, partial(web.show, VIEWS["change"], what, key="fault"))
+    if not core.asks(key) or asked(item, key, name, case):
+        web.show(VIEWS["change"], what, key="fault")
+    if core.asks(key):
+        scored(name, cases)
+
+
+def asked(item: Exercise, key: str, name: str, case: int) -> bool:
+    """A case, and whether it is closed: found, or its answer was shown."""
+    with st.container(border=True):
+        say(f"**◇ Find the fault.** {item.question}")
+        found = ask(item, key)
+        deeds.check()
+    wrong, shown = tried(item, key)
+    held = st.session_state.setdefault(SCORE, {}).setdefault(name, {})
+    if wrong or found or shown:
+        held[case] = Result(wrong + found, found, shown)
+    return found or shown or present.answers()
+
+
+def scored(name: str, cases: Sequence[int]) -> None:
+    """How many faults were found, how many at the first try; at the end each case with its tries, and the way to begin again."""
+    held: dict[int, Result] = st.session_state.get(SCORE, {}).get(name, {})
+    found = [one for one in held.values() if one.found]
+    first = sum(one.tries == 1 for one in found)
+    st.markdown(f"**{len(found)} of {len(cases)}** faults found, **{first}** at the first try.")
+    if any(case not in held or not (held[case].found or held[case].shown) for case in cases):
+        return
+    st.table(
+        [
+            {"case": case, "fault": list(NAMES)[PLANTED[case - 1][0]], "tries": held[case].tries, "found": held[case].said}
+            for case in cases
+        ]
+    )
+    st.button("Play again", key="fault.again", on_click=forget, args=(name, cases))
+
+
+def forget(name: str, cases: Sequence[int]) -> None:
+    """Begin with the first case again."""
+    st.session_state.get(SCORE, {}).pop(name, None)
+    for case in cases:
+        key = "guess.fault" if case == cases[0] else f"guess.fault.{case}"
+        for one in (key, f"{key}.wrong", f"{key}.shown"):
+            st.session_state.pop(one, None)
+    st.session_state[CASE] = cases[0]
