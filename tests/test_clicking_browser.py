@@ -23,7 +23,7 @@ def test_a_corner_of_the_triangle_is_one_layer_alone_and_the_sliders_follow(brow
     triangle = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Your mix in the triangle"))
     click_on(page, triangle, ".scatterlayer .trace:nth-child(1) .point", 0)
     for layer, value in enumerate((0, 0, 20)):
-        expect(page.get_by_role("slider", name=f"Weight of layer {layer}")).to_have_attribute("aria-valuenow", str(value))
+        expect(page.get_by_role("slider", name=f"Weight of layer {layer}")).to_have_value(str(value))
     expect(page.locator(".gtitle", has_text="Mix the layers by hand")).to_be_visible()
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()

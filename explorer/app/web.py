@@ -266,7 +266,7 @@ def _controls(view: View, record: Any, around: Around, key: str) -> dict[str, An
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for name in first:
             chosen[name] = _widget(f"{key}.{name}", offered[name], 420 if around.first is None else 190)
-            if name == around.steps:
+            if name == around.steps and len(_places(offered[name])) > 1:
                 _arrows(f"{key}.{name}", offered[name])
         rest = [name for name in offered if name not in chosen]
         if rest:
@@ -284,6 +284,13 @@ def _arrows(key: str, control: Control) -> None:
     options = _places(control)
     last = st.session_state.get(key, control.first) == options[-1]
     playing.button(key, control.label, last=last, again=partial(st.session_state.__setitem__, key, options[0]))
+
+
+def stepped(label: str, options: Sequence[Any], first: Any, key: str) -> Any:
+    """An ordered choice of a page's own, with buttons that move it and one that plays it."""
+    chosen = st.select_slider(label, options, first, key=key, bind="query-params", width=240)
+    _arrows(key, Choice(label, tuple(options), first))
+    return chosen
 
 
 def _places(control: Control) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import FillingStep
 from explorer.views import strips, theme
 from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip
-from explorer.views.tiles import nothing
-from explorer.views.view import View, by_name
+from explorer.views.view import Control, Range, View, by_name
 
 SAID = 3
 TITLES = {
@@ -21,9 +20,9 @@ TITLES = {
 }
 
 
-def filling(steps: Sequence[FillingStep]) -> go.Figure:
-    """The text after each step. Orange tokens were written in this step, dark blue ones before, pale ones are still [MASK]. Point at
-    one for the model's most probable tokens at that position, given the text at the beginning of the step.
+def filling(steps: Sequence[FillingStep], *, shown: int) -> go.Figure:
+    """The text after each step, up to the one that is chosen. Orange tokens were written in this step, dark blue ones before, pale ones are
+    still [MASK]. Point at one for the model's most probable tokens at that position, given the text at the beginning of the step.
 
     A masked language model predicts every blank from the whole context, but it predicts the blanks independently of each other: two
     that fit alone need not fit together. So it fills one, reads the text again, and fills the next; the order changes the text.
@@ -40,7 +39,8 @@ def filling(steps: Sequence[FillingStep]) -> go.Figure:
     )
     rows: list[Strip] = []
     for number, step in enumerate(steps):
-        rows += strips.wrapped(f"step {step.step}", _boxes(steps, number))
+        lines = strips.wrapped(f"step {step.step}", _boxes(steps, number))
+        rows += lines if number < shown else [Strip("")] * len(lines)  # the picture keeps its height while it is played
     return strips.drawn(rows, "Blanks are filled", notes)
 
 
@@ -70,6 +70,11 @@ def _likeliest(step: FillingStep, n: int) -> str:
     return ", ".join(f"{theme.label(text)} {share:.1%}" for text, share in pairs)
 
 
+def steps_shown(steps: Sequence[FillingStep]) -> Mapping[str, Control]:
+    """How many steps are shown; all of them at first."""
+    return {"shown": Range("Step", 1, len(steps), len(steps))}
+
+
 def are_fillings(record: object) -> str:
     """Empty for the steps of one filling."""
     if isinstance(record, tuple) and record and all(isinstance(one, FillingStep) for one in record):
@@ -77,4 +82,4 @@ def are_fillings(record: object) -> str:
     return f"it draws the steps of a filling, tuple(ex.decode(bert, text, 'fill')); this is a {type(record).__name__}."
 
 
-VIEWS = by_name(View("filling", "Blanks are filled", filling, nothing, are_fillings))
+VIEWS = by_name(View("filling", "Blanks are filled", filling, steps_shown, are_fillings))

@@ -11,7 +11,7 @@ from explorer.records import CUTS, Contest, Distribution, Written
 from explorer.views import strips, theme
 from explorer.views.strips import Box, Strip
 from explorer.views.tiles import nothing
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, Range, View, by_name
 
 SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
 OFF = "off"
@@ -125,36 +125,38 @@ def _lines(record: Written) -> list[Strip]:
     return strips.wrapped(name, boxes)
 
 
-def chain(record: Written) -> go.Figure:
-    """P(y) by the chain rule: each bar is log P of one token given all tokens before it. Added up from the left they give the line,
-    which ends at log P(y): the logarithm turns the product of probabilities into a sum.
+def chain(record: Written, *, tokens: int) -> go.Figure:
+    """P(y) by the chain rule, as far as it is written: each bar is log P of one token given all tokens before it. Added up from the
+    left they give the line, which ends at log P(y): the logarithm turns the product of probabilities into a sum.
 
     You may conclude which tokens make this text improbable: those with long bars. You may not conclude that a probable text is a true
     one, and you may not compare sums of texts of different lengths: every token adds something negative.
     """
-    places = np.arange(len(record.logp))
+    places, texts = np.arange(tokens), [theme.label(text) for text in record.texts]
     total = np.cumsum(record.logp)
     bars = go.Bar(
-        x=places, y=record.logp, name="log P(yᵢ | y₍<i₎)", meta=0, customdata=np.exp(record.logp),
+        x=places, y=record.logp[:tokens], name="log P(yᵢ | y₍<i₎)", meta=0, customdata=np.exp(record.logp[:tokens]),
         hovertemplate="%{x}: log P = <b>%{y:.3f}</b>, P = %{customdata:.3g}<extra></extra>",
     )  # fmt: skip
     line = go.Scatter(
-        x=places, y=total, mode="lines+markers", name="sum so far", meta=1, line={"width": 3},
+        x=places, y=total[:tokens], mode="lines+markers", name="sum so far", meta=1, line={"width": 3},
         hovertemplate="sum so far <b>%{y:.3f}</b><extra></extra>",
     )  # fmt: skip
     log10 = len(record.logp) * np.log10(max(2, record.size))
+    now, whole = float(total[tokens - 1]), tokens == len(record.logp)
+    first = f"{theme.label(record.label)}: log P(y) = {now:.2f}, so P(y) = {np.exp(now):.3g}"
     notes = (
-        f"{theme.label(record.label)}: log P(y) = {record.total:.2f}, so P(y) = {np.exp(record.total):.3g}",
+        first if whole else f"{theme.label(record.label)}, token {tokens}: log P = {now:.2f}, P = {np.exp(now):.3g}",
         f"texts of {len(record.logp)} tokens from {record.size:,}: |V|^L = {record.size:,}^{len(record.logp)} ≈ 10^{log10:.0f}",
     )
     above = theme.space_above(*notes) + 14
     return go.Figure([bars, line]).update_layout(
         title=theme.title("P(y) token by token", *notes),
         xaxis={
-            "tickmode": "array", "tickvals": places, "ticktext": [theme.label(text) for text in record.texts], "tickangle": -60,
-            "automargin": True, "showgrid": False,
+            "tickmode": "array", "tickvals": places, "ticktext": texts[:tokens], "tickangle": -60,
+            "automargin": True, "showgrid": False, "range": [-0.6, len(texts) - 0.4],
         },
-        yaxis={"title": {"text": "log P (nats)"}, "automargin": True},
+        yaxis={"title": {"text": "log P (nats)"}, "automargin": True, "range": [1.06 * float(total.min()) - 1e-3, 0]},
         height=above + 400, margin={"l": 10, "r": 10, "t": above, "b": 130}, legend={"y": -0.4},
     )  # fmt: skip
 
@@ -215,6 +217,11 @@ def are_written(record: object) -> str:
     return f"it draws a tuple of texts, which explorer.decoding.comparison.written makes; this is a {type(record).__name__}."
 
 
+def written_tokens(record: Written) -> Mapping[str, Control]:
+    """How many tokens are written; all of them at first."""
+    return {"tokens": Range("Token", 1, len(record.logp), len(record.logp))}
+
+
 def has_pieces(record: object) -> str:
     """Empty for one text with at least one token."""
     if not isinstance(record, Written):
@@ -226,6 +233,6 @@ COMPARING = "explorer.decoding.comparison"
 VIEWS = by_name(
     View("next-piece", "Which token comes next", next_piece, cuts, is_a(Distribution, f"{COMPARING}.distribution(model, text)")),
     View("written", "What strategies generate", written, nothing, are_written),
-    View("chain", "P(y) token by token", chain, nothing, has_pieces),
+    View("chain", "P(y) token by token", chain, written_tokens, has_pieces),
     View("contest", "Whose text is the most probable", contest, nothing, is_a(Contest, f"{COMPARING}.contest(model, texts)")),
 )  # fmt: skip

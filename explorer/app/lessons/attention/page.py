@@ -15,7 +15,7 @@ MEASURED = Call("result", "scale")  # twelve trainings
 
 def drawn() -> None:
     """What the width of the keys does to the softmax."""
-    web.show(VIEWS["saturation"], DRAWN, question=(lesson.scale_question(made(DRAWN)), "guess.scale"))
+    web.show(VIEWS["saturation"], DRAWN, steps="width", question=(lesson.scale_question(made(DRAWN)), "guess.scale"))
 
 
 def trained() -> None:

@@ -21,9 +21,9 @@ from explorer.views import VIEWS, theme
 def chain() -> None:
     """Greedy decoding, token by token."""
     best = desk.written(name, text, "greedy", "greedy", max_tokens=pieces)
-    read(best)
+    made_of = str(len(read(best).logp))  # another length is another picture, which shows all of it again
     say("**Greedy** takes the most probable token at each step: $|V|$ candidates a step instead of $|V|^L$ texts.")
-    web.show(VIEWS["chain"], best)
+    web.show(VIEWS["chain"], best, key=made_of, steps="tokens")
 
 
 def bars(said: tuple[int, ...]) -> None:

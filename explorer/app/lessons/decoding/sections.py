@@ -102,8 +102,7 @@ def masked() -> None:
     blanks = st.text_input("A text with blanks: ___", lesson.BLANKS, key="blanks", bind="query-params", width=620)
     order = st.segmented_control("Order", list(ORDERS), default="confident", required=True, key="order", bind="query-params")
     filled = desk.steps(FILLS, blanks, "fill", order=order)
-    read(filled)
-    web.show(VIEWS["filling"], filled)
+    web.show(VIEWS["filling"], filled, key=str(len(read(filled))), steps="shown")
     if recorded.there(BLANKS):
         st.subheader("At once, or one after the other?", anchor=False)
         st.markdown(two_blanks.SAYS)

@@ -39,7 +39,7 @@ def directions() -> None:
     """Two directions, which never meet."""
     read(lab.expected(text))
     st.markdown(f"*{lesson.TEXT}* and *{lesson.OTHER}*")
-    web.show(VIEWS["both-sides"], lab.expected(text), question=(lesson.half_question(*turned()), "guess.half"))
+    web.show(VIEWS["both-sides"], lab.expected(text), steps="place", question=(lesson.half_question(*turned()), "guess.half"))
 
 
 def crossing() -> None:
@@ -62,13 +62,13 @@ def senses() -> None:
         "A word of several senses", AMBIGUOUS, default="bat", required=True, key="sense", bind="query-params"
     )
     read(lab.used(chosen))
-    web.show(VIEWS["contexts"], lab.used(chosen))
+    web.show(VIEWS["contexts"], lab.used(chosen), steps="layer")
 
 
 def show_shares() -> None:
     """The weights while they are learned, as bars and as paths through the triangle."""
     web.show(VIEWS["mix-shares"], mixes)
-    web.show(VIEWS["mix-triangle"], mixes)
+    web.show(VIEWS["mix-triangle"], mixes, steps="step")
 
 
 def shares() -> None:

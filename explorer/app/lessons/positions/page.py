@@ -39,7 +39,7 @@ def schemes() -> None:
     picture = st.segmented_control(
         "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
     )
-    web.show(VIEWS[titles[picture]], placed(scheme))
+    web.show(VIEWS[titles[picture]], placed(scheme), steps="place")  # of the hands: they turn from position to position
 
 
 def together() -> None:

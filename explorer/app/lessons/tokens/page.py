@@ -80,7 +80,7 @@ def readings() -> None:
     tries = read(trying)
 
     def two_readings() -> None:
-        web.show(VIEWS["matches"], trying)
+        web.show(VIEWS["matches"], trying, steps="step")
         web.show(VIEWS["joins"], Call("tuple", Call("text.replay", word, SHELF.item("bpe"))))
 
     predict(lesson.longest_question(tries), f"guess.{word}", two_readings, partial(web.awaited, VIEWS["matches"], trying))

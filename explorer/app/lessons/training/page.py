@@ -69,7 +69,7 @@ def data() -> None:
 def schedule() -> None:
     """How large a step is."""
     if runs:
-        web.show(VIEWS["schedule"], lab.schedule_of(runs[name], halfway()))
+        web.show(VIEWS["schedule"], lab.schedule_of(runs[name], halfway()), steps="step")
     else:
         web.show(VIEWS["schedule"], Call("training.lr_schedules", "cosine", 2000, 0.05, now=100))
     st.caption(lesson.OPTIMISERS)

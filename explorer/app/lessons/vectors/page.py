@@ -27,7 +27,7 @@ def pairs() -> None:
     if drawn is None:
         return
     warn_of_unseen(drawn.tokens)
-    web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
+    web.show(VIEWS["context-window"], lab.drawn(text, int(seed)), steps="place")
     say(
         "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to tell them apart, nothing else."
     )
