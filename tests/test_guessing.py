@@ -11,7 +11,7 @@ from opening import opened
 from plotly.subplots import make_subplots
 from streamlit.testing.v1 import AppTest
 
-from explorer.app.web import emptied
+from explorer.views.emptied import emptied
 
 MEASURED = re.compile(r"\d")
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from plotly.graph_objects import Figure, Scatter
 
 from explorer.app import deeds, hold, playing, present
 from explorer.app.call import Call, program
@@ -21,11 +20,11 @@ from explorer.app.exercises import answered
 from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export
+from explorer.views.emptied import emptied
 
 UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
 MORE, SETTINGS = "Numbers · Files · Code", "More settings"
-DIGIT, GREYED = re.compile(r"\d"), "rgba(128, 128, 128, 0.1)"  # of the frame in which nothing is drawn yet
 CONCLUDING = re.compile(r"\bYou may\b.*?\bconclude\b", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
@@ -145,22 +144,6 @@ def awaited(view: View, what: Any, key: str = "") -> None:
     if not present.on():
         with words:
             said_of(view)
-
-
-def emptied(figure: Any, title: str) -> Any:
-    """A picture without anything in it that was measured: as high as it, its axes with their names, no number and no name of a bar."""
-    axes = {name: figure.layout[name] for name in figure.layout if name.startswith(("xaxis", "yaxis"))}
-    pairs = {(one.xaxis or "x", one.yaxis or "y") for one in figure.data if "xaxis" in one} or {("x", "y")}
-    hidden = [Scatter(x=[None], y=[None], xaxis=x, yaxis=y, showlegend=False, hoverinfo="skip") for x, y in sorted(pairs)]
-    margin = {"l": 40, "r": 10, "t": figure.layout.margin.t or 64, "b": 60}
-    bare = Figure(hidden).update_layout(title=title, height=figure.layout.height, margin=margin, plot_bgcolor=GREYED)
-    for name, axis in axes.items():
-        called = "" if DIGIT.search(axis.title.text or "") else axis.title.text
-        bare.layout[name] = {
-            "domain": axis.domain, "anchor": axis.anchor, "visible": axis.visible, "title": {"text": called},
-            "showticklabels": False, "showgrid": False, "zeroline": False, "showline": True, "mirror": True, "range": [0, 1],
-        }  # fmt: skip
-    return bare.add_annotation(text="empty until you answer", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
 
 
 def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:

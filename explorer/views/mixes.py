@@ -143,8 +143,8 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
 
 
 def place(record: Bench, **weights: int) -> go.Figure:
-    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all the same weight. Click a
-    point to set the three weights. The ring is your mix; a cross is what the task learned, one for each run.
+    """Every point of the triangle is a mix of three layers: a corner is one layer alone, the centre gives all the same weight. The
+    ring is your mix; a cross is what the task learned, one for each run.
 
     You may conclude how far your mix is from the learned ones. You may not conclude that a point near them is as good: compare the
     accuracy.

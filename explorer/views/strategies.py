@@ -17,7 +17,7 @@ Box = tuple[float, float, int, str]  # left, width, row, what to say
 
 def strategies(record: tuple[Corruption, ...]) -> go.Figure:
     """One text under every strategy. Each row is a strategy, each column a token of the *original* text; rows are grouped by what the
-    model does with the damaged text. Click a row to open its strategy.
+    model does with the damaged text.
 
     A box says what was done to that token: the legend explains its colour and its mark. No box: it is unchanged. A narrow box between
     two columns is an inserted token. The bar below marks the tokens in the loss: for masked models the chosen tokens only, for
@@ -40,11 +40,10 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
     notes = (f"{len(record)} strategies, seed {record[0].seed}", theme.unseen_note(tokens))
     names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
     above = theme.space_above(*notes) + names_px
-    last = max(rows)
+    last, named = max(rows), {"x": -0.5, "showarrow": False, "xanchor": "left", "yanchor": "middle"}
     figure = go.Figure([_whole_rows(rows, len(tokens)), *bars, line])
-    for row, group in heads.items():
-        figure.add_annotation(x=-0.5, y=row, text=f"<b>{group}</b>", showarrow=False, xanchor="left", yanchor="middle")
-    figure.update_layout(
+    return figure.update_layout(
+        annotations=[{"y": row, "text": f"<b>{group}</b>", **named} for row, group in heads.items()],
         title=theme.title("One text under every strategy", *notes),
         xaxis={**theme.token_axis(tokens), "side": "top", "tickangle": -60},
         yaxis={
@@ -55,7 +54,6 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
         barmode="overlay", legend={"y": -0.02, "yanchor": "top"},
         height=above + 28 * (last + 1) + 100, margin={"l": 10, "r": 10, "t": above, "b": 100},
     )  # fmt: skip
-    return figure
 
 
 GROUPS = {
@@ -77,7 +75,9 @@ def group_of(record: Corruption) -> str:
 
 def placed(record: Sequence[Corruption]) -> tuple[dict[int, Corruption], dict[int, str]]:
     """The row of each strategy, group by group, and the row of each group's name."""
-    rows, heads, last = {}, {}, -1
+    rows: dict[int, Corruption] = {}
+    heads: dict[int, str] = {}
+    last = -1
     for group, says in GROUPS.items():
         members = [held for held in record if group_of(held) == group]
         if members:
@@ -93,7 +93,7 @@ def _whole_rows(rows: dict[int, Corruption], wide: int) -> go.Bar:
     return go.Bar(
         orientation="h", base=[-0.5] * count, x=[wide] * count, y=list(rows), width=0.95, showlegend=False, name="", opacity=0,
         customdata=[held.strategy for held in rows.values()],
-        hovertemplate="%{customdata}: click to open it<extra></extra>",
+        hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
 
 
