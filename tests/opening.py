@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -20,3 +21,8 @@ def opened(lesson: str, *, patience: float = 120, **asked: str) -> AppTest:
     for name, value in asked.items():
         at.query_params[name] = value
     return at.switch_page(str(LESSONS[lesson].page)).run()
+
+
+def pictures(at: AppTest) -> list[Any]:
+    """The pictures of a page that show something: not the empty frames that wait for an answer."""
+    return [chart for chart in at.get("plotly_chart") if "empty until you answer" not in chart.proto.spec]

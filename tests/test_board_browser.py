@@ -169,6 +169,34 @@ def middle(page: Page, box: str, i: int, j: int) -> tuple[float, float]:
     return at["x"] + b["x"] + b["w"] / b["c"] * (j + 0.5), at["y"] + b["y"] + b["h"] / b["r"] * (i + 0.5)
 
 
+@pytest.mark.parametrize("name", ["bert", "gpt2"])  # a norm after the sum, and none
+def test_the_last_station_says_the_state_that_is_handed_on(browser: Browser, tmp_path: Path, name: str) -> None:
+    watch, trace = Watch(), traced(name)
+    stream = trace.attention[0].stream
+    page = shown(browser, trace, tmp_path, watch, view={"stream": stream, "layer": 0, "head": 0, "station": "up", "row": 5})
+    expect(page.locator(".stations [aria-current]")).to_have_attribute("data-station", "up")
+    expect(page.locator(".operands")).to_contain_text(f"= {trace.hidden[stream][1][5][0]:.3f}".replace("-", "−"))
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("wide", [1120, 1900])
+def test_a_wide_board_has_its_words_in_two_lines_and_never_moves(browser: Browser, tmp_path: Path, wide: int) -> None:
+    watch = Watch()
+    page = shown(browser, traced("bert"), tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "x"})
+    page.set_viewport_size({"width": wide, "height": 900})
+    tops = set()
+    for step in range(page.evaluate(f"{BOARD}.site.stations.length")):
+        page.evaluate(f"step => {BOARD}.go(step)", step)
+        canvas, title, choices = (page.locator(f".board {one}").bounding_box() for one in ("canvas", ".title", ".choices"))
+        assert canvas is not None and title is not None and choices is not None
+        tops.add(round(canvas["y"]))
+        assert title["x"] + title["width"] <= choices["x"] and abs(title["y"] - choices["y"]) < 12, "on one line, side by side"
+    assert len(tops) == 1 and max(tops) <= 120
+    assert watch.faults == []
+    page.context.close()
+
+
 def test_pointing_holds_and_answers_everywhere(browser: Browser, tmp_path: Path) -> None:
     watch, trace = Watch(), traced("bert")
     page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 1, "station": "softmax"})

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SENTENCE, sample
+from opening import pictures
 from streamlit.testing.v1 import AppTest
 from torch.nn import functional
 
@@ -429,7 +430,7 @@ def test_a_larger_share_is_harder() -> None:
         at = page()
         at.select_slider("mlm.share").set_value(share).run()
         assert not at.exception
-        titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in at.get("plotly_chart")]
+        titles = [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in pictures(at)]
         titles = [re.sub("</span><br><span[^>]*>", " ", title) for title in titles]  # lines are broken where they are long
         title = next(title for title in titles if title.startswith("The loss of") and "predicted tokens" in title)
         means.append(float(re.findall(r"mean ([\d.]+)", title)[0]))
@@ -439,7 +440,7 @@ def test_a_larger_share_is_harder() -> None:
 
 def same_pictures(at: AppTest) -> None:
     """Every picture on the page is what the code below it makes."""
-    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    drawn = [json.loads(chart.proto.spec) for chart in pictures(at)]
     codes = [block.value for block in at.code if "ex.show" in block.value]
     assert len(drawn) == len(codes) >= 9
     for figure, code in zip(drawn, codes, strict=True):

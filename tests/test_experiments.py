@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from opening import pictures
 from streamlit.testing.v1 import AppTest
 from torch.nn import functional
 
@@ -316,15 +317,15 @@ def test_the_recorded_decoders_part_ways_beyond_the_trained_length_in_every_seed
 def test_the_page_shows_what_was_recorded_and_its_code_makes_it() -> None:
     at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60).run()
     at = at.switch_page(str(LESSONS["positions"].page)).run()
-    before = len(at.get("plotly_chart"))
+    before = len(pictures(at))
     radio = next(radio for radio in at.radio if radio.key == "guess.reach")
     at = radio.set_value(radio.options[0]).run()
     for family in lengths.FAMILIES:
         at = at.button_group(key="family").set_value(family).run()
-        assert not at.exception and len(at.get("plotly_chart")) == before + 2
+        assert not at.exception and len(pictures(at)) == before + 2
         for name in ("lengths", "learning"):
             record = results.result(f"{name}-{family}")
-            spec = next(json.loads(c.proto.spec) for c in at.get("plotly_chart") if record.title in c.proto.spec)
+            spec = next(json.loads(c.proto.spec) for c in pictures(at) if record.title in c.proto.spec)
             assert [trace["name"] for trace in spec["data"]][: len(lengths.SCHEMES)] == list(lengths.SCHEMES)
             code = next(block.value for block in at.code if f"'{name}-{family}'" in block.value)
             held: dict[str, Any] = {}

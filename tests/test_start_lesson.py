@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from opening import pictures
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -133,22 +134,22 @@ def test_every_model_knows_every_piece_of_the_sentences() -> None:
 def test_the_page_opens_first_and_shows_the_models_numbers() -> None:
     at = open_page()
     assert not at.exception and at.title[0].value == "One sentence, four architectures"
-    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    drawn = [json.loads(chart.proto.spec) for chart in pictures(at)]
     titles = [figure["layout"]["title"]["text"] for figure in drawn]
     assert [title.partition("</b>")[0] for title in titles[:4]] == ["<b>elmo", "<b>bert", "<b>gpt", "<b>bart"]
     assert len(drawn) == 8 and lesson.UNTRAINED not in [box.value for box in at.info]
     question = next(radio for radio in at.radio if radio.key == "guess.moved")
     before = len(drawn)
     at = question.set_value(question.options[0]).run()
-    assert not at.exception and len(at.get("plotly_chart")) > before
+    assert not at.exception and len(pictures(at)) > before
 
 
 def test_without_a_trained_elmo_its_place_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hall.lab, "trained", lambda: False)  # then other calls are made, which are kept by what they say
     at = open_page()
-    first = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]["title"]["text"]
+    first = json.loads(pictures(at)[0].proto.spec)["layout"]["title"]["text"]
     assert not at.exception and lesson.UNTRAINED in [box.value for box in at.info] and "random" in first
-    assert len(at.get("plotly_chart")) == 7, "its guesses and vectors would be noise"
+    assert len(pictures(at)) == 7, "its guesses and vectors would be noise"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_bad_input_gets_a_calm_answer(text: str, said: str) -> None:
 def test_odd_input_is_shown_and_marked(text: str) -> None:
     at = open_page().text_input(key="text").set_value(text).run()
     assert not at.exception and not at.warning
-    specs = [chart.proto.spec for chart in at.get("plotly_chart")]
+    specs = [chart.proto.spec for chart in pictures(at)]
     assert any("never seen in training" in spec for spec in specs) and not any("<script" in spec for spec in specs)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from opening import pictures
 from streamlit.testing.v1 import AppTest
 from test_board import array, board_of, header
 from torch.nn import functional
@@ -458,7 +459,7 @@ def page() -> AppTest:
 
 
 def charts(at: AppTest) -> dict[str, Any]:
-    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    drawn = [json.loads(chart.proto.spec) for chart in pictures(at)]
     return {figure["layout"]["title"]["text"].split("<br>")[0]: figure for figure in drawn}
 
 
@@ -499,7 +500,7 @@ def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
     for guess in ("guess.first", "guess.rates", "guess.signal"):
         radio = next(radio for radio in at.radio if str(radio.key).startswith(guess))
         at = radio.set_value(radio.options[0]).run()
-    drawn = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    drawn = [json.loads(chart.proto.spec) for chart in pictures(at)]
     codes = [block.value for block in at.code if "ex.show" in block.value]
     extra = sum(recorded.there(name) for name in ("rates-senses", "next-sentence"))
     assert len(drawn) == len(codes) == 7 + extra, "recorded results that are measured are shown"

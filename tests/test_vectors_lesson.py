@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from opening import pictures
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -227,21 +228,21 @@ def test_the_page_tells_when_an_answer_is_right() -> None:
         radio.set_value(radio.options[-1]).run()
         assert not at.exception
     # a plane, a word in its contexts, both of pairs, neighbours of a word and of a sum, analogies, ratios, f(X)
-    assert len(at.get("plotly_chart")) == 9
+    assert len(pictures(at)) == 9
 
 
 def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
     """Both pictures of the corpus and that of the sentences come once guessed; odd input gets a calm answer."""
     at = page()
-    before = len(at.get("plotly_chart"))
+    before = len(pictures(at))
     for name in ("turned", "added"):
         radio = at.radio(key=f"guess.{name}")
         radio.set_value(radio.options[0])
     at.run()
-    assert not at.exception and not at.warning and len(at.get("plotly_chart")) == before + 3
+    assert not at.exception and not at.warning and len(pictures(at)) == before + 3
     at.text_area(key="corpus").set_value("ice <b>bold</b> steam\n" + "مرحبا 😀 ice\n" * 9)
     at.text_area(key="sentences").set_value("<script>alert(1)</script>\n😀 مرحبا").run()
-    assert not at.exception and not at.warning and len(at.get("plotly_chart")) == before + 3
+    assert not at.exception and not at.warning and len(pictures(at)) == before + 3
     at.text_area(key="corpus").set_value("x" * 100_000)
     at.text_area(key="sentences").set_value("word " * 20_000 + "\none").run()
     assert (

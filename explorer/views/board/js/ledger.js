@@ -33,7 +33,7 @@ function products(a, ai, b, bi, d) {
 
 /** The column that a station is about, where none of its cells is pointed at. */
 const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2", beside2: "n2",
-  units: "u", narrow: "u", inner2: "u", add2: "s2", post2: "s2" });
+  units: "u", narrow: "u", inner2: "u", add2: "s2", post2: "s2", up: "s2" });
 
 /** What a station says of a whole row. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {number} i @param {string} who
  * @param {string[]} cols @returns {Entry | null} */
