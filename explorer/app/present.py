@@ -18,7 +18,7 @@ LARGE = 1.5  # times the type of a page, for a room
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 STYLE = """<style>
 [data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
-.st-key-opening, .stMainBlockContainer [data-testid=stHeading]:has(h2) { display: none !important; }
+.st-key-opening, .st-key-says, .stMainBlockContainer [data-testid=stHeading]:has(h2) { display: none !important; }
 .stMainBlockContainer { padding: 0.6rem 1.2rem; }
 @media (min-width: 1200px) { html { font-size: 150% !important; } }
 .st-key-qr { width: 88px; }
