@@ -25,6 +25,7 @@ from explorer.views.emptied import emptied
 UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
 MORE, SETTINGS = "Numbers · Files · Code", "More settings"
+SENTENCE = re.compile(r".*?[.?!](?=\s|$)", re.DOTALL)
 CONCLUDING = re.compile(r"\bYou may\b.*?\bconclude\b", re.DOTALL)
 MOST = 20_000  # rows of a table on a page: more would take longer than the picture
 
@@ -92,7 +93,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             _waiting(view, figure, name)
         if not present.on():
             with words:
-                said_of(view)
+                first_of(view)
         return
     figure = present.larger(export.themed(hold.framed(figure), mode()))
     with picture:
@@ -143,7 +144,7 @@ def awaited(view: View, what: Any, key: str = "") -> None:
         _waiting(view, view(record), f"{view.name}.{key}")
     if not present.on():
         with words:
-            said_of(view)
+            first_of(view)
 
 
 def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:
@@ -180,6 +181,12 @@ def said_of(view: View) -> None:
     st.markdown(marked(seen))
     with st.popover("May I conclude?", type="tertiary"):
         st.markdown(concluded)
+
+
+def first_of(view: View) -> None:
+    """The first sentence of a caption: what will be seen. Those after it may hold the answer to a question about the picture."""
+    found = SENTENCE.match(caption_of(view)[0])
+    st.markdown(marked(found[0] if found else ""))
 
 
 def caption_of(view: View) -> tuple[str, str]:

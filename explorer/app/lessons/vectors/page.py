@@ -27,12 +27,12 @@ def pairs() -> None:
     if drawn is None:
         return
     warn_of_unseen(drawn.tokens)
-    web.show(VIEWS["context-window"], lab.drawn(text, int(seed)), steps="place")
+    web.show(VIEWS["context-window"], lab.drawn(text, int(seed)))
     say(
         "Each real pair gets five random words (**negative samples**, $C^-$). The training objective is to tell them apart, nothing else."
     )
     question = lesson.stranger_question(made(lab.drawn(lesson.TEXT, 0)))
-    web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), question=(question, "guess.stranger"))
+    web.show(VIEWS["context-pairs"], lab.drawn(text, int(seed)), steps="place", question=(question, "guess.stranger"))
 
 
 def nearest() -> None:
