@@ -180,10 +180,13 @@ def test_the_last_station_says_the_state_that_is_handed_on(browser: Browser, tmp
     page.context.close()
 
 
-@pytest.mark.parametrize("wide", [1120, 1900])
-def test_a_wide_board_has_its_words_in_two_lines_and_never_moves(browser: Browser, tmp_path: Path, wide: int) -> None:
-    watch = Watch()
-    page = shown(browser, traced("bert"), tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "x"})
+@pytest.mark.parametrize(("name", "wide"), [("bert", 1120), ("bert", 1900), ("gpt2", 1120)])  # gpt2's titles are the longest
+def test_a_wide_board_has_its_words_in_two_lines_and_never_moves(
+    browser: Browser, tmp_path: Path, name: str, wide: int
+) -> None:
+    watch, trace = Watch(), traced(name)
+    view = {"stream": trace.attention[0].stream, "layer": 0, "head": 0, "station": "x"}
+    page = shown(browser, trace, tmp_path, watch, view=view)
     page.set_viewport_size({"width": wide, "height": 900})
     tops = set()
     for step in range(page.evaluate(f"{BOARD}.site.stations.length")):
