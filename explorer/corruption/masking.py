@@ -126,8 +126,8 @@ MASKING: dict[str, CorruptionStrategy] = {
     "mlm": CorruptionStrategy(
         mlm,
         about="**BERT.** 15 % of the tokens are chosen. Of these 80 % become [MASK], 10 % another token, 10 % stay as they "
-        "are. The model is asked about all of these, and only these. Our tiny BERT begins with 50 % and ends with 15 "
-        "%: more answers while it knows little.",
+        "are. The model is asked about all of these, and only these. Our small encoders hide more at the beginning of "
+        "their training: more predictions to learn from while even easy tokens are unknown.",
         needs=("mask",),
         masked_lm=True,
         counts={"mlm": {}, COINS: {"exact": False}},

@@ -152,7 +152,7 @@ class Sinusoidal(Position):
 
     about = (
         "Fixed curves, **added** to the token embeddings: $PE(p,2i)=\\sin(p/10000^{2i/d})$, "
-        "$PE(p,2i{+}1)=\\cos(p/10000^{2i/d})$."
+        "$PE(p,2i{+}1)=\\cos(p/10000^{2i/d})$, with the position $p$, the pair of dimensions $i$ and the dimension $d$ of the model."
     )
 
     @classmethod
@@ -221,7 +221,10 @@ class Rotary(Position):
 class Alibi(Position):
     """ALiBi: the further away, the lower the score; each head has its own slope."""
 
-    about = "A fixed penalty for distance, **added to the scores**; each head has a different slope $m$: $-m\\,|i-j|$."
+    about = (
+        "A fixed penalty for distance, **added to the score** of the query at position $i$ and the key at $j$; each head has a different "
+        "slope $m$: $-m\\,|i-j|$."
+    )
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         """−slope · distance."""

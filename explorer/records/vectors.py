@@ -194,6 +194,22 @@ class Ranked(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class Nearer(Record):
+    """How often each way finds that of two sentences the one with the same meaning is nearer, though the other shares more words.
+
+    `scores` [kind, way, seed] are shares of the questions of each of `kinds`; `intervals` [kind, way, 3] their mean and its 95 %
+    interval over the seeds. `examples` [kind] are a sentence, the one with the same meaning, and the other.
+    """
+
+    kinds: tuple[str, ...]
+    ways: tuple[str, ...]
+    scores: np.ndarray
+    intervals: np.ndarray
+    examples: tuple[tuple[str, str, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Edited(Record):
     """A small corpus before and after an edit, counted as GloVe counts: `table` [before or now, word, word] is how often words stand
     near each other, each time 1/distance, for the words of `pair`, a and b, and then for `words`, which stand near one of them.

@@ -84,7 +84,7 @@ def damages(record: Damage) -> go.Figure:
     """How much the predictions of this text change when one part is ablated (set to zero), in bits: every head, all heads of a layer,
     every sub-layer.
 
-    The effects do not add up: of several heads that do the same work each can be removed, but not all at once.
+    The effects need not add up: of several heads that do the same work each can be removed, but not all at once.
 
     You may conclude which part matters most for this text. You may not conclude that the others do nothing, or that this part does
     the work alone: it may only pass on what others need.

@@ -18,7 +18,7 @@ WAYS = {"with": "with positions", "without": "without positions"}
 
 def order(record: Shuffle) -> go.Figure:
     """One text, and the same text with its tokens shuffled. Each cell: how much the hidden state of a token changed, relative to its
-    norm.
+    length.
 
     Rows are layers, columns are tokens in the order of the text (the shuffled states are sorted back first). Above with positions,
     below without. The states of an encoder without positions change only by rounding: it cannot know the order. In a decoder only the
@@ -35,7 +35,7 @@ def order(record: Shuffle) -> go.Figure:
         heat = go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(values), name=way,
             texttemplate="%{z:.1g}" if len(record.tokens) <= 16 else None, textfont={"size": 12},
-            hovertemplate="%{y}, <b>%{x}</b><br>changed by <b>%{z:.2g}</b> of its norm<extra></extra>",
+            hovertemplate="%{y}, <b>%{x}</b><br>changed by <b>%{z:.2g}</b> of its length<extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=number + 1, col=1)
     states = ["input embeddings", *(f"after layer {n}" for n in range(len(record.moved["with"]) - 1))]

@@ -17,8 +17,8 @@ LONGEST = 16  # letters of a sentence on an axis; the hover text holds the whole
 def likeness(record: Likeness, *, way: str) -> go.Figure:
     """The cosine similarity of every two of your sentences by one method, from −1 (opposite) over 0 (a right angle) to 1 (the same
     direction). The matrix is symmetric, and on the diagonal is each sentence with itself. Change the method and look at which two are
-    most similar, not at how large the numbers are: BERT's hidden states all point in about the same direction, so their cosines are
-    large.
+    most similar, not at how large the numbers are: the hidden states of a Transformer often share a direction, and then all cosines
+    are large.
 
     You may conclude which sentences this method would find first for another one. You may not conclude that they mean the same: a
     mean of word vectors does not know who did what to whom. And the cosines of two methods cannot be compared with each other.

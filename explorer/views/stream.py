@@ -23,10 +23,10 @@ def named(block: Block) -> str:
 
 
 def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
-    """The norm (length) of a token's vector before each sub-layer, and of the vector that the sub-layer adds to it.
+    """The length of a token's vector before each sub-layer, and of the vector that the sub-layer adds to it.
 
     From left to right, the sub-layers in the order of computation. In post-norm models (the first Transformer, BERT, GPT, BART) layer
-    normalisation sets every vector back to about the same norm each time; in pre-norm models (GPT-2, LLaMA, T5) the norm mostly
+    normalisation sets every vector back to about the same length each time; in pre-norm models (GPT-2, LLaMA, T5) it mostly
     grows.
 
     You may conclude how much each sub-layer adds, compared with its input. You may not conclude that a long vector matters: it may
@@ -56,7 +56,7 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
         title=theme.title("The residual stream, block by block", *notes),
         xaxis={"tickvals": list(range(len(held))), "ticktext": [f"{block.layer}: {block.part}" for block in held], "tickangle": -40,
                "showgrid": False, "automargin": True},
-        yaxis={"title": "norm ‖x‖", "rangemode": "tozero"},
+        yaxis={"title": "length ‖x‖", "rangemode": "tozero"},
         barmode="group", height=480 + above, margin={"l": 70, "r": 10, "t": above, "b": 210}, legend={"y": -0.42, "yanchor": "top"},
     )  # fmt: skip
     return figure

@@ -28,8 +28,8 @@ def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     Below, metrics on such texts. On a logarithmic axis every factor of ten has the same width: most of what is learned is learned
     early.
 
-    Where the masking rate changes during training (our tiny BERT: from 50 % to 15 %), line and points are different tasks: the points
-    always mask 15 %, and a line that falls may only mask less.
+    Where the masking rate changes during a training, line and points are different tasks: the points always mask 15 %, and a line that
+    falls may only mask less.
 
     You may conclude when *this* run learned something. You may not conclude that a lower loss is a better model across tokenizers or
     tasks: a loss is nats for *these* tokens and *this* objective, and one run is one seed.
@@ -219,8 +219,8 @@ def along(record: Along, *, axis: str) -> go.Figure:
     """The loss on new texts, for weights on the straight line from a random initialisation (0) to the trained weights θ̂ (1). Points
     are snapshots of the training: each at the point of the line that is nearest to it.
 
-    Where the points are below the line, training went around a barrier that the straight line crosses. Where the curve is flat near
-    1, θ̂ is in a wide minimum, and small steps away from it, as in fine-tuning, change the loss little.
+    Where the points are below the line, training took a way on which the loss is lower than on the straight line. Where the curve is
+    flat near 1, small steps along this line change the loss little.
 
     You may conclude how the loss changes on this one line. You may not conclude that the loss landscape looks like that in other
     directions: there are as many of them as weights, and a line shows one.

@@ -64,8 +64,8 @@ def force(said: tuple[int, ...], path: tuple[int, ...]) -> None:
 def next_tokens() -> None:
     """Which token comes next, after a guess."""
     say(
-        "Move temperature and the cuts. **Click a bar** (or a name beside it) to force this token and continue from there: you "
-        "are the decoder."
+        "Move temperature and the cuts. **Click a bar** (or a name beside it) to force this token and continue from there: now "
+        "you choose."
     )
     bars(read(lambda: desk.chosen_pieces("path")))
 
@@ -92,7 +92,8 @@ def followed(point: dict[str, Any]) -> None:
 page = LessonPage(
     "Decoding, step by step",
     "A trained model gives the probability of each next token. Which text to write is decided by a *decoding strategy*: there are too "
-    "many texts to try them all, and every strategy below avoids that in its own way.",
+    "many texts to try them all. *Greedy* takes the most probable token at each step, *beam search* keeps several texts, and *sampling* "
+    "draws tokens by their probability.",
     (r"\hat y = \arg\max_{y_1,\dots,y_L} \prod_{i=1}^{L} P_\theta(y_i \mid y_{<i},\, x)", r"|V|^L \text{ texts}"),
     lesson.SYMBOLS,
 )

@@ -14,7 +14,8 @@ WORD = "bank"
 HIGHWAY = (
     "Between the filters and the vector of a word lie two **highway layers**. Each computes $H(x)$ like any layer, and beside it a gate "
     "$T(x)=\\sigma(W_T x+b_T)$, which decides for every unit how much of $H(x)$ to take and how much of $x$ to carry on: "
-    "$y = T(x)\\circ H(x) + (1-T(x))\\circ x$. A residual connection has no gate: it always adds all of both."
+    "$y = T(x)\\circ H(x) + (1-T(x))\\circ x$, where $\\circ$ multiplies unit by unit and $W_T$, $b_T$ are trained. A residual connection "
+    "has no gate: it always adds all of both."
 )
 SYMBOLS = (
     "$\\mathrm{ELMo}_k$ is the vector of token $k$ for one task. $h_{k,j}$ is its state in layer $j$: the one from the left and the one "
@@ -64,7 +65,7 @@ def half_question(before: Trace, after: Trace, place: int) -> Exercise:
         f"The word *{word}* has {2 * wide} dimensions in the last layer. We replace a word that comes **after** it. How many of the "
         f"dimensions of *{word}* change?"
     )
-    why = f"{moved['forward']} of {wide} in the forward half, {moved['backward']} of {wide} in the backward half: they never meet."
+    why = f"{moved['forward']} of {wide} in the forward half, {moved['backward']} of {wide} in the backward half: neither reads the other."
     return Exercise(asked, answer, why, options)
 
 

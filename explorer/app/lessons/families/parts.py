@@ -183,7 +183,9 @@ def shapes(name: str, text: str) -> str:
     config = opened(name).config
     n, d, vocab = len(opened(name).tokens(text)), config.dim, config.vocab
     return (
-        f"Here $U$ is [{n}, {vocab:,}], $W_e$ is [{vocab:,}, {config.embedding_width}], every $h_i$ is [{n}, {d}], there are "
+        f"$U$ is the text as one-hot rows, here [{n}, {vocab:,}]. $W_e$ is the table of token embeddings, [{vocab:,}, "
+        f"{config.embedding_width}], and $W_p$ holds a vector for each position. The states $h_i$ after block $i$ are [{n}, {d}], there "
+        f"are "
         f"$L = {config.layers}$ blocks, and $p$ is [{n}, {vocab:,}]: a distribution over the vocabulary for each row. In practice "
         f"nobody multiplies by the one-hot $U$: its rows are looked up in the table.{beyond(config)}"
     )
@@ -222,7 +224,8 @@ def once(text: str) -> str:
         f"The encoder reads {source} tokens **once**: {first / 1e6:.2f} million multiply-adds. Then the decoder runs **{written} times**, "
         f"{each[0] / 1e6:.2f} to {each[-1] / 1e6:.2f} million each with a cache, {scores:.0%} of the first "
         f"for the output layer over {config.vocab:,} tokens. "
-        "The keys and values of the source are computed once; each step adds one query."
+        "The keys and values of the source are computed once; each step adds one query. In training the decoder reads the gold "
+        "translation, shifted by one token (**teacher forcing**); now it reads its own."
     )
 
 

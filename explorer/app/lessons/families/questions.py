@@ -7,6 +7,7 @@ import numpy as np
 from explorer.records import Block, Blueprint, Curves, Exercise, Exposure, HeldLosses, Trace, UnderMasks
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
 
+TEXT = "The animal did not cross the street because it was too tired."  # the translator knows no contractions
 NOTATION = (
     "$U$ is the text as one-hot rows $[n, |V|]$, so $UW_e$ picks rows of the table $W_e$ $[|V|, d]$; $W_p$ holds a vector for each "
     "position. "

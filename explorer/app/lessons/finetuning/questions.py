@@ -12,6 +12,9 @@ TEXT = "Anna lost her dog, and then she found it in the park."
 QUESTION = "Who was tired?"
 STORY = "Paul and Nora walked to the lake. Nora was tired, so she sat down. Paul swam."
 PAIR = ("pre-trained", "from scratch")
+NEW = (
+    " In all of these tasks the test asks for words that no label names; where labels name them all, pre-training may add less."
+)
 WAY_NOTES = {
     "full": "every weight moves",
     "last-1": "the last layer and the output layer move",
@@ -21,12 +24,14 @@ WAY_NOTES = {
 }
 SYMBOLS = (
     "A labelled text has the tokens $x^1 \\ldots x^m$ and the answer $y$. $h_l^m$ is the state of its last token after the last layer, "
-    "and $W_y$ the new output layer. Fine-tuning makes $\\mathcal L_2$ large: the log-probability of the right answers. A decoder may "
-    "also go on predicting the next token of these texts, $\\mathcal L_1$, weighed by $\\lambda$ (lambda)."
+    "and $W_y$ the new output layer. As in GPT's paper, $\\mathcal L_2$, the log-probability of the right answers, is made large. A "
+    "decoder may also go on predicting the next token of these texts, $\\mathcal L_1$, with the weight $\\lambda$ (lambda; 0.5 in the "
+    "paper). Pictures and exercises show the **losses**: the same with a minus sign, made small."
 )
 NOTATION = (
     "$\\mathcal{C}$ is the labelled corpus, $x^1 \\ldots x^m$ the tokens of a text, $h_l^m$ the state of its last token after the last "
-    "block, $W_y$ the new output layer. $\\mathcal{L}_1$ is the loss of pre-training, $\\mathcal{L}_2$ that of the labels. In the "
+    "block, $W_y$ the new output layer. $\\mathcal{L}_1$ is the log-likelihood of the tokens, $\\mathcal{L}_2$ that of the labels; their "
+    "negatives are the losses. In the "
     "deck on tagging, $W_K$ holds a row for each of $K$ tags: it has nothing to do with keys."
 )
 DECK = (
@@ -82,9 +87,7 @@ def label_question(record: LabelCurves) -> Exercise:
         f"{model} learns {every} tasks from {count} labelled texts each, once with pre-trained weights and once from random ones. On how "
         "many tasks is the pre-trained one better by more than chance (95 % intervals apart)?"
     )
-    why = (
-        f"On {len(found)} of {every}: {', '.join(found) or 'none'}. It helps where the test asks for words that no label names."
-    )
+    why = f"On {len(found)} of {every}: {', '.join(found) or 'none'}.{NEW * all(task.startswith('new words') for task in record.tasks)}"
     return Exercise(asked, answer, why, options)
 
 
@@ -155,6 +158,6 @@ def exercises(inputs: TaskInputs, dim: int) -> tuple[Exercise, ...]:
             "And how many, if a span has at most 4 tokens?", float(4 * 12 - 4 * 3 // 2), "L·T − L(L−1)/2 = 4 · 12 − 6.", digits=0,
         ),
         Exercise(
-            "L2 = 0.60 and L1 = 2.40. What is L3 with the paper's λ = 0.5?", 0.6 + 0.5 * 2.4, "L3 = L2 + λ·L1.",
+            "As losses, L2 = 0.60 and L1 = 2.40. What is L3 with the paper's λ = 0.5?", 0.6 + 0.5 * 2.4, "L3 = L2 + λ·L1.",
         ),
     )  # fmt: skip

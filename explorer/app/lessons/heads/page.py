@@ -5,13 +5,12 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import board, web
-from explorer.app.call import Call, program
+from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_unseen
-from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lessons.heads import behaviour, in_bertviz
 from explorer.app.lessons.heads import questions as lesson
-from explorer.errors import ExplorerError
 from explorer.models import run_folder, store
 from explorer.models.transformer import TransformerModel
 from explorer.views import VIEWS
@@ -41,28 +40,11 @@ def formula() -> None:
     width = record.attention[0].q.shape[-1]
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     say(
-        f"Here d_k, the width of a head, is {width}: before the softmax the scores are multiplied by "
+        f"The rows of $Q$, $K$ and $V$ are the queries, keys and values of all tokens. Here d_k, the width of a head, is {width}: before "
+        f"the softmax the scores are multiplied by "
         f"$1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. All stages are recomputed from the model's $q$, $k$ and mask; the "
         f"weights are compared with its own: over all layers and heads they differ by at most **{record.residual:.0e}**."
     )
-
-
-def in_bertviz() -> None:
-    """The same trace in a view of BertViz, once one is chosen."""
-    view = st.segmented_control("View of BertViz", ("head", "model", "neuron"), key="bertviz", bind="query-params")
-    if view is None:
-        st.caption("For those who know BertViz: the same numbers in its own views. Choose one.")
-        return
-    call = Call("bertviz", traced, view=view, mode=web.mode())
-    try:
-        shown = made(call)
-    except ExplorerError as error:
-        st.warning(plain(str(error)))
-        return
-    st.iframe(f"<body style='margin:0'>{shown.frame()}</body>", height=shown.height + 10)
-    with st.expander("Take it with you"):
-        st.download_button("HTML", shown.page(), f"bertviz-{view}.html", on_click="ignore", key="bertviz.html")
-        st.code(f"{program(call, 'shown')}\nshown", language="python")
 
 
 def glance() -> None:
@@ -140,9 +122,10 @@ page.parts(
     PagePart("Heads combined", partial(web.show, VIEWS["together"], traced), "Combined"),
     PagePart("Weight and contribution", contributing, "Contribution"),
     PagePart("Patterns over many texts", over_texts, "Many texts"),
+    PagePart("Behaviour and heads", behaviour.section, "Behaviour"),
     PagePart("Beyond attention: gradients", gradients, "Gradients"),
     PagePart("Beyond attention: the logit lens", partial(measure, "lens"), "Lens"),
-    PagePart("In BertViz", in_bertviz, "BertViz"),
+    PagePart("In BertViz", partial(in_bertviz.section, traced), "BertViz"),
     asking(
         lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, "visibility"))),
         "heads.exercise", lesson.DECK, lesson.NOTATION,

@@ -32,7 +32,7 @@ DECK = (
     ("L2, multihead attention", "*concatenated and then reduced to the original input/output dimensionality*", "h heads of d/h "
      "already make d; $W_O$ mixes them"),
     ("in papers, not in the decks", "*pronoun → antecedent heads*", "found in BERT base (Clark et al. "
-     "2019); the small models here have none, unless it was supervised"),
+     "2019); the part *Behaviour and heads* has the figures of the small models here"),
     ("*it → animal*", "the famous picture", "one selected head of a translation encoder; count how many heads do it, then look at all"),
 )  # fmt: skip
 

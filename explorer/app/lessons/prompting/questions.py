@@ -28,7 +28,7 @@ SHOTS = (
 SYMBOLS = (
     "The answer $\\hat y$ is the label $y$ whose word $v(y)$ is the most probable after the prompt $x$; $\\theta$ (theta) are the "
     "weights of the model. Calibration divides the probabilities $p$ of the words by $p_{cf}$, those after a text that says nothing, and "
-    "makes them sum to 1 again: $q$."
+    "makes them sum to 1 again: $q$; $W$ is this division as a diagonal matrix."
 )
 NOTATION = (
     "$x$ is the prompt: solved examples, the text and the template. $v(y)$ is the *verbaliser* of label $y$, a word such as *happy*. "

@@ -26,7 +26,8 @@ OPENING = (
     "parts of this page four models that were trained on the same stories read this sentence. They differ in their masks."
 )
 NAMES = (
-    "- **ELMo**, *Embeddings from Language Models*: two networks, one reads from the left, one from the right, and they never meet.\n"
+    "- **ELMo**, *Embeddings from Language Models*: two networks; one reads from the left, one from the right, and neither reads the "
+    "other.\n"
     "- **BERT**, *Bidirectional Encoder Representations from Transformers*: an encoder; every token reads every other.\n"
     "- **GPT**, *Generative Pre-trained Transformer*: a decoder; a token reads itself and what is before it.\n"
     "- **BART**, *Bidirectional and Auto-Regressive Transformers*: an encoder reads all, and a decoder writes from left to right."

@@ -53,8 +53,8 @@ def merges() -> None:
     steps = read(merging)
 
     def formula(chosen: dict[str, Any]) -> None:
-        merge = steps[chosen["step"] - 1]
-        a, b = merge.parts
+        a, b = (merge := steps[chosen["step"] - 1]).parts
+        say("freq counts how often a token, or a pair of neighbours $ab$, occurs inside the words of the texts.", small=True)
         st.latex(r"\mathrm{score}(a, b) = \frac{\mathrm{freq}(ab)}{\mathrm{freq}(a)\cdot\mathrm{freq}(b)}")
         st.markdown(f"Here: {merge.count:,} / ({a:,} · {b:,}) = **{merge.count / (a * b):.3g}**. Chosen {way}.")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from explorer.records import Curve, Curves, Exercise
 
 SAYS = (
-    "Around each sub-layer $f$ stand a residual connection and a norm, here $x + f(\\mathrm{norm}(x))$; every second $f$ is a "
+    "A sub-layer $f$ with the input $x$ has a residual connection and a norm around it, here $x + f(\\mathrm{norm}(x))$; every second $f$ "
+    "is a "
     "feed-forward layer. Small decoders learned from the same stories in the same order, each **without** one of these parts: "
     "$f(\\mathrm{norm}(x))$, $x + f(x)$, or attention alone."
 )
@@ -41,7 +42,7 @@ def costliest_question(measured: Curves) -> Exercise:
     why = f"{worst[0].upper()}{worst[1:]} it is {held[worst].y[-1]:.2f} nats, of the whole model {held[WHOLE].y[-1]:.2f}. "
     floor = float(held[FREQUENCIES].y[-1])
     near = abs(float(held[worst].y[-1]) - floor) < 0.2
-    why += f"Who knows only how often each token occurs has {floor:.2f}" + (
+    why += f"Predicting each token by its frequency alone costs {floor:.2f}" + (
         ": it learned little more than that." if near else "."
     )
     return Exercise(asked, answer, why, (*cost, NONE))

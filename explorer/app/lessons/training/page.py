@@ -37,10 +37,10 @@ def watch() -> None:
         st.metric("Predictions scored (approx.)", f"{cost.answers:,.0f}")
         st.metric("Weights", f"{cost.weights:,}")
         st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}")
-
-    say(lab.sentence_of(lab.plan(folder).get("objective", preset(model.preset).objective)), small=True)
+    planned = lab.plan(folder)
+    say(lab.said_of(planned, preset(model.preset).objective), small=True)
     then, empty = (partial(way, VIEWS["training"], lab.steps_of(name)) for way in (web.show, web.awaited))
-    if not lab.plan(folder).get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
+    if not planned.get("mask_rate_first"):  # else the loss at the end has another masking rate than at the start
         then = partial(predict, lesson.half_question(steps), f"guess.half.{name}", then, empty)
     predict(lesson.first_question(steps, vocabulary, systems.teacher_of(name)), f"guess.first.{name}", then, empty)
 
@@ -119,7 +119,7 @@ def asked() -> tuple[Exercise, ...]:
 page = LessonPage(
     "Pre-training live",
     "A training begins with random weights. At every step it reads a batch of corrupted texts, compares its predictions "
-    "with the original tokens, and changes every weight a little. That is repeated a few thousand times here, a million times for BERT.",
+    "with the original tokens, and changes every weight a little. That is repeated thousands of times here, a million times for BERT.",
     (
         r"\hat\theta = \arg\min_\theta\ \mathbb E_{x\sim\mathcal D,\ (\tilde x,\tilde y)=T(x)}\ \mathcal L_\theta(\tilde x,\tilde y)",
         r"\theta_{t+1} = \theta_t - \eta_t\,\nabla_\theta \mathcal L",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,19 @@ def read_steps(run: str | Path) -> tuple[Any, ...]:
 def plan(folder: Path) -> dict[str, Any]:
     """What was planned, as the run wrote it down; empty for a model that kept none."""
     return dict(run_folder.described(folder)["plan"]) if (folder / run_folder.RUN).is_file() else {}
+
+
+def hiding(planned: Mapping[str, Any]) -> str:
+    """The masking rate of a training that changes it, from the first step to the last; empty for one that does not."""
+    first, last = planned.get("mask_rate_first"), planned.get("mask_rate")
+    if not first or not last or first == last:
+        return ""
+    return f" It hides {first:.0%} of the tokens at its first step, then fewer and fewer, and {last:.0%} at its last."
+
+
+def said_of(planned: Mapping[str, Any], usual: str) -> str:
+    """What a training asks, by the objective of its plan or else the usual one, and how much it hides."""
+    return sentence_of(planned.get("objective", usual)) + hiding(planned)
 
 
 def snapshot(run: str | Path, step: int | None = None) -> Call:

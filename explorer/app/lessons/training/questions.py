@@ -23,7 +23,7 @@ NOTATION = (
 DECK = (
     ("L0, pre-trained model details", "batches of 131,072 *words*", "word *tokens*: 256 rows of 512; 9 of 10 steps had rows of 128"),
     ("L0, pre-trained model details", "1M steps, about 40 epochs", "10⁶ × 131,072 ÷ 3.3·10⁹ = 39.7, if a token were a word"),
-    ("L1–L4, BERT", "15 % of the tokens are hidden", "as published; our tiny BERT goes linearly from 50 % to 15 %"),
+    ("L1–L4, BERT", "15 % of the tokens are hidden", "as published; here the rate of a training is in its plan, above its curves"),
     ("L1, the SGD intuition", "SGD stays near $\\hat\\theta$; minima near it generalise",
      "why it *might* work; what you see here is one line through many dimensions"),
     ("L1, generators", "$w_t \\approx A h_{t-1} + b$", "these are logits; $A$ is the embedding table again, and GPT has no $b$"),

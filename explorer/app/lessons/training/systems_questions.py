@@ -51,7 +51,8 @@ IDEAS = {
         "It finds less and less while the generator learns: the task gets harder.",
     ),
     "distilbert": Idea(
-        "DistilBERT begins with every other layer of its teacher. Its loss compares its probabilities with the teacher's (at T = 2), "
+        "DistilBERT begins with every other layer of its teacher. Its loss compares its probabilities with the teacher's (both at "
+        "temperature 2), "
         "predicts the masked tokens, and aligns its hidden states with the teacher's.",
         ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's"),
         "Its layers were trained before it began: this does not show that a student could learn as much from random weights.",
@@ -64,13 +65,14 @@ IDEAS = {
         "the prediction needs.",
     ),
     "llama": Idea(
-        "LLaMA is a GPT with RoPE, RMSNorm before every block, SwiGLU, and query heads that share keys and values in groups. Walk "
-        "through one layer: the norm subtracts no mean, and q and k are rotated before their dot product.",
+        "LLaMA is a GPT with RoPE, RMSNorm before every block and SwiGLU; from version 2 (70B) on, groups of query heads share keys and "
+        "values, as here. Walk through one layer: the norm subtracts no mean, and q and k are rotated before their dot product.",
         ("perplexity", "4-gram perplexity"),
         "At this size the changes save memory and steps; the perplexity does not show which of them helps.",
     ),
     "olmo": Idea(
-        "OLMo is as open as its training texts; its first version has norms without any weights, and no biases.",
+        "Of OLMo everything is published: data, code and checkpoints. In its first version the norms have no weights, and no layer has a "
+        "bias.",
         ("perplexity", "4-gram perplexity"),
         "One tiny model per architecture says nothing about which of them is better at scale.",
     ),

@@ -29,7 +29,8 @@ PATCHED = (
 WRITTEN = (
     "Whatever a part adds to the residual stream reaches the output layer on a direct way. Multiplied by the embeddings of the "
     "vocabulary it becomes a score for each token: some are promoted, others suppressed. For a head that looks at one token alone "
-    "this is $x\\,W_V W_O W_U$; for a unit of the feed-forward layer, its row of the second matrix times $W_U$."
+    "this is $x\\,W_V W_O W_U$, with the token's vector $x$ and the output layer's matrix $W_U$; for a unit of the feed-forward layer, "
+    "its row of the second matrix times $W_U$."
 )
 FLOWS = (
     "Every state is a sum: the state before, what each head brought from each position, what the feed-forward layer added. Follow the "

@@ -14,7 +14,7 @@ NOTATION = (
 )
 DECK = (
     ("L0, layer norm and residuals", "*make training healthy*", "without residuals six small layers learn little more than "
-    "token frequencies: measured in lesson 8, *A part left out*"),
+    "token frequencies: measured in *Pre-training live*, *A part left out*"),
     ("L0, encoder", "*feed-forward: hierarchical features*", "often the larger damage when it is silenced: see the last columns"),
     ("all", "attention as an explanation", "a large weight may carry a value near zero: silence the head and look"),
 )  # fmt: skip

@@ -7,10 +7,10 @@ import numpy as np
 from explorer.records import Exercise, LayerLikeness
 
 ALIKE = (
-    "Do two models, or two layers, arrange the same words alike? Their features have no common meaning, and even their number may "
+    "Do two models, or two layers, arrange the same words alike? Their dimensions have no common meaning, and even their number may "
     "differ. **Linear CKA** therefore compares which words are similar to which (Kornblith et al. 2019): "
     "$\\lVert Y^\\top X\\rVert_F^2 / (\\lVert X^\\top X\\rVert_F \\lVert Y^\\top Y\\rVert_F)$. Each row of $X$ and $Y$ is the state of one "
-    "word, with the mean of every feature subtracted."
+    "word, with the mean of every dimension subtracted; $\\lVert\\cdot\\rVert_F$ is the root of the sum of all squares."
 )
 SPACE = (
     "Every dot is a word of a story that no model was trained on, at its state in one layer. Move the layer from 0 (the input) to the "
