@@ -12,7 +12,7 @@ import explorer as ex
 from explorer.app import glossary
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.finetuning import questions as finetuning
-from explorer.app.lessons.heads import behaviour
+from explorer.app.lessons.heads import behaviour_questions as behaviour
 from explorer.app.lessons.heads import questions as heads
 from explorer.app.lessons.training import parts as training
 from explorer.app.lessons.training import questions as training_questions

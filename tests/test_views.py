@@ -49,6 +49,7 @@ from explorer.records import (
     LayerProbes,
     Likeness,
     Mixes,
+    Nearer,
     Neighbours,
     Plane,
     PromptScores,
@@ -383,6 +384,9 @@ def of_sentences() -> dict[str, Any]:
         "odd sentences": Likeness((ODD, odd * 20), (odd, "b"), cosines, np.array([[0.0, 0.5], [0.1, 1.0]])),
         "ranked": Ranked(
             ("k", odd), ("a, b", odd, "c"), "c", scores, spread_out, spread_out, grades, rng.random((3, 12)), "two"
+        ),
+        "misled": Nearer(
+            ("k", odd), ("a, b", odd, "c"), scores, spread_out, (("A dog.", odd, "A cat."), (ODD, odd * 20, "b")), "two"
         ),
         "edited corpus": edit_corpus(["ice is cold"], ["ice is cold", "steam is hot"], "ice", "steam"),
         "odd corpus": Edited((odd, "b"), (odd, "x" * 99), rng.random((2, 4, 4)), np.array([[1.0, 0.0], [2.0, 3.0]]), (1, 9)),

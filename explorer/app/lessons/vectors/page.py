@@ -9,7 +9,7 @@ from explorer.app.controls import made, one_of, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
-from explorer.app.lessons.vectors import editing, networks, sentences
+from explorer.app.lessons.vectors import editing, misled, networks, sentences
 from explorer.app.lessons.vectors import editing_questions as edits
 from explorer.app.lessons.vectors import parts as lab
 from explorer.app.lessons.vectors import questions as lesson
@@ -146,5 +146,6 @@ page.parts(
     PagePart("One word in many contexts", lab.many_contexts, "Contexts"),
     PagePart("A vector for a sentence", sentences.section, "Sentences"),
     PagePart("Which way ranks sentences best", sentences.ranking, "Ranking"),
+    *((PagePart("Where shared words mislead", misled.section, "Misled"),) if misled.there() else ()),
     asking(asked, "vectors.exercise", (*lesson.DECK, *whole.DECK), lesson.NOTATION),
 )

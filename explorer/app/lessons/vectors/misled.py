@@ -1,0 +1,33 @@
+"""Lesson 2, sentences for which shared words mislead: what every way makes of them, after a guess."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from explorer.app import recorded, web
+from explorer.app.controls import made
+from explorer.app.exercises import predict
+from explorer.app.glossary import say
+from explorer.app.lessons.vectors import misled_questions as lesson
+from explorer.views import VIEWS
+
+NAME = "misled"
+
+
+def there() -> bool:
+    """Whether it was measured."""
+    return recorded.there(NAME)
+
+
+def section() -> None:
+    """The question, the bars, and what they say."""
+    say(lesson.SAYS)
+    call = recorded.call(NAME)
+
+    def show() -> None:
+        """Both kinds of questions."""
+        web.show(VIEWS["sentence-traps"], call)
+        st.markdown(lesson.said(made(call)))
+        st.caption("Measure again: `python -m explorer.studies.misled`; the card in `data/results/misled` says how.")
+
+    predict(lesson.plain_question(made(call)), "guess.misled", show)

@@ -1,0 +1,119 @@
+"""Sentences for which shared words mislead: the pairs by the words of the world, the study by hand, the page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_short_studies import drawn, part
+
+import explorer as ex
+from explorer.app.lessons.vectors import misled_questions as lesson
+from explorer.microworld.derived.misleading import KINDS, misleading
+from explorer.models import results
+from explorer.models.model import trainable
+from explorer.records import Nearer, cosine
+from explorer.studies import misled as study
+from explorer.training.finetune import misled as asked
+from explorer.training.finetune import sentences
+from explorer.views import VIEWS
+
+SMALL = study.MisledSize(seeds=(0, 1), trained=20, asked=12, steps=2)
+
+
+def words(text: str) -> list[str]:
+    return text.lower().replace(",", "").rstrip(".").split()
+
+
+def test_names_are_exchanged_in_one_kind_and_one_word_in_the_other() -> None:
+    for found in misleading(200, 0):
+        one, other = words(found.text), words(found.another)
+        if found.kind == KINDS[0]:
+            assert Counter(one) == Counter(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 2
+        else:
+            assert len(one) == len(other) and 1 <= sum(a != b for a, b in zip(one, other, strict=True)) <= 2, (
+                "a verb may have a particle"
+            )
+        assert found.same not in (found.text, found.another)
+
+
+def test_the_same_event_names_the_same_people_things_and_places() -> None:
+    for found in misleading(60, 1):
+        said = [{word.strip(".,") for word in one.split()} for one in (found.text, found.same)]
+        names = [{word for word in some if word[0].isupper()} - {"In", "It", "The"} for some in said]
+        assert names[0] == names[1], "who took part"
+        assert len(said[0] & said[1]) >= 5, "a name or two, a colour, a thing, a place, and the article"
+
+
+def test_every_question_misleads_who_counts_shared_words() -> None:
+    found = asked.misled(80, 3, "validation")
+    assert len(found) == 80 and Counter(one.kind for one in found) == Counter({kind: 40 for kind in KINDS})
+    for one in found:
+        text, same, another = (set(words(said)) for said in (one.text, one.same, one.another))
+        assert len(text & another) / len(text | another) > len(text & same) / len(text | same)
+    pairs = asked.as_pairs(found)
+    assert (
+        len(pairs.first) == 160
+        and pairs.gold.tolist() == [1.0, 0.0] * 80
+        and pairs.second[:2] == (found[0].same, found[0].another)
+    )
+
+
+def test_no_sentence_is_learned_from_that_is_asked_about() -> None:
+    new = {said for one in study.questions(0, study.MisledSize()) for said in (one.text, one.same, one.another)}
+    learned = asked.as_pairs(asked.misled(study.MisledSize().trained, 200)).without(new)
+    assert not new & learned.sentences and len(learned.first) > study.MisledSize().trained, "two pairs each"
+
+
+def test_the_study_counts_what_its_cosines_say(tmp_path: Path) -> None:
+    made = study.measure(SMALL)
+    assert made.scores.shape == (2, len(made.ways), 2) and made.kinds == KINDS
+    assert (made.scores[:, made.ways.index(study.COUNTED)] == 0).all(), "such questions alone are asked"
+    questions = [one for one in study.questions(1, SMALL) if one.kind == KINDS[1]]
+    bert = trainable(ex.load("bert", device="cpu"))
+    x, same, other = (
+        sentences.mean_state(bert, [getattr(one, name) for one in questions]) for name in ("text", "same", "another")
+    )
+    wanted = (cosine(x, same) > cosine(x, other)).mean()
+    assert made.scores[1, made.ways.index(study.PLAIN), 1] == pytest.approx(wanted)
+    again = Nearer.read(made.write(tmp_path / "record.npz"))
+    np.testing.assert_array_equal(again.scores, made.scores)
+    assert again.examples == made.examples and all(way in study.card(made) for way in made.ways)
+    title = VIEWS["sentence-traps"](made, kind=KINDS[0]).layout.title.text
+    assert made.examples[0][0].split()[0] in title
+
+
+def record(plain: tuple[float, float, float], taught: tuple[float, float, float]) -> Nearer:
+    rows = np.array([[plain, taught]] * 2)
+    return Nearer(KINDS, (lesson.PLAIN, lesson.TAUGHT), rows, rows, (("a", "b", "c"),) * 2)
+
+
+@pytest.mark.parametrize(("low", "high", "place"), [(0.1, 0.3, 0), (0.4, 0.6, 1), (0.7, 0.9, 2)])
+def test_the_question_follows_from_the_interval(low: float, high: float, place: int) -> None:
+    found = lesson.plain_question(record(((low + high) / 2, low, high), (1, 1, 1)))
+    assert found.answer == found.options[place] and found.options[1].startswith("neither")
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    said = lesson.said(record((0.5, 0.3, 0.7), (0.6, 0.4, 0.8)))
+    assert said.count("a tie") == 2 and "+50%" in lesson.said(record((0.4, 0.3, 0.5), (0.9, 0.8, 1.0)))
+
+
+def test_the_record_is_of_this_study_and_learning_from_such_pairs_helps() -> None:
+    made = results.recorded("misled", Nearer)
+    plain, taught = (made.intervals[:, made.ways.index(way)] for way in (study.PLAIN, study.TAUGHT))
+    assert (taught[:, 1] > plain[:, 2]).all() and (taught[:, 1] > 0.5).all()
+    assert made.scores.shape[2] >= 3 and (made.scores[:, 0] == 0).all()
+    first = study.questions(0, study.MisledSize())
+    assert made.examples[0] == next((one.text, one.same, one.another) for one in first if one.kind == KINDS[0])
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_the_page_asks_before_it_shows_the_bars() -> None:
+    at = part("vectors", "misled")
+    assert not at.exception and not any("Which is nearer" in title for title in drawn(at))
+    radio = next(radio for radio in at.radio if radio.key == "guess.misled")
+    at = radio.set_value(radio.options[0]).run()
+    assert not at.exception and any("Which is nearer" in title for title in drawn(at))
