@@ -170,12 +170,12 @@ NOISES: dict[str, CorruptionStrategy] = {
 CLOZE: dict[str, CorruptionStrategy] = {
     "cloze-substitute": CorruptionStrategy(
         substitute,
-        about="**Substitution.** Tokens become other tokens, drawn evenly; nothing marks them.",
+        about="**Substitution.** Tokens are replaced by random ones; nothing marks them.",
         counts={},
     ),
     "cloze-reorder": CorruptionStrategy(
         reorder,
-        about="**Reordering.** Some tokens change places among themselves.",
+        about="**Reordering.** Some tokens exchange their positions.",
     ),
     "cloze-delete": CorruptionStrategy(
         delete,
@@ -184,6 +184,6 @@ CLOZE: dict[str, CorruptionStrategy] = {
     ),
     "cloze-insert": CorruptionStrategy(
         insert,
-        about="**Insertion.** Tokens that never stood there are put in.",
+        about="**Insertion.** Random tokens are inserted.",
     ),
 }

@@ -173,7 +173,7 @@ BEAMS: dict[str, DecodingStrategy] = {
     ),
     "diverse-beam": DecodingStrategy(
         diverse_beam,
-        about="Beams in groups; what earlier groups said costs.",
+        about="Beams in groups; tokens that earlier groups chose cost extra.",
         reads=("beams", "groups", "diversity", "early_stopping"),
         shown={"diverse beam, 2 groups": {"beams": 4, "groups": 2}},
     ),

@@ -73,6 +73,6 @@ def _ended(outcome: StepOutcome, paths: list[Path], totals: np.ndarray, pool: li
 
 EXHAUSTIVE: dict[str, DecodingStrategy] = {
     "exhaustive": DecodingStrategy(
-        exhaustive, about="Every text there is, where few tokens and positions are left.", reads=("beams",), shown={}
+        exhaustive, about="Every text that a few tokens can form at a few positions.", reads=("beams",), shown={}
     ),
 }

@@ -91,7 +91,7 @@ def measure(size: MisledSize | None = None, processes: int = 0) -> Nearer:
     note = f"{len(size.seeds)} seeds, {size.asked} sentences each; Sentence-BERT from such pairs: {size.steps} steps each"
     return Nearer(
         KINDS, (COUNTED, "word2vec, mean of words", PLAIN, GRADED, TAUGHT), scores,
-        np.array([[interval(row) for row in kind] for kind in scores]),
+        np.array([[interval(row, (0, 1)) for row in kind] for kind in scores]),
         tuple((one.text, one.same, one.another) for one in shown), note,
     )  # fmt: skip
 
@@ -107,9 +107,11 @@ def card(made: Nearer) -> str:
 
 CARD = """# Where shared words mislead
 
-{note}. Each question has a sentence, the same event in another form, and another event that shares more words with the sentence. The
-share of questions in which the same event is nearer (the larger cosine); in brackets the 95 % interval of the mean over the seeds
-(Student's t). Guessing would be right in half of them. Counting shared words is always wrong, because only such questions are asked.
+{note}.
+
+Each question has a sentence, the same event in another form, and another event that shares more words with the sentence. The share of
+questions in which the same event is nearer (the larger cosine); in brackets the 95 % interval of the mean over the seeds (Student's t).
+Guessing would be right in half of them. Counting shared words is always wrong, because only such questions are asked.
 
 {table}
 

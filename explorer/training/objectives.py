@@ -219,7 +219,7 @@ ENTRIES = (
     ),
     Objective(
         "replaced",
-        "A small generator fills hidden tokens in; the model says of every token whether it was replaced.",
+        "A small generator fills in hidden tokens; the model predicts for every token whether it was replaced.",
         ("encoder",),
         losses.replaced_token_detection,
         collate.replaced_tokens,
@@ -231,7 +231,7 @@ ENTRIES = (
     ),
     Objective(
         "distillation",
-        "Hidden tokens are predicted as a trained teacher predicts them, and states point where the teacher's do.",
+        "Hidden tokens are predicted as a trained teacher predicts them, and hidden states are aligned with the teacher's.",
         ("encoder",),
         losses.distillation_loss,
         collate.collate_mlm,
@@ -243,7 +243,7 @@ ENTRIES = (
     ),
     Objective(
         "denoising",
-        "A text that was damaged in many ways is written again as it was.",
+        "A text was damaged in several ways; the model generates the original.",
         ("encoder-decoder",),
         losses.seq2seq_loss,
         collate.collate_seq2seq,
@@ -253,7 +253,7 @@ ENTRIES = (
     ),
     Objective(
         "span-to-text",
-        "Spans of a text are replaced by numbered marks; the model writes each mark and what stood there.",
+        "Spans of a text are replaced by sentinel tokens; the model generates each sentinel and the tokens of its span.",
         ("encoder-decoder",),
         losses.seq2seq_loss,
         collate.collate_seq2seq,
@@ -263,7 +263,7 @@ ENTRIES = (
     ),
     Objective(
         "gap-sentence",
-        "The sentences that share most with the rest of a text are taken out; the model writes them.",
+        "The sentences that share most with the rest of a text are removed; the model generates them.",
         ("encoder-decoder",),
         losses.seq2seq_loss,
         collate.collate_seq2seq,
@@ -272,7 +272,7 @@ ENTRIES = (
     ),
     Objective(
         "translation",
-        "A sentence is written in another language, token by token.",
+        "A sentence is translated into another language, token by token.",
         ("encoder-decoder",),
         losses.seq2seq_loss,
         collate.translation,

@@ -84,7 +84,7 @@ def writes(record: VocabularyWrites) -> go.Figure:
 
     Scores are around the mean over the vocabulary, because a softmax does not notice what is added to every token.
 
-    You may conclude in which direction this part alone pushes the prediction, on the direct way to the output layer.
+    You may conclude in which direction this part alone pushes the prediction, on the direct path to the output layer.
     You may not conclude what the model will say: later layers read this too, other parts push elsewhere, and how far it counts
     depends on how strongly the part is active.
     """

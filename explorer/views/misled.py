@@ -20,9 +20,9 @@ def nearer(record: Nearer, *, kind: str) -> go.Figure:
     interval. The dotted line is guessing. *Shared words* compares without vectors and is wrong every time, because only such questions
     are asked. word2vec's mean is the same vector for the same words in any order.
 
-    You may conclude which method sees more than shared words here, where intervals do not overlap each other or the line. You may not
-    conclude that it understands sentences: the method that was trained on such pairs learned these two kinds of questions, made by a
-    program, and other kinds may mislead it.
+    You may conclude which method sees more than shared words here, where intervals do not overlap each other or the line.
+    You may not conclude that it understands sentences: the method that was trained on such pairs learned these two kinds of questions,
+    made by a program, and other kinds may mislead it.
     """
     at = record.kinds.index(kind)
     mean, low, high = record.intervals[at].T

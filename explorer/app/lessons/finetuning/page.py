@@ -113,7 +113,7 @@ def glue() -> None:
 page = LessonPage(
     "Fine-tuning",
     "Pre-training is done once; then the same weights learn many tasks, each from few labelled texts. A new *output layer* is put on top: "
-    "it reads a state of the model and gives a score for each answer. All weights may go on learning, or only some of them.",
+    "it reads a state of the model and gives a score for each answer. All weights may be trained further, or only some of them.",
     (
         r"\mathcal L_2 = \sum_{(x,y)} \log P(y \mid x^1 \ldots x^m)", r"P = \mathrm{softmax}(h_l^m W_y)",
         r"\mathcal L_3 = \mathcal L_2 + \lambda\,\mathcal L_1",

@@ -24,7 +24,7 @@ class Idea:
 
 IDEAS = {
     "bert": Idea(
-        "BERT hides tokens and fills them in from both sides, and says whether a second text follows the first. Does the second "
+        "BERT hides tokens and fills them in from both sides, and predicts whether a second text follows the first. Does the second "
         "objective help? Two trainings that differ in nothing else:",
         ("mlm accuracy", "nsp accuracy", "nsp, shared-name rule"),
         "The rule says *follows* wherever both halves share a name. A model that is no better has not learned more than that.",

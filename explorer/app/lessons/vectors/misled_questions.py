@@ -9,10 +9,8 @@ from explorer.records import Exercise, Nearer
 SAYS = (
     "On the pairs above, counting shared words does well. Here it is always wrong: of two sentences, the one with **more** shared words "
     "tells another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The same event "
-    "comes "
-    "in another form, such as the passive. A plain BERT was trained on tokens alone; one Sentence-BERT learned from the graded pairs "
-    "above, "
-    "another from pairs of these two kinds, with other people."
+    "comes in another form, such as the passive. A plain BERT was not trained to compare meanings; one Sentence-BERT learned from the "
+    "graded pairs above, another from pairs of these two kinds, with other people."
 )
 PLAIN, TAUGHT = "bert, mean of tokens", "sentence-bert, from such pairs"
 GUESSING = 0.5
@@ -45,17 +43,21 @@ def plain_question(record: Nearer) -> Exercise:
 
 
 def said(record: Nearer) -> str:
-    """What the Sentence-BERT that learned from such pairs gained over the plain one, on each kind; a tie is called a tie."""
+    """What the Sentence-BERT that learned from such pairs gained over the plain one, and the best way of each kind; a tie is a tie."""
     plain, taught = (record.ways.index(way) for way in (PLAIN, TAUGHT))
     parts = []
     for kind, rows in zip(record.kinds, record.intervals, strict=True):
-        apart = rows[taught, 1] > rows[plain, 2] or rows[taught, 2] < rows[plain, 1]
-        found = f"{rows[taught, 0] - rows[plain, 0]:+.0%}" if apart else "a tie, intervals overlap"
-        parts.append(f"*{kind}* {found}")
-    best = record.ways[int(np.argmax(record.intervals[:, :, 0].mean(0)))]
+        gain = f"{100 * (rows[taught, 0] - rows[plain, 0]):+.0f} points"
+        best, second = np.argsort(-rows[:, 0])[:2]
+        leads = "best" if rows[best, 1] > rows[second, 2] else "in a tie for the best"
+        parts.append(f"*{kind}* {gain if apart(rows[taught], rows[plain]) else 'a tie'} ({leads}: *{record.ways[best]}*)")
     return (
-        f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. Best over both kinds: *{best}*. **You may conclude** "
-        f"that "
-        "a training objective decides what nearness means. **You may not conclude** that the word order was lost in a plain BERT: its mean "
-        "may hold it in a direction that the cosine hardly counts."
+        f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. **You may conclude** that the training objective "
+        "decides what is near to what. **You may not conclude** that the order of the words is lost in a plain BERT: its mean may hold it in a "
+        "direction that hardly counts in the cosine."
     )
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two intervals (mean, low, high) do not touch."""
+    return bool(one[1] > other[2] or other[1] > one[2])

@@ -24,17 +24,18 @@ EXAMPLES = {  # by family: the word that differs, the rest of the text, and the 
 }
 PATCHED = (
     "Two texts differ in one word, and so does the answer. Run the changed text, but take **one** vector from the clean run, and see "
-    "whether the clean answer returns. Done for every layer and position, this shows the way that the word takes through the model."
+    "whether the clean answer returns. Done for every layer and position, this shows the path that the word's information takes through "
+    "the model."
 )
 WRITTEN = (
-    "Whatever a part adds to the residual stream reaches the output layer on a direct way. Multiplied by the embeddings of the "
+    "Whatever a part adds to the residual stream reaches the output layer directly, too. Multiplied by the embeddings of the "
     "vocabulary it becomes a score for each token: some are promoted, others suppressed. For a head that looks at one token alone "
     "this is $x\\,W_V W_O W_U$, with the token's vector $x$ and the output layer's matrix $W_U$; for a unit of the feed-forward layer, "
     "its row of the second matrix times $W_U$."
 )
 FLOWS = (
     "Every state is a sum: the state before, what each head brought from each position, what the feed-forward layer added. Follow the "
-    "large parts backwards from one state, and most of the model falls away."
+    "large parts backwards from one state, and most of the model turns out to add little."
 )
 
 

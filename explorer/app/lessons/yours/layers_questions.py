@@ -14,7 +14,7 @@ ALIKE = (
 )
 SPACE = (
     "Every dot is a word of a story that no model was trained on, at its state in one layer. Move the layer from 0 (the input) to the "
-    "last one: what was sorted by word becomes sorted by what the model was trained for."
+    "last one: and look by what the dots are grouped in each."
 )
 
 
