@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from explorer.models import store
+from explorer.models import run_folder, store
 from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
 from explorer.records import Exercise
@@ -21,7 +21,7 @@ SAYS = (
 CONCLUDE = (
     "**You may conclude** whether one head of a model shows what the whole model does. **You may not conclude** that its heads have no "
     "part in it: several may share the work, and a weight says nothing about the values. Each head's figure is from at most 250 pairs, so "
-    "differences of a few points may be chance."
+    "differences of a few points may be chance; models that learned from another version of the stories were asked about that one."
 )
 
 
@@ -53,6 +53,13 @@ def head_question(found: Mapping[str, tuple[float, float, bool]]) -> Exercise:
     return Exercise(asked, answer, why, options)
 
 
+def stories_of(name: str) -> str:
+    """The stories from which a model learned, and of which new ones were asked; empty where it kept no plan."""
+    folder = store.folder_of(name)
+    planned = run_folder.described(folder)["plan"] if (folder / run_folder.RUN).is_file() else {}
+    return str(planned.get("corpus", {}).get("name", ""))
+
+
 def rows(found: Mapping[str, tuple[float, float, bool]]) -> list[dict[str, str]]:
     """A table of all models, the best behaviour first."""
     order = sorted(found, key=lambda name: -found[name][0])
@@ -61,6 +68,7 @@ def rows(found: Mapping[str, tuple[float, float, bool]]) -> list[dict[str, str]]
             "model": name + (" (supervised)" if found[name][2] else ""),
             "the model is right": f"{found[name][0]:.0%}",
             "its best head is right": f"{found[name][1]:.0%}",
+            "stories": stories_of(name),
         }
         for name in order
     ]

@@ -7,10 +7,11 @@ import numpy as np
 from explorer.records import Exercise, Nearer
 
 SAYS = (
-    "On the pairs above, counting shared words does well. Here it is always wrong: of two sentences, the one with **more** shared words "
+    "On the pairs of *Ranking*, counting shared words does well. Here it is always wrong: of two sentences, the one with **more** shared "
+    "words "
     "tells another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The same event "
     "comes in another form, such as the passive. A plain BERT was not trained to compare meanings; one Sentence-BERT learned from the "
-    "graded pairs above, another from pairs of these two kinds, with other people."
+    "graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
 )
 PLAIN, TAUGHT = "bert, mean of tokens", "sentence-bert, from such pairs"
 GUESSING = 0.5
