@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import explorer as ex
@@ -18,11 +20,14 @@ from explorer.app.lessons.training import parts as training
 from explorer.app.lessons.training import questions as training_questions
 from explorer.app.lessons.training.systems_questions import IDEAS
 from explorer.app.lessons.whatif import questions as whatif
+from explorer.app.lessons.whatif.edits import EDITS
+from explorer.app.lessons.whatif.faults import NAMES
 from explorer.app.tour_steps import STEPS
 from explorer.corruption.strategies import STRATEGIES, entry_of
 from explorer.models.transformer import TransformerModel
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
+from explorer.views.board.stations import STATIONS
 
 RUNS = {name: path for name, held in ex.models().items() if (path := held.folder / "run.json").is_file()}
 
@@ -126,3 +131,29 @@ def test_every_symbol_of_the_schemes_is_named_beside_its_formula() -> None:
     said = {name: POSITIONS[name].says(trained=False) for name in ("sinusoidal", "alibi")}
     assert all(f"${symbol}$" in said["sinusoidal"] for symbol in ("p", "i", "d"))
     assert all(f"${symbol}$" in said["alibi"] for symbol in ("i", "j", "m"))
+
+
+def test_the_spread_of_a_sum_of_products_grows_as_the_root_of_their_number_as_the_board_says() -> None:
+    rng = np.random.default_rng(0)
+    for d in (16, 64, 256):
+        sums = (rng.normal(size=(20_000, d)) * rng.normal(size=(20_000, d))).sum(axis=1)
+        assert sums.std() == pytest.approx(np.sqrt(d), rel=0.05)
+    assert "grows as √{d}" in STATIONS["scale"].says
+
+
+def test_scores_are_divided_by_the_root_of_the_width_of_a_head_wherever_it_is_written() -> None:
+    """√d without its k was the root of another number on a page that calls the width of the model d."""
+    said = [part for station in STATIONS.values() for part in (station.name, station.formula, station.says)]
+    said += [text for view in VIEWS.values() for text in (view.title, view.caption)] + list(EDITS) + list(NAMES)
+    said += [line.label for line in ex.result("scale").lines] + [ex.result("scale").title, ex.NoScale("encoder").label]
+    assert not [text for text in said if re.search(r"√d(?![_ₖ])", text)]
+    trace = ex.trace(ex.load("bert", device="cpu"), "The dog saw the cat.", blocks=True)
+    d = trace.attention[0].q.shape[-1]
+    assert trace.attention[0].scale == pytest.approx(d**-0.5) and d < trace.hidden["encoder"].shape[-1]
+
+
+def test_the_board_names_the_biases_of_its_products() -> None:
+    """x · W_Q alone is another number: test_claims measures by how much."""
+    assert all("b_" in STATIONS[name].formula for name in ("qkv", "crossed", "wo"))
+    ledger = (Path(ex.__file__).parent / "views" / "board" / "js" / "ledger.js").read_text("utf-8")
+    assert all(f"of W_{which}, + bias" in ledger for which in "QKVO")

@@ -143,7 +143,7 @@ def test_the_recorded_trainings_say_what_the_question_says() -> None:
     assert isinstance(record, Curves) and len(record.lines) == 4
     question = attention.training_question(record)
     ends = {line.label: (line.low, line.high) for line in record.lines}
-    wide, plain = ends["one head of width 256, ÷ √d"], ends["one head of width 256, not divided"]
+    wide, plain = ends["one head of width 256, ÷ √dₖ"], ends["one head of width 256, not divided"]
     assert plain[0][-1] > wide[1][-1], "apart in every seed"
     assert question.right(str(question.answer)) and "wide" in str(question.answer)
 

@@ -116,6 +116,7 @@ NO_TEXT = (
     "skipgram-network",
     "glove-weight",
     "sentence-ways",
+    "sentence-traps",
     "sentence-grades",
     "text-scores",
     *editing.VIEWS,
@@ -681,7 +682,7 @@ def test_unseen_pieces_are_marked_in_the_picture_and_in_words(records: dict[str,
 def test_a_picture_of_an_edited_run_says_so(records: dict[str, Any]) -> None:
     drawn = VIEWS["attention"](records["edited"], stage="scaled")
     title = " ".join(re.sub("<[^>]+>", " ", drawn.layout.title.text).split())
-    assert "not divided by √d" in title and "head 1 of every layer silenced" in title and "q·k × 1" in title
+    assert "not divided by √dₖ" in title and "head 1 of every layer silenced" in title and "q·k × 1" in title
     assert "edited" not in VIEWS["attention"](records["encoder"], stage="scaled").layout.title.text
     assert "edited" in VIEWS["heads"](records["edited"]).layout.title.text
 

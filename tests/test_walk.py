@@ -63,7 +63,7 @@ def test_every_step_is_the_formula_on_the_model_s_weights(model: TransformerMode
         every.append(powers / powers.sum(axis=1, keepdims=True) @ v[:, own])
     out = linear(model, "layers.0.attention.output", np.concatenate(every, axis=1))
     for step, wanted in {
-        "x": x, "q": q[:, part], "k": k[:, part], "v": v[:, part], "q·k": scores * np.sqrt(width), "÷ √d": scores,
+        "x": x, "q": q[:, part], "k": k[:, part], "v": v[:, part], "q·k": scores * np.sqrt(width), "÷ √dₖ": scores,
         "mask": scores, "softmax": weights, "Σ α v": weights @ v[:, part], "heads": np.concatenate(every, axis=1), "W_O": out,
     }.items():  # fmt: skip
         close(shown(trace, step, head=head), wanted)

@@ -138,7 +138,7 @@ class SilenceHead(Edit):
 
 @dataclass(frozen=True, eq=False)
 class NoScale(Edit):
-    """Leave out the division by √d: the softmax sees the raw scores.
+    """Leave out the division by √dₖ: the softmax sees the raw scores.
 
     >>> ex.trace(ex.load("bert"), "A dog ran.", edits=[ex.NoScale("encoder")]).attention[0].scale
     1.0
@@ -151,7 +151,7 @@ class NoScale(Edit):
     @property
     def label(self) -> str:
         """The edit in a few words, for captions."""
-        return "not divided by √d"
+        return "not divided by √dₖ"
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,7 +137,7 @@ def measure(size: CopyingSize = CopyingSize()) -> Curves:
         f"{many[0]:,} and {many[1]:,} weights; {size.steps} steps for each distance; {len(size.seeds)} seeds, bars: 95 % intervals of "
         f"the mean; {size.tokens} different tokens, so guessing costs ln {size.tokens} = {math.log(size.tokens):.2f}"
     )
-    return Curves("Repeating what stood so many tokens before", "tokens back", "loss (nats)", tuple(lines), note, log=True)
+    return Curves("Repeating the token k positions back", "tokens back", "loss (nats)", tuple(lines), note, log=True)
 
 
 def how(size: CopyingSize) -> str:

@@ -1,4 +1,4 @@
-"""Does training need the division by √d? Twelve small decoders of the same width: narrow and wide heads, with and without it.
+"""Does training need the division by √dₖ? Twelve small decoders of the same width: narrow and wide heads, with and without it.
 
 `python -m explorer.studies.scale` measures again (about twenty minutes) and writes `data/results/scale`.
 """
@@ -23,9 +23,9 @@ from explorer.training.device import tensors
 
 WIDTH, STEPS, EVERY, SEEDS = 256, 300, 25, (0, 1, 2)
 SETTINGS = {
-    "16 heads of width 16, ÷ √d": (16, True),
+    "16 heads of width 16, ÷ √dₖ": (16, True),
     "16 heads of width 16, not divided": (16, False),
-    "one head of width 256, ÷ √d": (1, True),
+    "one head of width 256, ÷ √dₖ": (1, True),
     "one head of width 256, not divided": (1, False),
 }
 
@@ -38,7 +38,9 @@ def measure() -> Curves:
         lines.append(spread(label, x, runs))
         sys.stderr.write(f"{label}: {runs[:, -1].round(3).tolist()}\n")
     note = f"decoders of width {WIDTH}, two layers, {len(SEEDS)} seeds each, on toy stories"
-    return Curves("Training with and without ÷ √d", "training step", "loss on new stories (nats per token)", tuple(lines), note)
+    return Curves(
+        "Training with and without ÷ √dₖ", "training step", "loss on new stories (nats per token)", tuple(lines), note
+    )
 
 
 def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
@@ -58,11 +60,11 @@ def losses(heads: int, scaled: bool, seed: int) -> Iterator[float]:
             run.model.module.train()
 
 
-CARD = f"""# Training with and without ÷ √d
+CARD = f"""# Training with and without ÷ √dₖ
 
 Twelve decoders (preset `gpt2`, width {WIDTH}, two layers, {STEPS} steps of 32 stories), trained on the toy stories of
 `explorer/text/toy.py` from seed 1 and measured on 200 stories of seed 2: sixteen heads of width 16 or one head of
-width 256, each with and without the division by √d, {len(SEEDS)} seeds each. The record holds the mean and the range of the seeds.
+width 256, each with and without the division by √dₖ, {len(SEEDS)} seeds each. The record holds the mean and the range of the seeds.
 
 Make it again: `python -m explorer.studies.scale`. Another processor rounds differently, so last digits may differ.
 """

@@ -16,7 +16,7 @@ from explorer.views.view import Choice, Control, Range, View, by_name
 
 TITLES = {
     "scores": "q·k",
-    "scaled": "q·k ÷ √d",
+    "scaled": "q·k ÷ √dₖ",
     "capped": "kept below a cap",
     "biased": "plus position bias",
     "masked": "forbidden = −∞",
@@ -166,7 +166,7 @@ def has_attention(trace: Trace) -> str:
 
 
 def stage_colours(attention: Attention, head: int, stage: str) -> dict[str, object]:
-    """One scale for q·k, ÷√d, bias and mask of a head, so that dividing is seen; and one for all weights."""
+    """One scale for q·k, ÷√dₖ, bias and mask of a head, so that dividing is seen; and one for all weights."""
     if stage == "weights" or attention.q is None:
         return theme.colours_of_weights()
     return theme.colours(np.stack([attention.stage(name, head) for name in ("scores", "biased")]), signed=True)

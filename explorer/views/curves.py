@@ -85,7 +85,7 @@ def _line(line: Curve, colour: int, dash: str = "solid") -> go.Scatter:
 
 
 def saturated(record: Saturation, *, width: int) -> go.Figure:
-    """One random query and ten random keys. Left: their attention weights at this dimension, with and without dividing by √d.
+    """One random query and ten random keys. Left: their attention weights at this dimension, with and without dividing by √dₖ.
 
     Right: over many queries, the mean of the largest weight, and how strongly the weights still react to the scores (the size of the
     softmax gradient). Change the dimension: without the division a sum of more products grows, one key gets all the weight, and the
@@ -96,7 +96,7 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     """
     place = list(record.widths).index(width)
     figure = make_subplots(1, 2, subplot_titles=(f"weights at d = {width}", "all dimensions"), horizontal_spacing=0.09)
-    for number, (label, factor) in enumerate((("without ÷ √d", 1.0), ("with ÷ √d", width**-0.5))):
+    for number, (label, factor) in enumerate((("without ÷ √dₖ", 1.0), ("with ÷ √dₖ", width**-0.5))):
         scores = record.scores[place] * factor
         hover = f"{label}, key %{{x}}: <b>%{{y:.3f}}</b><extra></extra>"
         bar = go.Bar(x=np.arange(len(scores)), y=softmax(scores), name=label, hovertemplate=hover, meta=number)
@@ -106,7 +106,7 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
             figure.add_trace(_line(line, number, dash), row=1, col=2)
     low, high = record.largest[place, 0], record.slope[place, 0]
     notes = (
-        f"without ÷ √d the largest of {record.scores.shape[1]} weights is {low:.2f} on average and the gradient {high:.2f}",
+        f"without ÷ √dₖ the largest of {record.scores.shape[1]} weights is {low:.2f} on average and the gradient {high:.2f}",
         f"with it {record.largest[place, 1]:.2f} and {record.slope[place, 1]:.2f} ({record.draws:,} random queries each)",
     )
     figure.update_xaxes(title_text="key", row=1, col=1, automargin=True, dtick=1)
@@ -116,7 +116,7 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     figure.update_xaxes(range=np.log10(record.widths[[0, -1]]), row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], automargin=True)
     above = theme.space_above(*notes) + 24
-    title = theme.title("Scores without and with ÷ √d", *notes)
+    title = theme.title("Scores without and with ÷ √dₖ", *notes)
     figure.update_layout(title=title, height=400 + above, margin={"l": 10, "r": 20, "t": above, "b": 190})
     return figure
 
@@ -152,5 +152,5 @@ def widths(record: Saturation) -> Mapping[str, Control]:
 VIEWS = by_name(
     View("curves", "Measured", curves, lambda record: {}, is_curves),
     View("costs", "Calculated", costs, lambda record: {}, is_calculated),
-    View("saturation", "What ÷ √d is for", saturated, widths, is_saturation),
+    View("saturation", "What ÷ √dₖ is for", saturated, widths, is_saturation),
 )

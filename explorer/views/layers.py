@@ -59,8 +59,8 @@ def likeness(record: LayerLikeness) -> go.Figure:
 
 def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
     """The words of some texts in one layer, a dot for each, on the principal components of their states: the directions in which they
-    differ most. Colours are the parts of speech by gold labels, where the texts have them. In 3-D, drag to turn. Point at a dot for its
-    word.
+    differ most. Colours are the parts of speech by gold labels, where the texts have them (ADP is a preposition, PROPN a name, DET an
+    article, AUX an auxiliary verb, CCONJ and SCONJ conjunctions). In 3-D, drag to turn. Point at a dot for its word.
 
     You may conclude what these two or three directions separate; the title says how much of the variance they keep.
     You may not conclude that words which are near here are near in the layer, nor that what is not separated here is not there. Other

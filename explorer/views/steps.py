@@ -113,7 +113,7 @@ SCORES = WalkStep(
     stage("scores"),
 )
 SCALED = WalkStep(
-    "÷ √d",
+    "÷ √dₖ",
     "scores, scaled",
     r"\frac{q_i\cdot k_j}{\sqrt{d_k}}",
     "The spread of a sum of d_k products grows as √d_k; dividing by √d_k, the dimension of one head, keeps the softmax from "

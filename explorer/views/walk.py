@@ -16,7 +16,7 @@ from explorer.views.view import Choice, Control, Toggle, View, by_name
 
 
 def walk(trace: Trace, *, layer: str, head: int, step: str, word: str, one: bool) -> go.Figure:
-    """One layer as the model computed it, one step after the other: x → q, k, v → q·k → ÷√d → mask → softmax → Σ αv.
+    """One layer as the model computed it, one step after the other: x → q, k, v → q·k → ÷√dₖ → mask → softmax → Σ αv.
 
     Then the heads are concatenated, W_O combines them, the input is added and the sum is normalised (in pre-norm models the norm
     comes first); the feed-forward layer follows, for each token separately, with its own sum and norm. Move the step slider, or press

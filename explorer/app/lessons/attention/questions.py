@@ -65,7 +65,7 @@ def training_question(measured: Curves) -> Exercise:
 
 def _gap(ends: dict[str, float], start: str) -> float:
     """How much higher the loss ends without the division."""
-    divided, plain = (next(v for k, v in ends.items() if k.startswith(start) and k.endswith(e)) for e in ("√d", "not divided"))
+    divided, plain = (next(v for k, v in ends.items() if k.startswith(start) and k.endswith(e)) for e in ("√dₖ", "not divided"))
     return plain - divided
 
 

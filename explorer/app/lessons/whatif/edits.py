@@ -42,7 +42,7 @@ EDITS: dict[str, Callable[..., Call]] = {
     "scale a unit": partial(Call, "SetUnit"),
     "lift the mask": lambda stream, count: Call("SetMask", stream, everywhere(count)),
     "forbid the future": lambda stream, count: Call("SetMask", stream, Call("np.tril", everywhere(count))),
-    "drop ÷ √d": partial(Call, "NoScale"),
+    "drop ÷ √dₖ": partial(Call, "NoScale"),
     "no positions": partial(Call, "NoPositions"),
     "swap two words": swapped,
 }
@@ -53,7 +53,7 @@ def places(name: str, text: str, stream: str, sizes: tuple[int, int], kind: str,
     """Where the edit is made: layer, head or words, as this kind needs."""
     layers, heads = opened(name).streams[stream]
     count, columns = sizes
-    if kind in ("drop ÷ √d", "no positions"):
+    if kind in ("drop ÷ √dₖ", "no positions"):
         return (stream,)
     if kind in ("lift the mask", "forbid the future"):
         return (stream, count)

@@ -23,7 +23,7 @@ MOVED = "How far the weights of each head moved"
 NAMES = {  # what is wrong, and the edit that makes it so
     "the last head of layer 0 is dead": "silence a head",
     "layer 1 has no feed-forward": "silence feed-forward",
-    "÷ √d was forgotten": "drop ÷ √d",
+    "÷ √dₖ was forgotten": "drop ÷ √dₖ",
     "the heads of layer 0 attend to all tokens alike": "look everywhere alike",
     "the positions are missing": "no positions",
 }

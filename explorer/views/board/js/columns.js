@@ -46,7 +46,7 @@ export function columnsOf(site, h, key) {
   const top = site.q ? Math.max(strong(head.scores), strong(head.biased)) : 1; // one scale from q·k to the mask
   /** @type {(id: string, a: any, see?: any) => Matrix | null} */
   const square = (id, a, see = null) => (site.q ? { id: `${key} ${id}${h}`, a, r: n, c: m, top, see } : null);
-  add("S", 0, ["qk", square("S", head.scores), "S = q·k"], ["scale", square("C", head.scaled), "÷ √d"], ["cap", square("P", head.capped), "cap"],
+  add("S", 0, ["qk", square("S", head.scores), "S = q·k"], ["scale", square("C", head.scaled), "÷ √dₖ"], ["cap", square("P", head.capped), "cap"],
     ["bias", square("B", head.biased), "+ bias"], ["mask", square("M", head.biased, head.see), "mask"], ["softmax", alpha, "A = softmax"]);
   if (dv) {
     const z = strip(`z${h}${byHand}`, { a: head.z, s: [n, dv] });

@@ -49,7 +49,7 @@ function rowOf(site, h, station, i, who, cols) {
 /** The entry for one cell at one station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {Cell} cell
  * @param {string[]} rows @param {string[]} cols @returns {Entry} */
 export function entryOf(site, h, station, cell, rows, cols) {
-  const head = headOf(site, h), { m, d, dv } = head, { box, i, j } = cell, of = site.stream === "cross" ? "of the encoder's last states" : "of x", who = readable(rows[i] ?? ""), whom = readable(cols[j] ?? "");
+  const head = headOf(site, h), { m, d, dv } = head, { box, i, j } = cell, from = ["pre", "both"].includes(site.blocks?.[0]?.place ?? "") ? "norm(x)" : "x", of = site.stream === "cross" ? "of the encoder's last states" : `of ${from}`, who = readable(rows[i] ?? ""), whom = readable(cols[j] ?? "");
   if (box === "S" && HOME[station]) {
     const found = entryOf(site, h, station, { box: HOME[station], i, j: 0 }, rows, cols);
     if (found.lines.length) return { ...found, lines: [...found.lines, "Point at a cell for another dimension."] };
@@ -57,9 +57,9 @@ export function entryOf(site, h, station, cell, rows, cols) {
   const whole = box === "S" ? rowOf(site, h, station, i, who, cols) : null;
   if (whole) return whole;
   if (box === "S") return { title: `${who} → ${whom}`, lines: scoreLines(site, h, station, i, j) };
-  if (box === "q") return feature(who, "q", j, head.q[i * d + j], `row of x (${site.blocks?.[0]?.given.s[1] ?? "all"} numbers) · column ${j} of W_Q`);
-  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row ${of} · column ${i} of W_K`);
-  if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row ${of} · column ${j} of W_V`);
+  if (box === "q") return feature(who, "q", j, head.q[i * d + j], `row of ${from} (${site.blocks?.[0]?.given.s[1] ?? "all"} numbers) · column ${j} of W_Q, + bias`);
+  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row ${of} · column ${i} of W_K, + bias`);
+  if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row ${of} · column ${j} of W_V, + bias`);
   if (box === "z" && station !== "concat" && j < dv)
     return feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
   return outside(site, box, station, cell, who) ?? { title: who, lines: [] };
@@ -75,7 +75,7 @@ function scoreLines(site, h, station, i, j) {
   if (!site.q) return [`The model hands out its weights only: α = ${short(head.alpha[at])}`];
   const s = short(head.scores[at]), c = short(head.scaled[at]);
   if (["x", "norm1", "qkv", "turn", "qk"].includes(station)) return [products(head.q, i * d, head.k, (e) => j * d + e, d), `q·k = ${s}`];
-  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `÷ √d is × ${short(site.scale)}`];
+  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `÷ √dₖ is × ${short(site.scale)}`];
   if (station === "cap") return [`${short(site.softcap ?? 0)} · tanh(${c} / ${short(site.softcap ?? 0)}) = ${short(head.capped[at])}`];
   if (station === "bias") return [`${short(head.capped[at])} + ${short(head.biased[at] - head.capped[at])} = ${short(head.biased[at])}`];
   if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`, ...(site.allowed === "all" ? ["Nothing is forbidden here: choose a decoder to see a mask."] : [])];
@@ -119,7 +119,7 @@ function outside(site, box, station, { i, j }, who) {
   if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: ["f(row of x · column of W₁ + b₁)", `= ${short(of(b.units))}`] };
   if (box === "o" || box === "u") {
     if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
-    return { title, lines: [box === "o" ? "all heads (z) · a column of W_O" : "all units · a column of W₂ + b₂", `= ${short(of(b.made))}`] };
+    return { title, lines: [box === "o" ? "all heads (z) · a column of W_O, + bias" : "all units · a column of W₂ + b₂", `= ${short(of(b.made))}`] };
   }
   const added = `${short(of(b.given))} + ${short(of(s.inner ?? b.made))} = ${short(of(s.total))}`;
   if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: ["x + new", added] };
