@@ -157,3 +157,10 @@ def test_the_board_names_the_biases_of_its_products() -> None:
     assert all("b_" in STATIONS[name].formula for name in ("qkv", "crossed", "wo"))
     ledger = (Path(ex.__file__).parent / "views" / "board" / "js" / "ledger.js").read_text("utf-8")
     assert all(f"of W_{which}, + bias" in ledger for which in "QKVO")
+
+
+def test_small_probabilities_are_written_as_numbers_not_in_millionths() -> None:
+    """An axis of probabilities said 100µ."""
+    model = ex.load("transformer", device="cpu")
+    record = ex.analysis.smoothed_targets(model, "The dog was tired.", target="Le chien était fatigué.")
+    assert VIEWS["smoothed-targets"](record).layout.xaxis.exponentformat == "none"

@@ -88,14 +88,14 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     """One random query and ten random keys. Left: their attention weights at this dimension, with and without dividing by √dₖ.
 
     Right: over many queries, the mean of the largest weight, and how strongly the weights still react to the scores (the size of the
-    softmax gradient). Change the dimension: without the division a sum of more products grows, one key gets all the weight, and the
-    gradient vanishes; with it nothing changes.
+    softmax gradient). Change the dimension: without the division sums of more products spread more, one key gets nearly all the
+    weight, and the gradient nearly vanishes; with it hardly anything changes.
 
     You may conclude what a softmax does to random vectors. You may not conclude that every model needs the division: trained queries
     and keys are not random, and a model can learn to make them small.
     """
     place = list(record.widths).index(width)
-    figure = make_subplots(1, 2, subplot_titles=(f"weights at d = {width}", "all dimensions"), horizontal_spacing=0.09)
+    figure = make_subplots(1, 2, subplot_titles=(f"weights at dₖ = {width}", "all dimensions"), horizontal_spacing=0.09)
     for number, (label, factor) in enumerate((("without ÷ √dₖ", 1.0), ("with ÷ √dₖ", width**-0.5))):
         scores = record.scores[place] * factor
         hover = f"{label}, key %{{x}}: <b>%{{y:.3f}}</b><extra></extra>"
@@ -111,7 +111,7 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     )
     figure.update_xaxes(title_text="key", row=1, col=1, automargin=True, dtick=1)
     figure.update_xaxes(
-        title_text="d, the dimension of a head", type="log", tickvals=list(record.widths), row=1, col=2, automargin=True
+        title_text="dₖ, the dimension of a head", type="log", tickvals=list(record.widths), row=1, col=2, automargin=True
     )
     figure.update_xaxes(range=np.log10(record.widths[[0, -1]]), row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], automargin=True)
@@ -146,7 +146,7 @@ def is_saturation(record: object) -> str:
 
 def widths(record: Saturation) -> Mapping[str, Control]:
     """The dimension of queries and keys."""
-    return {"width": Choice("d, the dimension of a head", tuple(int(width) for width in record.widths), 64, ordered=True)}
+    return {"width": Choice("dₖ, the dimension of a head", tuple(int(width) for width in record.widths), 64, ordered=True)}
 
 
 VIEWS = by_name(

@@ -64,7 +64,13 @@ def _bars(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: floa
     figure.update_yaxes(**ticks, automargin=True, row=1, col=1)
     low = 0.5 * min(float(share) for _, shares in held for share in shares[best] if share > 0)
     figure.update_xaxes(
-        type="log", range=[float(np.log10(max(low, 1e-12))), 0.1], title_text="probability", dtick=1, row=1, col=1
+        type="log",
+        range=[float(np.log10(max(low, 1e-12))), 0.1],
+        title_text="probability",
+        dtick=1,
+        exponentformat="none",
+        row=1,
+        col=1,
     )
 
 

@@ -158,7 +158,7 @@ def ratios(record: Ratios) -> go.Figure:
     names = [f"{theme.label(word)} <i>{kind}</i>" for word, kind in zip(record.words, record.kinds, strict=True)]
     figure.update_layout(
         title=theme.title(f"P(k | {a}) / P(k | {b})", *notes),
-        xaxis={"type": "log", "title": {"text": f"← {b}    ratio    {a} →"}, "automargin": True, "dtick": 1},
+        xaxis={"type": "log", "title": {"text": f"← {b}    ratio    {a} →"}, "automargin": True, "dtick": 1, "exponentformat": "none"},
         yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": names, "autorange": "reversed", "automargin": True,
                "tickfont": {"size": 13}},
         shapes=[{"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "width": 1}}],
