@@ -13,6 +13,7 @@ import pytest
 import explorer as ex
 from explorer.app import glossary
 from explorer.app.lessons.corruption import questions as corruption
+from explorer.app.lessons.families import parts as families
 from explorer.app.lessons.finetuning import questions as finetuning
 from explorer.app.lessons.heads import behaviour_questions as behaviour
 from explorer.app.lessons.heads import questions as heads
@@ -164,3 +165,14 @@ def test_small_probabilities_are_written_as_numbers_not_in_millionths() -> None:
     model = ex.load("transformer", device="cpu")
     record = ex.analysis.smoothed_targets(model, "The dog was tired.", target="Le chien était fatigué.")
     assert VIEWS["smoothed-targets"](record).layout.xaxis.exponentformat == "none"
+
+
+def test_the_board_of_the_translation_opens_where_a_row_reads_the_source_as_the_tour_says() -> None:
+    """It opened at the decoder's own attention, whose columns are the words that were written."""
+    step = next(step for step in STEPS if step.part == "cross-attention")
+    assert "Which word of the source the row reads" in step.look
+    trace = families.translated(step.choices["text"]).run()
+    _, columns = trace.axes(families.SOURCE_FIRST["stream"])
+    assert "".join(columns.texts).replace("·", " ").strip().startswith(step.choices["text"])
+    page = Path(ex.__file__).parent / "app" / "lessons" / "families" / "page.py"
+    assert "first=parts.SOURCE_FIRST" in page.read_text("utf-8")

@@ -100,8 +100,7 @@ def sightlines() -> None:
 def growing() -> None:
     """The encoder once, the decoder step by step."""
     say(read(partial(parts.once, text)))
-    begin = {"stream": "decoder", "layer": 0, "head": 0, "station": "softmax"}
-    board.show(parts.translated(text), key="writing.board", first=begin, steps=parts.watched(text).attr("steps"))
+    board.show(parts.translated(text), key="writing.board", first=parts.SOURCE_FIRST, steps=parts.watched(text).attr("steps"))
 
 
 page = LessonPage(

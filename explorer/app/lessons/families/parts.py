@@ -116,6 +116,7 @@ def translations() -> dict[str, Any]:
 
 
 FAMILIES = ("bert", "gpt2", "bart")
+SOURCE_FIRST = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}  # where the board of a translation opens
 EXPOSED = {"gpt2": stories, "transformer": translations}
 
 
