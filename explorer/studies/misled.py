@@ -127,7 +127,7 @@ def main() -> None:
     torch.set_num_threads(1)
     made = measure()
     sys.stderr.write(card(made))
-    results.write_result(NAME, made, card(made))
+    results.write_result(NAME, made, card(made), ("bert", "word2vec"))
 
 
 if __name__ == "__main__":
