@@ -103,7 +103,7 @@ STEPS = (
         "Scores are products of queries and keys. They are divided by √dₖ, since sums of dₖ products spread as √dₖ and would "
         "push the softmax to 0 and 1. After the mask, the softmax makes each row sum to 1; the values are added up with these "
         "weights.",
-        "Everything in between is shown here", ("board@station=softmax",), {"model": "bert", "text": SENTENCE},
+        "The model computed every number below", ("board@station=softmax",), {"model": "bert", "text": SENTENCE},
     ),
     TourStep(
         "attention", "both-masks", "The causal mask puts −∞ where a token may not attend.",
