@@ -90,8 +90,7 @@ def ratios() -> None:
     """Ratios of counts."""
     say(
         "Why should differences mean anything? A word that is frequent near *he* but not near *she* has a large P(k | he) / P(k "
-        "| she); what "
-        "both share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ approximates the logarithm of that ratio."
+        "| she); what both share cancels out. GloVe fits log X, so $(w_a - w_b)\\cdot\\tilde w_k$ approximates the logarithm of that ratio."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = st.text_input("First word", "he", key="first", bind="query-params", width=200)
