@@ -271,10 +271,10 @@ ALONE = (
 )
 DEEP = "Three times as deep as *bert*: it is the teacher of *distilbert*, which has half its layers."
 REASONS = (
-    "Larger than *bert* and trained for an hour on version 1.1 of the microworld, which tells many reasons. It finds whom *too tired* and "
-    "*too wide* mean in sentences whose words it never met together, and fills in the names and nouns that a text says elsewhere, and *he* "
-    "or *she* by a name. For six tenths of its steps it read every text whole; the next sentence was asked only then, so it knows it less "
-    "well. Its figures are measured on texts of 1.1, those of *bert* on texts of 1.0."
+    "Larger than *bert* and trained for two hours on version 1.1 of the microworld, which tells many reasons. It finds whom *too tired* "
+    "and *too wide* mean in sentences whose words it never met together, and fills in the names and nouns that a text says elsewhere, and "
+    "*he* or *she* by a name. For two fifths of its steps it read every text whole; only then was it asked about the next sentence. Its "
+    "figures are measured on texts of 1.1, those of *bert* on texts of 1.0."
 )
 GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
 FOUND = (
@@ -362,11 +362,11 @@ RECIPES = {
         minutes=60.0,
         options={
             "corpus": "microworld-1.1:120000",
-            "steps": 24_000,
+            "steps": 45_000,
             "batch": 32,
             "by_length": True,
             "pairs_from": 4,
-            "pairs_after": 0.6,
+            "pairs_after": 0.4,
             "strangers": "alike",
             "mask_rate_first": 0.5,
             "mask_rate": 0.3,

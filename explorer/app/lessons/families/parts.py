@@ -59,7 +59,7 @@ def unmasked() -> None:
         st.info("Not measured yet: `python -m explorer.studies.unmasked` trains six small decoders and keeps the record.")
         return
     vocabulary = made(recorded.call(name, "with")).size
-    empty = partial(web.awaited, VIEWS["curves"], recorded.call(name))
+    empty = partial(web.awaited, VIEWS["curves"], recorded.call(name), name)
     predict(lesson.copy_question(made(recorded.call(name)), vocabulary), "guess.copy", _trained, empty)
 
 
@@ -262,7 +262,7 @@ def exposed_section() -> None:
         "forcing**. When it generates, it reads its own output."
     )
     wrote = st.segmented_control("Decoder of", tuple(EXPOSED), default="gpt2", required=True, key="writer", bind="query-params")
-    empty = partial(web.awaited, VIEWS["curves"], exposed(wrote).attr("curves"))
+    empty = partial(web.awaited, VIEWS["curves"], exposed(wrote).attr("curves"), "exposed")
     predict(lesson.exposure_question(made(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote), empty)
 
 
