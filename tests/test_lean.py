@@ -113,8 +113,9 @@ def measured(name: str, **options: Any) -> tuple[int, int, list[float]]:
         return log.launches.total() - own_work, log.casts, losses
 
 
-# Of the casts of a plain step, the share that may remain: RMS norms and rotations are computed in float32 in a lean step, too.
-REMAIN = {"gpt2": 0.3, "bert": 0.3, "t5": 0.45, "llama": 0.6}
+# Of the casts and the launches of a plain step, the share that may remain: RMS norms and rotations are computed in float32 in a lean
+# step, too, in several launches each.
+REMAIN = {"gpt2": (0.3, 0.85), "bert": (0.3, 0.85), "t5": (0.45, 0.87), "llama": (0.6, 0.91)}
 
 
 @pytest.mark.parametrize("name", REMAIN if ALL else ["gpt2"])
@@ -123,4 +124,5 @@ def test_a_step_takes_few_casts(name: str, record_property: Any) -> None:
     launches, casts, losses = measured(name)
     fewer, few, found = measured(name, lean=True)
     record_property("table: a lean step in bfloat16", f"{name}: launches {launches} → {fewer}, casts {casts} → {few}")
-    assert few <= REMAIN[name] * casts and fewer <= 0.85 * launches and found == pytest.approx(losses, rel=1e-3)
+    of_casts, of_launches = REMAIN[name]
+    assert few <= of_casts * casts and fewer <= of_launches * launches and found == pytest.approx(losses, rel=1e-3)
