@@ -147,7 +147,8 @@ def test_the_fault_is_not_the_edit_above_and_its_code_runs() -> None:
     at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)
     at.run().switch_page(str(LESSONS["whatif"].page)).run()
     fault = next(radio for radio in at.radio if radio.key == "guess.fault")
-    fault.set_value(next(name for name in fault.options if "feed-forward" in name)).run()  # the right name: what was done is shown
+    right = next(name for name in fault.options if "feed-forward" in name)
+    fault.set_value(right).run()  # what was done is shown
     codes = [block.value for block in at.code if "ex.change(" in block.value]
     for code in codes:
         compile(code, "page", "exec")
