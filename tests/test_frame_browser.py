@@ -95,8 +95,9 @@ def test_a_page_is_presented_with_keys(browser: Browser, app: tuple[str, Path]) 
     expect(page).to_have_url(re.compile("part=why-d"))
     expect(page.get_by_role("radiogroup", name="Your guess")).to_be_visible()
     rested(page)
-    expect(page.locator(".gtitle")).to_have_count(0)  # the picture waits for a guess
+    expect(page.get_by_text("empty until you answer").first).to_be_visible()  # the picture waits for a guess
     page.keyboard.press("a")
+    expect(page.get_by_text("empty until you answer")).to_have_count(0)
     expect(page.locator(".gtitle").first).to_be_visible()
     page.keyboard.press("PageUp")
     expect(page).to_have_url(re.compile("part=both-masks"))

@@ -8,6 +8,7 @@ from its own generator, and a process makes its own rows alone.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -153,6 +154,15 @@ def wanted() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def leave_processes() -> None:
+    """Leave the group, and give its threads a moment to let go of their tensors: Python must still be there then, or the process aborts."""
+    import torch.distributed as distributed
+
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+        time.sleep(0.3)
+
+
 @lru_cache(maxsize=1)
 def join_processes(on_cpu: bool) -> Processes:
     """This process and the others that were started with it."""
@@ -160,12 +170,11 @@ def join_processes(on_cpu: bool) -> Processes:
         return Processes()
     import atexit
 
-    import torch.distributed as distributed
     from accelerate import Accelerator, InitProcessGroupKwargs  # late: a single process does not wait for it
 
     patient = InitProcessGroupKwargs(timeout=timedelta(hours=2))  # while one of them measures or writes, the others wait
     accelerator = Accelerator(cpu=on_cpu, kwargs_handlers=[patient])
-    atexit.register(lambda: distributed.destroy_process_group() if distributed.is_initialized() else None)
+    atexit.register(leave_processes)
     if accelerator.num_processes != wanted():
         raise ChoiceError(
             f"{wanted()} processes were started, but {accelerator.num_processes} found each other. Start them with torchrun."

@@ -59,8 +59,7 @@ STATIONS = {
             "Each token gets a query, a key and a value",
             "q = x W_Q + b_Q   k = x W_K + b_K   v = x W_V + b_V",
             "q, k, v = x @ Wq + bq, x @ Wk + bk, x @ Wv + bv",
-            "Three matrices, and biases in some models, make a query, a key and a value of {d} numbers out of every x. Keys are drawn as "
-            "columns.",
+            "Matrices (in some models with biases) make a query, a key and a value of {d} numbers of every x. Keys are columns.",
             NUMBERS,
             500,
         ),
@@ -100,9 +99,7 @@ STATIONS = {
             "The scores are made smaller",
             "s_ij / √dₖ",
             "scores = scores * scale",
-            "The spread of a sum of {d} products grows as √{d}, so most models divide by it. Colours keep their scale from here to the "
-            "mask: you see "
-            "them fade.",
+            "The spread of a sum of {d} products grows as √{d}; most models divide by it. Colours keep their scale up to the mask.",
             "You may conclude how much smaller the differences become. You may not conclude that the order changes: it stays.",
             700,
         ),
@@ -222,7 +219,7 @@ STATIONS = {
             "The feed-forward layer reads what attention read",
             "(x − μ) / σ · γ + β",
             "h = (x - mean) / deviation * gain + shift",
-            "Attention and feed-forward are parallel here: each reads the x that entered the layer, and both results are added to it.",
+            "Attention and feed-forward are parallel: each reads the x that entered the layer, and both results are added to it.",
             NORMS,
             500,
         ),
@@ -292,8 +289,7 @@ STATIONS = {
             "The last vectors become probabilities",
             "P = softmax(x′ W)",
             "p = softmax(x @ vocabulary.T)",
-            "A bar for each of the most probable tokens at the held row, over the whole vocabulary. Some models normalise or transform x′ "
-            "first.",
+            "A bar for each of the most probable tokens at the held row. Some models normalise or transform x′ first.",
             "You may conclude what this model expects here. You may not conclude that it is right, nor that it would say so elsewhere.",
             600,
         ),

@@ -25,10 +25,9 @@ def trained() -> None:
 
 page = LessonPage(
     "Attention, step by step",
-    "One layer reads a vector for each token and outputs a new one. First comes attention: its result is added to the input (a residual "
-    "connection) and normalised. Then a feed-forward network, usually four times as wide inside, works on each token alone, and its result "
-    "is added and normalised as well; some models normalise before. The model computed every number below while it read your sentence. "
-    "Press **▶**, or click the board and step with the **arrow keys**; **?** lists them.",
+    "Attention over all tokens, then a feed-forward network on each token; each result is added to its input (a residual connection) "
+    "and normalised. The model computed every number below while it read your sentence. Press **▶**, or step with the **arrow keys**; "
+    "**?** lists them.",
 )
 with page.bar:
     name, text = asked()
