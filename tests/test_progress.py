@@ -115,6 +115,7 @@ def test_a_wrong_choice_is_one_calm_line(tmp_path: Path, wrong: tuple[str, ...],
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
 
 
+@LONG
 def test_a_command_that_is_ended_politely_goes_on_to_the_same_end(tmp_path: Path) -> None:
     texts(tmp_path)
     command = [sys.executable, "-m", "explorer", "fit", "gpt2", "--corpus", "./texts.txt", "--steps", "60", *TINY, "--json"]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from opening import pictures
 from streamlit.testing.v1 import AppTest
 from test_board import array, board_of, header
@@ -527,6 +528,7 @@ def check_board(at: Any) -> None:
     assert one == two and len(header(made)["series"]) == len(ex.training.snapshots("short-bert"))
 
 
+@LONG
 def test_the_page_trains_in_another_process(shelf: Path) -> None:
     at = page()
     at.selectbox("live.system").set_value("gpt2")
