@@ -29,6 +29,7 @@ from urllib.parse import urlencode
 import numpy as np
 import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
@@ -110,20 +111,24 @@ class Visitor:
         return kind if kind != "sentence" or self.boxes else "part"
 
     def _ask(self, to: ClientConnection, kind: str) -> None:
-        asked = {"part": self.part} if self.part else {}
-        if kind == "page" and self.page in ("attention", "heads", "whatif"):
-            asked["model"] = self.rng.choice(MODELS)
+        """Ask for a page as a browser does, and wait until it is there."""
         message = BackMsg()
-        message.rerun_script.query_string = urlencode(asked)
-        message.rerun_script.page_name = self.page
-        if kind == "sentence":
-            for box in self.boxes.values():
-                state = message.rerun_script.widget_states.widgets.add()
-                state.id, state.string_value = box, self.rng.choice(self.sentences)
+        rerun = message.rerun_script
+        asked = ({"part": self.part} if self.part else {}) | self._fill(rerun, kind)
+        rerun.query_string, rerun.page_name = urlencode(asked), self.page
         begun = time.perf_counter()
         to.send(message.SerializeToString())
         errors = self._listen(to)
-        self.found.add(kind, time.perf_counter() - begun, [f"{self.page or 'start'}/{self.part}: {error}" for error in errors])
+        where = f"{kind} {self.page or 'start'}/{self.part}"
+        self.found.add(kind, time.perf_counter() - begun, [f"{where}: {error}" for error in errors])
+
+    def _fill(self, rerun: ClientState, kind: str) -> dict[str, str]:
+        """Fill in what this kind of action fills in; what it adds to the address."""
+        if kind == "sentence":
+            for box in self.boxes.values():
+                state = rerun.widget_states.widgets.add()
+                state.id, state.string_value = box, self.rng.choice(self.sentences)
+        return {"model": self.rng.choice(MODELS)} if kind == "page" and self.page in ("attention", "heads", "whatif") else {}
 
     def _listen(self, to: ClientConnection) -> list[str]:
         """Everything until the script has finished; what went wrong."""
@@ -224,15 +229,19 @@ def visit(address: str, pid: int | None, visitors: int, seconds: float, warm: in
     return found
 
 
-def report(found: Found) -> str:
-    """The figures of a visit, as a table."""
+def answers(found: Found) -> list[str]:
+    """How long each kind of action took, as the lines of a table."""
     lines = ["", "| what | count | median, s | 95 %, s | slowest, s |", "|---|---|---|---|---|"]
     every = [second for times in found.times.values() for second in times]
     for kind, times in (*sorted(found.times.items()), ("all", every)):
         middle, most, last = (float(np.percentile(times, at)) for at in (50, 95, 100))
         lines.append(f"| {kind} | {len(times)} | {middle:.2f} | {most:.2f} | {last:.2f} |")
-    lines.append(f"| errors | {len(found.errors)} | | | |")
-    lines += ["", "| after, s | memory of the server, MB |", "|---|---|"]
+    return [*lines, f"| errors | {len(found.errors)} | | | |"]
+
+
+def report(found: Found) -> str:
+    """The figures of a visit, as a table."""
+    lines = [*answers(found), "", "| after, s | memory of the server, MB |", "|---|---|"]
     some = found.memory[:: max(1, len(found.memory) // 10)]
     lines += [f"| {after:.0f} | {size:.0f} |" for after, size in some]
     return "\n".join([*lines, "", *found.errors[:5]])

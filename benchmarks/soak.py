@@ -20,18 +20,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode
 
 import numpy as np
 import plotly.graph_objects as go
 import psutil
-from classroom import Found, Visitor, end, free_port, start
+from classroom import Found, Visitor, answers, end, free_port, start
 from plotly.subplots import make_subplots
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Element_pb2 import Element
 from websockets.exceptions import WebSocketException
-from websockets.sync.client import ClientConnection
 
 import explorer as ex
 from explorer.microworld import texts
@@ -98,24 +95,15 @@ class Guest(Visitor):
             return "stop" if self.training else "train"
         return super()._choose()
 
-    def _ask(self, to: ClientConnection, kind: str) -> None:
-        if kind not in ("hostile", "train", "stop"):
-            super()._ask(to, kind)
-            return
-        asked, message = {"part": self.part} if self.part else {}, BackMsg()
-        rerun = message.rerun_script
+    def _fill(self, rerun: ClientState, kind: str) -> dict[str, str]:
         if kind == "hostile":
-            asked |= self.rng.choice(ADDRESSES)
             for box in self.boxes.values():
                 state = rerun.widget_states.widgets.add()
                 state.id, state.string_value = box, self.rng.choice(TEXTS)
-        else:
+            return self.rng.choice(ADDRESSES)
+        if kind in ("train", "stop"):
             self._press(rerun, kind)
-        rerun.query_string, rerun.page_name = urlencode(asked), self.page
-        begun = time.perf_counter()
-        to.send(message.SerializeToString())
-        errors = self._listen(to)
-        self.found.add(kind, time.perf_counter() - begun, [f"{kind} {self.page}/{self.part}: {error}" for error in errors])
+        return super()._fill(rerun, kind)
 
     def _press(self, rerun: ClientState, kind: str) -> None:
         """Press *Start* or *Stop*, with the training's ID in its box."""
@@ -187,11 +175,7 @@ def drawn(lives: Sequence[Life]) -> go.Figure:
 
 def report(found: Found, lives: Sequence[Life], returns: int) -> str:
     """The figures as tables."""
-    lines = ["", "| what | count | median, s | 95 %, s | slowest, s |", "|---|---|---|---|---|"]
-    for kind, times in sorted(found.times.items()):
-        middle, most, last = (float(np.percentile(times, at)) for at in (50, 95, 100))
-        lines.append(f"| {kind} | {len(times)} | {middle:.2f} | {most:.2f} | {last:.2f} |")
-    lines += [f"| errors | {len(found.errors)} | | | |", f"| came back after a restart | {returns} | | | |"]
+    lines = [*answers(found), f"| came back after a restart | {returns} | | | |"]
     changes = " | ".join(f"{one}: change since it was warm" for one in MEASURES)
     lines += ["", f"| life of the server | {' | '.join(MEASURES)} | {changes} |", "|---" * (1 + 2 * len(MEASURES)) + "|"]
     for number, life in enumerate(lives, 1):

@@ -79,8 +79,18 @@ def ask(item: Exercise, name: str, label: str = "Answer") -> bool:
 
 def tried(item: Exercise, name: str) -> tuple[int, bool]:
     """How many different wrong answers there were, and whether the answer was shown: after three of them, or asked for."""
-    wrong = len(_misses(item, "", name))
-    return wrong, wrong >= 3 or st.session_state.get(f"{name}.shown") == item.question
+    return len(_misses(item, "", name)), _told(item, name)
+
+
+def forget(name: str) -> None:
+    """Ask once more, as if there had been no answer."""
+    for one in (name, f"{name}.wrong", f"{name}.shown"):
+        st.session_state.pop(one, None)
+
+
+def _told(item: Exercise, name: str) -> bool:
+    """Whether the answer was given away: after three wrong ones, or asked for."""
+    return len(_misses(item, "", name)) >= 3 or st.session_state.get(f"{name}.shown") == item.question
 
 
 def _give_up(name: str, question: str) -> None:
@@ -93,7 +103,7 @@ def _judge(item: Exercise, given: str, name: str) -> bool:
     if given and item.right(given) and st.session_state.get(f"{name}.shown") != item.question:
         st.success(f"Right: {item.shown}. {item.why}")
         return True
-    if present.answers() or len(wrong) >= 3 or st.session_state.get(f"{name}.shown") == item.question:
+    if present.answers() or _told(item, name):
         st.info(f"It is **{item.shown}**. {item.why}")
     elif given:
         st.warning("Not yet. " + (hint_of(item, given) if len(wrong) == 2 else "Hover over the figure or open its table."))

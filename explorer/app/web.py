@@ -73,7 +73,12 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.info(f"**{view.title}** does not fit here: {reason}")
     else:
         around = Around(steps, beside, click, first, wide, question, below)
-        _shown(view, record, (f"{view.name}.{key}" if key else view.name, what), around)
+        _shown(view, record, (_named(view, key), what), around)
+
+
+def _named(view: View, key: str) -> str:
+    """What the widgets of a picture begin with; `key` tells two uses of one view on a page apart."""
+    return f"{view.name}.{key}" if key else view.name
 
 
 @st.fragment
@@ -89,11 +94,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     deeds.check()
     figure = view(record, **chosen)
     if not open_:
-        with picture:
-            _waiting(view, figure, name)
-        if not present.on():
-            with words:
-                first_of(view)
+        _waiting(view, figure, name, picture, words)
         return
     figure = present.larger(export.themed(hold.framed(figure), mode()))
     with picture:
@@ -120,31 +121,27 @@ def _laid(name: str, around: Around) -> tuple[Any, Any, Any]:
     if around.wide:
         picture = st.container()
         return st.container(), picture, st.container()
-    with st.container(
-        key=f"placed.{name}"
-    ):  # in the order of a telephone; on a wider screen the picture stands beside the other two
+    with st.container(key=f"placed.{name}"):  # in a telephone's order; on a wider screen the picture stands beside the others
         return st.container(), st.container(), st.container()
 
 
-def _waiting(view: View, figure: Any, name: str) -> None:
-    """The empty frame of a picture that a question stands before."""
+def _waiting(view: View, figure: Any, name: str, picture: Any, words: Any) -> None:
+    """The empty frame of a picture that a question stands before, and how to read it."""
     bare = present.larger(export.themed(emptied(figure, view.title), mode()))
-    st.plotly_chart(
-        bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=f"{view.title}: empty until the question is answered."
-    )
+    said = f"{view.title}: empty until the question is answered."
+    with picture:
+        st.plotly_chart(bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=said)
+    if not present.on():
+        with words:
+            first_of(view)
 
 
 def awaited(view: View, what: Any, key: str = "") -> None:
     """The empty frame of a picture, and how to read it: what stands below a question while it has no answer."""
     record = made(what)
-    if view.fits(record):
-        return
-    picture, words = (st.container(), st.container()) if present.on() else st.columns([3, 2], gap="large")
-    with picture:
-        _waiting(view, view(record), f"{view.name}.{key}")
-    if not present.on():
-        with words:
-            first_of(view)
+    if not view.fits(record):
+        picture, words = (st.container(), st.container()) if present.on() else st.columns([3, 2], gap="large")
+        _waiting(view, view(record), _named(view, key), picture, words)
 
 
 def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:
@@ -227,7 +224,7 @@ def folded(label: str, key: str, write: Callable[[], Any]) -> None:
 
 def again(view: View, key: str = "") -> None:
     """What was pressed beside a picture changes the rest of the page as well: all of it is to be drawn again."""
-    st.session_state[f"{view.name}.{key}.clicked" if key else f"{view.name}.clicked"] = True
+    st.session_state[f"{_named(view, key)}.clicked"] = True
 
 
 def _clicked(name: str, click: Callable[[dict[str, Any]], None]) -> None:

@@ -10,6 +10,7 @@ from safetensors import safe_open
 
 from explorer.errors import unknown
 from explorer.errors.kinds import checked
+from explorer.models import run_folder
 from explorer.models.folders import data_folder
 from explorer.records import Record, SupportTable
 
@@ -72,8 +73,8 @@ def measured_models(name: str) -> dict[str, str]:
 
 def weights_sum(model: str) -> str:
     """The checksum that a shipped model's file of weights says of itself."""
-    with safe_open(data_folder() / "models" / model / "model.safetensors", "numpy") as file:
-        return str(file.metadata()["sha256"])
+    with safe_open(data_folder() / "models" / model / run_folder.WEIGHTS, "numpy") as file:
+        return str(file.metadata()[run_folder.SUM])
 
 
 def out_of_date(name: str) -> tuple[str, ...]:

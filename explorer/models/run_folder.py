@@ -11,6 +11,7 @@ from typing import Any
 from explorer.errors import ChoiceError, FileError
 
 RUN, STEPS, SNAPSHOTS, WEIGHTS = "run.json", "steps.jsonl", "snapshots", "model.safetensors"
+SUM = "sha256"  # under this name a file of weights says what they add up to
 BEGINS = b'{"step": '  # how each line of the steps begins
 MEASURED = ("metrics", "samples", "probes")
 LINES = 300  # how many steps of a run travel with a shipped model

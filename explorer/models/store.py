@@ -32,7 +32,6 @@ from explorer.nn.output_layers import OutputConfig, output_layer
 from explorer.text import tokenizers
 
 WEIGHTS, CONFIG, PIECES, SEEN, CARD = "model.safetensors", "config.json", "tokenizer.json", "seen.json", "CARD.md"
-SUM = "sha256"  # under this name a file of weights says what they add up to
 
 
 @dataclass(frozen=True)
@@ -234,7 +233,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """The weights in a safetensors file, in float32."""
     with _weights_file(path) as file:
         held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
-        recorded = (file.metadata() or {}).get(SUM)
+        recorded = (file.metadata() or {}).get(run_folder.SUM)
         if recorded not in (None, checksum(held)):
             raise ValueError("its checksum is wrong")
         if any(value.is_complex() for value in held.values()):
@@ -268,7 +267,7 @@ def write_weights(path: Path, weights: dict[str, torch.Tensor]) -> None:
     part = path.with_suffix(".part")
     try:
         held = {name: value.contiguous() for name, value in weights.items()}
-        save_file(held, part, metadata={"format": "pt", SUM: checksum(held)})
+        save_file(held, part, metadata={"format": "pt", run_folder.SUM: checksum(held)})
         _in_order(part)
     except (SafetensorError, OSError) as error:
         part.unlink(missing_ok=True)

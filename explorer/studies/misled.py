@@ -16,17 +16,17 @@ import torch
 
 from explorer.microworld.derived.misleading import KINDS, Misleading
 from explorer.models import results, store
-from explorer.models.model import TrainableModel, trainable
-from explorer.models.transformer import TransformerModel, transformer
-from explorer.records import Nearer, cosine
+from explorer.models.model import trainable
+from explorer.models.transformer import TransformerModel
+from explorer.records import Nearer
 from explorer.studies import common_runs
+from explorer.studies.sentences import BEST, COUNTED, cosines, learned
 from explorer.training.finetune import sentences, siamese
 from explorer.training.finetune.metrics import interval
 from explorer.training.finetune.misled import as_pairs, misled
 
 NAME = "misled"
-COUNTED, PLAIN = "shared words, no vectors", "bert, mean of tokens"
-GRADED, TAUGHT = "sentence-bert, from grades", "sentence-bert, from such pairs"
+WORDS, PLAIN, TAUGHT = "word2vec, mean of words", "bert, mean of tokens", "sentence-bert, from such pairs"
 Way = Callable[[Sequence[str], Sequence[str]], np.ndarray]
 
 
@@ -49,16 +49,7 @@ def trained(seed: int, size: MisledSize, asked: Sequence[Misleading]) -> Transfo
     """A Sentence-BERT from the shipped BERT; none of its sentences is asked about."""
     new = {said for one in asked for said in (one.text, one.same, one.another)}
     pairs = as_pairs(misled(size.trained, 200 + seed)).without(new)
-    run = siamese.Siamese(transformer(store.open_by_name("bert")), pairs, seed=seed, steps=size.steps)
-    for _ in run:
-        pass
-    return run.model
-
-
-def compared(model: TrainableModel, way: str, texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
-    """The cosine of the sentences of each pair."""
-    make = sentences.WAYS[way]
-    return cosine(make(model, texts), make(model, others))
+    return learned(pairs, seed, size.steps)
 
 
 def ways(seed: int, size: MisledSize, asked: Sequence[Misleading]) -> dict[str, Way]:
@@ -66,10 +57,10 @@ def ways(seed: int, size: MisledSize, asked: Sequence[Misleading]) -> dict[str, 
     bert = trainable(store.open_by_name("bert"))
     return {
         COUNTED: sentences.shared_words,
-        "word2vec, mean of words": partial(compared, trainable(store.open_by_name("word2vec")), "mean of words"),
-        PLAIN: partial(compared, bert, "mean of tokens"),
-        GRADED: partial(compared, sentences.sentence_bert(), "mean of tokens"),
-        TAUGHT: partial(compared, trained(seed, size, asked), "mean of tokens"),
+        WORDS: partial(cosines, trainable(store.open_by_name("word2vec")), "mean of words"),
+        PLAIN: partial(cosines, bert, "mean of tokens"),
+        BEST: partial(cosines, sentences.sentence_bert(), "mean of tokens"),
+        TAUGHT: partial(cosines, trained(seed, size, asked), "mean of tokens"),
     }
 
 
@@ -90,7 +81,7 @@ def measure(size: MisledSize | None = None, processes: int = 0) -> Nearer:
     shown = [next(one for one in first if one.kind == kind) for kind in KINDS]
     note = f"{len(size.seeds)} seeds, {size.asked} sentences each; Sentence-BERT from such pairs: {size.steps} steps each"
     return Nearer(
-        KINDS, (COUNTED, "word2vec, mean of words", PLAIN, GRADED, TAUGHT), scores,
+        KINDS, (COUNTED, WORDS, PLAIN, BEST, TAUGHT), scores,
         np.array([[interval(row, (0, 1)) for row in kind] for kind in scores]),
         tuple((one.text, one.same, one.another) for one in shown), note,
     )  # fmt: skip

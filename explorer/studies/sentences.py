@@ -7,7 +7,7 @@ core), and writes `data/results/sentences` with the model of the first seed. ELM
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -62,9 +62,12 @@ def lessons(make: Callable[..., Pairs], seed: int, size: SentencesSize, asked: d
 
 def trained(name: str, seed: int, size: SentencesSize, asked: dict[str, Pairs]) -> TransformerModel:
     """A Sentence-BERT of one seed, trained in one of both ways from the shipped BERT."""
-    run = siamese.Siamese(
-        transformer(store.open_by_name("bert")), lessons(TAUGHT[name], seed, size, asked), seed=seed, steps=size.steps
-    )
+    return learned(lessons(TAUGHT[name], seed, size, asked), seed, size.steps)
+
+
+def learned(pairs: Pairs, seed: int, steps: int) -> TransformerModel:
+    """A Sentence-BERT that begins as the shipped BERT and learns from these pairs."""
+    run = siamese.Siamese(transformer(store.open_by_name("bert")), pairs, seed=seed, steps=steps)
     for _ in run:
         pass
     return run.model
@@ -89,8 +92,13 @@ def one_seed(seed: int, size: SentencesSize) -> tuple[np.ndarray, list[np.ndarra
 
 def compared(model: TrainableModel, way: str, pairs: Pairs) -> np.ndarray:
     """The cosine of both sentences of every pair."""
+    return cosines(model, way, pairs.first, pairs.second)
+
+
+def cosines(model: TrainableModel, way: str, texts: Sequence[str], others: Sequence[str]) -> np.ndarray:
+    """The cosine of each sentence and the other one at its place."""
     make = sentences.WAYS[way]
-    return cosine(make(model, pairs.first), make(model, pairs.second))
+    return cosine(make(model, texts), make(model, others))
 
 
 def names(size: SentencesSize) -> tuple[str, ...]:

@@ -28,17 +28,14 @@ BLANKS = (
 TWO_TEXTS = (
     "Some objectives ask more than the hidden tokens. **Next sentence prediction** (NSP, BERT) reads two texts A and B between [CLS] and "
     "[SEP]; a *segment* number says which of them a token belongs to. In half of the pairs B follows A, in the other half it is taken "
-    "from another "
-    "text; the model predicts which from the state of [CLS]: "
-    "$\\mathcal L = -\\log P(\\text{label} \\mid \\text{A}, \\text{B})$, added to the loss of the hidden tokens. **Sentence order** "
-    "(SOP, ALBERT) asks whether A and B were exchanged. Change the seed for another pair."
+    "from another text; the model predicts which from the state of [CLS]: $\\mathcal L = -\\log P(\\text{label} \\mid \\text{A}, "
+    "\\text{B})$, added to the loss of the hidden tokens. **Sentence order** (SOP, ALBERT) asks whether A and B were exchanged. Change "
+    "the seed for another pair."
 )
 BORDERS = (
     "The **span boundary objective** (SBO, SpanBERT) reads one segment only. Each token of a hidden span, from position $s$ to $e$, is "
-    "predicted "
-    "a second time: from the states $h_{s-1}$ and $h_{e+1}$ of the two tokens *beside* the span and from a vector $p_i$ of its place $i$ "
-    "in "
-    "the span. This loss is added to that of the masks."
+    "predicted a second time: from the states $h_{s-1}$ and $h_{e+1}$ of the two tokens *beside* the span and from a vector $p_i$ of its "
+    "place $i$ in the span. This loss is added to that of the masks."
 )
 PAIRS_OF = "The king sat on the bank of the river, because he wanted to fish with the queen."
 PAIRED = (

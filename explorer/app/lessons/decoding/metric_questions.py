@@ -12,10 +12,8 @@ SAID, GOLD = "no no no no no no no no no no", "no no no no no no no no yes yes"
 BLEU = (
     "How good is a translation or a summary? People judge best; a metric compares with a text that a person wrote, the reference. "
     "**BLEU** asks which share of the generated 1- to 4-grams is in the reference, each as often as it occurs there at most ($p_n$; $c$ "
-    "and "
-    "$r$ are the lengths of the generated text and of the reference). **ROUGE** asks both ways: also how much of the reference was found. "
-    "Change a word, or drop "
-    "*n'* and *pas*, and see which number shows that the meaning is reversed."
+    "and $r$ are the lengths of the generated text and of the reference). **ROUGE** asks both ways: also how much of the reference was "
+    "found. Change a word, or drop *n'* and *pas*, and see which number shows that the meaning is reversed."
 )
 LABELS = (
     "Where a model chooses a label, count right answers (**accuracy**), or take the mean of the F1 of every label (**macro F1**), or "

@@ -186,8 +186,7 @@ def shapes(name: str, text: str) -> str:
     return (
         f"$U$ is the text as one-hot rows, here [{n}, {vocab:,}]. $W_e$ is the table of token embeddings, [{vocab:,}, "
         f"{config.embedding_width}], and $W_p$ holds a vector for each position. The states $h_i$ after block $i$ are [{n}, {d}], there "
-        f"are "
-        f"$L = {config.layers}$ blocks, and $p$ is [{n}, {vocab:,}]: a distribution over the vocabulary for each row. In practice "
+        f"are $L = {config.layers}$ blocks, and $p$ is [{n}, {vocab:,}]: a distribution over the vocabulary for each row. In practice "
         f"nobody multiplies by the one-hot $U$: its rows are looked up in the table.{beyond(config)}"
     )
 

@@ -10,8 +10,8 @@ from explorer.records.families import CAUSAL, FULL, MASKS, OWN
 TEXT = "The animal did not cross the street because it was too tired."  # the translator knows no contractions
 NOTATION = (
     "$U$ is the text as one-hot rows $[n, |V|]$, so $UW_e$ picks rows of the table $W_e$ $[|V|, d]$; $W_p$ holds a vector for each "
-    "position. "
-    "$h_i$ are the states after block $i$, $[n, d]$. $L$ is the number of blocks here; in the decks it is also a length and a loss."
+    "position. $h_i$ are the states after block $i$, $[n, d]$. $L$ is the number of blocks here; in the decks it is also a length and a "
+    "loss."
 )
 DECK = (
     ("L1, the Transformer encoder", "*the only difference is that we remove the masking*", "then the training objective must change too: "
@@ -61,10 +61,8 @@ def mask_question(measured: HeldLosses) -> Exercise:
     }[new]
     why = (
         f"From {before.mean():.2f} to {after.mean():.2f} nats per token: it rises in {int((after > before).sum())} of {before.size} "
-        f"stories. "
-        f"Uniform guessing costs ln {measured.vocabulary:,} = {np.log(measured.vocabulary):.2f}. A mask cannot just be switched: these "
-        f"weights "
-        "never saw such mixtures in training."
+        f"stories. Uniform guessing costs ln {measured.vocabulary:,} = {np.log(measured.vocabulary):.2f}. A mask cannot just be "
+        "switched: these weights never saw such mixtures in training."
     )
     return Exercise(asked, fate(float(before.mean()), float(after.mean())), why, OPTIONS)
 

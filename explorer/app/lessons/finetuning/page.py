@@ -89,9 +89,8 @@ def inside() -> None:
 def spans() -> None:
     """Every span of a text."""
     say(
-        "Here the answer is a span of the text, from token $i$ to token $j$. Its score is $s_i + e_j$: how well $i$ begins an answer, and "
-        "how "
-        "well $j$ ends one (a score $g_{ij}$ of what is between may be added). A text of $T$ tokens has $T(T+1)/2$ spans."
+        "Here the answer is a span of the text, from token $i$ to token $j$. Its score is $s_i + e_j$: how well $i$ begins an answer, "
+        "and how well $j$ ends one (a score $g_{ij}$ of what is between may be added). A text of $T$ tokens has $T(T+1)/2$ spans."
     )
     with st.container(horizontal=True):
         question = st.text_input("A question", lesson.QUESTION, key="question.tuned", bind="query-params", width=300)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from explorer.records import Curve, Curves, Exercise
 
 SAYS = (
-    "A sub-layer $f$ with the input $x$ has a residual connection and a norm around it, here $x + f(\\mathrm{norm}(x))$; every second $f$ "
-    "is a "
-    "feed-forward layer. Small decoders learned from the same stories in the same order, each **without** one of these parts: "
+    "A sub-layer $f$ with the input $x$ has a residual connection and a norm around it, here $x + f(\\mathrm{norm}(x))$; every second "
+    "$f$ is a feed-forward layer. Small decoders learned from the same stories in the same order, each **without** one of these parts: "
     "$f(\\mathrm{norm}(x))$, $x + f(x)$, or attention alone."
 )
 WHOLE, FREQUENCIES = "nothing left out", "token frequencies alone"

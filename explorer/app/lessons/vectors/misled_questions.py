@@ -8,10 +8,9 @@ from explorer.records import Exercise, Nearer
 
 SAYS = (
     "On the pairs of *Ranking*, counting shared words does well. Here it is always wrong: of two sentences, the one with **more** shared "
-    "words "
-    "tells another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The same event "
-    "comes in another form, such as the passive. A plain BERT was not trained to compare meanings; one Sentence-BERT learned from the "
-    "graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
+    "words tells another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The same "
+    "event comes in another form, such as the passive. A plain BERT was not trained to compare meanings; one Sentence-BERT learned from "
+    "the graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
 )
 PLAIN, TAUGHT = "bert, mean of tokens", "sentence-bert, from such pairs"
 GUESSING = 0.5
@@ -54,9 +53,8 @@ def said(record: Nearer) -> str:
         parts.append(f"*{kind}* {gain if apart(rows[taught], rows[plain]) else 'a tie'} ({leads}: *{record.ways[best]}*)")
     return (
         f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. **You may conclude** that the objective of a training "
-        "decides what is near to what. **You may not conclude** that the order of the words is lost in a plain BERT: its mean may hold it "
-        "in a "
-        "direction that hardly counts in the cosine."
+        "decides what is near to what. **You may not conclude** that the order of the words is lost in a plain BERT: its mean may hold "
+        "it in a direction that hardly counts in the cosine."
     )
 
 

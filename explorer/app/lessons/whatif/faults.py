@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, deeds, present, web
+from explorer.app import core, deeds, exercises, present, web
 from explorer.app.call import Call
 from explorer.app.controls import opened, read
 from explorer.app.exercises import ask, plain, tried
@@ -82,11 +82,16 @@ def section(name: str, stream: str) -> None:
     said = f"{MOVED}. {VIEWS['downstream'].caption}"
     st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG, alt=said)
     item = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)
-    key = "guess.fault" if case == cases[0] else f"guess.fault.{case}"
+    key = key_of(case, cases)
     if not core.asks(key) or asked(item, key, name, case):
         web.show(VIEWS["change"], what, key="fault")
     if core.asks(key):
         scored(name, cases)
+
+
+def key_of(case: int, cases: Sequence[int]) -> str:
+    """Where the answer to a case is kept; the first has the name that the tour knows."""
+    return "guess.fault" if case == cases[0] else f"guess.fault.{case}"
 
 
 def asked(item: Exercise, key: str, name: str, case: int) -> bool:
@@ -123,7 +128,5 @@ def forget(name: str, cases: Sequence[int]) -> None:
     """Begin with the first case again."""
     st.session_state.get(SCORE, {}).pop(name, None)
     for case in cases:
-        key = "guess.fault" if case == cases[0] else f"guess.fault.{case}"
-        for one in (key, f"{key}.wrong", f"{key}.shown"):
-            st.session_state.pop(one, None)
+        exercises.forget(key_of(case, cases))
     st.session_state[CASE] = cases[0]
