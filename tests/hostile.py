@@ -139,7 +139,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "ReplaceRow": lambda: {"stream": "encoder", "layer": 0, "head": 0, "query": 2, "row": np.eye(len(traced().source))[0]},
     "SetMask": lambda: {"stream": "encoder", "allowed": np.eye(len(traced().source), dtype=bool)},
     "SetUnit": lambda: {"stream": "encoder", "layer": 0, "unit": 7, "factor": 0.5},
-    "SetVector": lambda: {"which": "v", "stream": "encoder", "layer": 0, "head": 1, "position": 2, "values": np.zeros(16)},
+    "SetVector": lambda: {"which": "v", "stream": "encoder", "layer": 0, "head": 1, "position": 2, "values": np.zeros(32)},
     "SilenceHead": lambda: {"stream": "encoder", "layer": 0, "head": 1},
     "SilenceLayer": lambda: {"stream": "encoder", "layer": 0, "part": "feed-forward"},
     "NoResidual": lambda: {"stream": "encoder", "layer": 0, "part": "attention"},

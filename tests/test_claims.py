@@ -152,9 +152,11 @@ def test_a_supervised_head_is_called_supervised_and_visible_tokens_are_explained
 
 
 def test_chance_over_the_heads_is_not_rounded_to_nothing() -> None:
-    trace = ex.trace(ex.load("bert", device="cpu"), "The animal didn't cross the street because it was too tired.")
+    bert = ex.load("bert", device="cpu")
+    trace = ex.trace(bert, "The animal didn't cross the street because it was too tired.")
     question = heads.pointing_question(trace)
-    assert question is not None and "by chance, about 0.5 of 8" in question.why
+    many, seen = bert.config.layers * bert.config.heads, len(trace.source)
+    assert question is not None and f"by chance, about {many / seen:.1f} of {many} would" in question.why
 
 
 def test_the_families_page_says_what_gpt_s_three_lines_leave_out(gpt2: TransformerModel, bert: TransformerModel) -> None:
@@ -223,13 +225,14 @@ def test_queries_times_keys_is_one_matrix_of_the_stream_as_the_composed_form_say
 
 
 def test_the_small_world_fills_the_blanks_of_its_own_texts_only() -> None:
-    """As the corruption lab says: *milk* yes, *Anna* not, and nothing of the lectures' three kinds."""
+    """As the corruption lab says: one *Anna* yes, both not, and nothing of the lectures' three kinds."""
     bert, hidden = ex.load("bert", device="cpu"), ("night", "34", "Hollywood", "nightmare")
     texts = list(corruption.PRESETS.values())
     for text, word in zip(texts, hidden, strict=False):
         guess = ex.guess(bert, ex.hide(text, [word], tokenizer=bert.tokenizer))
         assert guess.truth[guess.corruption.scored].min() < 0.01, word
-    for word, right in (("milk", True), ("Anna", False)):
-        guess = ex.guess(bert, ex.hide(texts[-1], [word], tokenizer=bert.tokenizer))
-        place = int(np.flatnonzero(guess.corruption.scored)[-1])
-        assert (guess.texts[place][0] == word.lower()) is right
+    anna = [n for n, word in enumerate(bert.tokenizer.encode(texts[-1]).texts) if word == "anna"]
+    for words, right in (([anna[0] - 1], True), ([anna[1] - 1], True), (["Anna"], False)):
+        guess = ex.guess(bert, ex.hide(texts[-1], words, tokenizer=bert.tokenizer))
+        named = [guess.texts[place][0] == "anna" for place in np.flatnonzero(guess.corruption.scored)]
+        assert len(named) == (1 if right else len(anna)) and all(named) is right and any(named) is right

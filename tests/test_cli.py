@@ -84,7 +84,7 @@ def test_models_are_listed_with_what_they_are(tmp_path: Path) -> None:
     )
     rows = {row["name"]: row for row in json.loads(told.stdout)}
     mine = {"preset": "gpt2", "size": "tiny", "steps": 3, "snapshots": [1, 2, 3], "shipped": False}
-    assert mine.items() <= rows["mine"].items() and rows["bert"]["shipped"] and rows["bert"]["size"] == "tiny"
+    assert mine.items() <= rows["mine"].items() and rows["bert"]["shipped"] and rows["bert-tiny"]["size"] == "tiny"
     assert rows["broken"]["preset"] == "damaged"
     line = next(line for line in plain.stdout.splitlines() if line.startswith("mine"))
     assert line.split()[1:6] == ["gpt2", "tiny", "3", "steps", "yours"]
@@ -191,7 +191,7 @@ def test_a_tokenizer_is_learned_merge_by_merge_and_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("explorer tra", {"trace"}), ("explorer trace ber", {"bert", "bert-longer"}), ("explorer fit --prec", {"--precision"})],
+    [("explorer tra", {"trace"}), ("explorer trace ber", {"bert", "bert-deep"}), ("explorer fit --prec", {"--precision"})],
 )
 def test_bash_completes_commands_options_and_models(line: str, expected: set[str], tmp_path: Path) -> None:
     script = run("completion", "bash", folder=tmp_path)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import explorer as ex
 from explorer.analysis.predictions import teacher_and_student
 from explorer.cli import cli
-from explorer.models.transformer import TransformerModel
+from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import Copied
 from explorer.text.toy import stories
 from explorer.training.checking import measure
@@ -33,6 +33,12 @@ def begun(teacher: TransformerModel | str | None, folder: Path | None = None, **
     """A short training of a student on toy stories."""
     settings = {"steps": 12, "batch": 8, "checks": 0, "device": "cpu", "precision": "float32", "corpus": TEXTS, **changes}
     return ex.fit("distilbert", teacher=teacher, folder=folder, **settings)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def bert() -> TransformerModel:
+    """The teacher that the preset has."""
+    return transformer(ex.load("bert-tiny", device="cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +103,7 @@ def test_the_losses_are_the_formulas_of_the_paper(deep: TransformerModel) -> Non
 
 
 def test_who_already_says_the_same_has_nothing_to_copy(bert: TransformerModel) -> None:
-    whole = student_of(bert, range(2))
+    whole = student_of(bert, range(bert.config.layers))
     run = ex.fit(whole, teacher=bert, corpus=TEXTS, steps=1, batch=8, checks=0, device="cpu", precision="float32")
     losses = dict(next(iter(run)).losses)
     assert [losses[part] for part in ("soft", "cosine")] == pytest.approx([0, 0], abs=1e-6) and losses["hard"] > 0.01
@@ -134,8 +140,8 @@ def test_a_student_goes_on_to_the_same_bits_and_only_with_its_own_teacher(
         if step.step == 5:
             part.stop()
     told = json.loads((tmp_path / "part" / "run.json").read_text("utf-8"))["plan"]["teacher"]
-    assert told["name"] == "bert" and len(told["sha256"]) == 64
-    other = ex.load("bert", device="cpu")
+    assert told["name"] == "bert-tiny" and len(told["sha256"]) == 64
+    other = ex.load("bert-tiny", device="cpu")
     with torch.no_grad():
         other.module.head.bias[0] += 1e-3
     for wrong in (other, deep):
@@ -207,7 +213,18 @@ def test_both_distributions_are_those_of_the_two_models(bert: TransformerModel, 
 
 def test_the_command_line_names_the_teacher(bert: TransformerModel, tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("\n\n".join(" ".join(story) for story in TEXTS), "utf-8")
-    words = ["fit", "distilbert", "--teacher", "bert", "--corpus", str(tmp_path / "texts.txt"), "--steps", "2", "--checks", "0"]
+    words = [
+        "fit",
+        "distilbert",
+        "--teacher",
+        "bert-tiny",
+        "--corpus",
+        str(tmp_path / "texts.txt"),
+        "--steps",
+        "2",
+        "--checks",
+        "0",
+    ]
     done = CliRunner().invoke(cli, [*words, "--folder", str(tmp_path / "run"), "--device", "cpu"])
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["plan"]["teacher"] == Teacher(bert).plan()

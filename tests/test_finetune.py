@@ -75,7 +75,7 @@ def test_a_pre_trained_model_learns_sentiment() -> None:
 
 @pytest.mark.parametrize(
     ("how", "inside"),
-    [("frozen", ()), ("last-1", ("layers.1.",)), ("lora", ("lora_",)), ("full", ("layers.", "embeddings.", "head.project"))],
+    [("frozen", ()), ("last-1", ("layers.3.",)), ("lora", ("lora_",)), ("full", ("layers.", "embeddings.", "head.project"))],
 )
 def test_only_what_shall_move_moves(how: str, inside: tuple[str, ...]) -> None:
     run = tuned(how=how)

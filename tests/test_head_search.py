@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,12 @@ from explorer.analysis.head_search import (
     head_questions,
     head_search,
 )
+from explorer.app.lessons.heads import behaviour_questions as behaviour
 from explorer.models import results
 from explorer.models.transformer import TransformerModel
 from explorer.records import HeadSearch
 from explorer.studies import attention_there
+from explorer.views import VIEWS
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +109,7 @@ def test_a_silenced_head_is_one_whose_output_weights_are_zero(bert: TransformerM
 def test_halves_do_not_share_questions_and_pairs_stay_together(bert: TransformerModel) -> None:
     found = head_search(bert, count=24, heads=2)
     assert (found.questions == 12).all() and found.others.shape == (len(found.phenomena), module.DRAWS)
-    assert found.every.shape == (len(found.phenomena), 2, 4)
+    assert found.every.shape == (len(found.phenomena), bert.config.layers, bert.config.heads)
     best = found.every.reshape(len(found.phenomena), -1).max(axis=1)
     assert np.allclose(found.every[np.arange(len(best)), *found.heads[:, 0].T], best)
 
@@ -114,8 +117,9 @@ def test_halves_do_not_share_questions_and_pairs_stay_together(bert: Transformer
 def test_models_without_blanks_and_impossible_numbers_are_refused(gpt2: TransformerModel, bert: TransformerModel) -> None:
     with pytest.raises(ex.ExplorerError, match="fills no blanks"):
         head_search(gpt2)
-    with pytest.raises(ex.ExplorerError, match="heads=8"):
-        head_search(bert, heads=8)
+    every = bert.config.layers * bert.config.heads
+    with pytest.raises(ex.ExplorerError, match=f"heads={every}"):
+        head_search(bert, heads=every)
 
 
 def test_the_interval_is_wilson_s() -> None:
@@ -144,3 +148,23 @@ def test_a_record_comes_back_from_its_file(tmp_path: Path) -> None:
     held = results.recorded("heads-bert", HeadSearch)
     held.write(tmp_path / "a.npz")
     assert HeadSearch.read(tmp_path / "a.npz") == held
+
+
+@pytest.mark.parametrize(("silenced", "answer"), [(0.89, 0), (0.7, 1), (0.51, 2)])
+def test_the_answer_about_silenced_heads_follows_the_record(silenced: float, answer: int) -> None:
+    record = results.recorded("heads-bert", HeadSearch)
+    changed = record.silenced.copy()
+    changed[record.phenomena.index(behaviour.REASONS)] = silenced
+    asked = behaviour.silence_question(replace(record, intact=np.full_like(record.intact, 0.9), silenced=changed))
+    assert asked.answer == asked.options[answer] and f"{silenced:.0%}" in asked.why
+
+
+def test_what_is_said_of_the_search_is_counted() -> None:
+    record = results.recorded("heads-bert", HeadSearch)
+    told = behaviour.told(record).splitlines()
+    assert len(told) == len(record.phenomena)
+    for line, intact, silenced, others in zip(told, record.intact, record.silenced, record.others, strict=True):
+        assert f"{sum(other <= silenced for other in others)} of {module.DRAWS}" in line
+        assert f"{100 * (intact - silenced):.0f} points" in line or intact <= silenced
+    drawn = VIEWS["heads-that-find"](record)
+    assert np.allclose(next(one.x for one in drawn.data if one.name == "the model"), record.intact)

@@ -53,7 +53,7 @@ def test_the_page_shows_the_numbers_of_the_model() -> None:
     assert any(figure["layout"].get("xaxis", {}).get("ticktext") == list(trace.source.texts) for figure in figures)
     np.testing.assert_array_equal(array(data, header(data)["sites"][1]["weights"]), trace.attention[1].weights)
     said = " ".join(block.value for block in at.markdown)
-    assert f"{trace.residual:.0e}" in said and "is 16: before the" in said
+    assert f"{trace.residual:.0e}" in said and f"is {trace.attention[0].q.shape[-1]}: before the" in said
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_trace_is_what_the_model_says(shipped: TransformerModel, trace: Trace)
 def test_hidden_states_and_embeddings_add_up(trace: Trace, bert: TransformerModel) -> None:
     parts = [trace.embeddings[name] for name in ("token", "position", "segment")]
     np.testing.assert_allclose(sum(parts), trace.embeddings["sum"], atol=1e-6)
-    assert trace.hidden["encoder"].shape == (3, len(trace.source), bert.config.dim)
+    assert trace.hidden["encoder"].shape == (bert.config.layers + 1, len(trace.source), bert.config.dim)
     with torch.no_grad():
         last = bert.module(torch.tensor(trace.source.ids)[None])
     np.testing.assert_allclose(trace.hidden["encoder"][-1], last[0].numpy(), atol=1e-5)
@@ -103,7 +103,9 @@ def test_hidden_states_and_embeddings_add_up(trace: Trace, bert: TransformerMode
 
 def test_blocks_are_the_layer_norm_formula(trace: Trace, gpt2: TransformerModel) -> None:
     for record in (trace, ex.trace(gpt2, SENTENCE, blocks=True)):
-        assert [(b.layer, b.part) for b in record.blocks] == [(n, p) for n in (0, 1) for p in ("attention", "feed-forward")]
+        assert [(b.layer, b.part) for b in record.blocks] == [
+            (n, p) for n in range(len(record.attention)) for p in ("attention", "feed-forward")
+        ]
         for block in record.blocks:
             np.testing.assert_allclose(block.given + block.out, block.total, atol=1e-5)
             normed = (block.norm_input - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
@@ -275,7 +277,7 @@ def test_half_precision_is_a_choice(bert: TransformerModel) -> None:
 def test_layers_choose_what_is_kept_and_none_of_them_is_none(bert: TransformerModel) -> None:
     assert [a.layer for a in ex.trace(bert, SENTENCE, layers=[1]).attention] == [1]
     assert ex.trace(bert, SENTENCE, layers=[]).attention == ()
-    assert len(ex.trace(bert, SENTENCE, layers=[]).hidden["encoder"]) == 3
+    assert len(ex.trace(bert, SENTENCE, layers=[]).hidden["encoder"]) == bert.config.layers + 1
 
 
 def test_a_batch_equals_single_texts(shipped: TransformerModel) -> None:
@@ -308,7 +310,10 @@ def test_thirty_students_share_one_model(bert: TransformerModel) -> None:
         thread.join()
     assert len(found) == 30
     for number, record in found.items():
-        assert len(record.attention) == 2 and record.source.texts == alone[texts[number]].source.texts
+        assert (
+            len(record.attention) == len(alone[texts[number]].attention)
+            and record.source.texts == alone[texts[number]].source.texts
+        )
         same = np.allclose(record.outputs["lm"], alone[texts[number]].outputs["lm"], atol=1e-5)
         assert same == (number % 3 != 0)
 
@@ -357,8 +362,8 @@ def test_a_model_in_training_mode_is_refused(bert: TransformerModel) -> None:
     ("edit", "message"),
     [
         (lambda: ex.SilenceHead("decoder"), "no stream in bert 'decoder'"),
-        (lambda: ex.SilenceHead("encoder", layer=2), "0 to 1"),
-        (lambda: ex.SilenceHead("encoder", layer=-1), "0 to 1"),
+        (lambda: ex.SilenceHead("encoder", layer=4), "0 to 3"),
+        (lambda: ex.SilenceHead("encoder", layer=-1), "0 to 3"),
         (lambda: ex.SilenceHead("encoder", head=4), "0 to 3"),
         (lambda: ex.SetMask("encoder", np.ones((3, 3))), "3 × 3, but this text needs 16 × 16"),
         (lambda: ex.SetMask("encoder", np.zeros((16, 16))), "allows nothing"),
@@ -378,8 +383,8 @@ def test_edits_that_name_what_is_not_there_are_refused(bert: TransformerModel, e
 
 
 def test_layers_and_targets_that_are_not_there_are_refused(bert: TransformerModel) -> None:
-    with pytest.raises(ex.ExplorerError, match="0 to 1"):
-        ex.trace(bert, SENTENCE, layers=[2])
+    with pytest.raises(ex.ExplorerError, match=f"0 to {bert.config.layers - 1}"):
+        ex.trace(bert, SENTENCE, layers=[bert.config.layers])
     with pytest.raises(ex.ExplorerError, match="takes no target"):
         ex.trace(bert, SENTENCE, target="Le chien")
     with pytest.raises(ex.ExplorerError, match="takes no target"):

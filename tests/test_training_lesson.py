@@ -418,7 +418,8 @@ def test_a_share_that_is_given_is_the_share_of_every_step(bert: TransformerModel
     assert shares("bert", mask_rate=0.4, mask_rate_first=0.8) == (0.8, 0.4)
     assert shares("bert", strategy="spanbert") == (None, None)
     assert shares("bert", strategy="mlm", mask_rate=0.3) == (None, 0.3)
-    assert shares(bert) == (None, 0.15), "who has learned already does not begin again with half of it hidden"
+    tiny = ex.build("bert", tokenizer=bert.tokenizer, device="cpu")
+    assert shares(tiny) == (None, 0.15), "a model that is handed over does not begin with half of it hidden"
     other = ex.build("bert", tokenizer=bert.tokenizer, device="cpu", dim=32, hidden=64)
     assert shares(other) == (None, None), "another size than tiny"
     assert ex.fit(other, corpus=settings["corpus"], device="cpu").plan.steps == 2000

@@ -45,8 +45,9 @@ def test_a_vector_set_on_the_page_is_the_edit_of_its_code() -> None:
     assert not at.exception and not at.warning
     codes = ["".join(block.value.split()) for block in at.code if "SetVector" in block.value]
     assert codes and all("ex.SetVector('v','encoder',0,2,4,[" in code for code in codes)
-    edit = ex.SetVector("v", "encoder", 0, 2, 4, np.zeros(16))
-    wanted = ex.views["change"](ex.change(ex.load("bert", device="cpu"), SENTENCE, edit))
+    bert = ex.load("bert", device="cpu")
+    edit = ex.SetVector("v", "encoder", 0, 2, 4, np.zeros(bert.config.dim // bert.config.heads))
+    wanted = ex.views["change"](ex.change(bert, SENTENCE, edit))
     assert wanted.layout.title.text in titles(at)
 
 

@@ -77,7 +77,7 @@ DISTILBERT = Preset(
     {"tiny": shape(64, 1, 4, 128), "mini": shape(128, 2, 4, 128), "small": shape(256, 3, 8, 256), "base": shape(768, 6, 12, 512)},
     tokenizer="wordpiece",
     objective="distillation",
-    teacher="bert",
+    teacher="bert-tiny",
     plan={"schedule": "linear"},
     tiny={"steps": 2500, "batch": 16, "mask_rate_first": 0.5, "mask_rate": 0.2},
 )  # fmt: skip
@@ -204,7 +204,7 @@ ELECTRA = Preset(
      "base": shape(768, 12, 12, 512) | {"generator": 256}},
     tokenizer="wordpiece",
     objective="replaced",
-    teacher="bert",
+    teacher="bert-tiny",
     plan={"schedule": "linear"},
     tiny={"steps": 4000, "batch": 16},
 )  # fmt: skip

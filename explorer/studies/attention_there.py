@@ -54,7 +54,7 @@ def verdict(finds: bool, needed: bool) -> str:
     if finds and needed:
         return "they find it, and the model needs them"
     if finds:
-        return "they find it, but the model does as well without them"
+        return "they find it, but switching off other heads costs as much"
     return "not better than a rule" + (", though the model needs them" if needed else "")
 
 

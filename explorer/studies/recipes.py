@@ -270,12 +270,7 @@ ALONE = (
     "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
 )
 DEEP = "Three times as deep as *bert*: it is the teacher of *distilbert*, which has half its layers."
-REASONS = (
-    "Larger than *bert* and trained for two hours on version 1.1 of the microworld, which tells many reasons. It finds whom *too tired* "
-    "and *too wide* mean in sentences whose words it never met together, and fills in the names and nouns that a text says elsewhere, and "
-    "*he* or *she* by a name. For two fifths of its steps it read every text whole; only then was it asked about the next sentence. Its "
-    "figures are measured on texts of 1.1, those of *bert* on texts of 1.0."
-)
+TINY = "What the preset `bert` reaches in five minutes: *bert* has five times as many weights, three times as many stories and two hours."
 GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
 FOUND = (
     "replaced f1",
@@ -351,27 +346,9 @@ RECIPES = {
         },
         note="Half of its texts are random words, said again and again, so that heads learn to look back. Its held-out texts are such.",
     ),  # fmt: skip
+    "bert-tiny": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), note=TINY),
     "bert-told": Recipe(
         "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
-    ),
-    "bert-longer": Recipe(
-        "bert",
-        (*HIDDEN, "nsp accuracy", "nsp, shared-name rule", PAIRS, PAIRS_INSIDE),
-        seeds=(0,),
-        size="mini",
-        minutes=60.0,
-        options={
-            "corpus": "microworld-1.1:120000",
-            "steps": 45_000,
-            "batch": 32,
-            "by_length": True,
-            "pairs_from": 4,
-            "pairs_after": 0.4,
-            "strangers": "alike",
-            "mask_rate_first": 0.5,
-            "mask_rate": 0.3,
-        },
-        note=REASONS,
     ),
 }
 

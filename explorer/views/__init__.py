@@ -28,6 +28,7 @@ from explorer.views import (
     finetuning,
     growing,
     guess,
+    head_search,
     inside,
     layers,
     merges,
@@ -68,7 +69,7 @@ VIEWS: dict[str, View] = {
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **runs.VIEWS, **smoothing.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
-    **two_texts.VIEWS, **misled.VIEWS,
+    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]

@@ -25,6 +25,7 @@ from explorer.views.board.stations import prose, stations_of
 VERSION = 1
 BUDGET = 24_000_000  # bytes of a buffer that is sent to a page of this machine
 IN_A_FILE = 600_000  # bytes of a buffer in a file: with the module, packed and in letters, it stays below 1 MB
+PRECISE = 250_000  # bytes up to which a file has all numbers in 32 bits
 PACKED = 0.3  # a map of differences packs so much better than other numbers that it counts as this share of them
 LIMIT = 512  # tokens: beyond it a cell is smaller than a dot of the screen
 POOLED = 64  # a map of one head in the overview has at most this many rows and columns
@@ -48,6 +49,7 @@ class _Buffer:
     stepped: bool = False  # whether one layer that does not fit otherwise may travel in steps
     has_steps: bool = False
     parts: list[bytes] = field(default_factory=list)
+    places: dict[bytes, int] = field(default_factory=dict)  # what one layer hands on and the next one takes is kept once
     size: int = 0
     spent: float = 0.0
 
@@ -58,19 +60,19 @@ class _Buffer:
         kind = kind or self.floats
         if kind == "p2":
             whole, steps = in_steps(array)
-            self.spent += STEPPED * whole.size
-            return [kind, self._keep(planes(whole)), list(array.shape), steps]
+            return [kind, self._keep(planes(whole), STEPPED * whole.size), list(array.shape), steps]
         with np.errstate(over="ignore"):  # what is too large for 16 bits becomes infinite, and is hatched
             raw = np.ascontiguousarray(array, dtype=TYPES[kind]).tobytes()
-        self.spent += len(raw) * (PACKED if kind == "d1" else 1)
-        return [kind, self._keep(raw), list(np.shape(array))]
+        return [kind, self._keep(raw, len(raw) * (PACKED if kind == "d1" else 1)), list(np.shape(array))]
 
-    def _keep(self, raw: bytes) -> int:
-        """Add bytes at the end; where they begin."""
-        begin = self.size
-        self.parts.append(raw + b"\0" * (-len(raw) % 8))
-        self.size += len(self.parts[-1])
-        return begin
+    def _keep(self, raw: bytes, cost: float) -> int:
+        """Where these bytes begin: at the end, unless they are there already."""
+        if raw not in self.places:
+            self.places[raw] = self.size
+            self.parts.append(raw + b"\0" * (-len(raw) % 8))
+            self.size += len(self.parts[-1])
+            self.spent += cost
+        return self.places[raw]
 
 
 def pack(
@@ -82,7 +84,7 @@ def pack(
     """
     _check(trace)
     order = sorted(trace.attention, key=lambda held: (held.stream, held.layer) != first)
-    exact = sum(_size(trace, held) for held in order) <= budget
+    exact = sum(_size(trace, held) for held in order) <= (PRECISE if budget <= IN_A_FILE else budget)
     buffer = _Buffer(budget, "f4" if exact else "f2", budget <= IN_A_FILE)
     sites = {(held.stream, held.layer): _overview(buffer, trace, held) for held in trace.attention}
     for held in order:

@@ -22,8 +22,8 @@ PRESETS = {  # L2, then L1
 BLANKS = (
     "A **cloze test** asks people to fill a gap. What one must know differs: one blank can be *computed*, one needs *knowledge of the "
     "world*, one was *memorised* from a song, and some follow from the *text itself*. The model here read stories of a small world alone: "
-    "of the last kind it fills some (hide *milk*, then *Anna*); it knows nothing of Fibonacci, California or songs, and cuts most of their "
-    "words into short pieces."
+    "of the last kind it fills most (hide one *Anna*, which the text says again; then both, and it can only guess a name). It knows "
+    "nothing of Fibonacci, California or songs, and cuts most of their words into short pieces."
 )
 TWO_TEXTS = (
     "Some objectives ask more than the hidden tokens. **Next sentence prediction** (NSP, BERT) reads two texts A and B between [CLS] and "

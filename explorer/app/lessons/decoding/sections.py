@@ -21,7 +21,7 @@ from explorer.views import VIEWS
 
 RULES = {"nᵅ": "power", "((5 + n) / 6)ᵅ": "gnmt"}
 EARLY = {"no": False, "yes": True, "never": "never"}
-TRANSLATOR, FILLS, BLANKS = "transformer", "bert-longer", "blank-pairs"
+TRANSLATOR, FILLS, BLANKS = "transformer", "bert", "blank-pairs"
 
 
 def search_settings(pieces: int) -> tuple[str, dict[str, Any]]:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from explorer.app import recorded, web
+from explorer.app.controls import made
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour_questions as lesson
+from explorer.views import VIEWS
+
+SEARCH = "heads-bert"
 
 
 def section() -> None:
@@ -23,3 +28,19 @@ def section() -> None:
         say(lesson.CONCLUDE)
 
     predict(lesson.head_question(found), "guess.behaviour", table)
+
+
+def search() -> None:
+    """Heads that find a hidden word, chosen on one half of the questions and judged on the other, after a guess."""
+    call = recorded.call(SEARCH)
+    say(lesson.SEARCHED)
+
+    def show() -> None:
+        """All phenomena, and what they say together."""
+        web.show(VIEWS["heads-that-find"], call)
+        st.markdown(lesson.told(made(call)))
+        st.caption(
+            "Measure again: `python -m explorer.studies.attention_there bert`; the card in `data/results/heads-bert` says how."
+        )
+
+    predict(lesson.silence_question(made(call)), "guess.silenced", show)

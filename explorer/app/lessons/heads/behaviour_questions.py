@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from explorer.models import run_folder, store
 from explorer.models.card_figures import shipped_figures
 from explorer.models.store import models
-from explorer.records import Exercise
+from explorer.records import Exercise, HeadSearch
 
 FILLED = ("too tired, too wide", "too big, too small")
 HEAD, TAUGHT = "it → the right noun, best head", "it → the right noun, taught head"
@@ -23,6 +25,14 @@ CONCLUDE = (
     "part in it: several may share the work, and a weight says nothing about the values. Each head's figure is from at most 250 pairs, so "
     "differences of a few points may be chance; models that learned from another version of the stories were asked about that one."
 )
+
+
+SEARCHED = (
+    "A word is hidden that stands elsewhere in the text: a name or noun said before, or the noun that a reason means. Does one head *find* "
+    "it, by giving the right word more weight than every other candidate? The two best heads are chosen on one half of the questions and "
+    "judged on the other, so that luck cannot choose them. Then both are **switched off**: their output is set to 0."
+)
+LITTLE, REASONS = 0.05, "whom a reason means"
 
 
 def measured() -> dict[str, tuple[float, float, bool]]:
@@ -72,3 +82,30 @@ def rows(found: Mapping[str, tuple[float, float, bool]]) -> list[dict[str, str]]
         }
         for name in order
     ]
+
+
+def silence_question(record: HeadSearch) -> Exercise:
+    """What becomes of the model without the heads that find the noun of a reason."""
+    at = record.phenomena.index(REASONS)
+    intact, silenced, others = record.intact[at], record.silenced[at], record.others[at]
+    options = ("about as often: other heads do it as well", "less often, but above chance", "no more often than by chance")
+    answer = options[0] if silenced > intact - LITTLE else options[1] if silenced > CHANCE + LITTLE else options[2]
+    asked = (
+        f"A head of {record.model} finds the noun that a reason means in {record.kept[at].max():.0%} of new texts, and the model prefers "
+        f"the right noun in {intact:.0%}. Its two best heads are switched off. How often does the model prefer the right noun now? "
+        "(By chance: half of the time.)"
+    )
+    low, high = np.nanmin(others), np.nanmax(others)
+    return Exercise(asked, answer, f"{silenced:.0%}. Without two other heads: {low:.0%} to {high:.0%}, by which two.", options)
+
+
+def told(record: HeadSearch) -> str:
+    """What is found for each phenomenon: whether a head finds the word, and what the model loses without both heads."""
+    parts = []
+    for n, name in enumerate(record.phenomena):
+        lost, draws = record.intact[n] - record.silenced[n], int(np.isfinite(record.others[n]).sum())
+        worse = int((record.others[n] <= record.silenced[n]).sum())
+        found = "a head finds it more often than any rule" if record.finds[n] else "no head is surely better than a rule"
+        cost = "switching both off costs nothing" if lost <= 0 else f"switching both off costs {100 * lost:.0f} points"
+        parts.append(f"- **{name}**: {found}; {cost}, and {worse} of {draws} other pairs cost as much or more.")
+    return "\n".join(parts)

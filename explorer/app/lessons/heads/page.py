@@ -123,6 +123,7 @@ page.parts(
     PagePart("Weight and contribution", contributing, "Contribution"),
     PagePart("Patterns over many texts", over_texts, "Many texts"),
     PagePart("Behaviour and heads", behaviour.section, "Behaviour"),
+    PagePart("Heads that find a word", behaviour.search, "Searched"),
     PagePart("Beyond attention: gradients", gradients, "Gradients"),
     PagePart("Beyond attention: the logit lens", partial(measure, "lens"), "Lens"),
     PagePart("In BertViz", partial(in_bertviz.section, traced), "BertViz"),

@@ -58,7 +58,8 @@ def pointing_question(trace: Trace) -> Exercise | None:
     most, count, chance = found
     options = ("none", "a few", "about half", "nearly all")
     answer = options[0 if not most else 1 if most < 0.35 * count else 2 if most < 0.7 * count else 3]
-    why = f"{most} of {count} heads give “{WHOM}” the largest weight of the row of “{WHO}”; by chance, about {chance:.1f} of {count} would."
+    who = f"{most} of {count} heads {'gives' if most == 1 else 'give'}"
+    why = f"{who} “{WHOM}” the largest weight of the row of “{WHO}”; by chance, about {chance:.1f} of {count} would."
     return Exercise(f"In how many of the {count} heads does “{WHO}” attend most to “{WHOM}”?", answer, why, options)
 
 
