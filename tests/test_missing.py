@@ -58,7 +58,7 @@ print(sorted(set(sys.modules) & absent))
     done = without(code, tmp_path)
     assert done.returncode == 0, done.stderr
     first, second, third = done.stdout.splitlines()
-    assert first == "2 [1, 2] 3 decoder" and second == "6 Attention, step by step" and third == "[]"
+    assert first == "4 [1, 2] 3 decoder" and second == "6 Attention, step by step" and third == "[]"
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_their_classes_are_edited_too(name: str) -> None:
 
 
 def test_an_edited_vector_is_not_taken_for_a_turned_one(bert: TransformerModel) -> None:
-    made = ex.trace(bert, SENTENCE, edits=ex.SetVector("q", "encoder", 0, 1, 2, np.ones(16)))
+    made = ex.trace(bert, SENTENCE, edits=ex.SetVector("q", "encoder", 0, 1, 2, np.ones(32)))
     assert all(attention.projected_q is None for attention in made.attention)
     turned = ex.trace(pair("llama")[0], SENTENCE, edits=ex.SetVector("q", "decoder", 0, 1, 2, np.ones(8))).attention[0]
     assert turned.projected_q is not None
@@ -213,7 +213,7 @@ def test_a_unit_is_taken_out_of_what_its_layer_adds(bert: TransformerModel) -> N
 
 def test_an_edit_is_written_and_read_back(bert: TransformerModel, tmp_path: Path) -> None:
     made = ex.trace(
-        bert, SENTENCE, edits=[ex.SetVector("k", "encoder", None, None, None, [0.5] * 16), ex.SetUnit("encoder", 0, 1, 2)]
+        bert, SENTENCE, edits=[ex.SetVector("k", "encoder", None, None, None, [0.5] * 32), ex.SetUnit("encoder", 0, 1, 2)]
     )
     assert ex.Trace.read(made.write(tmp_path / "x.npz")).edits == made.edits
     assert (made.attention[1].k == 0.5).all()
@@ -226,10 +226,10 @@ def test_an_edit_is_written_and_read_back(bert: TransformerModel, tmp_path: Path
         (lambda: ex.SetVector("q", "encoder", 0, 0, 0, [[1.0]]), "finite numbers"),
         (lambda: ex.SetVector("q", "encoder", 0, 0, 0, [float("nan")]), "finite numbers"),
         (lambda: ex.SetVector("q", "encoder", 0, 0, 0, ["a"]), "list of numbers"),
-        (lambda: ex.SetVector("q", "encoder", 0, 0, 0, [1.0] * 3), "3 numbers, but a q of this head has 16"),
-        (lambda: ex.SetVector("q", "encoder", 0, 0, 99, [1.0] * 16), "position of a q"),
-        (lambda: ex.SetVector("q", "encoder", 0, 9, 0, [1.0] * 16), "head in the encoder"),
-        (lambda: ex.SetVector("q", "encoder", 9, 0, 0, [1.0] * 16), "layer in the encoder"),
+        (lambda: ex.SetVector("q", "encoder", 0, 0, 0, [1.0] * 3), "3 numbers, but a q of this head has 32"),
+        (lambda: ex.SetVector("q", "encoder", 0, 0, 99, [1.0] * 32), "position of a q"),
+        (lambda: ex.SetVector("q", "encoder", 0, 9, 0, [1.0] * 32), "head in the encoder"),
+        (lambda: ex.SetVector("q", "encoder", 9, 0, 0, [1.0] * 32), "layer in the encoder"),
         (lambda: ex.SetUnit("encoder", 0, 9999, 0.0), "unit of the feed-forward layer"),
         (lambda: ex.SetUnit("encoder", 0, 1, float("inf")), "finite number"),
         (lambda: ex.SetUnit("cross", 0, 1, 1.0), "stream in bert"),

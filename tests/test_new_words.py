@@ -20,7 +20,7 @@ from explorer.training.finetune import new_words
 from explorer.training.finetune.labelled import draw_labelled, task_named
 from explorer.training.finetune.metrics import interval
 from explorer.training.finetune.new_words import NEW_WORDS, halves
-from explorer.training.finetune.plan import RATES
+from explorer.training.finetune.plan import NARROW_RATES, RATES
 
 GROUPS = (new_words.KINDS, new_words.FEELINGS, new_words.GENDERS, new_words.PARTS, new_words.NAMES)
 ASKED = {  # the words that decide the answer
@@ -147,9 +147,15 @@ def test_the_kept_curves_are_whole_and_pre_training_is_apart_on_most_tasks() -> 
     assert label_curves.table_of(kept) in (Path(__file__).parent.parent / "docs" / "results.md").read_text("utf-8")
 
 
-def test_the_usual_rates_are_those_that_were_measured() -> None:
-    kept = results.recorded(finetuning_rates.NAME, finetuning_rates.Curves)
+@pytest.mark.parametrize(("model", "rates"), [("bert", RATES), ("bert-tiny", NARROW_RATES)])
+def test_the_usual_rates_are_those_that_were_measured(model: str, rates: dict[str, float]) -> None:
+    kept = results.recorded(finetuning_rates.NAMES[model], finetuning_rates.Curves)
     found = finetuning_rates.best(kept)
-    assert {"last-k" if how == "last-1" else how: rate for how, rate in found.items()} == RATES
-    folder = folders.data_folder() / "results" / finetuning_rates.NAME
+    assert {"last-k" if how == "last-1" else how: rate for how, rate in found.items()} == rates
+    for how, rate in rates.items():
+        plan = ex.finetune(
+            model, task="sentiment", how=how.replace("-k", "-1"), examples=8, steps=1, checks=0, snapshots=0
+        ).plan
+        assert plan.rate == rate, how
+    folder = folders.data_folder() / "results" / finetuning_rates.NAMES[model]
     assert (folder / "CARD.md").read_text("utf-8") == finetuning_rates.card(kept)

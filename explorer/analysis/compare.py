@@ -94,7 +94,7 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
     """Ablate every head, every sub-layer and all heads of every layer of one stream, each alone, and measure.
 
     >>> ex.damage(ex.load("bert"), "A dog ran.").heads.shape
-    (2, 4)
+    (4, 4)
     """
     check_attention(model)
     stream = stream or ("encoder" if model.family == "encoder" else "decoder")

@@ -26,7 +26,7 @@ def word_states(model: Model | ElmoModel, texts: Sequence[str | Story]) -> WordS
 
     >>> made = ex.analysis.word_states(ex.load("bert"), ["A dog ran.", "It was tired."])
     >>> made.words, made.vectors.shape
-    (('A', 'dog', 'ran', '.', 'It', 'was', 'tired', '.'), (3, 8, 64))
+    (('A', 'dog', 'ran', '.', 'It', 'was', 'tired', '.'), (5, 8, 128))
     """
     read = _readable((model,), texts)
     vectors, kept = _states((model,), read)
@@ -47,7 +47,7 @@ def cka(first: Model | ElmoModel, second: Model | ElmoModel, texts: Sequence[str
     >>> bert = ex.load("bert")
     >>> made = ex.analysis.cka(bert, bert, ["A dog ran.", "It was tired."])
     >>> [round(float(value), 4) for value in made.likeness.diagonal()]
-    [1.0, 1.0, 1.0]
+    [1.0, 1.0, 1.0, 1.0, 1.0]
     """
     models = (first, second)
     read = _readable(models, texts)

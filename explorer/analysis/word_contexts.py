@@ -22,7 +22,7 @@ def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int,
 
     >>> uses = ex.microworld.uses("bank", 3)
     >>> ex.analysis.contexts(ex.load("bert"), "bank", uses).vectors.shape
-    (3, 3, 64)
+    (5, 3, 128)
     """
     if not hasattr(model, "tokens"):
         raise ChoiceError(f"This takes a model, for example ex.load('bert'); this is {type(model).__name__}.")

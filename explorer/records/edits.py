@@ -397,7 +397,7 @@ class SetVector(Edit):
     It is the vector that meets the others, after QK norm and rotary positions. Where several query heads share a key or value,
     `head` counts the keys and values. `None` for layer, head or position means all of them.
 
-    >>> edit = ex.SetVector("v", "encoder", 0, 1, 2, np.zeros(16))
+    >>> edit = ex.SetVector("v", "encoder", 0, 1, 2, np.zeros(32))
     >>> made = ex.trace(ex.load("bert"), "A dog ran.", edits=[edit])
     >>> float(abs(made.at("encoder", 0).v[1, 2]).max())
     0.0

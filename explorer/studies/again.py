@@ -15,7 +15,8 @@ from explorer.models.results import measured_models, out_of_date, results
 
 COMMANDS: dict[str, tuple[str, ...]] = {  # of each result: the study that measures it, and what it is asked
     "blank-pairs": ("blank_pairs",),
-    "finetuning-rates": ("finetuning_rates",),
+    "finetuning-rates": ("finetuning_rates", "bert"),
+    "finetuning-rates-tiny": ("finetuning_rates", "bert-tiny"),
     "heads-bert": ("attention_there", "bert"),
     "labels": ("label_curves",),
     "miniglue": ("miniglue",),

@@ -1,7 +1,7 @@
 """Which learning rate each way to fine-tune wants: measured on held-out texts, not guessed.
 
-`python -m explorer.studies.finetuning_rates` measures it again and writes `data/results/finetuning-rates`. The rates of
-`explorer/training/finetune/plan.py` are those that are best here.
+`python -m explorer.studies.finetuning_rates [MODEL]` measures a model again (bert, or bert-tiny) and writes
+`data/results/finetuning-rates` (`…-tiny`). The rates of `explorer/training/finetune/plan.py` are those that are best here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from explorer.errors import unknown
 from explorer.models import results
 from explorer.records import Curve, Curves
 from explorer.studies import common_runs
@@ -19,6 +20,7 @@ from explorer.training.finetune.finetuning import finetune
 from explorer.training.finetune.metrics import SHARE, interval
 
 NAME = "finetuning-rates"
+NAMES = {"bert": NAME, "bert-tiny": f"{NAME}-tiny"}  # the record of each model
 HOWS = ("full", "last-1", "frozen", "lora", "scratch")
 RATES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 
@@ -78,7 +80,7 @@ def card(made: Curves) -> str:
     rows = [head]
     for line in made.lines:
         rows.append(f"| {line.label} | {' | '.join(f'{value:.3f}' for value in line.y)} | {best(made)[line.label]:g} |")
-    return CARD.format(note=made.note, rows="\n".join(rows))
+    return CARD.format(note=made.note, rows="\n".join(rows), model=made.note.partition(",")[0])
 
 
 CARD = """# Learning rates of fine-tuning
@@ -87,16 +89,19 @@ CARD = """# Learning rates of fine-tuning
 
 {rows}
 
-Make it again: `python -m explorer.studies.finetuning_rates`. Another processor rounds differently, so last digits may differ.
+Make it again: `python -m explorer.studies.finetuning_rates {model}`. Another processor rounds differently, so last digits may differ.
 """
 
 
 def main() -> None:
-    """Measure and write the record."""
+    """Measure and write the record of each model that was asked for."""
     torch.set_num_threads(1)
-    made = measured(TuningSize(), processes=1)
-    results.write_result(NAME, made, card(made), (TuningSize.model,))
-    sys.stdout.write(card(made))
+    for model in sys.argv[1:] or ["bert"]:
+        if model not in NAMES:
+            raise unknown("model to measure", model, NAMES)
+        made = measured(TuningSize(model), processes=1)
+        results.write_result(NAMES[model], made, card(made), (model,))
+        sys.stdout.write(card(made))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def before_after(
     >>> run = ex.finetune("bert", task="sentiment", examples=24, steps=2, checks=0, snapshots=0)
     >>> change = ex.training.before_after(ex.load("bert"), run, "Anna was happy.")
     >>> change.moved("encoder").shape[0], change.labels
-    (3, ('glad', 'neither', 'sad'))
+    (5, ('glad', 'neither', 'sad'))
     """
     made = after.model if isinstance(after, FinetuneRun) else after
     if not isinstance(made, FinetunedModel):

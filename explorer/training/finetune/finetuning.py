@@ -20,7 +20,7 @@ from explorer.text.learning import tokenizer as learned
 from explorer.training.finetune.bodies import COUNTS, with_output_layer
 from explorer.training.finetune.labelled import Labelled, classes, draw_labelled, task_named
 from explorer.training.finetune.microworld import SEED
-from explorer.training.finetune.plan import RATES, FinetunePlan
+from explorer.training.finetune.plan import NARROW, NARROW_RATES, RATES, FinetunePlan
 from explorer.training.finetune.run import FinetuneRun
 from explorer.training.finetune.task import Task
 
@@ -117,5 +117,10 @@ def _plan(task: Task, model: TrainableModel, given: dict[str, Any]) -> FinetuneP
 
 
 def usual_rate(plan: FinetunePlan, model: TrainableModel) -> float:
-    """The rate where none is given: the fewer weights move, the faster. Word vectors and ELMo's biLSTM have one of their own."""
-    return WITHOUT_ATTENTION if model.family in ("static", "bilm") and plan.how != "scratch" else RATES[plan.kind_of_how]
+    """The rate where none is given: the fewer weights move, the faster, and in a narrow model faster than in a wide one. Word vectors
+    and ELMo's biLSTM have one of their own.
+    """
+    if model.family in ("static", "bilm") and plan.how != "scratch":
+        return WITHOUT_ATTENTION
+    narrow = getattr(model.module.config, "dim", NARROW) <= NARROW
+    return (NARROW_RATES if narrow else RATES)[plan.kind_of_how]

@@ -34,7 +34,7 @@ def probe_layers(
     text, that of all its tokens.
     >>> probes = ex.training.probe_layers(ex.load("bert"), "new words: kind", examples=30, asked=30)
     >>> probes.scores.shape
-    (3,)
+    (5,)
     """
     chosen, begin = task_named(task), time.perf_counter()
     if chosen.kind not in ("token", "sentence", "pair"):

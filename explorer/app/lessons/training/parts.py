@@ -67,9 +67,21 @@ def hiding(planned: Mapping[str, Any]) -> str:
     return f" It hides {first:.0%} of the tokens at its first step, then fewer and fewer, and {last:.0%} at its last."
 
 
+def pairing(planned: Mapping[str, Any]) -> str:
+    """From which step on a training reads pairs, where it does not from the first; held-out texts are pairs all along."""
+    begins = planned.get("pairs_after")
+    if not begins:
+        return ""
+    step = round(begins * planned["steps"])
+    return (
+        f" Until step {step:,} it reads whole texts, then pairs. The held-out texts are pairs from the first check on, so until then they "
+        "ask for something that it was not trained on yet."
+    )
+
+
 def said_of(planned: Mapping[str, Any], usual: str) -> str:
-    """What a training asks, by the objective of its plan or else the usual one, and how much it hides."""
-    return sentence_of(planned.get("objective", usual)) + hiding(planned)
+    """What a training asks, by the objective of its plan or else the usual one, how much it hides, and when it reads pairs."""
+    return sentence_of(planned.get("objective", usual)) + hiding(planned) + pairing(planned)
 
 
 def snapshot(run: str | Path, step: int | None = None) -> Call:
