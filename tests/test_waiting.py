@@ -160,7 +160,7 @@ def test_a_real_terminal_shows_it() -> None:
         assert process.stdout is not None and process.stdout.read() == "done\n"
     os.close(ours)
     text = seen.decode("utf-8")
-    assert "Silencing heads and sub-layers" in text and "/14" in text and text.endswith("\x1b[K")
+    assert "Silencing heads and sub-layers" in text and "/28" in text and text.endswith("\x1b[K")
 
 
 def test_a_notebook_shows_one_output_that_is_empty_in_the_end() -> None:

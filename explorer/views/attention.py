@@ -184,7 +184,9 @@ def operands_of(attention: Attention, head: int, stage: str) -> np.ndarray:
     if stage != "weights":
         return first[..., None].astype(np.float32)
     total = np.where(attention.allowed, np.exp(first.astype(np.float64)), 0).sum(axis=1, keepdims=True)
-    return np.stack([first, np.broadcast_to(total, first.shape)], axis=-1).astype(np.float32)
+    return np.stack(
+        [first, np.broadcast_to(total, first.shape)], axis=-1
+    )  # in 64 bits: e to the power of 90 is too large for 32
 
 
 def formula_of(attention: Attention, stage: str) -> str:
