@@ -203,11 +203,13 @@ def test_a_row_goes_from_begin_to_end(gpt2: TransformerModel, bert: TransformerM
     assert token_rows([], bert.tokenizer) == []
 
 
-def test_counting_depends_neither_on_the_order_of_rows_nor_on_how_they_are_given(split: tuple[Rows, Rows, list[str]]) -> None:
-    rows = split[0][:200]
-    one = train(rows, size=2000, begin=0)
+def test_counting_depends_neither_on_the_order_of_rows_nor_on_how_they_are_given(
+    split: tuple[Rows, Rows, list[str]], gpt2: TransformerModel
+) -> None:
+    rows, size = split[0][:200], gpt2.tokenizer.vocabulary.size
+    one = train(rows, size=size, begin=0)
     for other in (rows[::-1], (np.array(row, dtype=np.uint16) for row in rows), tuple(map(tuple, rows))):
-        model = train(other, size=2000, begin=0)  # type: ignore[arg-type]
+        model = train(other, size=size, begin=0)  # type: ignore[arg-type]
         for a, b in zip(one.logp(split[1]), model.logp(split[1]), strict=True):
             np.testing.assert_array_equal(a, b)
     assert one.logp([]) == [] and [len(found) for found in one.logp([[], [0], [0, 5], []])] == [0, 0, 1, 0]

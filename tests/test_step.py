@@ -160,4 +160,4 @@ def test_a_text_may_part_join_and_be_listened_to_on_its_way(gpt2: TransformerMod
     plain = NativeStepper(gpt2)
     plain.numpy = None
     for one, other in zip(written(NativeStepper(gpt2)), written(plain), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
+        np.testing.assert_allclose(one, other, atol=5e-5)

@@ -204,11 +204,11 @@ def test_without_positions_an_encoder_is_order_blind_and_moved_places_are_moved_
 def test_a_patched_state_is_the_other_text_s(gpt2: TransformerModel) -> None:
     one, other = ex.trace(gpt2, "The dog was tired."), ex.trace(gpt2, "The cow was hungry.")
     assert len(one.source) == len(other.source)
-    last = len(one.source) - 1
-    edited = ex.trace(gpt2, one.source, edits=[ex.PatchHidden("decoder", 1, last, other)])
+    last, top = len(one.source) - 1, gpt2.config.layers - 1
+    edited = ex.trace(gpt2, one.source, edits=[ex.PatchHidden("decoder", top, last, other)])
     np.testing.assert_allclose(edited.outputs["lm"][last], other.outputs["lm"][last], atol=1e-4)
     np.testing.assert_allclose(edited.outputs["lm"][:last], one.outputs["lm"][:last], atol=1e-5)
-    np.testing.assert_array_equal(edited.hidden["decoder"][2][last], other.hidden["decoder"][2][last])
+    np.testing.assert_array_equal(edited.hidden["decoder"][top + 1][last], other.hidden["decoder"][top + 1][last])
 
 
 def test_no_edits_change_nothing(shipped: TransformerModel) -> None:

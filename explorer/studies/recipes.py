@@ -270,6 +270,9 @@ ALONE = (
     "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
 )
 DEEP = "Three times as deep as *bert*: it is the teacher of *distilbert*, which has half its layers."
+TINY_GPT2 = (
+    "What the preset `gpt2` reaches in five minutes: *gpt2* has twice as many layers, three times as many stories and an hour."
+)
 TINY = "What the preset `bert` reaches in five minutes: *bert* has five times as many weights, three times as many stories and two hours."
 GROUPED = "Two query heads share each head of keys and values, as in the large LLaMAs from the second version on."
 FOUND = (
@@ -347,6 +350,7 @@ RECIPES = {
         note="Half of its texts are random words, said again and again, so that heads learn to look back. Its held-out texts are such.",
     ),  # fmt: skip
     "bert-tiny": Recipe("bert", (*HIDDEN, "nsp accuracy", "nsp, shared-name rule"), note=TINY),
+    "gpt2-tiny": Recipe("gpt2", SAID, largest=False, note=TINY_GPT2),
     "bert-told": Recipe(
         "bert", HIDDEN, seeds=(0,), options={"objective": "mlm+antecedent", "steps": 4000, "batch": 16}, note=TOLD
     ),

@@ -84,14 +84,14 @@ class Unmasked(Run):
 
 @lru_cache(maxsize=1)
 def read(stories: int) -> list[Example]:
-    """Stories of the microworld in the tokens of the shipped gpt2."""
+    """Stories of the microworld in the tokens of the shipped gpt2-tiny."""
     return prepared(common_runs.stories_of("microworld", stories), pieces())
 
 
 @lru_cache(maxsize=1)
 def pieces() -> Tokenizer:
-    """The tokens of the shipped gpt2."""
-    return load("gpt2", device="cpu").tokenizer
+    """The tokens of the shipped gpt2-tiny."""
+    return load("gpt2-tiny", device="cpu").tokenizer
 
 
 def trained(masked: bool, seed: int, size: UnmaskedSize) -> Run:
@@ -165,7 +165,7 @@ def how(size: UnmaskedSize) -> str:
     """How it was made, and what may not be concluded."""
     return (
         f"Preset `gpt2`, width {size.dim}, {size.steps} steps of {size.batch} out of {size.stories:,} stories of the microworld\n"
-        f"(their first {size.pieces} tokens, as the shipped gpt2 cuts them), float32. Both ways take the same stories in\n"
+        f"(their first {size.pieces} tokens, as the shipped gpt2-tiny cuts them), float32. Both ways take the same stories in\n"
         "the same order; they differ in the mask while training and in nothing else. Measured on the first "
         f"{size.pieces - 1} tokens of\n{size.held} stories of the validation split, and on as many rows of tokens drawn at random. "
         "`with.npz` and `without.npz`\nhold what the first seed writes after a new beginning.\n\n"

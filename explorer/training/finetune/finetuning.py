@@ -120,7 +120,8 @@ def usual_rate(plan: FinetunePlan, model: TrainableModel) -> float:
     """The rate where none is given: the fewer weights move, the faster, and in a narrow model faster than in a wide one. Word vectors
     and ELMo's biLSTM have one of their own.
     """
-    if model.family in ("static", "bilm") and plan.how != "scratch":
+    without = model.family in ("static", "bilm")
+    if without and plan.how != "scratch":
         return WITHOUT_ATTENTION
-    narrow = getattr(model.module.config, "dim", NARROW) <= NARROW
+    narrow = without or getattr(model.module.config, "dim", NARROW) <= NARROW
     return (NARROW_RATES if narrow else RATES)[plan.kind_of_how]
