@@ -208,7 +208,7 @@ def click_bar(page: Page, rank: int) -> None:
 @pytest.mark.browser
 def test_an_expected_token_is_forced_by_its_bar(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention?model=gpt2&text=The%20dog&board=decoder.1.0.next.1.0")
+    page = opened(browser, watch, app[0] + "/attention?model=gpt2&text=The%20dog&board=decoder.3.0.next.1.0")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     trace = ex.trace(ex.load("gpt2", device="cpu"), "The dog", blocks=True)
     assert trace.top is not None

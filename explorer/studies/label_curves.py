@@ -125,11 +125,12 @@ def recorded_curves() -> LabelCurves:
 def table_of(made: LabelCurves) -> str:
     """A table in Markdown for docs/results.md: every way on every task with every number of labels, the mean over the seeds."""
     counts = [int(count) for count in made.counts]
-    rows = [f"| | {' | '.join(f'{way}, {count} labels' for way in made.ways for count in counts)} | most frequent answer |"]
-    rows.append("|---" * (len(made.ways) * len(counts) + 2) + "|")
+    rows = [f"| | labels | {' | '.join(map(str, counts))} |", "|---" * (len(counts) + 2) + "|"]
     for n, task in enumerate(made.tasks):
-        cells = " | ".join(f"{made.intervals[n, w, c, 0]:.3f}" for w in range(len(made.ways)) for c in range(len(counts)))
-        rows.append(f"| {task} ({made.metrics[n]}) | {cells} | {made.blind[n]:.3f} |")
+        begin = f"{task} ({made.metrics[n]}; most frequent answer {made.blind[n]:.3f})"
+        for w, way in enumerate(made.ways):
+            cells = " | ".join(f"{mean:.3f}" for mean in made.intervals[n, w, :, 0])
+            rows.append(f"| {begin if w == 0 else ''} | {way} | {cells} |")
     for model in models_of(made):
         clear = ", ".join(f"{len(apart(made, model, count))} with {count} labels" for count in counts)
         rows.append(f"\nTasks of {len(made.tasks)} on which {model} lies above itself from scratch, intervals apart: {clear}.")
