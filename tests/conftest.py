@@ -31,6 +31,37 @@ CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrom
 SENTENCE = "The animal didn't cross the street because it was too tired."
 
 
+# Cases of tests that `make test` leaves to `make test-all`: other cases of the same test stay.
+LEFT = {
+    "test_benchmarks.py::test_a_benchmark_runs": ("corruptions",),
+    "test_bertviz.py::test_every_view_draws_every_stream": ("dark",),
+    "test_board_browser.py::test_a_wide_board_has_its_words_in_two_lines_and_never_moves": ("bert-1900", "gpt2-1120"),
+    "test_board_browser.py::test_every_scheme_and_norm_place_is_derived": ("pre", "post"),
+    "test_board_browser.py::test_it_fits_every_screen": ("light-850", "light-1280", "light-1920", "dark-850"),
+    "test_board_browser.py::test_the_browser_s_numbers_are_the_model_s": (
+        "bert-deep", "bert-tiny", "bert-told", "distilbert", "distilbert-alone", "electra", "gpt", "gpt2-tiny", "olmo", "pegasus",
+        "roberta", "spanbert", "transformer",
+    ),
+    "test_browser.py::test_a_lesson_fits_every_screen": ("positions-dark-390", "training?part=step-size-dark-390"),
+    "test_browser.py::test_odd_addresses_are_met_calmly": ("?text=%00%F0%9F%98%80", "?text=", "query4"),
+    "test_crashes.py::test_an_export_that_is_killed_leaves_a_whole_model": ("0.0",),
+    "test_frame_browser.py::test_a_board_begins_in_the_upper_half_of_a_small_screen": ("attention",),
+    "test_pages.py::test_odd_input_is_shown": ("</script>", "photosynthesis"),
+    "test_processes.py::test_a_batch_in_parts_is_the_whole_batch": (
+        "10-bart", "10-t5", "10-gpt2", "10-transformer", "10-electra", "2-t5", "2-gpt2", "2-transformer", "3-bart", "10-bert",
+    ),
+    "test_progress.py::test_a_wrong_choice_is_one_calm_line": (
+        "wrong1-no field of gpt2 'colour'", "wrong2-rate=nan must be a number above 0",
+    ),
+    "test_recipes.py::test_a_card_says_what_its_model_does": ("bert-deep", "roberta"),
+    "test_refusing.py::test_odd_texts_are_trained_on": ("t5-one long word",),
+    "test_shells.py::test_pictures_are_drawn": ("dark",),
+    "test_trainable.py::test_a_part_that_is_left_out_is_left_out_of_the_run": ("residual connections", "norms"),
+    "test_trainable.py::test_it_trains_and_shows_what_it_learned": ("glove", "word2vec"),
+    "test_training.py::test_training_learns_and_repeats_itself": ("bart",),
+}  # fmt: skip
+
+
 def unmarked(text: str) -> str:
     """A text of a page without the marks of the glossary."""
     return re.sub(r'\[([^\]]+)\]\(glossary#[^ )]*(?: "[^"]*")?\)', r"\1", text)
@@ -51,15 +82,26 @@ def quickest(make: Callable[[], object], times: int = 5) -> float:
     return min(costs)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without a browser its tests are left out aloud; in CI they run and fail."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a browser its tests are left out aloud; in CI they run and fail. Cases in `LEFT` are left to `make test-all`."""
+    left: set[tuple[str, str]] = set()
     for item in items:
+        test, _, case = item.nodeid.removeprefix("tests/").partition("[")
+        if not ALL and case.removesuffix("]") in LEFT.get(test, ()):
+            item.add_marker(LONG)
+            left.add((test, case.removesuffix("]")))
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.xdist_group("browser"))
             if CHROMIUM is None and os.environ.get("CI") != "true":
                 item.add_marker(
                     pytest.mark.skipif(True, reason="no Chromium on this machine (Debian: apt-get install chromium)")
                 )
+    if (
+        not ALL
+        and config.args == ["tests"]
+        and (gone := [(test, case) for test in LEFT for case in LEFT[test] if (test, case) not in left])
+    ):
+        raise pytest.UsageError(f"tests/conftest.py leaves out what is not there: {gone}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

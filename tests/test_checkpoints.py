@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import LONG
 from peft import AutoPeftModelForCausalLM, LoraConfig, get_peft_model
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
@@ -168,6 +169,7 @@ def test_an_adapter_is_refused_with_the_command_that_merges_it(tmp_path: Path) -
     assert np.abs(known - ex.load("gpt2", device="cpu").logits(ids)).max() > 0.1, "the adapter changes something"
 
 
+@LONG
 def test_pickled_weights_are_refused_with_the_command_that_writes_them_anew(tmp_path: Path) -> None:
     folder = exported("bert", tmp_path / "bert")
     whole = load_file(folder / "model.safetensors")

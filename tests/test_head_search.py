@@ -24,10 +24,16 @@ from explorer.analysis.head_search import (
 )
 from explorer.app.lessons.heads import behaviour_questions as behaviour
 from explorer.models import results
-from explorer.models.transformer import TransformerModel
+from explorer.models.transformer import TransformerModel, transformer
 from explorer.records import HeadSearch
 from explorer.studies import attention_there
 from explorer.views import VIEWS
+
+
+@pytest.fixture(scope="module")
+def bert() -> TransformerModel:
+    """A small one: what is searched for is planted."""
+    return transformer(ex.load("bert-tiny", device="cpu"))
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 FORMULA = "04_attention"
-TURNS = 6  # so many commits in turn run every notebook
+TURNS = 9  # so many commits in turn run every notebook
 
 
 def sampled(paths: list[Path], commit: str) -> list[Path]:
-    """A sixth of the notebooks, another one for another commit, and always the one that checks the formula."""
+    """A ninth of the notebooks, another one for another commit, and always the one that checks the formula."""
     turn = int(commit or "1", 16) % TURNS
     return [path for number, path in enumerate(paths) if number % TURNS == turn or path.stem == FORMULA]
 
@@ -47,7 +47,7 @@ def test_a_notebook_runs(path: Path, tmp_path: Path, record_property: Callable[[
         assert float(check.outputs[-1]["data"]["text/plain"]) <= 1e-6, "the formula written out is what the model computes"
 
 
-def test_six_commits_in_turn_run_every_notebook() -> None:
+def test_nine_commits_in_turn_run_every_notebook() -> None:
     turns = [sampled(NOTEBOOKS, f"{commit:x}") for commit in range(1_000_000, 1_000_000 + TURNS)]
     assert {path for some in turns for path in some} == set(NOTEBOOKS)
     assert all(len(some) <= len(NOTEBOOKS) // TURNS + 2 for some in turns) and SOME in turns

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 expect.set_options(timeout=120_000)
 
 
+@LONG
 def test_merges_play_until_they_are_paused(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/tokens?merges.step=5")

@@ -67,6 +67,7 @@ Path(f"told-{{run.processes.number}}.json").write_text(json.dumps([curve(run), {
 """
 
 
+@LONG
 def test_two_processes_that_send_in_parts_and_share_muons_work_are_one(tmp_path: Path) -> None:
     """Each finds the way of half of the matrices; afterwards both hold the same bits."""
     by_two(SCRIPT, folder=tmp_path)

@@ -269,7 +269,7 @@ TOLD = (
 ALONE = (
     "The same student as *distilbert*, from random weights and without a teacher: what the teacher is worth is the difference."
 )
-DEEP = "Three times as deep as *bert*: it is the teacher of *distilbert*, which has half its layers."
+DEEP = "Three times as deep as *bert-tiny*: it is the teacher of *distilbert*, which has half its layers."
 TINY_GPT2 = (
     "What the preset `gpt2` reaches in five minutes: *gpt2* has twice as many layers, three times as many stories and an hour."
 )
