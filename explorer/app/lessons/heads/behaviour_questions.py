@@ -96,7 +96,9 @@ def silence_question(record: HeadSearch) -> Exercise:
         "(By chance: half of the time.)"
     )
     low, high = np.nanmin(others), np.nanmax(others)
-    return Exercise(asked, answer, f"{silenced:.0%}. Without two other heads: {low:.0%} to {high:.0%}, depending on which two.", options)
+    return Exercise(
+        asked, answer, f"{silenced:.0%}. Without two other heads: {low:.0%} to {high:.0%}, depending on which two.", options
+    )
 
 
 def told(record: HeadSearch) -> str:
