@@ -28,6 +28,11 @@ def there(name: str) -> bool:
     return (store.data_folder() / "results" / name).exists()
 
 
+def again(name: str, study: str) -> None:
+    """How a result is measured again: by which study, with what asked of it."""
+    st.caption(f"Measure again: `python -m explorer.studies.{study}`; the card in `data/results/{name}` says how.")
+
+
 def show(said: Mapping[str, str]) -> None:
     """Recorded results by name, each with what has to be said beside it; those that were not measured are left out."""
     for name, words in said.items():

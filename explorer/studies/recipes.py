@@ -260,7 +260,6 @@ HIDDEN = (
     "too tired, too wide",
     "he or she",
 )
-PAIRS, PAIRS_INSIDE = (f"minimal pairs, reason{where}: both of a pair" for where in ("", ", in stories"))
 SAID = ("perplexity", "4-gram perplexity", "bits per character", "4-gram bits per character")
 TOLD = (
     "Its attention was *supervised*: head 0 of its last layer was told, with gold labels, where every pronoun points. It did not "

@@ -183,10 +183,9 @@ def operands_of(attention: Attention, head: int, stage: str) -> np.ndarray:
         return np.stack([first, attention.bias[head]], axis=-1).astype(np.float32)
     if stage != "weights":
         return first[..., None].astype(np.float32)
+    # In 64 bits, because e to the power of 90 is too large for 32.
     total = np.where(attention.allowed, np.exp(first.astype(np.float64)), 0).sum(axis=1, keepdims=True)
-    return np.stack(
-        [first, np.broadcast_to(total, first.shape)], axis=-1
-    )  # in 64 bits: e to the power of 90 is too large for 32
+    return np.stack([first, np.broadcast_to(total, first.shape)], axis=-1)
 
 
 def formula_of(attention: Attention, stage: str) -> str:

@@ -39,8 +39,6 @@ def search() -> None:
         """All phenomena, and what they say together."""
         web.show(VIEWS["heads-that-find"], call)
         st.markdown(lesson.told(made(call)))
-        st.caption(
-            "Measure again: `python -m explorer.studies.attention_there bert`; the card in `data/results/heads-bert` says how."
-        )
+        recorded.again(SEARCH, "attention_there bert")
 
     predict(lesson.silence_question(made(call)), "guess.silenced", show)

@@ -28,6 +28,6 @@ def section() -> None:
         """Both kinds of questions."""
         web.show(VIEWS["sentence-traps"], call)
         st.markdown(lesson.said(made(call)))
-        st.caption("Measure again: `python -m explorer.studies.misled`; the card in `data/results/misled` says how.")
+        recorded.again(NAME, "misled")
 
     predict(lesson.plain_question(made(call)), "guess.misled", show)

@@ -87,7 +87,7 @@ def ranking() -> None:
         """The table drawn, and the pairs behind it."""
         web.show(VIEWS["sentence-ways"], recorded.call(sentences.HOME))
         web.show(VIEWS["sentence-grades"], recorded.call(sentences.HOME))
-        st.caption("Measure again: `python -m explorer.studies.sentences`; the card in `data/results/sentences` says how.")
+        recorded.again(sentences.HOME, "sentences")
 
     empty = partial(web.awaited, VIEWS["sentence-ways"], recorded.call(sentences.HOME))
     predict(lesson.best_question(ranked), "guess.best", show_ranked, empty)
