@@ -3,7 +3,8 @@
     python benchmarks/soak.py --visitors 30 --minutes 30 --kills 2 --graph soak.html
 
 Visitors as in `classroom.py`, and more: they change models, begin trainings and stop them, and one action in twenty is hostile (texts
-and addresses that nobody means well with). The server is killed and started again while they are there; each must find its way back.
+and addresses that nobody means well with). The server is killed and started again in the first third of the time, while they are there;
+each must find its way back. Its last life is long enough for its caches to fill: by that one it is judged.
 Printed are the actions, the errors, and for each life of the server what it held after its warm-up and at its end: memory, open files,
 threads. Ends with 1 if there was an error that no restart explains.
 """
@@ -147,7 +148,7 @@ def soak(visitors: int, seconds: float, kills: int, home: str) -> tuple[Found, l
     for thread in threads:
         thread.start()
     while time.monotonic() < began + seconds:
-        if len(lives) <= kills and time.monotonic() > began + seconds * len(lives) / (kills + 1):
+        if len(lives) <= kills and time.monotonic() > began + seconds * len(lives) / (3 * kills):
             end(process, kill=True)
             process = start(port, home)
             lives.append(Life())

@@ -485,7 +485,12 @@ def _home(name: str) -> Path:
 
 
 def _start(module: str, *arguments: str) -> None:
-    sys.exit(subprocess.call([sys.executable, "-m", module, *arguments]))
+    """Become this program: who stops the explorer then stops it, and no server is left behind."""
+    command = [sys.executable, "-m", module, *arguments]
+    if os.name == "nt":  # where a process cannot become another one
+        sys.exit(subprocess.call(command))
+    sys.stdout.flush()
+    os.execv(sys.executable, command)
 
 
 def _say(value: Any, as_json: bool, text: str) -> None:

@@ -6,6 +6,7 @@ import getpass
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -167,6 +168,14 @@ def own_main() -> Iterator[None]:
     before = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = before
+
+
+@pytest.fixture(autouse=True)
+def own_interrupts() -> Iterator[None]:
+    """Who answers Ctrl-C before a test answers it after: what was begun and left must not keep it."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.fixture(autouse=True)

@@ -57,6 +57,8 @@ def server(
         except subprocess.TimeoutExpired:  # it still waits for something else: nothing of a test stays behind
             process.kill()
             process.wait()
+    with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2):
+        raise AssertionError(f"a server is left behind at {address}")
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -121,6 +121,14 @@ def test_nothing_on_a_page_is_kept_without_a_bound() -> None:
     assert wrong == []
 
 
+def test_ever_new_sentences_never_push_out_the_model_that_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept.KEPT, "most", 1)
+    model = controls.opened("bert")
+    for sentence in ("The dog ran.", "The cat sat.", "A bird sang."):
+        controls.made(controls.trace_of("bert", sentence))
+    assert controls.opened("bert") is model and len(kept.KEPT) == 1
+
+
 def test_what_no_visitor_wrote_outlasts_the_server_and_the_rest_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the pages keep for all visitors: one cache, bounded by bytes, that notices a model folder which was written again."""
+"""What the pages keep for all visitors: two caches, bounded by bytes, that notice a model folder which was written again."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from explorer.text import disk_cache
 
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
-MOST = 1 << 30  # bytes: about thirty small models with a thousand traces of a sentence
+MOST, MODELS = 1 << 28, 3 << 28  # bytes: a thousand traces of sentences; all shipped models and a larger one beside them
 NAMING = ("name", "folder")  # an argument of this name says which model is read
-KEPT = Cache(MOST)
+KEPT, OPENED = Cache(MOST), Cache(MODELS)  # apart, so that ever new sentences never push out the model that reads them
 
 
 class Cached(Generic[Asked, Answer]):
@@ -65,9 +65,9 @@ class cached:  # noqa: N801  a decorator
         return Cached(function, self.spinner, self.models)
 
 
-def kept(key: Hashable, make: Callable[[], Answer], doing: str = "") -> Answer:
+def kept(key: Hashable, make: Callable[[], Answer], doing: str = "", cache: Cache = KEPT) -> Answer:
     """What `make` makes, once for every visitor; `doing` says what the page waits for."""
-    return KEPT.get(key, lambda: _watched(make, doing))
+    return cache.get(key, lambda: _watched(make, doing))
 
 
 def lasting(key: tuple[object, ...], make: Callable[[], Record]) -> Record:

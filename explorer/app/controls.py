@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import hold, hosted
-from explorer.app.cached import kept, lasting
+from explorer.app.cached import KEPT, OPENED, kept, lasting
 from explorer.app.call import OPENING, Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
@@ -58,9 +58,10 @@ def made(what: Any) -> Any:
         hosted.check_text((*what.given, *what.options.values()))
     if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
         return what.run(made) if isinstance(what, Expression) else run(what, made)
-    doing = "Opening the model …" if what.name in OPENING else "Asking the model …"
+    doing, cache = ("Opening the model …", OPENED) if what.name in OPENING else ("Asking the model …", KEPT)
     key = (what.text, stamp_of(what))
-    return kept(key, (lambda: lasting(key, lambda: what.run(made))) if what.name in LASTING else lambda: what.run(made), doing)
+    make = (lambda: lasting(key, lambda: what.run(made))) if what.name in LASTING else lambda: what.run(made)
+    return kept(key, make, doing, cache)
 
 
 def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:
