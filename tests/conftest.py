@@ -25,6 +25,7 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Trace
 
 torch.set_num_threads(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has them ignore Ctrl-C
 TABLE = "table: "  # so begins the name of what a test records to be printed at the end
 ALL = os.environ.get("EXPLORER_TEST_ALL") == "1"
 LONG = pytest.mark.skipif(not ALL, reason="what takes long, and of which a shorter test is run: make test-all")

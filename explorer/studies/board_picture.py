@@ -1,6 +1,6 @@
 """The moving picture of the front page: the board of a sentence, played station by station in a browser.
 
-`python -m explorer.studies.board_picture` draws `docs/board.gif` again. It needs Playwright (`make env-dev`) and Chrome or Chromium.
+`python -m explorer.studies.board_picture` draws `docs/board.webp` again. It needs Playwright (`make env-dev`) and Chrome or Chromium.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from explorer.views.export import browser
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PICTURE = Path("docs") / "board.gif"
+PICTURE = Path("docs") / "board.webp"
 SENTENCE = "The animal didn't cross the street because it was too tired."
-ROW, COLUMN, HEAD = "it", "animal", 1
+ROW, COLUMN, HEAD = "it", "animal", 0
 STATIONS = ("x", "qkv", "qk", "scale", "softmax", "mix")  # those at which the picture rests, in the board's order
 SIZE = {"width": 1040, "height": 730}
 MOVING, MOVES = 50, 9  # milliseconds between two frames of a motion, and their number
 RESTS = 1100  # milliseconds at a station
-COLOURS = 255
 Frames = list[tuple[Image.Image, int]]
 
 
@@ -93,10 +92,9 @@ def shot(page: Page) -> Image.Image:
 
 
 def write(path: Path, frames: Frames) -> None:
-    """Write the frames as one file that begins again at its end. Each has colours of its own: shared ones would turn blue to green."""
-    images = [frame.quantize(COLOURS, dither=Image.Dither.NONE) for frame, _ in frames]
-    stays = [stay for _, stay in frames]
-    images[0].save(path, save_all=True, append_images=images[1:], duration=stays, loop=0, optimize=True, disposal=1)
+    """Write the frames as one file that begins again at its end, each with exactly its colours."""
+    images, stays = [frame for frame, _ in frames], [stay for _, stay in frames]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=stays, loop=0, lossless=True, quality=80, method=6)
 
 
 if __name__ == "__main__":
