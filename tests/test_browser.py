@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ALL, LONG
-from offline import ROOT, Watch, free_port, opened, server
+from offline import LATE, ROOT, Watch, free_port, opened, server
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as Late
 from test_views import every_record
@@ -385,6 +385,7 @@ def run_all_cells(page: Page, drawn: str = DRAWN) -> None:
     raise AssertionError("the notebook drew nothing")
 
 
+PAPER = ".js-plotly-plot .main-svg"
 WITHOUT_CONTROLS = ("00_start.ipynb", "09_elmo.ipynb", "11_prompting.ipynb")  # their pictures have nothing to choose from
 
 
@@ -410,5 +411,9 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
             choice.select_option(index=0 if choice.evaluate("e => e.selectedIndex") else 1)
             page.wait_for_timeout(1500)
             assert page.locator(".js-plotly-plot").all_inner_texts() != before, "a control moves a picture"
-        assert watch.faults == [] and outside.read_text() == ""
+            bright = page.locator(PAPER).first.get_attribute("style")
+            page.evaluate("document.body.dataset.jpThemeLight = 'false'")  # as JupyterLab says that its theme is dark
+            expect(page.locator(PAPER).first).not_to_have_attribute("style", str(bright))
+        assert [fault for fault in watch.faults if not any(late in fault for late in LATE)] == []
+        assert outside.read_text() == ""
         page.context.close()

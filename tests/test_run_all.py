@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from conftest import ALL, SENTENCE
-from offline import ROOT, Watch, free_port, opened, server
+from offline import LATE, ROOT, Watch, free_port, opened, server
 from playwright.sync_api import Browser, expect
 from test_browser import BOARD, run_all_cells
 
@@ -27,9 +27,6 @@ CELLS = [
     "ex.board([trace, trace], labels=['one', 'two'], station='mix')",
     "ex.show('heads', trace)",
 ]
-LATE = (  # what JupyterLab and anywidget say of a machine that is slow: they go on, and the picture has to come all the same
-    "Failed to initialize model", "Could not restore the debugger state",
-)  # fmt: skip
 PICTURES = sum("ex.show(" in cell for cell in CELLS)
 BOARDS = sum("ex.board(" in cell for cell in CELLS)
 EMPTY = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(p =>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import re
 import subprocess
@@ -18,7 +19,8 @@ from playwright.sync_api import Browser
 import explorer as ex
 from explorer.models.transformer import TransformerModel
 from explorer.records import Attention, Trace
-from explorer.views import VIEWS, export, theme
+from explorer.views import VIEWS, export, lab, notebook, theme
+from explorer.views.notebook import PLOTLY
 
 
 def test_the_numbers_are_those_of_the_record(trace: Trace, tmp_path: Path) -> None:
@@ -119,6 +121,24 @@ def test_no_picture_catches_a_finger_or_the_tab_key() -> None:
         layout = theme.template(mode).layout
         assert layout.dragmode is False and layout.xaxis.fixedrange and layout.yaxis.fixedrange
     assert export.ALONE["displayModeBar"] is False and "zoom2d" in export.CONFIG["modeBarButtonsToRemove"]
+
+
+def test_a_notebook_s_pictures_follow_its_theme(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.views.notebook.theme_of_lab", functools.cache(lab.Theme))
+    light, fixed = ex.show("attention", trace, head=1), ex.show("attention", trace, mode="light")
+
+    def papers() -> list[str]:
+        return [
+            shown.picture.outputs[0]["data"][PLOTLY]["layout"]["template"]["layout"]["paper_bgcolor"]
+            for shown in (light, fixed)
+        ]
+
+    bright = papers()
+    assert bright[0] == bright[1]
+    notebook.theme_of_lab().mode = "dark"  # as the browser tells
+    assert papers()[0] != bright[0] and papers()[1] == bright[1] and light.choices["head"] == 1
+    after = ex.show("attention", trace)
+    assert after.figure.layout.template.layout.paper_bgcolor == papers()[0], "one that is made in the dark begins so"
 
 
 def test_a_notebook_s_picture_needs_no_widget_of_plotly(trace: Trace) -> None:

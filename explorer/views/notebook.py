@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ from explorer.errors.kinds import checked
 from explorer.records import Exercise
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
 from explorer.views.export import ALONE, prose, themed
+from explorer.views.lab import theme_of_lab
 
 PLOTLY = "application/vnd.plotly.v1+json"  # what JupyterLab, Notebook and VS Code draw by themselves
 
@@ -32,6 +34,8 @@ class Shown(widgets.VBox):
         super().__init__(
             [row, self.picture, widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{prose(view.caption)}</div>")]
         )
+        if not mode:
+            _follow(self)
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -40,7 +44,7 @@ class Shown(widgets.VBox):
 
     def _redraw(self, change: object) -> None:
         """Draw anew. The figure is sent as data of its own kind: a widget would have to load plotly within two seconds."""
-        self.figure = themed(self.view(self.record, **self.choices), self.mode)
+        self.figure = themed(self.view(self.record, **self.choices), self.mode or theme_of_lab().mode)
         spec = {**json.loads(self.figure.to_json()), "config": ALONE}
         self.picture.layout.min_height = f"{self.figure.layout.height or 450}px"  # what is below does not jump
         said = f"{self.view.title} (a picture that this viewer cannot draw)"
@@ -48,9 +52,25 @@ class Shown(widgets.VBox):
         self.picture.outputs = (shown,)
 
 
+def _follow(shown: Shown) -> None:
+    """Draw the picture again when the notebook turns light or dark, as long as the picture is there."""
+    held = weakref.ref(shown)
+
+    def turned(change: object) -> None:
+        there = held()
+        if there is None:
+            theme_of_lab().unobserve(turned, names="mode")
+        else:
+            there._redraw(change)
+
+    theme_of_lab().observe(turned, names="mode")
+
+
 @checked
-def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) -> Shown:
+def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Shown:
     """Show a view of a record, with its controls. `view` is one of `ex.views` or its name; `choices` are where it starts.
+
+    `mode` is "light" or "dark"; without it the picture follows the notebook's theme.
 
     >>> ex.show("place-turns", ex.places("rope")).figure is not None
     True
@@ -61,7 +81,7 @@ def show(view: View | str, record: Any, *, mode: str = "light", **choices: Any) 
         view = VIEWS[view]
     if not isinstance(view, View):
         raise unknown("view", view, VIEWS)
-    if mode not in theme.MODES:
+    if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
     return Shown(view, record, mode, choices)
 
