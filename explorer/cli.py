@@ -490,6 +490,7 @@ def _start(module: str, *arguments: str) -> None:
     if os.name == "nt":  # where a process cannot become another one
         sys.exit(subprocess.call(command))
     sys.stdout.flush()
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # else glibc keeps memory for every thread that a visitor's page ran in
     os.execv(sys.executable, command)
 
 

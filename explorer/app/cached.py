@@ -21,7 +21,7 @@ from explorer.text import disk_cache
 
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
-MOST, MODELS = 1 << 28, 3 << 28  # bytes: a thousand traces of sentences; all shipped models and a larger one beside them
+MOST, MODELS = 1 << 27, 3 << 28  # bytes: some hundred traces of sentences; all shipped models and a larger one beside them
 NAMING = ("name", "folder")  # an argument of this name says which model is read
 KEPT, OPENED = Cache(MOST), Cache(MODELS)  # apart, so that ever new sentences never push out the model that reads them
 
