@@ -15,7 +15,9 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 import explorer as ex
+from explorer.app import controls
 from explorer.app.lessons import LESSONS
+from explorer.app.lessons.decoding import parts
 from explorer.app.lessons.decoding import questions as lesson
 from explorer.cli import cli
 from explorer.decoding.comparison import distribution, written
@@ -90,6 +92,16 @@ def test_the_bars_are_the_shares_and_the_line_lies_at_the_cut(gpt2: TransformerM
         assert f"{left:,} of {len(record.ids):,} tokens" in " ".join(
             VIEWS["next-piece"](record, **{name: value}).layout.title.text.split()
         )
+
+
+@pytest.mark.parametrize("name", ["gpt", "gpt2", "llama"])
+@pytest.mark.parametrize("said", [(), (5, 9)])
+def test_the_board_under_the_bars_is_the_pass_that_they_come_from(name: str, said: tuple[int, ...]) -> None:
+    text = lesson.PROMPT
+    bars = controls.made(parts.distribution(name, text, said))
+    top = controls.made(parts.passed(name, text, said)).top
+    assert top.ids[-1].tolist() == bars.ids[: top.ids.shape[1]].tolist()
+    np.testing.assert_allclose(np.exp(top.logp[-1]), softmax(bars.scores)[: top.ids.shape[1]], rtol=1e-4)
 
 
 def test_the_growing_matrix_and_the_cache_count_what_was_computed(gpt2: TransformerModel) -> None:

@@ -11,7 +11,7 @@ from explorer.app.call import Call
 from explorer.app.controls import AGREED, model_of, opened, read, trace_of
 from explorer.app.glossary import say
 from explorer.decoding import STRATEGIES
-from explorer.decoding.decode import can_write
+from explorer.decoding.decode import can_write, writer
 from explorer.errors import ExplorerError
 from explorer.models import store
 from explorer.models.presets import PRESETS, Preset
@@ -109,10 +109,10 @@ def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
 
 
 def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
-    """One pass over a text and the tokens that were chosen since."""
-    if not said:
+    """One pass over what decoding reads: the token that begins every text, the text, and the tokens that were chosen since."""
+    ids = [*writer(opened(name), text).prompt, *said]
+    if ids == opened(name).tokens(text).ids.tolist():
         return trace_of(name, text)
-    ids = [*opened(name).tokens(text).ids.tolist(), *said]
     return Call("trace", model_of(name), ids, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
