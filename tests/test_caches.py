@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import ast
+import gc
 import shutil
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from conftest import ALL
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import SessionState
+from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.app import cached as kept
 from explorer.app import controls
+from explorer.app.lessons import LESSONS
 from explorer.models import store
 from explorer.models.cache import Cache, stamp, weight_of
+from explorer.records import Attention, Trace
 
 ROOT = Path(__file__).parent.parent
+REGISTER = SessionState._set_widget_metadata
 
 
 def test_weights_are_counted_each_once() -> None:
@@ -148,3 +159,30 @@ def test_what_no_visitor_wrote_outlasts_the_server_and_the_rest_does_not(
     assert controls.made(habits) == first, "a damaged file is made again"
     controls.made(controls.trace_of("bert", "A secret dog ran."))
     assert list(tmp_path.glob("page-*")) == [file], "no text of a visitor is written"
+
+
+def reached(begin: list[object]) -> Iterator[object]:
+    """Everything that these hold, what their closures hold with it."""
+    waiting, met = begin, set[int]()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in met or one is kept.KEPT or one is kept.OPENED or isinstance(one, (type, ModuleType)):
+            continue
+        met.add(id(one))
+        yield one
+        if isinstance(one, FunctionType):
+            waiting += [cell.cell_contents for cell in one.__closure__ or ()]
+        elif type(one).__module__.split(".")[0] != "streamlit":
+            waiting += gc.get_referents(one)
+
+
+@pytest.mark.parametrize("lesson", list(LESSONS) if ALL else ["attention", "families", "yours"])
+def test_what_a_visitor_s_session_keeps_of_a_board_holds_no_trace(lesson: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit forgets no widget of a session: what is called when it changes stays, with all that it holds."""
+    widgets: list[WidgetMetadata[Any]] = []
+    monkeypatch.setattr(SessionState, "_set_widget_metadata", lambda self, one: (widgets.append(one), REGISTER(self, one))[1])
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(str(LESSONS[lesson].page)).run()
+    assert not at.exception and len(widgets) > 20
+    called = [getattr(one, name) for one in widgets for name in ("callback", "callbacks", "callback_args", "callback_kwargs")]
+    assert sum(one is not None for one in called) > 5
+    assert not [one for one in reached(called) if isinstance(one, (Trace, Attention))]

@@ -51,22 +51,31 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.rerun()
     deeds.check()
     row = hold.held() if row is None else row
-    _drawn(key, trace, data, force, {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)})
+    _drawn(key, asked, trace, data, force, {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)})
     _undoing(key, asked)
     lines = {"steps": steps} if steps is not None else {}
     web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), asked, key, steps=taken, named=lines))
 
 
-def _drawn(key: str, trace: Trace, data: bytes, force: Force | None, told: dict[str, Any]) -> None:
+def _drawn(key: str, asked: Expression, trace: Trace, data: bytes, force: Force | None, told: dict[str, Any]) -> None:  # noqa: PLR0913
     """The component itself, and what it asks for."""
     mask = mask_of(trace)
     forced = force or (_forced if trace.family != "encoder-decoder" and "text" in st.session_state else None)
     _component(
         key=key,
         data=hosted(data, mode=web.mode(), asks=True, mask=mask, force=forced is not None, **told),
-        on_view_change=lambda: _moved(key, trace),
-        on_edit_change=lambda: _asked(key, trace, mask, forced),
+        on_view_change=lambda: _again(asked, lambda found: _moved(key, found)),
+        on_edit_change=lambda: _again(asked, lambda found: _asked(key, found, mask, forced)),
     )
+
+
+def _again(asked: Expression, act: Callable[[Trace], None]) -> None:
+    """Ask for the trace once more where a board is touched: Streamlit keeps what is called then as long as the visitor is there."""
+    try:
+        found = made(asked)
+    except ExplorerError:  # its files have gone since
+        return
+    act(found)
 
 
 @st.fragment
@@ -91,13 +100,13 @@ def series(
     if st.session_state.pop(f"{key}.edited", False):
         st.rerun()
     deeds.check()
-    row = hold.held()
+    row, shown = hold.held(), next(iter(every.values()))
     told = {"moment": moment, "silence": silence is not None, "asks": silence is not None, **_turned(key, row)}
     _component(
         key=key,
         data=hosted(data, mode=web.mode(), view=_begin(key, first, row, traces[0]), **told),
-        on_view_change=lambda: _moved(key, traces[0]),
-        on_edit_change=lambda: _silenced(key, traces[0], silence),
+        on_view_change=lambda: _again(shown, lambda found: _moved(key, found)),
+        on_edit_change=lambda: _again(shown, lambda found: _silenced(key, found, silence)),
     )
     labels = tuple(every)
     web.folded("Files · Code", f"{key}.files", lambda: _taken(traces, [*every.values()], key, labels=labels))

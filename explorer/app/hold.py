@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from explorer.records import AlignedTraces, Tokens
@@ -107,20 +109,20 @@ def units(record: AlignedTraces) -> None:
     start = "" if row is None else every[row]["start"]
     _component(
         key="hold.units", data={"tokens": every, "start": start, "colour": COLOURS[mode()]},
-        on_chosen_change=lambda: _unit_chosen(record),
+        on_chosen_change=partial(_unit_chosen, text, record.first.source, record.units[0], record.spans),
     )  # fmt: skip
 
 
-def _unit_chosen(record: AlignedTraces) -> None:
+def _unit_chosen(text: str, tokens: Tokens, units: np.ndarray, spans: np.ndarray) -> None:
     """A unit was clicked: hold where it begins in the first text, or free it where it is held."""
-    unit, text = st.session_state["hold.units"].chosen, record.texts[0]
-    if not isinstance(unit, int) or not 0 <= unit < len(record) or record.spans[unit][0][0] < 0:
+    unit = st.session_state["hold.units"].chosen
+    if not isinstance(unit, int) or not 0 <= unit < len(spans) or spans[unit][0][0] < 0:
         return
-    held = row_of(text, record.first.source)
-    if held is not None and record.units[0][held] == unit:
+    held = row_of(text, tokens)
+    if held is not None and units[held] == unit:
         free()
     else:
-        keep_span(text, (int(record.spans[unit][0][0]), int(record.spans[unit][0][1])))
+        keep_span(text, (int(spans[unit][0][0]), int(spans[unit][0][1])))
 
 
 def row_of(text: str, tokens: Tokens) -> int | None:
