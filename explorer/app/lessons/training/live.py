@@ -30,6 +30,10 @@ LEFT_OUT: dict[str, dict[str, Any]] = {  # parts of a layer, and the setting of 
     "norms": {"norm": "none"},
     "feed-forward layers": {"feed_forward": False},
 }
+SEED = (
+    "The same seed gives the same numbers once more: here, and in a notebook or at the command line where one thread computes "
+    "(`OMP_NUM_THREADS=1`). With more threads, sums are added in another order, and the last digits differ."
+)
 
 
 def form() -> JobSpec | None:
@@ -44,7 +48,7 @@ def form() -> JobSpec | None:
         corpus = st.selectbox("Texts", corpora, key="live.corpus", bind="query-params", width=180)
         counts = preset(system).objective == "counting"
         steps, planned = counted() if counts else stepped(system)
-        seed = 0 if counts else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120))
+        seed = 0 if counts else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=SEED))
         if not counts:
             planned |= _rate() | _hidden(system) | left_out(system)
     say(lab.sentence_of(preset(system).objective), small=True)
