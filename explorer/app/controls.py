@@ -15,10 +15,11 @@ from explorer.app.call import OPENING, Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 from explorer.models import run_folder, store
-from explorer.models.cache import Stamp, stamp
+from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.nn.config import FAMILIES
+from explorer.training.jobs import workshop
 from explorer.views import theme
 
 UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
@@ -58,10 +59,17 @@ def made(what: Any) -> Any:
         hosted.check_text((*what.given, *what.options.values()))
     if not isinstance(what, Call) or what.name in UNKEPT or any(isinstance(one, Given) for one in calls(what)):
         return what.run(made) if isinstance(what, Expression) else run(what, made)
-    doing, cache = ("Opening the model …", OPENED) if what.name in OPENING else ("Asking the model …", KEPT)
+    doing = "Opening the model …" if what.name in OPENING else "Asking the model …"
     key = (what.text, stamp_of(what))
     make = (lambda: lasting(key, lambda: what.run(made))) if what.name in LASTING else lambda: what.run(made)
-    return kept(key, make, doing, cache)
+    return kept(key, make, doing, cache_of(what))
+
+
+def cache_of(what: Call) -> Cache:
+    """Opened models are kept apart from the rest, but for those that visitors train: there are ever more, and few look at each."""
+    home = workshop().home
+    trained = any(isinstance(one, str) and Path(one).is_relative_to(home) for one in what.given)
+    return OPENED if what.name in OPENING and not trained else KEPT
 
 
 def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:

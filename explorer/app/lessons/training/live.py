@@ -48,7 +48,9 @@ def form() -> JobSpec | None:
         corpus = st.selectbox("Texts", corpora, key="live.corpus", bind="query-params", width=180)
         counts = preset(system).objective == "counting"
         steps, planned = counted() if counts else stepped(system)
-        seed = 0 if counts else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=SEED))
+        seed = (
+            0 if counts else int(st.number_input("Seed", 0, 999, 0, key="live.seed", bind="query-params", width=120, help=SEED))
+        )
         if not counts:
             planned |= _rate() | _hidden(system) | left_out(system)
     say(lab.sentence_of(preset(system).objective), small=True)
