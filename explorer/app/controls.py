@@ -40,8 +40,8 @@ def opened(name: str) -> Any:
     return made(model_of(name))
 
 
-def trace_of(name: str, text: str) -> Call:
-    """The call that traces a text, with every block where the model shows them."""
+def trace_of(name: str, text: str | list[int]) -> Call:
+    """The call that traces a text, or the IDs of its tokens, with every block where the model shows them."""
     return Call("trace", model_of(name), text, blocks=not getattr(opened(name), "without_blocks", ""))
 
 
@@ -67,9 +67,10 @@ def made(what: Any) -> Any:
 
 def cache_of(what: Call) -> Cache:
     """Opened models are kept apart from the rest, but for those that visitors train: there are ever more, and few look at each."""
+    if what.name not in OPENING:
+        return KEPT
     home = workshop().home
-    trained = any(isinstance(one, str) and Path(one).is_relative_to(home) for one in what.given)
-    return OPENED if what.name in OPENING and not trained else KEPT
+    return KEPT if any(isinstance(one, str) and Path(one).is_relative_to(home) for one in what.given) else OPENED
 
 
 def usable(every: Mapping[str, Call]) -> tuple[Call, ...]:

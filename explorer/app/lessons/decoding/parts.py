@@ -111,9 +111,7 @@ def distribution(name: str, text: str, said: tuple[int, ...]) -> Call:
 def passed(name: str, text: str, said: tuple[int, ...]) -> Call:
     """One pass over what decoding reads: the token that begins every text, the text, and the tokens that were chosen since."""
     ids = [*writer(opened(name), text).prompt, *said]
-    if ids == opened(name).tokens(text).ids.tolist():
-        return trace_of(name, text)
-    return Call("trace", model_of(name), ids, blocks=not getattr(opened(name), "without_blocks", ""))
+    return trace_of(name, text if ids == opened(name).tokens(text).ids.tolist() else ids)
 
 
 def translated(name: str, source: str, watching: Call) -> Call:
