@@ -64,6 +64,15 @@ def server(
         raise AssertionError(f"a server is left behind at {address}")
 
 
+@contextlib.contextmanager
+def app_server(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The app on a free port: its address, and the list of what it tried to reach."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    with server(["streamlit", "run", "app.py", "--server.port", str(port)], f"{address}/_stcore/health", folder) as outside:
+        yield address, outside
+
+
 def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     for _ in range(600):
         assert process.poll() is None, f"the server stopped: {log.read_text()[-2000:]}"

@@ -12,25 +12,20 @@ from pathlib import Path
 
 import pytest
 from conftest import LONG
+from typed import process, typed
 
 import explorer as ex
 from explorer.cli import _setting
 from explorer.text.toy import stories
 
 
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "explorer", *arguments]
-    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    return subprocess.run(command, cwd=folder, env=here, capture_output=True, text=True, timeout=120)
-
-
 def test_a_text_is_corrupted(tmp_path: Path) -> None:
     text = "The dog was tired."
-    done = run("corrupt", text, "--strategy", "bart-mask", "--seed", "3", "--json", folder=tmp_path)
+    done = process("corrupt", text, "--strategy", "bart-mask", "--seed", "3", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     made = ex.corrupt(text, "bart-mask", tokenizer=ex.load("bert", device="cpu").tokenizer, seed=3)
     assert json.loads(done.stdout)["source"] == list(made.source.texts)
-    wrong = run("corrupt", text, "--strategy", "bort", folder=tmp_path)
+    wrong = process("corrupt", text, "--strategy", "bort", folder=tmp_path)
     assert wrong.returncode == 2 and "Did you mean 'bart'" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
@@ -65,7 +60,7 @@ def test_a_system_is_fitted_stopped_and_taken_up_again(tmp_path: Path) -> None:
     assert json.loads(again.stdout.readline())["step"] == (stopped // 10 + 1) * 10, "it goes on after the last step"
     again.kill()
     again.communicate()
-    other = run("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "40", folder=tmp_path)
+    other = typed("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "40", folder=tmp_path)
     assert other.returncode == 2 and "steps=400 there, 40 here" in other.stderr
 
 
@@ -77,11 +72,7 @@ def test_models_are_listed_with_what_they_are(tmp_path: Path) -> None:
     list(run)
     (tmp_path / "models" / "broken").mkdir()
     (tmp_path / "models" / "broken" / "config.json").write_text("{")
-    here = {**os.environ, "EXPLORER_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parent.parent)}
-    command = [sys.executable, "-m", "explorer", "models"]
-    plain, told = (
-        subprocess.run([*command, *more], env=here, capture_output=True, text=True, timeout=120) for more in ((), ("--json",))
-    )
+    plain, told = (typed("models", *more, folder=tmp_path, home=tmp_path) for more in ((), ("--json",)))
     rows = {row["name"]: row for row in json.loads(told.stdout)}
     mine = {"preset": "gpt2", "size": "tiny", "steps": 3, "snapshots": [1, 2, 3], "shipped": False}
     assert mine.items() <= rows["mine"].items() and rows["bert"]["shipped"] and rows["bert-tiny"]["size"] == "tiny"
@@ -95,7 +86,7 @@ def test_an_option_of_fit_is_not_set_twice(tmp_path: Path) -> None:
         name, value = setting.split("=")
         with pytest.raises(ex.ExplorerError, match=f"Write --{name} {value}"):
             _setting(setting)
-    wrong = run("fit", "ngram", "--set", "seed=1", folder=tmp_path)
+    wrong = typed("fit", "ngram", "--set", "seed=1", folder=tmp_path)
     assert wrong.returncode == 2 and "--seed 1" in wrong.stderr and "Traceback" not in wrong.stderr
     assert _setting("dropout=0.1") == ("dropout", 0.1)
 
@@ -117,14 +108,14 @@ def test_a_model_is_fine_tuned_on_a_file_and_on_a_task(tmp_path: Path) -> None:
         "checks=0",
         "--json",
     )
-    done = run("finetune", "bert", *given, folder=tmp_path)
+    done = typed("finetune", "bert", *given, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["how"] == "lora" and told["moved"] < told["weights"] / 10 and told["metric"] == "accuracy"
     assert ex.load(tmp_path / "runs" / "bert-reviews").classify("Text 3 is good.")[0] in ("good", "bad")
-    wrong = run("finetune", "bert", "--file", "reviews.csv", folder=tmp_path)
+    wrong = typed("finetune", "bert", "--file", "reviews.csv", folder=tmp_path)
     assert wrong.returncode == 2 and "its columns are: review, stars" in wrong.stderr and "Traceback" not in wrong.stderr
-    wrong = run("finetune", "bert", "--task", "sentimant", folder=tmp_path)
+    wrong = typed("finetune", "bert", "--task", "sentimant", folder=tmp_path)
     assert wrong.returncode == 2 and "Did you mean 'sentiment'" in wrong.stderr
 
 
@@ -142,29 +133,29 @@ def test_miniglue_prints_a_table(tmp_path: Path) -> None:
         "--tasks",
         "sentiment,acceptability",
     )
-    done = run("miniglue", *small, "--json", folder=tmp_path)
+    done = typed("miniglue", *small, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert set(told["scores"]) == {"bag of words", "BERT"} and len(told["scores"]["BERT"]["sentiment"]) == 2
-    wrong = run("miniglue", "--systems", "BORT", folder=tmp_path)
+    wrong = typed("miniglue", "--systems", "BORT", folder=tmp_path)
     assert wrong.returncode == 2 and "no system 'BORT'" in wrong.stderr
 
 
 def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
-    done = run("--version", folder=tmp_path)
+    done = typed("--version", folder=tmp_path)
     assert done.returncode == 0 and done.stdout == f"explorer {ex.__version__}\n"
 
 
 @LONG
 def test_a_decoder_is_given_its_target(tmp_path: Path) -> None:
-    done = run("trace", "bart", "The dog ran.", "--target", "The dog slept.", "--json", folder=tmp_path)
+    done = typed("trace", "bart", "The dog ran.", "--target", "The dog slept.", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     record = ex.trace(ex.load("bart", device="cpu"), "The dog ran.", target="The dog slept.")
     assert record.target is not None and [row["piece"] for row in told["rows"]] == list(record.target.texts)
     assert record.top is not None
     assert [next(iter(row["predicts"])) for row in told["rows"]] == [texts[0] for texts in record.top.texts]
-    wrong = run("trace", "bert", "The dog ran.", "--target", "It slept.", folder=tmp_path)
+    wrong = typed("trace", "bert", "The dog ran.", "--target", "It slept.", folder=tmp_path)
     assert wrong.returncode == 2 and "takes no target" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
@@ -172,7 +163,7 @@ def test_a_tokenizer_is_learned_merge_by_merge_and_kept(tmp_path: Path) -> None:
     texts = [" ".join(story) for story in stories(200, 1)]
     (tmp_path / "texts.txt").write_text("\n\n".join(texts))
     given = ("learn", "texts.txt", "--kind", "byte-bpe", "--size", "300", "--watch", "tired", "--out", "mine.json")
-    done = run(*given, "--json", folder=tmp_path)
+    done = typed(*given, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
     ours = list(ex.learn("byte-bpe", texts, size=300, watch=["tired"]))
@@ -183,9 +174,9 @@ def test_a_tokenizer_is_learned_merge_by_merge_and_kept(tmp_path: Path) -> None:
     library = tokenizers.Tokenizer.from_file(str(tmp_path / "mine.json"))
     held = json.loads((tmp_path / "mine.json").read_text("utf-8"))["model"]["merges"]
     assert len(held) == len(ours) and library.get_vocab_size() == told[-1]["size"]
-    plain = run(*given, folder=tmp_path)
+    plain = typed(*given, folder=tmp_path)
     assert len(plain.stdout.splitlines()) == len(ours) and "Written to mine.json" in plain.stderr
-    wrong = run("learn", "texts.txt", "--kind", "unigram", folder=tmp_path)
+    wrong = typed("learn", "texts.txt", "--kind", "unigram", folder=tmp_path)
     assert wrong.returncode == 2 and "not learned by merges" in wrong.stderr
 
 
@@ -194,7 +185,7 @@ def test_a_tokenizer_is_learned_merge_by_merge_and_kept(tmp_path: Path) -> None:
     [("explorer tra", {"trace"}), ("explorer trace ber", {"bert", "bert-deep"}), ("explorer fit --prec", {"--precision"})],
 )
 def test_bash_completes_commands_options_and_models(line: str, expected: set[str], tmp_path: Path) -> None:
-    script = run("completion", "bash", folder=tmp_path)
+    script = typed("completion", "bash", folder=tmp_path)
     assert script.returncode == 0, script.stderr
     (tmp_path / "explorer").write_text(f'#!/bin/sh\nexec {sys.executable} -m explorer "$@"\n')
     (tmp_path / "explorer").chmod(0o755)
@@ -209,7 +200,7 @@ def test_bash_completes_commands_options_and_models(line: str, expected: set[str
 
 def test_other_shells_have_a_script_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
     for shell in ("zsh", "fish"):
-        done = run("completion", shell, folder=tmp_path)
+        done = typed("completion", shell, folder=tmp_path)
         assert done.returncode == 0 and f"complete_{shell}" in done.stdout
-    wrong = run("completion", "basj", folder=tmp_path)
+    wrong = typed("completion", "basj", folder=tmp_path)
     assert wrong.returncode == 2 and "Did you mean 'bash'" in wrong.stderr

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typed import typed
 
 import explorer as ex
 from explorer.analysis.evaluation.context import EvalData
@@ -116,12 +117,8 @@ def test_what_counting_cannot_do_is_said_kindly(gpt2: TransformerModel, tmp_path
 
 
 def test_counting_from_the_command_line(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     (tmp_path / "texts.txt").write_text("\n\n".join(" ".join(story) for story in TEXTS[:60]), "utf-8")
-    command = [sys.executable, "-m", "explorer", "fit", "ngram", "--corpus", str(tmp_path / "texts.txt")]
-    done = subprocess.run([*command, "--folder", str(tmp_path / "run"), "--json"], capture_output=True, text=True)
+    done = typed("fit", "ngram", "--corpus", "./texts.txt", "--folder", "./run", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["steps"] == 10
     assert ex.load(tmp_path / "run").family == "ngram"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from conftest import LONG
-from test_cli import run
 from test_processes import ROOT, torchrun
+from typed import typed
 
 import explorer as ex
 from explorer.records import TrainingStep
@@ -87,7 +87,7 @@ def texts(folder: Path) -> None:
 def test_every_choice_of_the_command_line_reaches_the_plan(tmp_path: Path) -> None:
     texts(tmp_path)
     choices = ("--batch", "6", "--rate", "1e-3", "--accumulate", "2", "--set", "dropout=0.1", "--set", "schedule=linear")
-    done = run("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "12", *TINY, *choices, "--json", folder=tmp_path)
+    done = typed("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "12", *TINY, *choices, "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     held = json.loads((tmp_path / "runs" / "gpt2" / "run.json").read_text())
     wanted = {"batch": 6, "rate": 1e-3, "accumulate": 2, "schedule": "linear", "steps": 12}
@@ -111,7 +111,7 @@ def test_every_choice_of_the_command_line_reaches_the_plan(tmp_path: Path) -> No
 )
 def test_a_wrong_choice_is_one_calm_line(tmp_path: Path, wrong: tuple[str, ...], message: str) -> None:
     texts(tmp_path)
-    done = run("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "4", *TINY, *wrong, folder=tmp_path)
+    done = typed("fit", "gpt2", "--corpus", "./texts.txt", "--steps", "4", *TINY, *wrong, folder=tmp_path)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
 
 
@@ -142,7 +142,7 @@ def test_torchrun_trains_one_run_from_the_command_line(tmp_path: Path) -> None:
     done = torchrun(2, "-m", "explorer", *fit, "--processes", "2", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Done: runs/gpt2") == 1, "one of the two speaks"
-    alone = run(*fit, "--folder", "./alone", folder=tmp_path)
+    alone = typed(*fit, "--folder", "./alone", folder=tmp_path)
     assert alone.returncode == 0, alone.stderr
     both, one = ([s.losses["lm"] for s in steps_of(tmp_path / place)] for place in ("runs/gpt2", "alone"))
     assert both == pytest.approx(one, abs=1e-4) and len(one) == 20

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 import pytest
 from conftest import LONG
 from playwright.sync_api import Browser
+from typed import process, typed
 from typer.testing import CliRunner
 
 import explorer as ex
@@ -243,21 +244,18 @@ def test_unknown_views_and_choices_are_named(trace: Trace) -> None:
         _ = ex.views["x"]
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "explorer", *arguments], capture_output=True, text=True)
-
-
 def test_the_command_line_answers_in_text_and_json(tmp_path: Path) -> None:
-    import json
+    def said(*arguments: str) -> str:
+        return typed(*arguments, folder=tmp_path).stdout
 
-    assert "bert" in command("models").stdout
-    assert {"bert", "gpt2"} <= {row["name"] for row in json.loads(command("models", "--json").stdout)}
-    traced = json.loads(command("trace", "bert", "The dog ran.", "--json", "--out", str(tmp_path / "t.npz")).stdout)
+    assert "bert" in said("models")
+    assert {"bert", "gpt2"} <= {row["name"] for row in json.loads(said("models", "--json"))}
+    traced = json.loads(said("trace", "bert", "The dog ran.", "--json", "--out", "t.npz"))
     assert traced["residual"] <= 1e-6 and traced["rows"][2]["piece"] == "dog"
     assert Trace.read(tmp_path / "t.npz").model == "bert"
-    assert command("trace", "gpt2", "dog", "--out", str(tmp_path / "t.html")).returncode == 0
-    assert "model.safetensors" in json.loads(command("export", "gpt2", str(tmp_path / "hf"), "--json").stdout)["files"]
-    assert json.loads(command("doctor", "--json").stdout)["torch"].startswith("2.")
+    assert typed("trace", "gpt2", "dog", "--out", "t.html", folder=tmp_path).returncode == 0
+    assert "model.safetensors" in json.loads(said("export", "gpt2", "hf", "--json"))["files"]
+    assert json.loads(process("doctor", "--json", folder=tmp_path).stdout)["torch"].startswith("2.")
     for name in ("app", "lab", "models", "trace", "export", "doctor"):
         assert "--help" in CliRunner().invoke(cli.cli, [name, "--help"], catch_exceptions=False).output
 
@@ -272,7 +270,7 @@ def test_the_command_line_survives_a_console_without_its_letters() -> None:
         assert run.returncode == 0 and b"Traceback" not in run.stderr
 
 
-def test_the_command_line_says_what_is_wrong_in_one_line() -> None:
+def test_the_command_line_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
     for arguments in (("trace", "bret", "x"), ("trace", "bert", ""), ("trace", "bert", "x", "--out", "x.jpg")):
-        run = command(*arguments)
+        run = typed(*arguments, folder=tmp_path)
         assert run.returncode == 2 and "Traceback" not in run.stderr and len(run.stderr.strip().splitlines()) == 1
