@@ -112,6 +112,23 @@ def test_the_stations_stand_in_the_order_of_the_model(bert: Any, place: str) -> 
     assert found[0]["stations"] == [*around, "up"] and found[1]["stations"] == [*around, "next"]
 
 
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_the_numpy_lines_of_the_stations_make_the_model_s_numbers(name: str) -> None:
+    attention = ex.trace(ex.load(name, device="cpu"), "The dog did not cross the road.").attention[1]
+    assert attention.q is not None and attention.k is not None and attention.v is not None
+    heads = []
+    for head, wanted in enumerate(attention.weights):
+        held: dict[str, Any] = {"np": np, "q": attention.q[head], "k": attention.k[head], "v": attention.v[head]}
+        held |= {"scale": attention.scale, "allowed": attention.allowed}
+        for station in ("qk", "scale", "mask", "softmax", "mix"):
+            exec(STATIONS[station].numpy, held)
+        np.testing.assert_allclose(held["weights"], wanted, atol=1e-5)
+        heads.append(held["z"])
+    held = {"np": np, "every_head": heads}
+    exec(STATIONS["concat"].numpy, held)
+    np.testing.assert_allclose(held["z"], np.concatenate(list(attention.weights @ attention.v), axis=1), atol=1e-5)
+
+
 def test_every_position_scheme_has_its_stations(bert: Any) -> None:
     for scheme in POSITIONS:
         model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", positions=scheme)

@@ -87,13 +87,18 @@ def measure(size: MisledSize | None = None, processes: int = 0) -> Nearer:
     )  # fmt: skip
 
 
-def card(made: Nearer) -> str:
-    """What was measured, and how to do it again."""
+def rows_of(made: Nearer) -> str:
+    """The table in Markdown; docs/results.md holds it too."""
     rows = [f"| way | {' | '.join(made.kinds)} |", "|---" * (1 + len(made.kinds)) + "|"]
     for n, way in enumerate(made.ways):
         cells = [f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in made.intervals[:, n]]
         rows.append(f"| {way} | {' | '.join(cells)} |")
-    return CARD.format(note=made.note, table="\n".join(rows))
+    return "\n".join(rows)
+
+
+def card(made: Nearer) -> str:
+    """What was measured, and how to do it again."""
+    return CARD.format(note=made.note, table=rows_of(made))
 
 
 CARD = """# Where shared words mislead

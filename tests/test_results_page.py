@@ -1,0 +1,32 @@
+"""The tables of docs/results.md say what was recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.errors import FileError
+from explorer.models.results import recorded
+from explorer.records import Curves
+from explorer.studies import results_page
+
+PAGE = Path(__file__).parent.parent / results_page.PAGE
+
+
+def test_the_page_holds_the_recorded_tables() -> None:
+    page = PAGE.read_text("utf-8")
+    assert results_page.written(page) == page, "write it again: python -m explorer.studies.results_page"
+
+
+def test_a_row_holds_the_numbers_of_its_line() -> None:
+    for line in recorded("blank-pairs", Curves).lines:
+        (row,) = (row for row in PAGE.read_text("utf-8").splitlines() if row.startswith(f"| {line.label} | "))
+        means = [float(cell.split()[0]) for cell in row.strip("| ").split(" | ")[1:]]
+        np.testing.assert_allclose(means, line.y, atol=5.1e-4)
+
+
+def test_a_table_without_a_place_is_named() -> None:
+    with pytest.raises(FileError, match="no place for the table of left-out"):
+        results_page.written("# What was measured")
