@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from explorer.app import core, deeds, frame, glossary, hosted, menu, present, tour, web
+from explorer.app import core, deeds, frame, glossary, hosted, menu, present, stale, tour, web
 from explorer.app.controls import read
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
 st.html(frame.style() + glossary.STYLE)
 present.style()
 hosted.start()
+stale.forget()
 page = st.navigation(menu.pages(), position="top")
 core.begin(page.url_path or "start")
 tour.strip(page.url_path or "start")

@@ -17,7 +17,7 @@ import pytest
 import torch
 from conftest import ALL
 from streamlit.runtime.state.common import WidgetMetadata
-from streamlit.runtime.state.session_state import SessionState
+from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -189,3 +189,16 @@ def test_what_a_visitor_s_session_keeps_of_a_board_holds_no_trace(lesson: str, m
     called = [getattr(one, name) for one in widgets for name in ("callback", "callbacks", "callback_args", "callback_kwargs")]
     assert sum(one is not None for one in called) > 5
     assert not [one for one in reached(called) if isinstance(one, (Trace, Attention))]
+
+
+def test_a_session_forgets_the_widgets_of_pages_that_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[WStates] = []
+    describe = WStates.set_widget_metadata
+    monkeypatch.setattr(WStates, "set_widget_metadata", lambda self, one: (held.append(self), describe(self, one))[1])
+    monkeypatch.setattr("explorer.app.frame.EVERY_PART", False)
+    at, counts = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run(), []
+    for lesson in ("tokens", "positions", "attention", "tokens"):
+        at = at.switch_page(str(LESSONS[lesson].page)).run()
+        assert not at.exception
+        counts.append(len(held[-1].widget_metadata))
+    assert counts[0] > 15 and counts[-1] < counts[0] + 10, counts
