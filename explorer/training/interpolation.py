@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
 from explorer.errors import check_whole
 from explorer.errors.kinds import checked
+from explorer.microworld import WORLDS
 from explorer.microworld import stories as microworld
 from explorer.microworld.excerpts import MOST
 from explorer.microworld.translation import pairs
@@ -24,7 +26,7 @@ from explorer.nn.widest import in_widest
 from explorer.records import Along
 from explorer.text.examples import Texts, Translation
 from explorer.text.toy import stories as toy
-from explorer.training.corpora import Corpus, repeated_words
+from explorer.training.corpora import FIRST, Corpus, repeated_words
 from explorer.training.device import tensors
 from explorer.training.objectives import OBJECTIVES, Objective
 
@@ -122,15 +124,27 @@ def _loss(module: Transformer, weights: Weights, batch: Mapping[str, Tensor], ta
 def fresh(corpus: str, count: int = 32) -> Texts:
     """Texts of a corpus that no training by its name has met; the microworld's for a corpus that is not known here.
 
-    >>> len(ex.training.fresh("toy", 4))
-    4
+    `corpus` is a name as in the plan of a run: its number of texts counts for nothing, and a world without a version is the first.
+
+    >>> len(ex.training.fresh("toy", 4)), len(ex.training.fresh("microworld-1.1:120000", 4))
+    (4, 4)
     """
-    return FRESH.get(corpus, FRESH["microworld"])(check_whole("count", count, 0, MOST))
+    return FRESH.get(corpus.partition(":")[0], FRESH["microworld"])(check_whole("count", count, 0, MOST))
+
+
+def _stories(count: int, version: str = FIRST) -> Texts:
+    return list(microworld(count, 2, "test", version=version))
+
+
+def _translations(count: int, version: str = FIRST) -> Texts:
+    return [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test", version=version)]
 
 
 FRESH: dict[str, Callable[[int], Texts]] = {
     "toy": lambda count: list(toy(count, 2)),
-    "microworld": lambda count: list(microworld(count, 2, "test")),
-    "english-french": lambda count: [Translation(pair.english, pair.french) for pair in pairs(count, 2, "test")],
     "microworld+repeats": lambda count: list(repeated_words(count, 2)),
+    "microworld": _stories,
+    "english-french": _translations,
+    **{f"microworld-{version}": partial(_stories, version=version) for version in WORLDS},
+    **{f"english-french-{version}": partial(_translations, version=version) for version in WORLDS},
 }

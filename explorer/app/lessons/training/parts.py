@@ -117,12 +117,12 @@ def line_rate(name: str) -> float:
 
 
 def corpus_of(folder: Path) -> str:
-    """The corpus of which a model is asked about new texts: that of its training, where it can make new ones.
+    """The corpus of which a model is asked about new texts: that of its training, of the same version, where it can make new ones.
 
     What a model without a plan learned from is unknown; it is asked about its preset's corpus, as is one that read a text that
     somebody brought along.
     """
-    named = str(plan(folder).get("corpus", {}).get("name"))
+    named = str(plan(folder).get("corpus", {}).get("name")).partition(":")[0]
     return named if named in FRESH else PRESETS[at_step(folder).preset].corpus
 
 
