@@ -23,7 +23,8 @@ Steps = tuple[TrainingStep, ...]
 
 def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     """Above, the loss: thin for each batch, thick for the mean of recent steps. Where a model has two training objectives, the
-    optimiser minimises their sum. Points are validation losses, on texts that were not trained on.
+    optimiser minimises their sum; a line of one of them has only the batches that asked for it. Points are validation losses, on
+    texts that were not trained on.
 
     Below, metrics on such texts. On a logarithmic axis every factor of ten has the same width: most of what is learned is learned
     early.
@@ -70,12 +71,15 @@ def _losses(figure: go.Figure, steps: Steps) -> None:
     if len(parts) > 1:
         lines["sum: " + " + ".join(parts)] = sum(lines.values(), np.zeros(len(at)))
     for number, (name, values) in enumerate(lines.items()):
-        label, shown = theme.printable(name), _few(len(at))
+        asked = (
+            values != 0 if len(parts) > 1 else np.ones(len(at), bool)
+        )  # a loss of exactly 0 is one that no text was asked for
+        x, y, shown, label = at[asked], values[asked], _few(int(asked.sum())), theme.printable(name)
         hover = f"{label}, step %{{x}}: <b>%{{y:.4f}}</b><extra></extra>"
         thin = {"mode": "lines", "line": {"width": 1}, "opacity": 0.35, "showlegend": False, "hoverinfo": "skip"}
-        figure.add_scatter(x=at[shown], y=values[shown], name=f"{label}, each batch", meta=number, **thin, row=1, col=1)
+        figure.add_scatter(x=x[shown], y=y[shown], name=f"{label}, each batch", meta=number, **thin, row=1, col=1)
         thick = {"mode": "lines", "line": {"width": 3}, "hovertemplate": hover, "showlegend": True}
-        figure.add_scatter(x=at[shown], y=around(at, values)[shown], name=label, meta=number, **thick, row=1, col=1)
+        figure.add_scatter(x=x[shown], y=around(x, y)[shown], name=label, meta=number, **thick, row=1, col=1)
     for number, name in enumerate(name for name in _names(steps) if "loss" in name):
         _points(figure, steps, name, (len(lines) + number, 1))
 
