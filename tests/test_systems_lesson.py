@@ -11,8 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.app import recorded
+from explorer.app.lessons.training import parts
 from explorer.app.lessons.training.systems import PICTURES
-from explorer.app.lessons.training.systems_questions import IDEAS
+from explorer.app.lessons.training.systems_questions import IDEAS, OWN
+from explorer.models.card_figures import shipped_figures
+from explorer.models.presets import PRESETS
 from explorer.studies import model_cards
 from explorer.studies.recipes import RECIPES
 from explorer.views import VIEWS, export
@@ -47,7 +50,9 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     card = model_cards.figures((ex.models()[name].folder / "CARD.md").read_text("utf-8"))
     seed = json.loads((ex.models()[name].folder / "run.json").read_text("utf-8"))["plan"]["seed"]
     said = {block.label.lower(): block.value for block in at.metric}
-    assert said == {figure.lower(): f"{card[f'{figure} (validation)'][seed]:.3g}" for figure in IDEAS[name].figures}, (
+    beside = IDEAS[name].beside
+    mine = {label: value for label, value in said.items() if not beside or not label.endswith(f", {beside}")}
+    assert mine == {figure.lower(): f"{card[f'{figure} (validation)'][seed]:.3g}" for figure in IDEAS[name].figures}, (
         "none of them is missing"
     )
     if name in UNMEASURED:
@@ -60,6 +65,32 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
         drawn = json.loads(export.themed(held["figure"], "light").to_json())
         spec = json.loads(chart.proto.spec)
         assert spec["data"] == drawn["data"] and spec["layout"]["title"] == drawn["layout"]["title"]
+
+
+@pytest.mark.parametrize("name", sorted(set(parts.shelf()) - set(SHOWN)))
+def test_every_other_name_on_the_shelf_shows_what_it_can_do(name: str) -> None:
+    at = shown(name)
+    assert not at.exception and not at.warning and len(at.table) == 1, "the page goes on to its end"
+    said = [block.value for block in at.caption]
+    preset = ex.models()[name].about()["preset"]
+    asked = parts.plan(ex.models()[name].folder).get("objective")
+    if name in OWN:
+        assert OWN[name].caution in said and {block.label.lower().partition(", distilbert")[0] for block in at.metric} == {
+            figure.lower() for figure in OWN[name].figures
+        }
+    assert (IDEAS[preset].caution in said if preset in IDEAS else False) == (
+        name not in OWN and preset in IDEAS and asked == PRESETS[preset].objective
+    ), "what is said of a system is said of no model that was asked something else"
+
+
+def test_the_student_without_a_teacher_is_shown_beside_the_other() -> None:
+    cards = {name: shipped_figures(ex.models()[name].folder)["mlm accuracy"] for name in ("distilbert", "distilbert-alone")}
+    for name, other in (("distilbert", "distilbert-alone"), ("distilbert-alone", "distilbert")):
+        said = {block.label: block.value for block in shown(name).metric}
+        assert said["MLM accuracy"] == f"{cards[name]:.3g}" and said[f"MLM accuracy, {other}"] == f"{cards[other]:.3g}"
+    with_it, alone = (parts.plan(ex.models()[name].folder) for name in cards)
+    differ = {key for key in {*with_it, *alone} if with_it.get(key) != alone.get(key)}
+    assert differ == {"objective", "teacher"}, "the same steps of the same stories"
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("bert", "roberta", "llama")])

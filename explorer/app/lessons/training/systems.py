@@ -17,8 +17,10 @@ from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
-from explorer.app.lessons.training.systems_questions import IDEAS
+from explorer.app.lessons.training.systems_questions import IDEAS, OWN
 from explorer.models.card_figures import shipped_figures
+from explorer.models.presets import PRESETS
+from explorer.models.store import models
 from explorer.views import VIEWS
 
 SHORT = ("mlm", "nsp", "sbo", "f1")
@@ -29,13 +31,19 @@ def section(text: str, shelf: dict[str, Path]) -> None:
     """Choose a system; see its idea at work on the visitor's sentence."""
     name = one_of("System", shelf, "system")
     model = read(partial(opened, name))
-    idea = IDEAS.get(model.preset)
+    as_preset = as_its_preset(name, model.preset)
+    idea = OWN.get(name) or (IDEAS.get(model.preset) if as_preset else None)
     if idea is not None:
         say(idea.says)
-        _figures(shelf[name], idea.figures)
+        with st.container(horizontal=True):
+            _figures(shelf[name], idea.figures)
+            if idea.beside in shelf:
+                _figures(shelf[idea.beside], idea.figures, f", {idea.beside}")
         st.caption(idea.caution)
+    if note := lesson.new_words(*(shipped_figures(shelf[name], split) for split in ("validation", "test"))):
+        st.caption(note)
     draw = PICTURES.get(model.preset)
-    if draw is not None:
+    if draw is not None and as_preset and name not in OWN:
         draw(name, text)
     say(f"**{plain(name)}**, {model.family}, tried now, with greedy decoding:")
     rows = lab.able(shelf[name], None, TEXT)
@@ -44,13 +52,17 @@ def section(text: str, shelf: dict[str, Path]) -> None:
     st.caption("You may conclude what this model is *for*. You may not conclude how good it is from one text.")
 
 
-def _figures(folder: Path, names: tuple[str, ...]) -> None:
+def as_its_preset(name: str, preset: str) -> bool:
+    """Whether a model was trained for what its preset asks for; of one without a plan that is not known to be otherwise."""
+    return lab.plan(lab.shelf()[name]).get("objective") in (None, PRESETS[preset].objective)
+
+
+def _figures(folder: Path, names: tuple[str, ...], whose: str = "") -> None:
     """The figures of its card, on validation texts; of a model without a card, the last check of its training."""
     found = shipped_figures(folder) or last_check(folder)
-    with st.container(horizontal=True):
-        for name in names:
-            if name in found:
-                st.metric(spoken(name), f"{found[name]:.3g}")
+    for name in names:
+        if name in found:
+            st.metric(spoken(name) + whose, f"{found[name]:.3g}")
 
 
 def last_check(folder: Path) -> dict[str, float]:
@@ -95,6 +107,9 @@ def teacher_of(name: str) -> str:
 def own(what: str, view: str, name: str, text: str) -> None:
     """The picture that belongs to one system alone."""
     text = TEXT if what == "gaps" and text.count(".") < 2 else text  # a gap needs sentences around it
+    if what == "copied" and teacher_of(name) not in models():
+        st.info(f"The teacher of *{plain(name)}* is not here, so the two cannot be compared.")
+        return
     read(asked(what, name, text))
     web.show(VIEWS[view], asked(what, name, text), key="system")
 

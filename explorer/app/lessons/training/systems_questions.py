@@ -15,11 +15,15 @@ LOSS, FOUND = "held-out loss", ("replaced f1", "f1, pairs never met", "f1, alway
 
 @dataclass(frozen=True)
 class Idea:
-    """What a system changed. `figures` are names of its held-out measures; `caution` says what they may not show."""
+    """What a system changed. `figures` are names of its held-out measures; `caution` says what they may not show.
+
+    `beside` is a model whose figures by the same names are shown as well.
+    """
 
     says: str
     figures: tuple[str, ...]
     caution: str
+    beside: str = ""
 
 
 IDEAS = {
@@ -55,7 +59,9 @@ IDEAS = {
         "temperature 2), "
         "predicts the masked tokens, and aligns its hidden states with the teacher's.",
         ("mlm accuracy", "teacher's mlm accuracy", "share of its teacher's"),
-        "Its layers were trained before it began: this does not show that a student could learn as much from random weights.",
+        "Its layers were trained before it began, and it learned from more than the masked tokens. *distilbert-alone* is the control: "
+        "the same layers from random weights, without a teacher. Their difference is the worth of both together, not of either alone.",
+        beside="distilbert-alone",
     ),
     "deberta": Idea(
         "DeBERTa keeps words and distances apart: a score is word · word plus word · distance plus distance · word.",
@@ -88,6 +94,33 @@ IDEAS = {
         "Such a sentence is not a summary; it is the closest to one that needs no human labels.",
     ),
 }  # fmt: skip
+OWN = {  # models that do not do what their system does, by their own name
+    "distilbert-alone": Idea(
+        "This is the control for *distilbert*: the same layers on the same stories, for as many steps, but from random weights and without "
+        "a teacher. It predicts masked tokens alone. What the teacher is worth is the difference:",
+        ("mlm accuracy",),
+        "The difference has two causes, the layers that *distilbert* begins with and the probabilities that it learns from: these figures "
+        "do not separate them. Each is of one seed.",
+        beside="distilbert",
+    ),
+    "bert-deep": Idea(
+        "A BERT with more layers that predicts masked tokens alone, without next sentences: the teacher of *distilbert*.",
+        ("mlm accuracy", "recoverable accuracy"),
+        "It was made to be copied, not compared: depth is not its only difference from the other BERTs here.",
+    ),
+    "bert-told": Idea(
+        "A BERT with one more objective, and without next sentences: head 0 of its last layer was *supervised*, with gold labels, to "
+        "attend from every pronoun to its antecedent.",
+        ("mlm accuracy", "it → the right noun, best head"),
+        "This head learned from labels. BERT as published was never given the antecedent of a pronoun.",
+    ),
+    "induction": Idea(
+        "A small GPT-2 that also read rows of random words, again and again. The next of them is found only by looking back: at what "
+        "followed the same word before.",
+        ("repeat accuracy",),
+        "You may conclude that it learned to repeat. You may not conclude that it understands stories better.",
+    ),
+}
 
 
 def by_pieces(steps: Sequence[TrainingStep], each: float) -> Curves:
