@@ -37,6 +37,7 @@ def test_two_wrong_answers_bring_a_hint_and_three_the_answer() -> None:
     box = at.text_input(key="toy.exercise.1")
     at = box.set_value("5").run()
     assert "Hint" not in at.warning[0].value and not at.info
+    assert "figure" not in at.warning[0].value, "the part Exercises has none"
     at = at.text_input(key="toy.exercise.1").set_value("40").run()
     assert "smaller than 40" in at.warning[0].value and not at.info
     at = at.text_input(key="toy.exercise.1").set_value("5").run()
@@ -63,4 +64,8 @@ def test_a_hint_is_true_and_does_not_say_the_answer() -> None:
             bound = float(said.rstrip(".").split()[-1])
             assert bound >= answer if "at most" in said else bound <= answer
     choice = Exercise("?", "b", "", ("a", "b", "c"))
-    assert "*b*" not in hint_of(choice, "a") and "number" in hint_of(Exercise("?", 1.0), "x")
+    assert (
+        "*b*" not in hint_of(choice, "a")
+        and "picture" not in hint_of(choice, "a")
+        and "number" in hint_of(Exercise("?", 1.0), "x")
+    )

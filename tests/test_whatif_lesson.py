@@ -129,7 +129,7 @@ def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:
         wrong = [name for name in names if name != planted[case]]
         if case == 2:  # found at the third try
             choose(case, wrong[0])
-            assert "Not yet" in at.warning[0].value and "Hint" not in at.warning[0].value
+            assert "Not yet. Hover over the figure above." in at.warning[0].value and "Hint" not in at.warning[0].value
             choose(case, wrong[1])
             assert "Hint" in at.warning[0].value
             choose(case, planted[case])

@@ -13,6 +13,7 @@ from explorer.app.glossary import marked, say
 from explorer.records import Exercise
 
 ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
+LOOK, TRY = "Hover over the figure above.", "Try again, or press *Show me*."  # with a figure beside it, and without
 HINTS = {0: "a whole number", 1: "a number, one decimal"}
 
 
@@ -63,8 +64,8 @@ def exercises(items: Sequence[Exercise], key: str) -> None:
         st.markdown(f"**{right} of {len(items)}** answered.")
 
 
-def ask(item: Exercise, name: str, label: str = "Answer") -> bool:
-    """The place for an answer, and what is said to it: whether it is right."""
+def ask(item: Exercise, name: str, label: str = "Answer", beside: bool = False) -> bool:
+    """The place for an answer, and what is said to it: whether it is right. `beside` says that the figure is on the screen as well."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if item.options:
             given = st.radio("Answer", item.options, index=None, key=name, **ASIDE)
@@ -74,7 +75,7 @@ def ask(item: Exercise, name: str, label: str = "Answer") -> bool:
                 label, key=name, placeholder=hint, label_visibility="collapsed", width=320, persist_state="session"
             )
         st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item.question))
-    return _judge(item, given or "", name)
+    return _judge(item, given or "", name, LOOK if beside else TRY)
 
 
 def tried(item: Exercise, name: str) -> tuple[int, bool]:
@@ -97,7 +98,7 @@ def _give_up(name: str, question: str) -> None:
     st.session_state[f"{name}.shown"] = question
 
 
-def _judge(item: Exercise, given: str, name: str) -> bool:
+def _judge(item: Exercise, given: str, name: str, first: str) -> bool:
     """Say whether it is right: a hint after two wrong answers, the answer and why after three, or when it is asked for."""
     wrong = _misses(item, given, name)
     if given and item.right(given) and st.session_state.get(f"{name}.shown") != item.question:
@@ -106,7 +107,7 @@ def _judge(item: Exercise, given: str, name: str) -> bool:
     if present.answers() or _told(item, name):
         st.info(f"It is **{item.shown}**. {item.why}")
     elif given:
-        st.warning("Not yet. " + (hint_of(item, given) if len(wrong) == 2 else "Hover over the figure or open its table."))
+        st.warning("Not yet. " + (hint_of(item, given) if len(wrong) == 2 else first))
     return False
 
 
@@ -129,7 +130,7 @@ def hint_of(item: Exercise, given: str) -> str:
     """
     if item.options:
         others = [option for option in item.options if option not in (given, item.answer)]
-        return f"Hint: it is not *{others[0]}* either." if len(others) > 1 else "Hint: look at the picture of this part again."
+        return f"Hint: it is not *{others[0]}* either." if len(others) > 1 else "Hint: one answer is left."
     try:
         number = float(given.strip().replace(",", ".").replace("−", "-"))
     except ValueError:

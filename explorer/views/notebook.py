@@ -106,7 +106,7 @@ class Asked(widgets.VBox):
         elif given and item.options:
             self.verdict.value = prose(f"It is: **{item.shown}**. {item.why}")
         else:
-            self.verdict.value = prose("Not yet. Point at the cells of the picture: they hold the numbers.") if given else ""
+            self.verdict.value = prose("Not yet. Hover over the figures above: they show the numbers.") if given else ""
 
 
 @checked

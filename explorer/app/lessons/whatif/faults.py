@@ -98,7 +98,7 @@ def asked(item: Exercise, key: str, name: str, case: int) -> bool:
     """A case, and whether it is closed: found, or its answer was shown."""
     with st.container(border=True):
         say(f"**◇ Find the fault.** {item.question}")
-        found = ask(item, key)
+        found = ask(item, key, beside=True)
         deeds.check()
     wrong, shown = tried(item, key)
     held = st.session_state.setdefault(SCORE, {}).setdefault(name, {})

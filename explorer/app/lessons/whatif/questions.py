@@ -69,7 +69,7 @@ def where_it_acts(moved: np.ndarray) -> str:
     same = moved.max(axis=1) == 0
     still = len(same) if same.all() else int(np.argmin(same))
     if not still:
-        return "The attention weights of layer 0 change already, so the fault acts inside its attention."
+        return "The attention weights of layer 0 change already, so the fault acts in or before layer 0's attention."
     layers = "Layer 0's attention weights are" if still == 1 else f"The attention weights of layers 0 to {still - 1} are"
     return f"{layers} unchanged, so the fault acts after {'it' if still == 1 else 'them'}: a head that is silenced keeps its weights."
 
