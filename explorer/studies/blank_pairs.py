@@ -76,8 +76,7 @@ def how(size: BlankPairsSize) -> str:
     return (
         f"Shipped `{size.model}`; two tokens of a story (its first {size.longest}) are hidden. At once, each is predicted while the other "
         "is hidden;\none after the other, the second prediction reads the first.\n\n"
-        "Caution: one model. A pair counts only where it is the pair of the story; another pair may fit as well. Neighbours are often\n"
-        "pieces of one word."
+        "Caution: one model. A pair counts only where it is the pair of the story; another pair may fit as well."
     )
 
 

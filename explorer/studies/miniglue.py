@@ -194,7 +194,7 @@ Where the intervals do not overlap:
 {found}
 
 By the mean of all tasks: {order}.
-The lecture's slide has, as its average over GLUE: {lecture}. Those models are a thousand times larger.
+The lecture's slide has, as its average over GLUE: {lecture}. Those models are about a hundred times larger, or more.
 
 All fine-tunings together took {seconds:.0f} seconds on this occasion, on a busy machine. Make it again: `explorer miniglue`, or
 `python -m explorer.studies.miniglue` to write the record.

@@ -120,7 +120,7 @@ def _about_search(steps: Sequence[DecodingStep], generation: Generation) -> Sequ
         ),
         Exercise(
             f"With a cache the decoder alone computed {len(rows)} positions in {len(generation.rows)} steps, each once. How many would it "
-            "compute in all without a cache?", float(without),
-            "Every step computes all positions before it again. The figure's totals count the source as well.", digits=0,
+            "compute in all without a cache? (The totals above the figure count the source as well.)", float(without),
+            "Every step computes all positions before it again.", digits=0,
         ),
     )  # fmt: skip
