@@ -20,15 +20,15 @@ from explorer.views.strategies import placed
 PART = "one-strategy"
 
 
-def section(text: str, seed: int, names: Sequence[str]) -> None:
+def section(model: str, text: str, seed: int, names: Sequence[str]) -> None:
     """The matrix of strategies, and beside it a link to each."""
-    calls = usable({name: lab.corrupted(text, name, seed) for name in names})
+    calls = usable({name: lab.corrupted(model, text, name, seed) for name in names})
     rows, heads = placed(made(calls))
     web.show(
         VIEWS["strategies"],
         calls,
         click=partial(opens, rows),
-        beside=partial(links, rows, heads, {"story": text, "seed": str(seed)}),
+        beside=partial(links, rows, heads, {"story": text, "seed": str(seed), "masked": model}),
     )
 
 

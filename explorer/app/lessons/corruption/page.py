@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import glossary, hold, recorded, web
-from explorer.app.controls import made, opened, read, warn_of_unseen
+from explorer.app.controls import made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -27,7 +27,7 @@ def chosen_strategy() -> tuple[str, dict[str, Any]]:
         if st.session_state.get("strategy", names[0]) not in names:
             del st.session_state["strategy"]
         strategy = st.selectbox("Strategy", names, index=names.index("mlm"), key="strategy", bind="query-params", width=240)
-        usual = read(lab.corrupted(text, strategy, seed)).nominal
+        usual = read(lab.corrupted(name, text, strategy, seed)).nominal
         options: dict[str, Any] = {}
         if not math.isnan(usual):
             first = round(100 * usual)
@@ -43,7 +43,7 @@ def one_strategy() -> None:
     """One strategy, token by token."""
     strategy, options = chosen_strategy()
     say(entry_of(strategy).says)
-    one = lab.corrupted(text, strategy, seed, **options)
+    one = lab.corrupted(name, text, strategy, seed, **options)
     web.show(VIEWS["corruption"], one)
     if not seen_by(made(one)).all():
         web.show(VIEWS["visible"], one)
@@ -52,15 +52,15 @@ def one_strategy() -> None:
             "Mask too little and each text teaches little; mask too much and no context is left. Change the masking rate, and "
             "watch the mean of −log P over the predicted tokens."
         )
-        web.show(VIEWS["surprises"], lab.judged(text, strategy, seed, **options), key="strategy")
+        web.show(VIEWS["surprises"], lab.judged(name, text, strategy, seed, **options), key="strategy")
 
 
 def pick() -> tuple[int, ...]:
-    """The words that are hidden; a choice belongs to one text."""
+    """The words that are hidden; a choice belongs to the words of one text."""
     words = dict(enumerate(written_words(tokens, model.tokenizer)))
     first = lab.first_hidden(list(words.values()))
-    if st.session_state.setdefault("hidden.text", text) != text:
-        st.session_state["hidden.text"] = text
+    if st.session_state.setdefault("hidden.text", [*words.values()]) != [*words.values()]:
+        st.session_state["hidden.text"] = [*words.values()]
         st.session_state.pop("hidden", None)
     picked = st.pills(
         "Words", list(words), format_func=lambda n: words[n], selection_mode="multi", default=[first], key="hidden",
@@ -74,26 +74,26 @@ def hidden() -> None:
     lab.presets()
     say("Choose one word or several. The model reads your text with these words replaced by [MASK].")
     chosen = pick()
-    asked = made(lab.guessed(text, chosen))
+    guess = lab.guessed(name, text, chosen)
 
     def reveal() -> None:
-        web.show(VIEWS["guess"], lab.guessed(text, chosen))
-        web.show(VIEWS["surprises"], lab.guessed(text, chosen))
+        web.show(VIEWS["guess"], guess)
+        web.show(VIEWS["surprises"], guess)
 
-    question = lesson.guess_question(asked, int(asked.corruption.scored.argmax()))
-    predict(question, f"guess.word.{text}.{chosen}", reveal, partial(web.awaited, VIEWS["guess"], lab.guessed(text, chosen)))
+    question = lesson.guess_question(made(guess), int(made(guess).corruption.scored.argmax()))
+    predict(question, f"guess.word.{name}.{text}.{chosen}", reveal, partial(web.awaited, VIEWS["guess"], guess))
 
 
 def how_much() -> None:
     """How much is hidden by chance: in many draws, then in one of a thousand tokens."""
-    rates = lab.counted("rates", text)
+    rates = lab.counted("rates", name, text)
     web.show(VIEWS["rates"], rates, question=(lesson.coin_question(made(rates)), f"guess.coins.{text}"))
 
 
 def thousand() -> None:
     """A thousand tokens, masked."""
     number = int(st.number_input("New seed", 0, 999, 0, key="squares", bind="query-params", width=140))
-    web.show(VIEWS["squares"], lab.thousand(number))
+    web.show(VIEWS["squares"], lab.thousand(name, number))
 
 
 def planted() -> None:
@@ -104,7 +104,8 @@ def planted() -> None:
 def spans() -> None:
     """How long the spans of a strategy are."""
     which = st.segmented_control("Spans of", list(laws()), default="spanbert", required=True, key="spans", bind="query-params")
-    web.show(VIEWS["span-lengths"], lab.counted("span_lengths", text, which))
+    drawn = lab.counted("span_lengths", name, text, which)
+    web.show(VIEWS["span-lengths"], drawn, question=(lesson.spans_question(read(drawn)), f"guess.spans.{which}.{text}"))
 
 
 page = LessonPage(
@@ -119,18 +120,19 @@ page = LessonPage(
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
-    seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=200, help=glossary.meaning("seed")))
-model = opened("bert")
+    seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=160, help=glossary.meaning("seed")))
+    name = one_of("Model", lab.fillers(), "masked")
+model = opened(name)
 tokens = read(lambda: model.tokens(text))
 with page.bar:
     hold.bar(text, tokens)
 warn_of_unseen(tokens)
-two = PagePart("Two texts, and borders of spans", partial(pairs.section, text, seed), "Pairs")
+two = PagePart("Two texts, and borders of spans", partial(pairs.section, name, text, seed), "Pairs")
 names = [name for name in (*STRATEGIES, *PAIRS) if name not in PAIRS or max(tokens.sentences) > 0]
 
 page.parts(
     PagePart("Hide a word", hidden),
-    PagePart("One text under every strategy", partial(matrix.section, text, seed, names), "Every strategy"),
+    PagePart("One text under every strategy", partial(matrix.section, name, text, seed, names), "Every strategy"),
     PagePart("word2vec, too", lab.as_pairs),
     PagePart("One strategy, token by token", one_strategy, "One strategy"),
     *((two,) if max(tokens.sentences) else ()),
@@ -138,6 +140,8 @@ page.parts(
     PagePart("A thousand tokens", thousand, "Thousand"),
     PagePart("What 80/10/10 is for", planted, "80/10/10"),
     PagePart("How long are spans?", spans, "Spans"),
-    PagePart("Whole sentences", partial(web.show, VIEWS["gap-sentences"], lab.counted("gap_sentences", text)), "Sentences"),
-    asking(lambda: lab.asked(text, seed), "corruption.exercise", lesson.DECK, lesson.NOTATION),
+    PagePart(
+        "Whole sentences", partial(web.show, VIEWS["gap-sentences"], lab.counted("gap_sentences", name, text)), "Sentences"
+    ),
+    asking(lambda: lab.asked(name, text, seed), "corruption.exercise", lesson.DECK, lesson.NOTATION),
 )

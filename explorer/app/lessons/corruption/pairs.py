@@ -23,11 +23,11 @@ def spans_of(text: str, seed: int) -> Call:
     return Call("analysis.guess_spans", spanbert, hidden)
 
 
-def section(text: str, seed: int) -> None:
+def section(name: str, text: str, seed: int) -> None:
     """Both objectives on the visitor's text."""
     say(lesson.TWO_TEXTS)
     which = st.segmented_control("Pair", ("nsp", "sop"), default="nsp", required=True, key="pair", bind="query-params")
-    pair = lab.corrupted(text, which, seed)
+    pair = lab.corrupted(name, text, which, seed)
     read(pair)
     web.show(VIEWS["two-texts"], pair, key="pair")
     if "spanbert" in models():

@@ -14,44 +14,65 @@ from explorer.app.glossary import say
 from explorer.app.lessons.corruption import questions
 from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
-from explorer.models.store import models
+from explorer.errors import ExplorerError
+from explorer.models import store
+from explorer.models.presets import PRESETS
+from explorer.models.store import StoredModel, models
 from explorer.records import Exercise
 from explorer.views import VIEWS
 
-BERT = model_of("bert")
-TOKENIZER = Call("text.with_sentinels", BERT.attr("tokenizer"))  # with T5's sentinels
 NEW = ("microworld.texts", 20, 3, "validation")  # stories unrelated to the text
 
 
-def corrupted(text: str, strategy: str, seed: int, **options: Any) -> Call:
-    """One corruption. The shipped model is the generator of a strategy that takes one; unrelated sentences come from other stories."""
+def fillers() -> list[str]:
+    """The models on the shelf that fill masks: encoders that were not made to say a label, nor to find what was replaced."""
+    return [name for name, held in models().items() if _fills(held)]
+
+
+def _fills(held: StoredModel) -> bool:
+    try:
+        output = store.read_config(held.folder).get("output")
+    except ExplorerError:
+        return False
+    system = PRESETS[held.about()["preset"]]
+    return not output and system.architecture["family"] == "encoder" and system.objective != "replaced"
+
+
+def pieces_of(name: str) -> Call:
+    """The tokenizer of a model, with T5's sentinels."""
+    return Call("text.with_sentinels", model_of(name).attr("tokenizer"))
+
+
+def corrupted(name: str, text: str, strategy: str, seed: int, **options: Any) -> Call:
+    """One corruption. The chosen model is the generator of a strategy that takes one; unrelated sentences come from other stories."""
     entry = entry_of(strategy)
     if "sample" in entry.options:
-        options["sample"] = Call("analysis.generator", BERT, seed)
+        options["sample"] = Call("analysis.generator", model_of(name), seed)
     if entry.takes_corpus:
         options["corpus"] = Call(*NEW)
-    return Call("corrupt", text, strategy, tokenizer=TOKENIZER, seed=seed, **options)
+    return Call("corrupt", text, strategy, tokenizer=pieces_of(name), seed=seed, **options)
 
 
-def counted(what: str, text: str, *more: Any) -> Call:
+def counted(what: str, name: str, text: str, *more: Any) -> Call:
     """Statistics of many corruptions of a text: "rates", "span_lengths" by strategy, "gap_sentences"."""
-    return Call(f"corruption.{what}", text, *more, tokenizer=TOKENIZER)
+    return Call(f"corruption.{what}", text, *more, tokenizer=pieces_of(name))
 
 
-def thousand(seed: int) -> Call:
+def thousand(name: str, seed: int) -> Call:
     """A thousand tokens of new stories, masked."""
-    new = Call("text.first_tokens", Call("list", Call("microworld.stories", 40, 4, "validation")), TOKENIZER, 1000)
-    return Call("corrupt", new, "mlm", tokenizer=TOKENIZER, seed=seed)
+    new = Call("text.first_tokens", Call("list", Call("microworld.stories", 40, 4, "validation")), pieces_of(name), 1000)
+    return Call("corrupt", new, "mlm", tokenizer=pieces_of(name), seed=seed)
 
 
-def guessed(text: str, words: tuple[int, ...]) -> Call:
-    """What the shipped model predicts with these words masked."""
-    return Call("guess", BERT, Call("hide", text, words, tokenizer=BERT.attr("tokenizer")))
+def guessed(name: str, text: str, words: tuple[int, ...]) -> Call:
+    """What a model predicts with these words masked."""
+    model = model_of(name)
+    return Call("guess", model, Call("hide", text, words, tokenizer=model.attr("tokenizer")))
 
 
-def judged(text: str, strategy: str, seed: int, **options: Any) -> Call:
-    """What the shipped model predicts at the positions that a strategy scores."""
-    return Call("guess", BERT, corrupted(text, strategy, seed, **options))
+def judged(name: str, text: str, strategy: str, seed: int, **options: Any) -> Call:
+    """What a model predicts at the positions that a strategy scores."""
+    return Call("guess", model_of(name), corrupted(name, text, strategy, seed, **options))
 
 
 def measured(what: str) -> Call:
@@ -100,14 +121,16 @@ def skipgrams(text: str, seed: int) -> Call:
 
 
 def first_hidden(words: list[str]) -> int:
-    """The word that is hidden first: the one that the story of the lesson turns on, or the one in the middle."""
-    return next((n for n, word in enumerate(words) if word == "tired"), len(words) // 2)
+    """The word that is hidden first: the drink of the lesson's story, or the word in the middle."""
+    return next((n for n, word in enumerate(words) if word == questions.HIDDEN), len(words) // 2)
 
 
-def asked(text: str, seed: int) -> tuple[Exercise, ...]:
+def asked(name: str, text: str, seed: int) -> tuple[Exercise, ...]:
     """Six exercises on this text; the notebook has one more, which asks nothing about it."""
-    model = opened("bert")
+    model = opened(name)
     first = first_hidden(list(written_words(model.tokens(text), model.tokenizer)))
-    counts = made((counted("span_lengths", text, "spanbert"), counted("gap_sentences", text)))
-    first_one, _, *others = questions.exercises(read(corrupted(text, "mlm", seed)), made(guessed(text, (first,))), *counts)
+    counts = made((counted("span_lengths", name, text, "spanbert"), counted("gap_sentences", name, text)))
+    first_one, _, *others = questions.exercises(
+        read(corrupted(name, text, "mlm", seed)), made(guessed(name, text, (first,))), *counts
+    )
     return (first_one, *others)

@@ -12,6 +12,7 @@ STORY = (
     "Anna had a white animal. The animal didn't cross the street because it was too tired. "
     "Anna gave the animal some milk. Then it crossed the street."
 )
+HIDDEN = "milk"
 PRESETS = {  # L2, then L1
     "Cloze test": "After such a late night working on my project, it was hard to wake up this morning!",
     "Computable": "I was thinking about the sequence that goes 1, 1, 2, 3, 5, 8, 13, 21, 34.",
@@ -23,7 +24,7 @@ BLANKS = (
     "A **cloze test** asks people to fill a gap. What one must know differs: one blank can be *computed*, one needs *knowledge of the "
     "world*, one was *memorised* from a song, and some follow from the *text itself*. The model here read stories of a small world alone: "
     "of the last kind it fills most (hide one *Anna*, which the text says again; then both, and it can only guess a name). It knows "
-    "nothing of Fibonacci, California or songs, and cuts most of their words into short pieces."
+    "nothing of Fibonacci, California or songs, and cuts many of their words into several tokens."
 )
 TWO_TEXTS = (
     "Some objectives ask more than the hidden tokens. **Next sentence prediction** (NSP, BERT) reads two texts A and B between [CLS] and "
@@ -68,9 +69,14 @@ DECK = (
     ("L4, NSP", "entailment", "whether one segment follows the other in its document"),
     ("L4, BERT", "*does not know which words have been masked*", "it sees [MASK]; it does not know which *unmasked* tokens are scored"),
 )  # fmt: skip
+CUT = {  # why a length in a text is not always the one that was drawn
+    "spanbert": "The last span is cut when enough is hidden, and a span ends where the text ends; both matter more in a short text.",
+    "bart-infill": "The last span is cut when enough is hidden; a span of length 0 hides nothing, and puts in a mask all the same.",
+    "t5": "T5 draws no lengths: it divides a fixed number of hidden tokens into a fixed number of spans, so this mean is exact.",
+}
 WRONG = (
-    "So the model is wrong here. A high probability is what it learned to expect: often what fits the words nearby, not what fits the "
-    "meaning of the text."
+    "Another token than the original is not always wrong: judge whether it fits the text. A high probability is what the model learned "
+    "to expect, and that may fit only the words nearby."
 )
 BLANK, PLANTED = "fills a blank", "corrects a planted word"
 
@@ -88,6 +94,19 @@ def coin_question(record: Rates) -> Exercise:
     exact = record.of("mlm")
     why = f"From {low:.0%} to {high:.0%}. BERT chooses a fixed number of tokens, so it always hides {exact.min():.1%}."
     return Exercise(asked, options[place], why, options)
+
+
+def spans_question(record: SpanLengths) -> Exercise:
+    """How long the spans of a strategy come out in one text, beside the mean of the law that they are drawn from."""
+    law, came = record.means
+    unit = "words" if record.unit == "words" else "tokens"
+    options = ("more than a tenth longer", "as long, within a tenth", "a tenth to a half shorter", "less than half as long")
+    place = 0 if came > 1.1 * law else 1 if came >= 0.9 * law else 2 if came >= 0.5 * law else 3
+    asked = (
+        f"The lengths of these spans are drawn with a mean of {law:.1f} {unit}. How long are they on average once they are drawn in your "
+        f"text of {record.pieces} tokens?"
+    )
+    return Exercise(asked, options[place], f"{came:.2f} {unit}. {CUT[record.strategy]}", options)
 
 
 def planted_question(measured: Curves) -> Exercise:
