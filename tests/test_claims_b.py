@@ -16,9 +16,11 @@ import explorer as ex
 from explorer.app import exercises
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.corruption import questions as corruption
+from explorer.app.lessons.decoding import blanks_questions as blanks
 from explorer.app.lessons.decoding import questions as decoding
 from explorer.app.lessons.elmo import parts as elmo_parts
 from explorer.app.lessons.elmo import questions as elmo
+from explorer.app.lessons.finetuning import questions as finetuning
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training import questions as training
@@ -26,7 +28,9 @@ from explorer.app.lessons.whatif import questions as whatif
 from explorer.app.lessons.yours import questions as yours
 from explorer.models.card_figures import shipped_figures
 from explorer.models.transformer import TransformerModel
-from explorer.records import Damage
+from explorer.records import Damage, TrainingStep
+from explorer.studies.blank_pairs import BlankPairsSize, how
+from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
 
 RUNS = {name: path for name, held in ex.models().items() if (path := held.folder / "run.json").is_file()}
@@ -35,7 +39,8 @@ RUNS = {name: path for name, held in ex.models().items() if (path := held.folder
 def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
     guess = ex.guess(bert, ex.hide(corruption.STORY, ["tired"], tokenizer=bert.tokenizer))
     place = int(guess.corruption.scored.argmax())
-    assert guess.texts[place][0] != "tired", "the shipped BERT says of the animal that it is too wide"
+    assert guess.texts[place][0] != "tired", "the shipped BERT finds another word that fits"
+    assert "wrong here" not in corruption.WRONG and "not always wrong" in corruption.WRONG
     assert corruption.WRONG in corruption.guess_question(guess, place).why
     assert "over 1 predicted token," in re.sub("</span><br><span[^>]*>", " ", VIEWS["surprises"](guess).layout.title.text)
     milk = ex.guess(bert, ex.hide(corruption.STORY, ["milk"], tokenizer=bert.tokenizer))
@@ -55,6 +60,31 @@ def test_figures_of_systems_are_those_of_the_card_of_the_shipped_seed() -> None:
     assert "76.4%" in training.classify_note(rows, bert) and "wrong" in training.classify_note(rows, {})
     assert not training.classify_note([{"asked to": "classify", "answers": "(not possible: …)"}], bert)
     assert "84%" in training.longer(bert)
+    shipped = sum(part.numel() for part in ex.load("bert", device="cpu").module.parameters())
+    measured = ex.result("objectives")
+    assert "larger and trained longer" in training.longer(bert) and shipped > 4 * measured.weights[0]
+
+
+def test_a_perplexity_is_shown_for_new_words_too() -> None:
+    for name in ("gpt2", "llama", "olmo"):
+        card = (ex.models()[name].folder / "CARD.md").read_text("utf-8")
+        seed = parts.plan(ex.models()[name].folder)["seed"]
+        known, new, counted = (
+            float(re.findall(rf"^\| {figure} \|(.*)\|", card, re.MULTILINE)[0].split("|")[seed])
+            for figure in (r"perplexity \(validation\)", r"perplexity \(test\)", r"4-gram perplexity \(test\)")
+        )
+        said = training.new_words(*(shipped_figures(ex.models()[name].folder, split) for split in ("validation", "test")))
+        assert f"{known:.3g}" in said and f"**{new:.3g}** (4-gram {counted:.3g})" in said
+        assert ("worse than counting" in said) == (new > counted)
+    assert training.new_words({"perplexity": 2.0}, {}) == ""
+
+
+def test_published_models_are_about_a_hundred_times_larger() -> None:
+    ours = sum(part.numel() for part in ex.load("bert", device="cpu").module.parameters())
+    sizes = {name: weights for name, weights, *_ in texts.SCALE}
+    assert all(70 < sizes[name] / ours < 140 for name in ("GPT", "BERT base")) and 225 < 335_141_888 / ours < 275
+    assert 393_000 / int(ex.result("miniglue").note.split()[0]) == pytest.approx(2000, rel=0.05)
+    assert "about a hundred times" in finetuning.GLUE_NOTE and "thousands" not in finetuning.GLUE_NOTE
 
 
 @pytest.mark.parametrize("name", sorted(parts.kept()))
@@ -79,6 +109,37 @@ def test_what_a_model_cannot_do_is_told_as_it_is() -> None:
     for name in ("bart", "t5"):
         fill = ex.analysis.abilities(ex.load(name, device="cpu"))[0]
         assert not fill.able and "[MASK]" not in fill.says and "left to right" not in fill.says
+
+
+def test_new_texts_are_of_the_world_that_a_training_read() -> None:
+    for name, folder in parts.kept().items():
+        corpus = parts.plan(folder)["corpus"]["name"]
+        version = "1.1" if "-1.1" in corpus else "1.0"
+        if corpus.startswith("microworld") and "+" not in corpus:
+            assert fresh(parts.corpus_of(folder), 2) == list(ex.microworld.stories(2, 2, "test", version=version)), name
+    texts = list(ex.microworld.stories(300, 1, version="1.1"))  # as bert read them
+    each = np.mean([len(ex.load("bert", device="cpu").tokenizer.encode(" ".join(story)).ids) for story in texts])
+    cost = parts.budget(parts.shelf()["bert"], 1000)
+    assert cost.pieces / 1000 / 32 == pytest.approx(each, rel=0.1), "tokens of a text"
+    assert fresh("english-french-1.1:9", 9) != fresh("english-french:9", 9) == fresh("english-french-1.0", 9)
+    assert "never had" in training.line_note("microworld-1.1", 0.15) and "never had" not in training.line_note(
+        "english-french", 0
+    )
+
+
+def test_a_loss_is_drawn_only_where_it_was_asked_for() -> None:
+    steps = parts.read_steps("bert")
+    paired = next(step.step for step in steps if step.losses["nsp"])
+    planned = parts.plan(parts.shelf()["bert"])
+    assert paired > planned["pairs_after"] * planned["steps"] == 18_000
+    assert any("before step 18,000" in read_as for slide, _, read_as in training.DECK if slide == "L3, NSP")
+    drawn = {line.name: line for line in VIEWS["training"](steps).data}
+    for name in ("nsp", "nsp, each batch"):
+        assert drawn[name].x[0] == paired and min(drawn[name].y) > 0, "a loss of 0 would be a model that is always right"
+    assert drawn["nsp"].y[0] == pytest.approx(math.log(2), abs=0.1)
+    assert drawn["mlm"].x[0] == drawn["sum: mlm + nsp"].x[0] == 1
+    never = tuple(TrainingStep(n, {"mlm": 1.0, "nsp": 0.0}, 1.0) for n in (1, 2))
+    assert not len({line.name: line for line in VIEWS["training"](never).data}["nsp"].x)
 
 
 def test_the_note_on_the_line_names_its_masking_rate() -> None:
@@ -130,10 +191,32 @@ def test_what_is_said_of_the_sum_is_its_answer() -> None:
         assert ("does not add up" in asked.why) == (answer != "about the sum")
 
 
+def test_how_much_of_the_lectures_texts_is_cut() -> None:
+    tokenizer, counts = ex.load("bert", device="cpu").tokenizer, [0, 0]
+    for name in ("Computable", "World knowledge", "Memorised"):
+        cut = Counter(word for word in tokenizer.encode(corruption.PRESETS[name]).words if word >= 0)
+        counts = [counts[0] + sum(count > 1 for count in cut.values()), counts[1] + len(cut)]
+    assert 0.2 < counts[0] / counts[1] < 0.5 and "cuts many of their words" in corruption.BLANKS
+
+
+def test_neighbouring_tokens_are_words_of_their_own() -> None:
+    """The shipped BERT cuts almost no word, so no reservation about tokens of one word is made."""
+    tokenizer = ex.load("bert", device="cpu").tokenizer
+    cut = [tokenizer.encode(" ".join(story)).words for story in ex.microworld.stories(50, 1, "validation", version="1.1")]
+    shares = [sum(a == b >= 0 for a, b in zip(words, words[1:], strict=False)) / len(words) for words in cut]
+    assert np.mean(shares) < 0.01
+    card = (ex.models()["bert"].folder.parent.parent / "results" / "blank-pairs" / "CARD.md").read_text("utf-8")
+    assert not any("pieces of one" in said for said in (blanks.SAID, card, how(BlankPairsSize())))
+
+
 def test_where_a_fault_acts_is_read_from_the_first_layer_that_moved() -> None:
     moved = np.array([[0.0, 0.0], [0.0, 0.0], [0.1, 0.0]])
     assert "layers 0 to 1 are unchanged" in whatif.where_it_acts(moved) and "Layer 0's" in whatif.where_it_acts(moved[1:])
-    assert "change already" in whatif.where_it_acts(moved[2:])
+    assert "change already" in whatif.where_it_acts(moved[2:]) and "in or before" in whatif.where_it_acts(moved[2:])
+    gone = ex.change(ex.load("bert", device="cpu"), "The dog slept.", [ex.NoPositions("encoder")])
+    assert "in or before layer 0's attention" in whatif.where_it_acts(gone.downstream("encoder")), (
+        "positions are added before it"
+    )
 
 
 def test_the_slides_are_named_with_their_lecture() -> None:
