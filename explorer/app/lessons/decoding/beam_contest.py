@@ -18,7 +18,7 @@ from explorer.views import VIEWS
 @st.fragment
 def section(name: str) -> None:
     """The contest, when a visitor starts it: it takes seconds."""
-    say("Sixteen new stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too.")
+    say("New stories are cut after eight tokens. Greedy and 5-beam search continue them; the true ending competes too.")
     if st.toggle("Let them write", key="contest", bind="query-params"):
         empty = partial(web.awaited, VIEWS["contest"], desk.contest(name))
         predict(lesson.beam_question(made(desk.contest(name))), f"guess.contest.{name}", partial(judged, name), empty)

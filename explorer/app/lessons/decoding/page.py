@@ -98,11 +98,11 @@ page = LessonPage(
     lesson.SYMBOLS,
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    name = one_of("Model", desk.writers(), "writer", "gpt")
+    name = one_of("Model", desk.writers(), "writer", "gpt2")
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
-    pieces = st.slider("Tokens to write", 2, 40, 12, key="pieces", bind="query-params", width=220)
+    pieces = st.slider("Tokens to write", 2, 40, 14, key="pieces", bind="query-params", width=220)
 model = opened(name)
-record = read(desk.distribution(name, text, ()))
+read(desk.distribution(name, text, ()))
 
 page.parts(
     PagePart("Which token comes next?", next_tokens, "Next token"),
@@ -110,9 +110,7 @@ page.parts(
     PagePart("The tree of beam search", searching, "Beams"),
     PagePart("Does beam search help?", partial(section, name), "Contest"),
     PagePart("Strategies side by side", partial(sections.side_by_side, name, text, pieces), "Strategies"),
-    PagePart(
-        "Every possible text", partial(sections.every_text, name, text, [int(piece) for piece in record.ids[:6]]), "All texts"
-    ),
+    PagePart("Every possible text", partial(sections.every_text, name, text), "All texts"),
     PagePart("Looking at the source while writing", sections.translating, "Translation"),
     PagePart("What is computed, and what is reused", sections.cache, "Cache"),
     PagePart("A masked language model writes too", sections.masked, "Blanks"),

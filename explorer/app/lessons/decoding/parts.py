@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import streamlit as st
@@ -13,12 +14,13 @@ from explorer.app.glossary import say
 from explorer.decoding import STRATEGIES
 from explorer.decoding.decode import can_write, writer
 from explorer.errors import ExplorerError
-from explorer.models import store
+from explorer.models import run_folder, store
 from explorer.models.presets import PRESETS, Preset
 from explorer.models.store import StoredModel, models
 from explorer.records import Trace
 
 WRITING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")  # so the classes of Hugging Face that write are called
+LENGTH = 4  # of the texts that are all tried
 Way = tuple[str, str, dict[str, Any]]  # what a row is called, its strategy, its options
 
 
@@ -97,9 +99,17 @@ def beside(name: str, text: str, seed: int, pieces: int) -> dict[str, Call]:
     }
 
 
+def few(name: str, text: str, count: int = 8) -> list[int]:
+    """So many tokens to write with: the next ones of greedy, which make a text, those of five beams, then the most probable."""
+    greedy = read(written(name, text, "greedy", "greedy", max_tokens=LENGTH)).ids
+    beams = read(written(name, text, "beam 5", "beam", beams=5, max_tokens=LENGTH, length_penalty=0.0)).ids
+    probable = read(distribution(name, text, ())).ids[:count]
+    return list(dict.fromkeys(int(piece) for piece in (*greedy, *beams, *probable)))[:count]
+
+
 def everything(name: str, text: str, among: list[int]) -> tuple[Call, ...]:
     """Greedy and exhaustive search over the same few tokens and four positions."""
-    tiny: dict[str, Any] = {"among": among, "max_tokens": 4, "length_penalty": 0.0}
+    tiny: dict[str, Any] = {"among": among, "max_tokens": LENGTH, "length_penalty": 0.0}
     return tuple(written(name, text, *way, **tiny) for way in (("greedy", "greedy"), ("all of them", "exhaustive")))
 
 
@@ -147,8 +157,20 @@ def watched(name: str, text: str, strategy: str, **options: Any) -> Call:
 
 
 def contest(name: str, count: int = 16) -> Call:
-    """Greedy and five beams on the beginnings of new stories, which the models did not read."""
-    return Call("decoding.contest", model_of(name), Call("microworld.texts", count, 5, "validation"), beams=(5,))
+    """Greedy and five beams on the beginnings of new stories of the model's own world, which it did not read."""
+    return Call(
+        "decoding.contest", model_of(name), Call("microworld.texts", count, 5, "validation", **world_of(name)), beams=(5,)
+    )
+
+
+def world_of(name: str) -> dict[str, str]:
+    """The version of the stories that a model learned from, where it is not the first."""
+    folder = models()[name].folder if name in models() else None
+    if folder is None or not (folder / run_folder.RUN).is_file():
+        return {}
+    read_once = str(run_folder.described(folder)["plan"].get("corpus", {}).get("name"))
+    version = re.fullmatch(r"microworld-([\d.]+)(:\d+)?", read_once)
+    return {"version": version[1]} if version else {}
 
 
 def trap(name: str) -> Call:

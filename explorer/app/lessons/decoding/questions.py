@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.records import Contest, DecodingStep, Distribution, Exercise, Generation, Written
 
-PROMPT = "The animal was"
+PROMPT = "Anna went to the park with her dog. The dog"
 SOURCE = "The animal did not cross the street because it was too tired."
 BLANKS = "Anna had a ___ dog. The dog was too ___ to cross the ___."
 GENDER = (

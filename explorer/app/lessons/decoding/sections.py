@@ -60,12 +60,13 @@ def side_by_side(name: str, text: str, pieces: int) -> None:
         st.markdown("  \n".join(desk.said()))
 
 
-def every_text(name: str, text: str, among: list[int]) -> None:
+def every_text(name: str, text: str) -> None:
     """Greedy beside a search through everything."""
     say(
-        "With six tokens and four positions all texts can be tried. The six tokens are the most probable next tokens of the prompt."
+        "With eight tokens and four positions all texts can be tried. The eight are the next four that greedy writes, their rivals from "
+        "5-beam search, and, where these are the same, the most probable next tokens."
     )
-    tried = desk.everything(name, text, among)
+    tried = desk.everything(name, text, desk.few(name, text))
     read(tried)
     web.show(VIEWS["written"], tried, key="tiny")
 
