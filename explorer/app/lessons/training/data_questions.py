@@ -27,7 +27,12 @@ CAUTION = (
 SCALE = (  # name, weights, tokens read, source: 6 operations for each weight and token
     ("GPT", 116_534_784, 800e6 * 100, "100 epochs over BooksCorpus (Radford et al., 2018), a word taken as a token"),
     ("BERT base", 110_106_428, 1e6 * 131_072, "1M steps of 131,072 tokens (L0)"),
+    ("BERT large", 336_226_108, 1e6 * 131_072, "as many steps of as many tokens (L0)"),
     ("GPT-3", 175e9, 300e9, "Brown et al., 2020"),
+)
+HARDWARE = (
+    "BERT took four days each: base on a 4 × 4 slice of TPUs, large on an 8 × 8 slice, so on 16 and 64 chips. Its learning rate rose to "
+    "1e-4 and then fell linearly (L0; Devlin et al., 2019)."
 )
 DAY = 86_400 * 1e15  # the operations of a petaflop-day
 
@@ -55,7 +60,7 @@ def at_scale(weights: int, tokens: float) -> str:
         spent = 6 * many * read
         cells = (name, f"{many:,.0f}", f"{read:.1e}", f"{spent:.1e}", f"{spent / DAY:,.2f}", f"{spent / here:,.0f}", source)
         rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+    return "\n".join([*rows, "", HARDWARE])
 
 
 def labels_question() -> Exercise:
