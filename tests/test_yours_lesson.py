@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pytest
 from conftest import SENTENCE
@@ -11,6 +14,7 @@ from scipy.stats import entropy
 import explorer as ex
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours import twin
+from explorer.models.card_figures import shipped_figures
 
 MODELS = ("bert", "llama", "bart")
 
@@ -52,3 +56,34 @@ def test_the_page_asks_which_twin_is_trained_without_saying_it() -> None:
     assert "on average" not in " ".join(block.value for block in (*at.info, *at.success))
     at = opened("yours", part="openness")
     assert not at.exception and len(at.table) == 2
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_exercises_ask_about_the_trace(name: str) -> None:
+    model = ex.load(name, device="cpu")
+    trace = ex.trace(model, SENTENCE, **({"target": SENTENCE} if name == "bart" else {}))
+    largest, use, many, size = lesson.exercises(trace)
+    first = trace.attention[0]
+    rows, columns = trace.axes(first.stream)
+    row = next(n for n in range(len(rows) - 1, -1, -1) if rows.words[n] >= 0)
+    weights = np.asarray(first.weights[0, row], np.float64)
+    assert f"the row of *{rows.texts[row]}*" in largest.question and trace.model in largest.question
+    assert largest.right(f"{weights.max():.2f}") and f"*{columns.texts[int(weights.argmax())]}*" in largest.why
+    assert use.right(f"{np.exp(entropy(weights)):.1f}") and f"may see {int(first.allowed[row].sum())}" in use.why
+    assert many.right(str(first.weights.size)) and size.right(str(model.config.dim // model.config.heads))
+    assert lesson.exercises(ex.trace(ex.load("elmo", device="cpu"), SENTENCE)) == (), "no attention, no questions about it"
+
+
+def test_two_perplexities_are_those_of_the_cards_and_do_not_compare() -> None:
+    asked = lesson.perplexity_question()
+    other = asked.options[1]
+    shown = [re.findall(r"(?<=perplexity )[\d.]+|(?<=tokenizer, )[\d.]+\d", asked.question)]
+    cards = {name: shipped_figures(ex.models()[name].folder) for name in ("gpt", other)}
+    assert shown == [[f"{card['perplexity']:.2f}" for card in cards.values()]]
+    bits = {name: card["bits per character"] for name, card in cards.items()}
+    assert asked.answer == asked.options[2] and f"*{min(bits, key=bits.__getitem__)}* is better" in asked.why
+    corpora, tokens = set(), set()
+    for name in cards:
+        corpora.add(json.loads((ex.models()[name].folder / "run.json").read_text("utf-8"))["plan"]["corpus"]["name"])
+        tokens.add(ex.load(name, device="cpu").tokenizer.encode("Anna").texts)
+    assert len(corpora) == 1 and len(tokens) == 2, "the same stories, other tokens"

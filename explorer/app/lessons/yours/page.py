@@ -130,5 +130,5 @@ page.parts(
     PagePart("Trained or random?", partial(twin.guessing, beside, text), "Random twin"),
     PagePart("Open and closed models", twin.openness, "Openness"),
     PagePart("Take it with you", partial(take_along, beside), "Files"),
-    asking(lambda: lesson.exercises(made(TABLE), read(trace_of(beside, text))), "yours.exercise", lesson.DECK, lesson.NOTATION),
+    asking(lambda: lesson.exercises(read(trace_of(beside, text))), "yours.exercise", lesson.DECK, lesson.NOTATION),
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.records import Exercise, SupportTable, Trace
+from explorer.models import run_folder
+from explorer.models.card_figures import shipped_figures
+from explorer.models.store import models
+from explorer.records import Exercise, Trace
 
 NOTATION = (
     "Perplexity is $2^{H}$ with $H$ in bits *per token*. Models with different tokenizers have different perplexities on the same text; "
@@ -33,6 +36,7 @@ OPEN = (
     "Whether one may study a model depends on what its makers publish. The pages of this explorer need the weights; what a model "
     "read can only be asked where the data are open as well."
 )
+FIRST, OTHERS = "gpt", ("llama", "olmo", "olmo2")  # BPE over letters, and over bytes
 KINDS = ("text it writes", "probabilities of tokens", "weights, attention, states", "training data", "code and checkpoints")
 OPENNESS = (  # L2, Open vs. Closed Models; how much of the five columns each kind publishes
     ("closed, such as GPT-4", (True, False, False, False, False)),
@@ -95,33 +99,64 @@ def prices(asked: int, wrote: int) -> list[dict[str, str]]:
 
 
 def perplexity_question() -> Exercise:
-    """Whether two perplexities can be compared."""
-    options = ("yours, clearly", "mine, clearly", "unknown until the tokenizers are the same")
-    yours, mine, letters = np.log2(1.5), np.log2(2.1), 5
+    """Whether two perplexities can be compared: those of two shipped models with different tokenizers, from their cards.
+
+    The second is the first of the others with a perplexity that says the opposite of its bits per character, if there is one.
+    """
+    mine = _measured(FIRST)
+    others = {name: figures for name in OTHERS if (figures := _measured(name))[0] == mine[0]}
+    turned = (name for name, (_, each, bits) in others.items() if (each < mine[1]) != (bits < mine[2]))
+    other = next(turned, next(iter(others)))
+    _, perplexity, bits = others[other]
+    better = FIRST if mine[2] < bits else other
+    options = (f"{FIRST}", other, "these two numbers do not say")
+    letters, theirs = np.log2(mine[1]) / mine[2], np.log2(perplexity) / bits
     why = (
-        f"If yours reads characters, it needs {yours:.2f} bits for each; if mine reads words of {letters} letters and a space, it needs "
-        f"{mine / (letters + 1):.2f} for each character. Ask for the tokenizers first."
+        f"They are per token, and a token of *{FIRST}* has {letters:.2f} characters on average, one of *{other}* {theirs:.2f}. Per "
+        f"character *{FIRST}* needs {mine[2]:.3f} bits and *{other}* {bits:.3f}: *{better}* is better, whatever the perplexities say."
     )
-    return Exercise("Your model has perplexity 1.5, mine 2.1 on the same text. Whose is better?", options[2], why, options)
+    asked = (
+        f"On the same new stories, *{FIRST}* has the perplexity {mine[1]:.2f} and *{other}*, with another tokenizer, {perplexity:.2f}. "
+        "Which predicts text better?"
+    )
+    return Exercise(asked, options[2], why, options)
 
 
-def exercises(table: SupportTable, trace: Trace) -> tuple[Exercise, ...]:
-    """Questions about the table of architectures and about the trace on the page."""
-    shown = sum(row.way == "stages" for row in table.rows)
-    weights = sum(row.way == "weights" for row in table.rows)
-    counted = (
+def _measured(name: str) -> tuple[str, float, float]:
+    """The stories that a shipped model was measured on, its perplexity and its bits per character."""
+    folder = models()[name].folder
+    found = shipped_figures(folder)
+    read = str(run_folder.described(folder)["plan"]["corpus"]["name"]).partition(":")[0]
+    return read, found["perplexity"], found["bits per character"]
+
+
+def exercises(trace: Trace) -> tuple[Exercise, ...]:
+    """Questions about the first layer of a trace; none of a model without attention."""
+    if not trace.attention:
+        return ()
+    first = trace.attention[0]
+    rows, columns = trace.axes(first.stream)
+    row = max((n for n, word in enumerate(rows.words) if word >= 0), default=len(rows) - 1)  # the last token of the text
+    weights = first.weights[0, row].astype(np.float64)
+    where = f"layer {first.layer}, head 0, the row of *{rows.texts[row]}* (position {row})"
+    share, top = float(np.exp(-(weights[weights > 0] * np.log(weights[weights > 0])).sum())), int(weights.argmax())
+    seen = int(first.allowed[row].sum())
+    asked = [
         Exercise(
-            "How many attention weights does this trace hold in its first layer?",
-            float(first.weights.size),
-            f"{first.heads} heads × {first.weights.shape[1]} queries × {first.weights.shape[2]} keys.",
-            digits=0,
-        )
-        for first in trace.attention[:1]
-    )  # none of a model without attention
-    return (
-        Exercise("For how many of the tried architectures is every stage shown?", float(shown),
-            "Those that use transformers' AttentionInterface.", digits=0),
-        Exercise("For how many are only the attention weights shown?", float(weights),
-            "They compute attention internally and return only its weights.", digits=0),
-        *counted,
-    )  # fmt: skip
+            f"*{trace.model}*, {where}. How large is its largest attention weight?", float(weights[top]),
+            f"It is that of *{columns.texts[top]}* (position {top}).",
+        ),
+        Exercise(
+            "The same row: how many tokens does it use? (e to its entropy)", share,
+            f"It may see {seen}. Even weights would use all of them, a single weight of 1 only one token.", digits=1,
+        ),
+        Exercise(
+            "How many attention weights does this trace hold in its first layer?", float(first.weights.size),
+            f"{first.heads} heads × {first.weights.shape[1]} queries × {first.weights.shape[2]} keys.", digits=0,
+        ),
+    ]  # fmt: skip
+    if first.q is not None:
+        size = first.q.shape[-1]
+        why = f"{first.heads} heads × {size} = {first.heads * size:,} dimensions together."
+        asked.append(Exercise("How many dimensions has a query vector of one head?", float(size), why, digits=0))
+    return tuple(asked)
