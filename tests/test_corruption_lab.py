@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 import torch
 from conftest import SENTENCE, sample
-from opening import pictures
+from opening import opened, pictures
 from streamlit.testing.v1 import AppTest
 from torch.nn import functional
 
 import explorer as ex
 from explorer.analysis.predictions import generator
 from explorer.app.lessons import LESSONS
-from explorer.app.lessons.corruption import matrix
+from explorer.app.lessons.corruption import matrix, parts
 from explorer.app.lessons.corruption import questions as lesson
 from explorer.corruption import counting
 from explorer.corruption.masking import COINS
@@ -474,3 +474,35 @@ def test_odd_texts_are_met_calmly(text: str) -> None:
     assert not at.exception
     if not text.strip() or len(text) > 1000:
         assert at.warning
+
+
+@pytest.mark.parametrize("name", ["roberta", "deberta"])
+def test_another_masked_encoder_can_be_chosen(name: str) -> None:
+    at = opened("corruption", masked=name)
+    assert not at.exception and not at.warning and at.selectbox("masked").value == name
+    asked = next(radio for radio in at.radio if (radio.key or "").startswith(f"guess.word.{name}"))
+    model = ex.load(name, device="cpu")
+    guess = ex.guess(model, ex.hide(lesson.STORY, [lesson.HIDDEN], tokenizer=model.tokenizer))
+    place = int(guess.corruption.scored.argmax())
+    assert guess.texts[place][0] in asked.options, "what this model finds most probable"
+    asked.set_value(guess.texts[place][0]).run()
+    assert f"P = {guess.shares[place, 0]:.0%}" in at.success[0].value
+
+
+def test_only_models_that_fill_masks_are_offered() -> None:
+    offered = parts.fillers()
+    assert "electra" not in offered and "gpt2" not in offered and "bart" not in offered
+    for name in offered:
+        model = ex.load(name, device="cpu")
+        assert ex.guess(model, ex.hide("The dog slept.", ["dog"], tokenizer=model.tokenizer)).model == name
+
+
+def test_the_mean_of_spans_is_asked_of_the_text(pieces: Tokenizer) -> None:
+    for strategy, draws in (("spanbert", 500), ("t5", 20), ("bart-infill", 500)):
+        record = counting.span_lengths(lesson.STORY, strategy, tokenizer=pieces, draws=draws)
+        item = lesson.spans_question(record)
+        law, came = record.nominal @ record.lengths, record.realised @ record.lengths
+        ratio = came / law
+        wanted = 0 if ratio > 1.1 else 1 if ratio >= 0.9 else 2 if ratio >= 0.5 else 3
+        assert item.answer == item.options[wanted] and f"{came:.2f}" in item.why and f"mean of {law:.1f}" in item.question
+    assert lesson.spans_question(counting.span_lengths("A dog ran.", "spanbert", tokenizer=pieces)).answer == item.options[3]
