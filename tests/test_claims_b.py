@@ -10,13 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
+from transformers import BertConfig, BertForPreTraining
 
 import explorer as ex
 from explorer.app import exercises
+from explorer.app.controls import made
 from explorer.app.lessons import LESSONS
+from explorer.app.lessons.corruption import parts as corruption_parts
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.decoding import blanks_questions as blanks
+from explorer.app.lessons.decoding import parts as desk
 from explorer.app.lessons.decoding import questions as decoding
 from explorer.app.lessons.elmo import parts as elmo_parts
 from explorer.app.lessons.elmo import questions as elmo
@@ -26,6 +31,7 @@ from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training import questions as training
 from explorer.app.lessons.whatif import questions as whatif
 from explorer.app.lessons.yours import questions as yours
+from explorer.corruption.choosing import written_words
 from explorer.models.card_figures import shipped_figures
 from explorer.models.transformer import TransformerModel
 from explorer.records import Damage, TrainingStep
@@ -43,10 +49,12 @@ def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
     assert "wrong here" not in corruption.WRONG and "not always wrong" in corruption.WRONG
     assert corruption.WRONG in corruption.guess_question(guess, place).why
     assert "over 1 predicted token," in re.sub("</span><br><span[^>]*>", " ", VIEWS["surprises"](guess).layout.title.text)
-    milk = ex.guess(bert, ex.hide(corruption.STORY, ["milk"], tokenizer=bert.tokenizer))
+    milk = ex.guess(bert, ex.hide(corruption.STORY, [corruption.HIDDEN], tokenizer=bert.tokenizer))
     place = int(milk.corruption.scored.argmax())
-    said = corruption.guess_question(milk, place).why
-    assert (corruption.WRONG in said) == (milk.texts[place][0] != "milk")
+    asked = corruption.guess_question(milk, place)
+    assert asked.answer == corruption.HIDDEN and corruption.WRONG not in asked.why, "the word that is hidden first is found"
+    words = written_words(bert.tokens(corruption.STORY), bert.tokenizer)
+    assert list(words)[corruption_parts.first_hidden(list(words))] == corruption.HIDDEN
 
 
 def test_the_hint_of_an_exercise_is_english() -> None:
@@ -170,6 +178,21 @@ def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
     assert elmo_parts.per_word() == (pytest.approx(found), sum(label.split(".")[0] in counts for label in test.labels))
 
 
+def test_the_first_story_goes_on_as_a_story_and_a_search_finds_a_better_end() -> None:
+    """What lesson 12 and its notebook open with: whole sentences about things of a story, and four tokens where greedy is caught."""
+    model = ex.load("gpt2", device="cpu")
+    known = set(" ".join(ex.microworld.texts(2000, 1, version="1.1")).lower().replace(".", " ").replace(",", " ").split())
+    for strategy, options in (("greedy", {}), ("beam", {"beams": 4, "length_penalty": 1.0})):
+        text = list(ex.decode(model, decoding.PROMPT, strategy, max_tokens=14, **options))[-1].text
+        assert text.endswith(".") and text.count(".") == 1 and set(text.lower().strip(" .").replace(",", "").split()) <= known
+    few = desk.few("gpt2", decoding.PROMPT)
+    greedy, best = (made(call) for call in desk.everything("gpt2", decoding.PROMPT, few))
+    assert len(few) == 8 and {*greedy.ids.tolist(), *best.ids.tolist()} <= set(few) and best.total > greedy.total + 0.1
+    following = ex.decoding.distribution(model, decoding.PROMPT)
+    assert len(desk.few("gpt2", "The dog")) == 8 and int(following.ids[0]) == few[0]
+    assert desk.world_of("gpt2") == {"version": "1.1"} and desk.world_of("llama") == desk.world_of("t5") == {}
+
+
 def test_the_default_sentence_is_translated_with_its_negation_and_its_gender() -> None:
     model = ex.load("transformer", device="cpu")
 
@@ -244,6 +267,13 @@ def test_the_cost_of_published_trainings_follows_from_their_sizes() -> None:
     """BERT's 39.7 epochs and GPT's petaflop-day, which a slide gives as 26."""
     rows = {name: 6 * weights * tokens / texts.DAY for name, weights, tokens, _ in texts.SCALE}
     assert rows["GPT"] == pytest.approx(0.65, abs=0.01) and rows["GPT-3"] == pytest.approx(3650, rel=0.01)
+    with torch.device("meta"):
+        large = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+        published = [BertForPreTraining(BertConfig(**shape)) for shape in ({}, large)]
+    weights = {name: held for name, held, *_ in texts.SCALE}
+    counted = [sum(part.numel() for part in model.parameters()) for model in published]
+    assert counted == [weights["BERT base"], weights["BERT large"]]
     said = texts.at_scale(*(4_000_000, 1e6))
+    assert "1e-4" in said and "four days" in said and "16 and 64 chips" in said
     assert "| this one | 4,000,000 | 1,000,000 | 2.4e+13 |" in said and f"{rows['BERT base'] * texts.DAY / 2.4e13:,.0f}" in said
     assert texts.labels_question().answer == "about six hundred thousand times" and "625,000" in texts.labels_question().why
