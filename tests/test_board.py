@@ -27,6 +27,7 @@ from explorer.views.board.module import FILES, FOLDER, module, style
 from explorer.views.board.pack import IN_A_FILE, hosted, pack
 from explorer.views.board.stations import STATIONS
 from explorer.views.board.still import still
+from explorer.views.lab import THEME
 
 ROOT = Path(__file__).parent.parent
 TYPES = {"f4": "<f4", "f2": "<f2", "u1": "u1", "d1": "u1"}
@@ -230,6 +231,15 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     assert {path.stem for path in FOLDER.glob("*.js")} == set(FILES)
     assert all(len((FOLDER / f"{name}.js").read_text("utf-8").splitlines()) <= 560 for name in FILES)
     assert all(colour in text for colour in theme.DIVERGING["dark"])
+
+
+def test_one_place_asks_whether_a_notebook_is_dark() -> None:
+    asking = [
+        path.name
+        for path in (*FOLDER.glob("*.js"), *FOLDER.parent.parent.glob("*.py"))
+        if "jpThemeLight" in path.read_text("utf-8")
+    ]
+    assert asking == ["mode.js"] and "jpThemeLight" in module() and "jpThemeLight" in THEME
 
 
 def test_every_test_that_the_table_of_interactions_names_is_there() -> None:

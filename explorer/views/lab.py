@@ -7,26 +7,24 @@ import functools
 import anywidget
 import traitlets
 
-MODULE = """
-const mode = () => {
-  const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
-  if (jpThemeLight) return jpThemeLight === "false" ? "dark" : "light";
-  return (vscodeThemeKind || "").includes("dark") ? "dark" : "light";
-};
+from explorer.views.board.module import EXPORTED, FOLDER
+
+THEME = (
+    EXPORTED.sub("", (FOLDER / "mode.js").read_text("utf-8"))
+    + """
 export default { initialize({ model }) {
-  const tell = () => { if (model.get("mode") !== mode()) { model.set("mode", mode()); model.save_changes(); } };
-  const watch = new MutationObserver(tell);
-  watch.observe(document.body, { attributes: true });
+  const tell = () => { if (model.get("mode") !== modeOf()) { model.set("mode", modeOf()); model.save_changes(); } };
   tell();
-  return () => watch.disconnect();
+  return whenTurned(tell);
 } };
 """
+)
 
 
 class Theme(anywidget.AnyWidget):
     """What the browser says of the notebook's theme; nothing of it is seen."""
 
-    _esm = MODULE
+    _esm = THEME
     mode = traitlets.Unicode("light").tag(sync=True)
 
 

@@ -14,6 +14,7 @@ FILES = (
     "data",
     "derive",
     "words",
+    "mode",
     "colour",
     "columns",
     "layout",

@@ -1,5 +1,5 @@
 // The board itself: its state and what it hears.
-import { lookOf, modeOf, Pictures } from "./colour.js";
+import { lookOf, Pictures } from "./colour.js";
 import { columnsOf, strangeNote } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
 import { headOf, numbersOf } from "./derive.js";
@@ -11,6 +11,7 @@ import { headEntry, mostOf, peekAt } from "./heads.js";
 import { actOf } from "./keys.js";
 import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
+import { modeOf, whenTurned } from "./mode.js";
 import { controlsOf, say, skeleton } from "./parts.js";
 import { onOther, otherOf, stack } from "./stacked.js";
 import { inWords, pronounIn } from "./words.js";
@@ -313,7 +314,7 @@ export class Board {
   /** One frame. */
   draw() {
     if (!this.layout || this.parts.frame.dataset.state === "refused") return;
-    const mode = modeOf(this.root, this.options.mode), g = /** @type {CanvasRenderingContext2D} */ (this.parts.canvas.getContext("2d"));
+    const mode = modeOf(this.options.mode), g = /** @type {CanvasRenderingContext2D} */ (this.parts.canvas.getContext("2d"));
     if (this.look?.name !== mode) {
       this.look = lookOf(mode);
       this.parts.frame.dataset.mode = mode;
@@ -444,13 +445,10 @@ export class Board {
     });
     canvas.addEventListener("pointerleave", () => peekAt(this, null) && this.ledger());
     frame.addEventListener("keydown", (e) => this.key(e));
-    const watch = new ResizeObserver(() => this.size()), dark = matchMedia("(prefers-color-scheme: dark)"), again = () => this.draw();
+    const watch = new ResizeObserver(() => this.size());
     watch.observe(stage);
-    dark.addEventListener("change", again);
-    const themed = new MutationObserver(again);
-    themed.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
     document.addEventListener("fullscreenchange", () => this.filled());
-    this.undo.push(() => watch.disconnect(), () => dark.removeEventListener("change", again), () => themed.disconnect());
+    this.undo.push(() => watch.disconnect(), whenTurned(() => this.draw()));
   }
 
   /** @param {number} x @param {number} y @param {boolean} more */

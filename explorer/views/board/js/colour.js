@@ -73,11 +73,3 @@ export class Pictures {
     return found;
   }
 }
-
-/** Light or dark: as told, as JupyterLab is, or as the reader's system is. @param {HTMLElement} root @param {"light" | "dark" | null} [told] @returns {"light" | "dark"} */
-export function modeOf(root, told) {
-  if (told) return told;
-  const lab = document.body.dataset.jpThemeLight;
-  if (lab) return lab === "false" ? "dark" : "light";
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
