@@ -45,10 +45,11 @@ if TYPE_CHECKING:
     from explorer.training import finetune as tasks
     from explorer.training.finetune.finetuning import finetune
     from explorer.training.fit import fit
+    from explorer.views.asking import ask
     from explorer.views.bertviz import bertviz
     from explorer.views.board.widget import board
     from explorer.views.export import save
-    from explorer.views.notebook import ask, show
+    from explorer.views.notebook import show
 
 __version__ = "0.1.0"
 
@@ -81,7 +82,7 @@ _HOMES = {
     "SetUnit": "records:SetUnit",
     "SetVector": "records:SetVector",
     "SilenceHead": "records:SilenceHead",
-    "ask": "views.notebook:ask",
+    "ask": "views.asking:ask",
     "bertviz": "views.bertviz:bertviz",
     "board": "views.board.widget:board",
     "build": "models.load:build",

@@ -145,7 +145,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "NoResidual": lambda: {"stream": "encoder", "layer": 0, "part": "attention"},
     "NoNorm": lambda: {"stream": "encoder", "layer": 1, "part": "feed-forward"},
     "Uniform": lambda: {"stream": "encoder", "layer": 0, "head": 1},
-    "ask": lambda: {"exercises": ex.lesson("attention").scale_question(ex.analysis.saturation(draws=20))},
+    "ask": lambda: {"exercises": ex.lesson("attention").scale_question(ex.analysis.saturation(draws=20)), "then": dict},
     "bertviz": lambda: {"trace": traced(), "view": "head", "mode": "light"},
     "board": lambda: {"trace": traced(), "labels": (), "steps": (), "mode": "light", "station": "softmax", "layer": 0, "head": 1},
     "build": lambda: {

@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 from transformers import BertConfig, BertForPreTraining
 
 import explorer as ex
-from explorer.app import exercises
 from explorer.app.controls import made
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.corruption import parts as corruption_parts
@@ -35,6 +34,7 @@ from explorer.corruption.choosing import written_words
 from explorer.models.card_figures import shipped_figures
 from explorer.models.transformer import TransformerModel
 from explorer.records import Damage, TrainingStep
+from explorer.records.answering import HINTS
 from explorer.studies.blank_pairs import BlankPairsSize, how
 from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
@@ -58,7 +58,7 @@ def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
 
 
 def test_the_hint_of_an_exercise_is_english() -> None:
-    assert exercises.HINTS == {0: "a whole number", 1: "a number, one decimal"}
+    assert HINTS == {0: "a whole number", 1: "a number, one decimal"}
 
 
 def test_figures_of_systems_are_those_of_the_card_of_the_shipped_seed() -> None:

@@ -11,10 +11,10 @@ import streamlit as st
 from explorer.app import core, deeds, present
 from explorer.app.glossary import marked, say
 from explorer.records import Exercise
+from explorer.records.answering import Tries, feedback, score, verdict, wanted
 
 ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
 LOOK, TRY = "Hover over the figure above.", "Try again, or press *Show me*."  # with a figure beside it, and without
-HINTS = {0: "a whole number", 1: "a number, one decimal"}
 
 
 def plain(text: str) -> str:
@@ -46,10 +46,9 @@ def answered(question: Exercise, key: str) -> bool:
             deeds.check()
         if given is None:
             st.caption("Choose an answer to see what happens.")
-        elif question.right(given):
-            st.success(f"Yes: {question.shown}. {question.why}")
         else:
-            st.info(f"You said *{given}*. It is: **{question.shown}**. {question.why}")
+            said = verdict(question, given)
+            (st.success if said.kind == "right" else st.info)(said.text)
     return given is not None
 
 
@@ -61,7 +60,7 @@ def exercises(items: Sequence[Exercise], key: str) -> None:
         st.markdown(f"**{number}.** {marked(item.question)}")
         right += ask(item, f"{key}.{number}", f"Answer to exercise {number}")
     if items:
-        st.markdown(f"**{right} of {len(items)}** answered.")
+        st.markdown(score(right, len(items)))
 
 
 def ask(item: Exercise, name: str, label: str = "Answer", beside: bool = False) -> bool:
@@ -70,75 +69,43 @@ def ask(item: Exercise, name: str, label: str = "Answer", beside: bool = False) 
         if item.options:
             given = st.radio("Answer", item.options, index=None, key=name, **ASIDE)
         else:
-            hint = HINTS.get(item.digits, f"a number, {item.digits} decimals")
             given = st.text_input(
-                label, key=name, placeholder=hint, label_visibility="collapsed", width=320, persist_state="session"
+                label, key=name, placeholder=wanted(item), label_visibility="collapsed", width=320, persist_state="session"
             )
-        st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item.question))
+        st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item))
     return _judge(item, given or "", name, LOOK if beside else TRY)
 
 
 def tried(item: Exercise, name: str) -> tuple[int, bool]:
     """How many different wrong answers there were, and whether the answer was shown: after three of them, or asked for."""
-    return len(_misses(item, "", name)), _told(item, name)
+    tries = _tries(item, name)
+    return len(tries.wrong), tries.shown
 
 
 def forget(name: str) -> None:
     """Ask once more, as if there had been no answer."""
-    for one in (name, f"{name}.wrong", f"{name}.shown"):
+    for one in (name, f"{name}.tries"):
         st.session_state.pop(one, None)
 
 
-def _told(item: Exercise, name: str) -> bool:
-    """Whether the answer was given away: after three wrong ones, or asked for."""
-    return len(_misses(item, "", name)) >= 3 or st.session_state.get(f"{name}.shown") == item.question
+def _tries(item: Exercise, name: str, given: str = "") -> Tries:
+    """The answers to this question so far, with this one."""
+    made: Tries = st.session_state.get(f"{name}.tries", Tries()).after(item, given)
+    st.session_state[f"{name}.tries"] = made
+    return made
 
 
-def _give_up(name: str, question: str) -> None:
-    st.session_state[f"{name}.shown"] = question
+def _give_up(name: str, item: Exercise) -> None:
+    st.session_state[f"{name}.tries"] = _tries(item, name).show(item)
 
 
 def _judge(item: Exercise, given: str, name: str, first: str) -> bool:
-    """Say whether it is right: a hint after two wrong answers, the answer and why after three, or when it is asked for."""
-    wrong = _misses(item, given, name)
-    if given and item.right(given) and st.session_state.get(f"{name}.shown") != item.question:
-        st.success(f"Right: {item.shown}. {item.why}")
-        return True
-    if present.answers() or _told(item, name):
-        st.info(f"It is **{item.shown}**. {item.why}")
-    elif given:
-        st.warning("Not yet. " + (hint_of(item, given) if len(wrong) == 2 else first))
-    return False
-
-
-def _misses(item: Exercise, given: str, name: str) -> list[str]:
-    """The different wrong answers to this question so far."""
-    question, wrong = st.session_state.get(f"{name}.wrong", (item.question, []))
-    if question != item.question:  # the model or the text has changed, and the numbers with it
-        wrong = []
-    if given and not item.right(given) and given not in wrong:
-        wrong = [*wrong, given]
-    st.session_state[f"{name}.wrong"] = (item.question, wrong)
-    return list(wrong)
-
-
-def hint_of(item: Exercise, given: str) -> str:
-    """Which way the answer lies.
-
-    >>> hint_of(Exercise("How many?", 12.0, "", digits=0), "9")
-    'Hint: it is larger than 9, and at most 24.'
-    """
-    if item.options:
-        others = [option for option in item.options if option not in (given, item.answer)]
-        return f"Hint: it is not *{others[0]}* either." if len(others) > 1 else "Hint: one answer is left."
-    try:
-        number = float(given.strip().replace(",", ".").replace("−", "-"))
-    except ValueError:
-        return "Hint: write a number, for example 0.25."
-    answer = float(item.answer)
-    if answer > number:
-        return f"Hint: it is larger than {given.strip()}, and at most {2 * abs(answer):.{item.digits}f}."
-    return f"Hint: it is smaller than {given.strip()}, and at least {answer - abs(answer) / 2:.{item.digits}f}."
+    """Say whether it is right."""
+    said = feedback(item, _tries(item, name, given), given, first, opened=present.answers())
+    ways = {"right": st.success, "shown": st.info, "wrong": st.warning}
+    if said.kind:
+        ways[said.kind](said.text)
+    return said.kind == "right"
 
 
 def deck(rows: Sequence[tuple[str, str, str]], notation: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from IPython.display import publish_display_data
@@ -16,14 +16,16 @@ ASKED = "application/vnd.explorer.exercises+json"  # an output that nobody draws
 
 
 def keep() -> None:
-    """From now on `ex.ask` also leaves what it asks among the outputs of its cell."""
+    """From now on `ex.ask` also leaves what it asks among the outputs of its cell, and what waits for an answer is shown."""
     ask = explorer.ask
 
-    def kept(exercises: Exercise | Iterable[Exercise]) -> Any:
+    def kept(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | None = None) -> Any:
         items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
         held = [{"question": i.question, "options": i.options, "answer": i.shown, "why": i.why} for i in items]
         publish_display_data({ASKED: held})
-        return ask(items)
+        asked = ask(items, then=then)
+        asked.reveal()  # a page without a kernel cannot wait
+        return asked
 
     explorer.ask = kept
 

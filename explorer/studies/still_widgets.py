@@ -27,6 +27,7 @@ SCALE = 2  # dots for each point of a picture, as export draws it
 KEPT = (1.5, 1.25, 1.0)  # of these dots, as many as the limit of a page allows
 COLOURS = 256  # of a picture whose file shall be a third of the size
 SEEN = 48  # of 255: a larger change of a dot's red, green or blue would be seen
+PRESSED = ("ButtonModel",)  # a page has nothing to press
 PROSE = '<div class="explorer" style="max-width:60em;line-height:1.5">'
 States = Mapping[str, Mapping[str, Any]]
 
@@ -74,7 +75,7 @@ def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
     """The texts (HTML) and pictures of a widget."""
     model = states[number]
     state, kind = model["state"], model["model_name"]
-    if kind in ("VBoxModel", "HBoxModel"):
+    if kind in ("VBoxModel", "HBoxModel", "GridBoxModel"):
         inside = [part for child in state["children"] for part in _parts(child.removeprefix("IPY_MODEL_"), states)]
         yield from [" · ".join(map(str, inside))] if kind == "HBoxModel" and inside else inside
     elif kind == "OutputModel":
@@ -92,6 +93,8 @@ def _parts(number: str, states: States) -> Iterator[str | NotebookNode]:
     elif kind in ("IntSliderModel", "CheckboxModel"):
         value = {True: "yes", False: "no"}.get(state["value"], state["value"]) if kind == "CheckboxModel" else state["value"]
         yield f"{escape(state['description'])}: <em>{value}</em>"
+    elif kind in PRESSED:
+        return
     elif "_widget_data" in state:  # its numbers went from the kernel to the screen, and are held nowhere
         yield "<p><em>Here a picture grows while the notebook runs. A file cannot hold it.</em></p>"
     else:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Iterable
 from typing import Any
 
 import ipywidgets as widgets
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import unknown
 from explorer.errors.kinds import checked
-from explorer.records import Exercise
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
 from explorer.views.export import ALONE, prose, themed
 from explorer.views.lab import theme_of_lab
@@ -84,50 +82,6 @@ def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Sh
     if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
     return Shown(view, record, mode, choices)
-
-
-class Asked(widgets.VBox):
-    """One exercise on the screen of a notebook: its question, a field for the answer, and the feedback."""
-
-    def __init__(self, item: Exercise) -> None:
-        self.item = item
-        self.verdict = widgets.HTMLMath()
-        if item.options:
-            self.answer = widgets.RadioButtons(options=list(item.options), value=None, layout={"width": "auto"})
-        else:
-            self.answer = widgets.Text(placeholder="your number, then Enter", continuous_update=False)
-        self.answer.observe(self._judge, names="value")
-        super().__init__([widgets.HTMLMath(prose(item.question)), self.answer, self.verdict])
-
-    def _judge(self, change: object) -> None:
-        item, given = self.item, self.answer.value
-        if given and item.right(given):
-            self.verdict.value = prose(f"✓ Right: {item.shown}. {item.why}")
-        elif given and item.options:
-            self.verdict.value = prose(f"It is: **{item.shown}**. {item.why}")
-        else:
-            self.verdict.value = prose("Not yet. Hover over the figures above: they show the numbers.") if given else ""
-
-
-@checked
-def ask(exercises: Exercise | Iterable[Exercise]) -> widgets.VBox:
-    """Exercises whose answers are checked against the numbers of the lesson.
-
-    >>> widget = ex.ask(ex.lesson("attention").scale_question(ex.analysis.saturation()))
-    >>> widget is not None
-    True
-    """
-    items: list[Any]
-    try:
-        items = [exercises] if isinstance(exercises, Exercise) else list(exercises)
-    except TypeError:  # an array without a dimension says that it has items, and has none
-        items = [exercises]
-    wrong = next((item for item in items if not isinstance(item, Exercise)), None)
-    if wrong is not None or not items:
-        raise ChoiceError(
-            f"ask takes exercises, which a lesson makes; this is {type(wrong).__name__ if items else 'an empty list'}."
-        )
-    return widgets.VBox([Asked(item) for item in items])
 
 
 def _widget(control: Control, value: Any) -> widgets.Widget:
