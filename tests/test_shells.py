@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -156,6 +157,33 @@ def test_a_notebook_s_picture_needs_no_widget_of_plotly(trace: Trace) -> None:
     assert not any("FigureWidget" in type(child).__name__ for child in shown.children)
     shown.controls["head"].value = 1
     assert shown.picture.outputs[0]["data"]["application/vnd.plotly.v1+json"] != spec
+
+
+def test_several_records_stand_side_by_side_with_one_caption(trace: Trace) -> None:
+    several = ex.show("attention", [trace, trace], head=1, mode="dark")
+    assert [one.choices["head"] for one in several.pictures] == [1, 1]
+    said = [child for child in widgets_in(several) if "You may conclude" in str(getattr(child, "value", ""))]
+    assert len(said) == 1
+    with pytest.raises(ex.ExplorerError, match="this is a list"):
+        ex.show("attention", [trace, 3])
+
+
+def widgets_in(box: Any) -> list[Any]:
+    """A widget and all inside it."""
+    return [box, *(one for child in getattr(box, "children", ()) for one in widgets_in(child))]
+
+
+def test_a_picture_in_a_notebook_fills_the_screen_and_comes_back(trace: Trace) -> None:
+    shown = ex.show("attention", trace)
+
+    def high() -> int:
+        return int(shown.picture.outputs[0]["data"][PLOTLY]["layout"]["height"])
+
+    before = high()
+    shown.enlarge.height = before + 300  # as the browser tells
+    assert high() == before + 300 and shown.figure.layout.height == before
+    shown.enlarge.height = 0
+    assert high() == before
 
 
 def test_what_cannot_be_saved_is_refused(trace: Trace, tmp_path: Path) -> None:

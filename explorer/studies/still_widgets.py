@@ -27,7 +27,7 @@ SCALE = 2  # dots for each point of a picture, as export draws it
 KEPT = (1.5, 1.25, 1.0)  # of these dots, as many as the limit of a page allows
 COLOURS = 256  # of a picture whose file shall be a third of the size
 SEEN = 48  # of 255: a larger change of a dot's red, green or blue would be seen
-PRESSED = ("ButtonModel",)  # a page has nothing to press
+PRESSED = ("ButtonModel", "AnyModel")  # a page has nothing to press, and a board comes with its own picture
 PROSE = '<div class="explorer" style="max-width:60em;line-height:1.5">'
 States = Mapping[str, Mapping[str, Any]]
 

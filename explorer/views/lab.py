@@ -1,4 +1,4 @@
-"""Whether the notebook is light or dark: pictures are drawn for it, and drawn again when it changes."""
+"""The browser's side of a notebook's pictures: whether it is light or dark, and the button that enlarges a picture."""
 
 from __future__ import annotations
 
@@ -19,6 +19,29 @@ export default { initialize({ model }) {
 } };
 """
 )
+FRAME = "explorer-picture"  # the class of what fills the screen
+ENLARGE = """
+export default { render({ model, el }) {
+  const button = el.appendChild(document.createElement("button"));
+  button.className = "jupyter-button widget-button";
+  const frame = () => el.closest(".explorer-picture");
+  const turned = () => {
+    const large = document.fullscreenElement !== null && document.fullscreenElement === frame();
+    button.textContent = large ? "Back" : "Enlarge";
+    const height = large ? innerHeight - 80 : 0;  // what the controls need
+    if (model.get("height") !== height) { model.set("height", height); model.save_changes(); }
+  };
+  button.addEventListener("click", () => document.fullscreenElement ? document.exitFullscreen() : frame().requestFullscreen());
+  document.addEventListener("fullscreenchange", turned);
+  addEventListener("resize", turned);
+  turned();
+  return () => { document.removeEventListener("fullscreenchange", turned); removeEventListener("resize", turned); };
+} };
+"""
+STYLE = """
+.explorer-picture:fullscreen { background: var(--jp-layout-color0, Canvas); padding: 8px 16px; overflow: auto; }
+.explorer-picture { position: relative; }
+"""
 
 
 class Theme(anywidget.AnyWidget):
@@ -26,6 +49,13 @@ class Theme(anywidget.AnyWidget):
 
     _esm = THEME
     mode = traitlets.Unicode("light").tag(sync=True)
+
+
+class Enlarge(anywidget.AnyWidget):
+    """A button that fills the screen with the picture around it; `height` is then that of the screen, otherwise 0."""
+
+    _esm, _css = ENLARGE, STYLE
+    height = traitlets.Int(0).tag(sync=True)
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,26 +13,27 @@ from explorer.errors import unknown
 from explorer.errors.kinds import checked
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
 from explorer.views.export import ALONE, prose, themed
-from explorer.views.lab import theme_of_lab
+from explorer.views.lab import FRAME, Enlarge, theme_of_lab
 
 PLOTLY = "application/vnd.plotly.v1+json"  # what JupyterLab, Notebook and VS Code draw by themselves
+NARROWEST = "24em"  # a picture of several side by side
 
 
 class Shown(widgets.VBox):
     """A view on the screen of a notebook. `figure` is the current picture, `choices` what is chosen."""
 
-    def __init__(self, view: View, record: Any, mode: str, given: dict[str, Any]) -> None:
+    def __init__(self, view: View, record: Any, mode: str, given: dict[str, Any], *, captioned: bool = True) -> None:
         self.view, self.record, self.mode = view, record, mode
         start = view.choices(record, given)
         self.controls = {name: _widget(control, start[name]) for name, control in view.controls(record).items()}
-        self.picture = widgets.Output()
+        self.picture, self.enlarge = widgets.Output(), Enlarge()
         self._redraw(None)
         for control in self.controls.values():
             control.observe(self._redraw, names="value")
-        row = widgets.HBox(list(self.controls.values()), layout={"flex_flow": "row wrap"})
-        super().__init__(
-            [row, self.picture, widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{prose(view.caption)}</div>")]
-        )
+        self.enlarge.observe(self._redraw, names="height")
+        row = widgets.HBox([*self.controls.values(), self.enlarge], layout={"flex_flow": "row wrap", "align_items": "center"})
+        super().__init__([row, self.picture, *([_caption(view)] if captioned else [])], layout={"min_width": "0"})
+        self.add_class(FRAME)
         if not mode:
             _follow(self)
 
@@ -41,13 +43,31 @@ class Shown(widgets.VBox):
         return {name: control.value for name, control in self.controls.items()}
 
     def _redraw(self, change: object) -> None:
-        """Draw anew. The figure is sent as data of its own kind: a widget would have to load plotly within two seconds."""
+        """Draw again. The figure is sent as data of its own kind: a widget would have to load plotly within two seconds."""
         self.figure = themed(self.view(self.record, **self.choices), self.mode or theme_of_lab().mode)
         spec = {**json.loads(self.figure.to_json()), "config": ALONE}
-        self.picture.layout.min_height = f"{self.figure.layout.height or 450}px"  # what is below does not jump
+        high = max(self.figure.layout.height or 450, self.enlarge.height)
+        if self.enlarge.height:
+            spec["layout"]["height"] = high
+        self.picture.layout.min_height = f"{high}px"  # what is below does not jump
         said = f"{self.view.title} (a picture that this viewer cannot draw)"
         shown = {"output_type": "display_data", "data": {PLOTLY: spec, "text/plain": said}, "metadata": {}}
         self.picture.outputs = (shown,)
+
+
+class Several(widgets.VBox):
+    """One view of several records side by side, with one caption. `pictures` are what `show` makes of each record."""
+
+    def __init__(self, view: View, records: Sequence[Any], mode: str, given: dict[str, Any]) -> None:
+        self.view = view
+        self.pictures = tuple(Shown(view, record, mode, given, captioned=False) for record in records)
+        columns = f"repeat(auto-fit, minmax(min(100%, {NARROWEST}), 1fr))"
+        grid = widgets.GridBox(self.pictures, layout={"grid_template_columns": columns, "grid_gap": "12px"})
+        super().__init__([grid, _caption(view)])
+
+
+def _caption(view: View) -> widgets.HTML:
+    return widgets.HTML(f"<div style='max-width:60em;line-height:1.5'>{prose(view.caption)}</div>")
 
 
 def _follow(shown: Shown) -> None:
@@ -65,9 +85,10 @@ def _follow(shown: Shown) -> None:
 
 
 @checked
-def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Shown:
+def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Shown | Several:
     """Show a view of a record, with its controls. `view` is one of `ex.views` or its name; `choices` are where it starts.
 
+    A list of records is shown side by side, with the caption once.
     `mode` is "light" or "dark"; without it the picture follows the notebook's theme.
 
     >>> ex.show("place-turns", ex.places("rope")).figure is not None
@@ -81,6 +102,8 @@ def show(view: View | str, record: Any, *, mode: str = "", **choices: Any) -> Sh
         raise unknown("view", view, VIEWS)
     if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
+    if isinstance(record, list) and record and not any(map(view.fits, record)):
+        return Several(view, record, mode, choices)
     return Shown(view, record, mode, choices)
 
 
