@@ -21,6 +21,7 @@ from test_views import every_record
 import explorer as ex
 from explorer.training.jobs import CHILDREN, JobQueue, JobSpec
 from explorer.views import VIEWS
+from explorer.views.asking import PREDICTION
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=120_000)  # a new server's first page, beside other tests on two cores, may take over 20 seconds
@@ -386,6 +387,18 @@ def run_all_cells(page: Page, drawn: str = DRAWN) -> None:
     raise AssertionError("the notebook drew nothing")
 
 
+def answered(page: Page) -> None:
+    """Run All shows nothing that a question is about; with an answer to each prediction all of it comes."""
+    waits = page.get_by_text("It is shown when you have answered.")
+    drawn = page.locator(f"{DRAWN}, {BOARD}").count()
+    for question in page.locator(f".{PREDICTION}").all():
+        question.locator("input").first.check()
+    if held := waits.count():
+        expect(waits).to_have_count(0)
+        page.wait_for_timeout(3_000)
+        assert page.locator(f"{DRAWN}, {BOARD}").count() > drawn, f"{held} reveals show something"
+
+
 PAPER = ".js-plotly-plot .main-svg"
 WITHOUT_CONTROLS = ("00_start.ipynb", "09_elmo.ipynb", "11_prompting.ipynb")  # their pictures have nothing to choose from
 
@@ -405,6 +418,7 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
         run_all_cells(page)
         expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]:"), timeout=120_000)
         assert page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+        answered(page)
         before = page.locator(".js-plotly-plot").all_inner_texts()
         assert before
         if notebook not in WITHOUT_CONTROLS:

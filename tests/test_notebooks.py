@@ -58,3 +58,10 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells), "strip the outputs"
     assert notebook.cells[0].cell_type == "markdown" and len(notebook.cells) <= 40
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_line_of_code_fits_into_a_narrow_screen(path: Path) -> None:
+    """JupyterLab shows 104 letters of a line at a width of 1280 points."""
+    code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+    assert [line for line in code.splitlines() if len(line) > 100] == []

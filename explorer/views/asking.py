@@ -18,6 +18,7 @@ from explorer.views.export import prose
 
 LOOK = "Point at the figure: its cells and bars hold the numbers."
 AHEAD = "**◇ Predict, then reveal.** "
+PREDICTION = "explorer-prediction"  # the class of a question that something waits for
 MARKS = {"right": "✓ ", "wrong": "✗ "}
 
 
@@ -40,6 +41,8 @@ class Asked(widgets.VBox):
         self.verdict = widgets.HTMLMath()
         field = widgets.HBox([self.answer, *([] if ahead else [self.show_me])], layout={"align_items": "flex-end"})
         super().__init__([widgets.HTMLMath(prose(f"{AHEAD if ahead else number}{item.question}")), field, self.verdict])
+        if ahead:
+            self.add_class(PREDICTION)
 
     @property
     def right(self) -> bool:

@@ -40,7 +40,7 @@ export default { render({ model, el }) {
 """
 STYLE = """
 .explorer-picture:fullscreen { background: var(--jp-layout-color0, Canvas); padding: 8px 16px; overflow: auto; }
-.explorer-picture { position: relative; }
+.explorer-picture .jupyter-button { width: auto; height: 24px; line-height: 24px; }
 """
 
 
