@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from explorer.errors import check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.microworld.labels import labelled
@@ -40,15 +38,22 @@ def openings(count: int, seed: int, split: str = "train", *, sentences: int = 5,
 def uses(
     word: str, count: int, *, seed: int = 7, split: str = "validation", among: int = 3000, version: str = VERSION
 ) -> list[tuple[str, int, str]]:
-    """The first `count` sentences with a word of several senses: (sentence, letter at which the word begins, its gold sense).
+    """The first `count` sentences with a word: (sentence, letter at which the word begins, its gold sense).
+
+    Of a word with several senses only uses with a gold sense are given; the sense of a word that has only one is "".
 
     >>> sentence, begin, sense = uses("bank", 1)[0]
     >>> sentence[begin:begin + 4], sense.split(".")[0]
     ('bank', 'bank')
     """
-    read = labelled(check_whole("among", among, 0, MOST), seed, split, version=version)
-    found = (use for story in read for use in _uses_in(story, word))
-    return list(islice(found, check_whole("count", count, 0, MOST)))
+    many, plain = check_whole("count", count, 0, MOST), []
+    found = []
+    for story in labelled(check_whole("among", among, 0, MOST), seed, split, version=version):
+        if len(found) >= many:
+            break
+        for use in _uses_in(story, word):
+            (found if use[2] else plain).append(use)
+    return (found or plain)[:many]
 
 
 @checked
@@ -66,11 +71,11 @@ def sentences_in(language: str, count: int, seed: int, split: str = "train") -> 
 
 
 def _uses_in(story: Story, word: str) -> list[tuple[str, int, str]]:
-    """The uses of a word in one story."""
+    """The uses of a word in one story, with a gold sense of this word or without any."""
     made, begin = [], 0
     for number, sentence in enumerate(story.sentences):
         for label in story.words:
-            if label.sentence == number and label.sense.partition(".")[0] == word and label.text == word:
+            if label.sentence == number and label.text == word and label.sense.partition(".")[0] in ("", word):
                 made.append((sentence, label.start - begin, label.sense))
         begin += len(sentence) + 1
     return made

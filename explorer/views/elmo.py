@@ -191,6 +191,11 @@ def _agreement(record: Contexts, layer: int) -> tuple[str, ...]:
         for name, kind in (("same sense", same), ("other sense", ~same))
         if (kind & pairs).any()
     ]
+    if same.all():
+        return (
+            f"mean cosine of two uses: {alike[pairs].mean():.2f}",
+            f"{len(record.texts)} uses; {theme.printable(record.model)}",
+        )
     agree = int(same[np.arange(len(nearest)), nearest].sum())
     return (
         f"mean cosine: {', '.join(said)}",

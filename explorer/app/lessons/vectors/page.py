@@ -101,8 +101,8 @@ def ratios() -> None:
 
 def plane() -> None:
     """Words on a plane."""
-    offered = [relation for relation in lab.relations() if len(lab.known_pairs(name, relation)) > 1]
-    relation = st.segmented_control("Relation", offered, default=offered[0], required=True, key="relation", bind="query-params")
+    offered, first = lab.offered(name)
+    relation = st.segmented_control("Relation", offered, default=first, required=True, key="relation", bind="query-params")
     web.show(VIEWS["plane"], lab.plane(name, relation))
 
 

@@ -91,6 +91,12 @@ def known_pairs(name: str, relation: str, most: int = 12) -> tuple[tuple[str, st
     return tuple(held[:most])
 
 
+def offered(name: str) -> tuple[list[str], str]:
+    """The relations of which the model knows two pairs, and the one that the plane opens with."""
+    found = [relation for relation in relations() if len(known_pairs(name, relation)) > 1]
+    return found, lesson.PARALLEL if lesson.PARALLEL in found else found[0]
+
+
 def plane(name: str, relation: str) -> Call:
     """The pairs of a relation on a plane."""
     return Call("analysis.plane", model_of(name), known_pairs(name, relation), relation=relation)

@@ -8,16 +8,18 @@ import numpy as np
 
 from explorer.records import Drawn, Exercise, Neighbours, Plane, Ratios, Solved
 
-TEXT = "The king sat on the bank of the river, because he wanted to fish with the queen."
+TEXT = "In the evening Anna went home with her friend, because she was tired and wanted to sleep."
 SENSES = ("Anna went to the bank because she wanted to fish.", "Anna went to the bank because she wanted to pay.")
 SENSE = "bank"
-AMBIGUOUS = ("bat", "bank", "light", "park", "ring", "play")
+AMBIGUOUS = ("bat", "bank", "light", "park", "ring", "play", "movie")
 MANY = (
     "A table has one vector for *bank*, whatever the sentence. A language model computes one for **each occurrence**, "
     "$[\\overrightarrow h; \\overleftarrow h]$ in ELMo, the state of the token in a Transformer, and another one in each layer. Each dot "
-    "is one sentence of a story; its colour is the gold sense, which the model never saw."
+    "is one sentence of a story; its colour is the gold sense, which the model never saw. *movie*, the lecture's example, has one sense: "
+    "its vector changes all the same."
 )
 OPPOSITES = ("happy", "sad")
+PARALLEL = "sound"  # a relation whose lines are nearly parallel
 ASKED = ("brother", "sister", "uncle", "aunt")
 SYMBOLS = (
     "word2vec makes the first line small, GloVe the second. $w$ is the vector of a word; as a context word it has a second one, $c$ or "

@@ -51,7 +51,8 @@ def section() -> None:
     """One vector for a whole sentence, of the visitor's own sentences."""
     say(
         "To compare or search sentences, each needs one vector. One can take the **mean** of its words' vectors, "
-        "BERT's **[CLS]** or the mean of its states, or the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$. "
+        "BERT's **[CLS]** or the mean of its states, or the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$; the "
+        "lecture also composes every word's own state, $[b_{y_t}; f_{y_t}]$, as it did with word vectors, for example by their mean. "
         "None of them was trained to compare meanings; **Sentence-BERT** was: both sentences go through the *same* BERT, $u$ and $v$ are "
         "the means of its states, and all of its weights are trained."
     )

@@ -13,7 +13,7 @@ TEXTS = (
     "Anna sold the blue watch to Tom in the kitchen.",
     "The dog was tired because it ran all day.",
 )
-WORDS = "mean of words"
+WORDS, LABELS = "mean of words", "sentence-bert, from inference"
 DECK = (
     ("L0, Sentence representations", "last forward state and first backward state", "$[b_{y_0}; f_{y_n}]$: each has read the whole "
      "sentence, from its own side"),
@@ -47,9 +47,20 @@ def best_question(record: Ranked) -> Exercise:
     )
     why = (
         f"Rank correlation: {ranked}. A grade counts how many parts of an event differ, and a part is a word or two, so shared words "
-        f"predict it well."
+        f"predict it well.{_of_labels(record)}"
     )
     return Exercise(asked, best, why, record.ways)
+
+
+def _of_labels(record: Ranked) -> str:
+    """What the softmax version of Sentence-BERT reaches, where its interval includes 0."""
+    mean, low, high = record.intervals[0, record.ways.index(LABELS)] if LABELS in record.ways else (1.0, 1.0, 1.0)
+    if low > 0 or high < 0:
+        return ""
+    return (
+        f" The softmax of inference labels (the first formula of *Sentences*) reaches {mean:.2f} ({low:.2f} to {high:.2f}), so no order "
+        "at all can be concluded: it learned labels, not grades."
+    )
 
 
 def exercises(record: Likeness, measured: Ranked | None) -> tuple[Exercise, ...]:
