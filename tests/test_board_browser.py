@@ -9,6 +9,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import nbformat
 import numpy as np
@@ -434,7 +435,7 @@ def test_a_page_of_the_app_keeps_the_place_in_its_address(browser: Browser, app:
 @LONG
 def test_a_token_is_masked_and_replaced_by_its_menu(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention")
+    page = opened(browser, watch, f"{app[0]}/attention?text={quote(SENTENCE)}")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.locator(".board canvas").focus()
     page.keyboard.press("m")

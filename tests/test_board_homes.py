@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 import pytest
@@ -28,7 +29,7 @@ def in_a_file(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterato
 
 @contextmanager
 def in_the_app(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
-    yield opened(browser, watch, f"{app}/attention?board=encoder.0.1.softmax.4.7")
+    yield opened(browser, watch, f"{app}/attention?board=encoder.0.1.softmax.4.7&text={quote(SENTENCE)}")
 
 
 @contextmanager

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import SENTENCE
 from opening import opened
 from streamlit.testing.v1 import AppTest
 from test_board import board_of, header
 
 import explorer as ex
 from explorer.app import hold
+from explorer.app.lessons import SENTENCE
 from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent

@@ -133,7 +133,7 @@ def test_habits_are_counted_cell_by_cell(gpt2: TransformerModel) -> None:
     assert all(np.allclose(twice.measures[name], value) for name, value in record.measures.items())
 
 
-MEANT = "from a pronoun to what it means"
+MEANT = "from a pronoun to its antecedent"
 
 
 def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(bert: TransformerModel) -> None:

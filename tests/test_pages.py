@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ALL, SENTENCE
+from conftest import ALL
 from streamlit.testing.v1 import AppTest
 from test_board import array, board_of, header
 
 import explorer as ex
 from explorer.app import web
 from explorer.app.controls import attentive
-from explorer.app.lessons import LESSONS
+from explorer.app.lessons import LESSONS, SENTENCE
 
 ROOT = Path(__file__).parent.parent
 PAGES = [lesson.page for lesson in LESSONS.values()]

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL, SENTENCE
+from conftest import ALL
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
-from explorer.app.lessons import LESSONS
+from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.whatif import faults
 from explorer.app.lessons.whatif.edits import changed
 

@@ -16,7 +16,7 @@ from explorer.models.model import Model
 from explorer.records import Attention, HeadStatistics, Tokens
 from explorer.text.reading import Text
 
-MEANT = "from a pronoun to what it means"
+MEANT = "from a pronoun to its antecedent"
 Measure = Callable[[Attention, Tokens, Tokens], np.ndarray]  # one number for each row of each head [head, query]
 
 

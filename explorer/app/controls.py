@@ -13,6 +13,7 @@ from explorer.app import hold, hosted
 from explorer.app.cached import KEPT, OPENED, kept, lasting
 from explorer.app.call import OPENING, Call, Expression, Given, calls, run
 from explorer.app.exercises import plain
+from explorer.app.lessons import SENTENCE
 from explorer.errors import ExplorerError
 from explorer.models import run_folder, store
 from explorer.models.cache import Cache, Stamp, stamp
@@ -27,7 +28,11 @@ UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may
 LASTING = {"analysis.cka", "analysis.contexts", "analysis.held_losses", "analysis.word_states", "head_statistics"}
 AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 FIRST = "bert"  # the model that a lesson opens with
-SENTENCE = "The animal didn't cross the street because it was too tired."
+LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training
+WARNING = (
+    "This is the lecture's sentence. The models here are small, and no training text contains it: do not expect the lecture's picture. In "
+    "the opening sentence the supervised head of bert-told attends from *it* to *dog*; here it attends to *it* itself."
+)
 
 
 def model_of(name: str) -> Call:
@@ -133,10 +138,27 @@ def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
     """The model and the sentence that the visitor chose; both follow from page to page. A model that does not open ends the page."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = one_of("Model", attentive() if names is None else names, "model")
-        text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+        text = sentence()
     read(partial(opened, name))
     hold.bar(text, read(lambda: opened(name).tokens(text)))
     return name, text
+
+
+def sentence() -> str:
+    """The sentence that the visitor chose; the lecture's is one click away, and what to expect of it is said beside it."""
+    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+    lectured = text == LECTURED
+    st.button(
+        "The opening sentence" if lectured else "The lecture's sentence", type="tertiary", key="lectured",
+        help=WARNING, on_click=lambda: st.session_state.update(text=SENTENCE if lectured else LECTURED),
+    )  # fmt: skip
+    return text
+
+
+def warn_of_lectured(text: str) -> None:
+    """Say what to expect of the lecture's sentence."""
+    if text == LECTURED:
+        st.info(WARNING)
 
 
 def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.app.lessons import LESSONS
+from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.families import questions as families
 from explorer.app.lessons.start import questions
-
-SENTENCE = "The animal didn't cross the street because it was too tired."
+from explorer.app.lessons.vectors import questions as vectors
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ STEPS = (
     ),
     TourStep(
         "start", "predictions", "Each was trained with another objective.",
-        "Choose another word, for example “window”.",
+        "Choose another word, for example “out”.",
         "How probable the hidden word is in each model, and which side of it that model has read.",
         "A training objective is a question with a known answer. A model that sees both sides fills the gap; one that sees "
         "the left side continues the text.",
@@ -69,7 +68,7 @@ STEPS = (
         "A relation can be a direction: where the lines are parallel, adding one difference leads from word to word. Not "
         "every relation is. And *bank* has one vector here, whatever its sentence; ELMo, BERT and GPT compute one for each "
         "occurrence. For a sentence, take the mean of such vectors, or [CLS]; Sentence-BERT trains that mean on pairs.",
-        "Words on a plane", ("relation",), {"relation": "sound"},
+        "Words on a plane", ("relation",), {"relation": vectors.PARALLEL},
     ),
     TourStep(
         "positions", "schemes", "Attention does not know order, so positions are added.",

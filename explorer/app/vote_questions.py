@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from explorer.app import recorded
 from explorer.app.call import Call
-from explorer.app.controls import SENTENCE, made, model_of
+from explorer.app.controls import made, model_of
+from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.attention import questions as attention
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.families import parts as families

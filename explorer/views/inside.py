@@ -208,8 +208,8 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     """One measure for every head: rows are layers, columns heads, over all rows of all texts.
 
     *Sharpness* is 0 where a head has uniform weights and 1 where all weight is on one token; *distance* counts tokens; the others are
-    attention weights. *From a pronoun to what it means* adds the weights from a pronoun to the earlier nouns and names of its
-    antecedent, in stories with gold labels. Below the title is the value of uniform attention.
+    attention weights. *From a pronoun to its antecedent* adds the weights from a pronoun to earlier mentions of the right entity, in
+    stories with gold labels. Below the title is the value of uniform attention.
 
     You may conclude which heads do the same thing in text after text, and how far above uniform attention. You may not conclude that
     a head with such a pattern is needed (ablate it in the lesson *What if* and look), nor that one with a large value knows what a

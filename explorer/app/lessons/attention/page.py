@@ -4,7 +4,7 @@ from functools import partial
 
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import asked, made, model_of, read, warn_of_unseen
+from explorer.app.controls import asked, made, model_of, read, warn_of_lectured, warn_of_unseen
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.lessons.attention import questions as lesson
 from explorer.views import VIEWS
@@ -34,6 +34,7 @@ with page.bar:
 call = Call("trace", model_of(name), text, blocks=True)
 record = read(call)
 warn_of_unseen(record.source)
+warn_of_lectured(text)
 
 page.parts(
     PagePart("One layer, one operation at a time", partial(board.show, call), "Walk"),

@@ -30,7 +30,9 @@ CONCLUDE = (
 SEARCHED = (
     "A word is hidden that stands elsewhere in the text: a name or noun said before, or the noun that a reason means. Does one head *find* "
     "it, by giving the right word more weight than every other candidate? The two best heads are chosen on one half of the questions and "
-    "judged on the other, so that luck cannot choose them. Then both are **switched off**: their output is set to 0."
+    "judged on the other, so that luck cannot choose them. Then both are **switched off**: their output is set to 0. The part *Behaviour* "
+    "reads the row of *it* in a text without a blank; here it is the row of the **hidden word**. A head that finds the noun from the "
+    "blank may ignore it from *it*, so the two figures of one model may differ."
 )
 LITTLE, REASONS = 0.05, "whom a reason means"
 

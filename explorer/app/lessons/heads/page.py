@@ -6,7 +6,7 @@ import streamlit as st
 
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_unseen
+from explorer.app.controls import asked, made, model_of, opened, read, target_of, warn_of_lectured, warn_of_unseen
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.heads import behaviour, in_bertviz
@@ -51,7 +51,7 @@ def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
     question = lesson.pointing_question(record)
     if question is None:
-        st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM}” to predict how many heads connect them.")
+        st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")
         web.show(VIEWS["glance"], traced)
     else:
         web.show(VIEWS["glance"], traced, question=(question, "guess.pointing"))
@@ -75,27 +75,41 @@ def over_texts() -> None:
     web.show(VIEWS["habits"], habits(name))
 
 
+def visible() -> None:
+    """What the predictions of an encoder are worth where nothing is hidden."""
+    if opened(name).family == "encoder" and board.mask_of(record) not in text:
+        say(lesson.VISIBLE)
+
+
+def lens() -> None:
+    """What the model would predict after each layer."""
+    visible()
+    measure("lens", text)
+
+
 def gradients() -> None:
     """Which tokens move a prediction, whatever the weights say; and what each of them has read."""
-    if opened(name).family == "encoder":
-        say(lesson.VISIBLE)
-    first = read(asked_of(name, text, "gradient"))
+    mask = board.mask_of(record) if opened(name).family == "encoder" else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         last = len(record.source if record.target is None else record.target) - 1
         if not 0 <= st.session_state.get("gradient.row", 0) <= last:
             del st.session_state["gradient.row"]  # of a longer text
-        row = st.number_input(
-            "Prediction at position", 0, last, min(first.row, last), key="gradient.row", bind="query-params", width=200
-        )
+        begin = min(lesson.asked_row(record, mask), last)
+        row = int(st.number_input("Prediction at position", 0, last, begin, key="gradient.row", bind="query-params", width=200))
         token = st.text_input("Of which token (empty: the most probable)", key="gradient.token", bind="query-params", width=300)
-    measure("gradient", row=int(row), steps=STEPS, **({"token": token} if token.strip() else {}))
-    measure("visibility")
+        hide = bool(mask) and st.toggle(f"Hide it: {mask}", value=True, key="gradient.hide", bind="query-params")
+    if mask and not hide:
+        visible()
+    read_now = board.replaced(text, record, row, mask) if hide else text
+    measure("gradient", read_now, row=row, steps=STEPS, **({"token": token} if token.strip() else {}))
+    measure("visibility", text)
 
 
-def measure(what: str, **options: object) -> None:
-    """A view that does not ask the weights of attention."""
-    read(asked_of(name, text, what, **options))
-    web.show(VIEWS[what], asked_of(name, text, what, **options))
+def measure(what: str, told: str, **options: object) -> None:
+    """A view of a text that does not ask the weights of attention."""
+    call = asked_of(name, told, what, **options)
+    read(call)
+    web.show(VIEWS[what], call)
 
 
 def board_of_heads() -> None:
@@ -115,6 +129,7 @@ with page.bar:
 traced = Call("trace", model_of(name), text)
 record = read(traced)
 warn_of_unseen(record.source)
+warn_of_lectured(text)
 
 page.parts(
     PagePart("Every head on the board", board_of_heads, "Board"),
@@ -125,7 +140,7 @@ page.parts(
     PagePart("Behaviour and heads", behaviour.section, "Behaviour"),
     PagePart("Heads that find a word", behaviour.search, "Searched"),
     PagePart("Beyond attention: gradients", gradients, "Gradients"),
-    PagePart("Beyond attention: the logit lens", partial(measure, "lens"), "Lens"),
+    PagePart("Beyond attention: the logit lens", lens, "Lens"),
     PagePart("In BertViz", partial(in_bertviz.section, traced), "BertViz"),
     asking(
         lambda: lesson.exercises(record, made(habits(name)), made(asked_of(name, text, "visibility"))),

@@ -7,11 +7,11 @@ import numpy as np
 from explorer.app.lessons.attention.questions import quoted
 from explorer.records import Contributions, Exercise, HeadStatistics, Trace, Visibility
 
-WHO, WHOM = "it", "animal"
-MEANT = "from a pronoun to what it means"  # the measure of this name
+WHO, WHOM = "it", ("dog", "animal")  # the opening sentence, the lecture's
+MEANT = "from a pronoun to its antecedent"  # the measure of this name
 SUPERVISED = (
     " **This head was supervised:** it was trained with gold labels to point at antecedents; the model did not learn it from masked "
-    "tokens alone. Outside its stories it may fail, as on sentences with words that it has not seen."
+    "tokens alone. It learned this from stories; on sentences of another form it may fail, although it knows all of their words."
 )
 VISIBLE = (
     "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts about 15 % of the tokens, and most "
@@ -37,16 +37,38 @@ DECK = (
 )  # fmt: skip
 
 
-def pointing(trace: Trace) -> tuple[int, int, float] | None:
-    """In how many of all heads "animal" has the largest weight for "it", and in how many by chance; None where a word is missing."""
-    texts = [text.strip("·▁").lower() for text in trace.source.texts]
-    if WHO not in texts or WHOM not in texts:
+def noun(trace: Trace) -> str:
+    """The noun of the sentence that its pronoun means; empty where one of the two is missing."""
+    texts = _words(trace)
+    return next((word for word in WHOM if word in texts and WHO in texts), "")
+
+
+def asked_row(trace: Trace, mask: str) -> int:
+    """The row whose prediction the page first explains: a hidden token; in an encoder the noun; in others the last token."""
+    rows = trace.source if trace.target is None else trace.target
+    whom, texts = noun(trace), [text.strip("·▁").lower() for text in rows.texts]
+    shown = [n for n, special in enumerate(rows.special) if not special] or [len(rows) - 1]
+    if mask and mask.lower() in texts:
+        return texts.index(mask.lower())
+    return texts.index(whom) if mask and whom else shown[-1]
+
+
+def _words(trace: Trace) -> list[str]:
+    return [text.strip("·▁").lower() for text in trace.source.texts]
+
+
+def pointing(trace: Trace) -> tuple[list[tuple[int, int]], int, float] | None:
+    """The heads (layer, head) in which the noun has the largest weight for "it", how many heads there are, and in how many this is so
+    by chance; None where a word is missing.
+    """
+    texts, whom = _words(trace), noun(trace)
+    if not whom:
         return None
-    query, key = texts.index(WHO), texts.index(WHOM)
+    query, key = texts.index(WHO), texts.index(whom)
     reads = "decoder" if trace.family == "decoder" else "encoder"  # the stack that reads the sentence
     held = [a for a in trace.attention if a.stream == reads and a.allowed[query, key]]
-    heads = [weights[query] for a in held for weights in a.weights]
-    most = sum(int(weights.argmax()) == key for weights in heads)
+    heads = [(a.layer, head, weights[query]) for a in held for head, weights in enumerate(a.weights)]
+    most = [(layer, head) for layer, head, row in heads if int(row.argmax()) == key]
     return most, len(heads), len(heads) / max(1, int(held[0].allowed[query].sum())) if held else 0.0
 
 
@@ -56,11 +78,12 @@ def pointing_question(trace: Trace) -> Exercise | None:
     if found is None or not found[1]:
         return None
     most, count, chance = found
-    options = ("none", "a few", "about half", "nearly all")
-    answer = options[0 if not most else 1 if most < 0.35 * count else 2 if most < 0.7 * count else 3]
-    who = f"{most} of {count} heads {'gives' if most == 1 else 'give'}"
-    why = f"{who} “{WHOM}” the largest weight of the row of “{WHO}”; by chance, about {chance:.1f} of {count} would."
-    return Exercise(f"In how many of the {count} heads does “{WHO}” attend most to “{WHOM}”?", answer, why, options)
+    options, many, whom = ("none", "a few", "about half", "nearly all"), len(most), noun(trace)
+    answer = options[0 if not most else 1 if many < 0.35 * count else 2 if many < 0.7 * count else 3]
+    where = f" ({'; '.join(f'head {head} of layer {layer}' for layer, head in most)})" if most else ""
+    who = f"{many} of {count} heads {'gives' if many == 1 else 'give'}"
+    why = f"{who} “{whom}” the largest weight of the row of “{WHO}”{where}; by chance, about {chance:.1f} of {count} would."
+    return Exercise(f"In how many of the {count} heads does “{WHO}” attend most to “{whom}”?", answer, why, options)
 
 
 def agreeing(record: Contributions) -> tuple[int, int]:
@@ -96,7 +119,7 @@ def coreference(habits: HeadStatistics, supervised: bool = False) -> str:
         f"Pronoun → antecedent: the weight on earlier mentions of the right entity, by gold labels. Over **{habits.pronouns}** pronouns it "
         f"is largest in head {head} of layer {layer}: **{values.max():.1%}**. The mean of all heads is {values.mean():.1%}, and uniform "
         f"attention would give {even:.1%}. The best of {values.size} heads was chosen on the same pronouns, so expect a little less on "
-        f"others.{SUPERVISED if supervised else ''}"
+        f"others; the part *Searched* chooses on one half and judges on the other.{SUPERVISED if supervised else ''}"
     )
 
 

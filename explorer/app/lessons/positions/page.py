@@ -6,7 +6,7 @@ import streamlit as st
 
 from explorer.app import hold, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import SENTENCE, made, model_of, opened, read, warn_of_unseen
+from explorer.app.controls import made, model_of, opened, read, sentence, warn_of_lectured, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -95,10 +95,11 @@ page = LessonPage(
     "different way: to the embeddings, to queries and keys, or to the scores.",
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
-    text = st.text_input("Your sentence", SENTENCE, key="text", bind="query-params")
+    text = sentence()
     seed = int(st.number_input("Shuffle number", 0, 99, 0, key="shuffle", bind="query-params", width=260))
 with page.bar:
     hold.bar(text, read(lambda: opened("bert").tokens(text)))
+warn_of_lectured(text)
 
 page.parts(
     PagePart("Ways to encode a position", schemes, "Schemes"),

@@ -4,9 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import recorded, web
+from explorer.app import lessons, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import SENTENCE, made, one_of, opened, read
+from explorer.app.controls import made, one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -129,7 +129,7 @@ page = LessonPage(
 runs, shelf = lab.kept(), lab.shelf()
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Training", runs, "kept") if runs else ""
-    text = st.text_input("A sentence that the snapshots read", SENTENCE, key="text", bind="query-params")
+    text = st.text_input("A sentence that the snapshots read", lessons.SENTENCE, key="text", bind="query-params")
 
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch"),

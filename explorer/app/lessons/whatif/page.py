@@ -7,7 +7,7 @@ import streamlit as st
 
 from explorer.app import board, web
 from explorer.app.call import Call
-from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_unseen
+from explorer.app.controls import asked, made, model_of, one_of, opened, read, target_of, warn_of_lectured, warn_of_unseen
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
 from explorer.app.lessons.whatif import edits, faults, parts
@@ -77,6 +77,7 @@ with page.bar:
 stream = "encoder" if opened(name).family == "encoder" else "decoder"
 plain = read(edits.changed(name, text, ()))
 warn_of_unseen(plain.before.source)
+warn_of_lectured(text)
 
 page.parts(
     PagePart("Change one thing, or two", one_thing, "Change one thing"),

@@ -8,10 +8,11 @@ import streamlit as st
 from explorer.analysis.trace import MEMORY, cost
 from explorer.app import board, hold, hosted
 from explorer.app.call import Call, Given
-from explorer.app.controls import AGREED, SENTENCE, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
+from explorer.app.controls import AGREED, attentive, made, one_of, opened, read, trace_of, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
+from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.pair import show_pair

@@ -9,8 +9,9 @@ import streamlit as st
 
 from explorer.app import hold, present, web
 from explorer.app.call import Call, Given
-from explorer.app.controls import SENTENCE, attentive, model_of, one_of, opened, read, target_of
+from explorer.app.controls import attentive, model_of, one_of, opened, read, target_of
 from explorer.app.glossary import say
+from explorer.app.lessons import SENTENCE
 from explorer.app.lessons.yours.upload import Upload
 from explorer.views import VIEWS
 
@@ -18,7 +19,7 @@ SAID = (
     "Change one word, or the model, and see what follows. The two texts are aligned: a column is a **unit**, the smallest stretch of text "
     "that ends at the end of a token in both. Click one to hold it; pictures mark it."
 )
-OTHER = "The animal didn't cross the street because it was too wide."  # beside the first sentence, where one model reads both
+OTHER = "The dog did not cross the road because it was too wide."  # beside the first sentence, where one model reads both
 SHOWS = {"Predictions": "beside-predictions", "Attention": "beside-attention", "States": "beside-states"}
 
 
