@@ -135,12 +135,13 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
 
     Grey is a gradient of exactly 0. Compare with the masks above: the same pictures, but these are measured on the whole model, all
     layers together, without looking at the mask. ELMo has no mask: its forward LSTMs have read only the tokens before, its backward
-    LSTMs only those after, and the two are separate, so neither sees both sides.
+    LSTMs only those after, and the two are separate, so neither sees both sides. In an encoder–decoder the rows are those of the
+    decoder and the columns those of its source: cross-attention has no mask. The mask of its own tokens is not in this picture.
 
     You may conclude which tokens a hidden state can depend on at all. You may not conclude that it uses them, nor how much.
     """
     down = math.ceil(len(records) / 2)
-    titles = [theme.printable(record.model) for record in records]
+    titles = [_told(record) for record in records]
     figure = make_subplots(
         down, min(2, len(records)), subplot_titles=titles, horizontal_spacing=0.22, vertical_spacing=0.34 / down
     )
@@ -154,7 +155,10 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
         figure.add_trace(heat, row=row, col=column)
         figure.update_xaxes(**_small(record.columns), tickangle=-60, row=row, col=column)
         figure.update_yaxes(**{**_small(record.rows), "range": [len(record.rows) - 0.5, -0.5]}, row=row, col=column)
-    shares = (f"{title}: {(record.moved > 0).mean():.0%} of the cells" for title, record in zip(titles, records, strict=True))
+    shares = (
+        f"{theme.printable(record.model)}{' (decoder to source)' * _crossed(record)}: {(record.moved > 0).mean():.0%} of the cells"
+        for record in records
+    )
     notes = (*shares, next(filter(None, (theme.unseen_note(record.columns) for record in records)), ""))
     above = theme.space_above(*notes) + 30
     figure.update_layout(
@@ -162,6 +166,17 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
         height=above + 400 * down, margin={"l": 10, "r": 10, "t": above, "b": 90},
     )  # fmt: skip
     return figure
+
+
+def _crossed(record: Visibility) -> bool:
+    """Whether the rows are another text than the columns: those of a decoder, over the tokens of its source."""
+    return record.rows.ids.tolist() != record.columns.ids.tolist()
+
+
+def _told(record: Visibility) -> str:
+    """The title of one picture: its model, and for two texts which is which."""
+    name = theme.printable(record.model)
+    return f"{name}<br><span style='font-size:13px'>rows: decoder; columns: source</span>" if _crossed(record) else name
 
 
 def _small(tokens: Any) -> dict[str, object]:

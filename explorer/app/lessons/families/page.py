@@ -14,6 +14,7 @@ from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import trained
 from explorer.app.lessons.families import parts, published, published_questions
 from explorer.app.lessons.families import questions as lesson
+from explorer.app.lessons.heads.questions import VISIBLE
 from explorer.views import VIEWS
 
 INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens on every layer": "lens"}
@@ -45,9 +46,10 @@ def masks() -> None:
 def blocks() -> None:
     """The blueprint, and the block that is chosen."""
     built = read(parts.built(name, text))
+    question = lesson.doubling_question(built)
     web.show(
         VIEWS["blueprint"], parts.built(name, text), beside=partial(parts.block, built), click=partial(parts.clicked, built),
-        question=(lesson.keeping_question(built), "guess.keeping"),
+        question=question and (question, "guess.doubling"),
     )  # fmt: skip
 
 
@@ -77,6 +79,8 @@ def stream() -> None:
         "Picture", tuple(INSIDE), default="Block by block", required=True, key="inside", bind="query-params"
     )
     if INSIDE[shown] == "lens":
+        if family == "encoder":
+            say(VISIBLE)
         read(parts.lens(name, text))
         web.show(VIEWS["lens"], parts.lens(name, text))
     elif INSIDE[shown] == "board":

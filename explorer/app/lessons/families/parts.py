@@ -168,9 +168,11 @@ def clicked(record: Blueprint, point: Mapping[str, Any]) -> None:
 def beyond(config: Config) -> str:
     """What this model computes at its input and output that GPT's three lines leave out."""
     parts = {
+        "multiplies $UW_e$ by $\\sqrt d$": config.embedding_scale,
         "adds segment embeddings to $h_0$": config.segments > 0,
         "normalises $h_0$": config.embedding_norm,
         "applies a last layer norm to $h_L$": config.final_norm,
+        "multiplies $h_L$ by $1/\\sqrt d$ before $W_e^\\top$": config.scaled_head,
         "transforms $h_L$ (linear, activation, layer norm) before $W_e^\\top$": config.head_transform,
         "adds a bias to the scores": config.head_bias,
         "has no $W_p$": not {"add"} & POSITIONS[config.positions].slots,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from explorer.app.lessons import SENTENCE
 from explorer.records import Block, Blueprint, Curves, Exercise, Exposure, HeldLosses, Trace, UnderMasks
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
 
-TEXT = "The animal did not cross the street because it was too tired."  # the translator knows no contractions
+TEXT = SENTENCE  # without contractions: the translator knows none
 NOTATION = (
     "$U$ is the text as one-hot rows $[n, |V|]$, so $UW_e$ picks rows of the table $W_e$ $[|V|, d]$; $W_p$ holds a vector for each "
     "position. $h_i$ are the states after block $i$, $[n, d]$. $L$ is the number of blocks here; in the decks it is also a length and a "
@@ -32,6 +35,7 @@ CONTRACTED = (
     "The translator was trained on *did not* and *was not*, never on contractions: it mistranslates *didn't* and loses the *not* of "
     "*didn’t*. Write contractions out, as in *The animal did not cross the street.*"
 )
+FORWARD = "feed-forward"
 FALLS, LITTLE, STAYS, RISES = "it falls to almost nothing", "it falls a little", "it stays about the same", "it rises"
 OPTIONS = (FALLS, LITTLE, STAYS, RISES)
 
@@ -125,23 +129,29 @@ def exposure_question(measured: Exposure) -> Exercise:
     return Exercise(asked, options[place], why, options)
 
 
-def keeping_question(record: Blueprint) -> Exercise:
-    """Which kind of block holds most parameters."""
+def doubling_question(record: Blueprint) -> Exercise | None:
+    """What becomes of the feed-forward layers when the width doubles; None for a model without them."""
+    shapes = next(([shape for _, shape in part.weights] for part in record.parts if part.name == FORWARD), None)
+    if shapes is None:
+        return None
     kinds = {
         "token embeddings": ("token embeddings",),
         "attention": ("attention", "cross-attention"),
-        "feed-forward": ("feed-forward",),
+        "feed-forward": (FORWARD,),
     }
     held = {kind: sum(part.counted for part in record.parts if part.name in names) for kind, names in kinds.items()}
-    most = max(held, key=held.__getitem__)
     counts = ", ".join(f"{kind} {count:,} ({count / record.total:.0%})" for kind, count in held.items())
-    asked = f"{record.model} has {record.total:,} parameters. Where are most of them?"
-    return Exercise(
-        asked,
-        most,
-        f"Parameters: {counts}. In larger models the vocabulary is a smaller part, since width and depth grow.",
-        tuple(held),
+    before, after = (sum(math.prod(times * n for n in shape) for shape in shapes) for times in (1, 2))
+    options = ("twice as many", "four times as many", "eight times as many")
+    asked = (
+        f"The feed-forward layers of {record.model} hold {held[FORWARD]:,} of its {record.total:,} parameters. We double the width $d$, "
+        "and the inner width of these layers with it. About how many parameters do they hold then?"
     )
+    why = (
+        f"{after:,} instead of {before:,} in each layer: both sides of each matrix double. The token embeddings only double, since the "
+        f"vocabulary stays; so in larger models they are a smaller part. Now: {counts}."
+    )
+    return Exercise(asked, options[round(math.log2(after / before)) - 1], why, options)
 
 
 def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: float) -> tuple[Exercise, ...]:
@@ -149,7 +159,6 @@ def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: fl
     rows, columns = (len(tokens) for tokens in masks.traces[OWN].axes(masks.stream))
     causal = masks.traces[CAUSAL].attention[0].allowed
     own = masks.losses[MASKS.index(OWN)]
-    table = next(part for part in built.parts if part.name == "token embeddings" and part.counted)
     made = [
         Exercise(
             f"{rows} rows attend to {columns} columns. How many cells does a causal mask allow?",
@@ -163,12 +172,6 @@ def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: fl
             "e to the mean loss.",
         ),
         _attention_count(built),
-        Exercise(
-            f"The token embeddings have {table.counted:,} of {built.total:,} parameters. How many percent?",
-            100 * table.counted / built.total,
-            "The output layer uses the same matrix where it is tied.",
-            digits=1,
-        ),
     ]
     if trace is not None and trace.blocks:
         made.append(_norm(trace.blocks[-1]))
