@@ -8,18 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import unmarked
+from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.analysis.word_vectors import ids_of, unit
+from explorer.app import controls
 from explorer.app.exercises import table_row
-from explorer.app.lessons import LESSONS
+from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.families import parts as families
 from explorer.app.lessons.families import questions as family_questions
 from explorer.app.lessons.heads import questions as heads
 from explorer.app.lessons.start import questions as start
 from explorer.app.lessons.vectors import editing_questions as edits
+from explorer.app.lessons.vectors import networks_questions, sentences
+from explorer.app.lessons.vectors import questions as vectors
+from explorer.app.lessons.vectors import sentences_questions as whole
 from explorer.app.lessons.vectors.parts import known_pairs
 from explorer.app.tour_steps import STEPS
 from explorer.models.transformer import TransformerModel
@@ -28,6 +33,7 @@ from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
 from explorer.views.start import KINDS as SIGHTS
 from explorer.views.steps import steps_of
+from explorer.views.theme import unseen_note
 
 ROOT = Path(__file__).parent.parent
 
@@ -169,6 +175,11 @@ def test_the_families_page_says_what_gpt_s_three_lines_leave_out(gpt2: Transform
     said = families.beyond(bert.config)
     assert all(part in said for part in ("segment embeddings", "normalises $h_0$", "transforms $h_L$", "a bias"))
     assert families.beyond(dataclasses.replace(gpt2.config, final_norm=False)) == ""
+    for name, says in (("transformer", "multiplies $UW_e$ by $\\sqrt d$"), ("t5", "multiplies $h_L$ by $1/\\sqrt d$")):
+        model = ex.load(name, device="cpu")
+        said, factor = families.beyond(model.config), model.config.dim**0.5
+        inside = model.module.embeddings.scale if name == "transformer" else 1 / model.module.head.scale
+        assert says in said and inside == pytest.approx(factor) and says not in families.beyond(gpt2.config)
 
 
 def test_contractions_are_named_where_the_translator_fails_on_them() -> None:
@@ -236,3 +247,105 @@ def test_the_small_world_fills_the_blanks_of_its_own_texts_only() -> None:
         guess = ex.guess(bert, ex.hide(texts[-1], words, tokenizer=bert.tokenizer))
         named = [guess.texts[place][0] == "anna" for place in np.flatnonzero(guess.corruption.scored)]
         assert len(named) == (1 if right else len(anna)) and all(named) is right and any(named) is right
+
+
+def pointed(text: str) -> list[str]:
+    """The token to which each head of bert-told attends most from "it"."""
+    trace = ex.trace(ex.load("bert-told", device="cpu"), text)
+    row = trace.source.texts.index("it")
+    return [trace.source.texts[int(weights[row].argmax())] for a in trace.attention for weights in a.weights]
+
+
+def test_the_opening_sentence_shows_what_the_warning_beside_the_lecture_s_says() -> None:
+    """The supervised head finds the noun in the opening sentence only; the models know every word of both."""
+    head = 4  # head 0 of layer 1
+    assert pointed(SENTENCE)[head] == "dog" and pointed(controls.LECTURED)[head] == "it"
+    assert "from *it* to *dog*; here it attends to *it* itself" in controls.WARNING
+    assert "of another form" in heads.SUPERVISED and "has not seen" not in heads.SUPERVISED
+    for name in ("bert", "bert-told", "gpt2", "bart", "t5", "transformer"):
+        assert not unseen_note(ex.load(name, device="cpu").tokens(SENTENCE)), name
+
+
+@pytest.mark.parametrize(("lesson", "part"), [("positions", "schemes"), ("attention", "walk"), ("heads", "board")])
+def test_the_lecture_s_sentence_is_one_click_away_and_so_is_the_way_back(lesson: str, part: str) -> None:
+    at = opened(lesson, part=part)
+    assert at.text_input(key="text").proto.default == SENTENCE and not at.info
+    at = at.button(key="lectured").click().run()
+    assert at.text_input(key="text").value == controls.LECTURED and any(controls.WARNING in one.value for one in at.info)
+    at = at.button(key="lectured").click().run()
+    assert at.text_input(key="text").value == SENTENCE and not at.exception
+
+
+@pytest.mark.usefixtures("unfolded")
+def test_an_encoder_s_visible_tokens_are_explained_at_both_lenses_and_the_gradient_hides_one() -> None:
+    assert heads.VISIBLE in unmarked(" ".join(block.value for block in opened("heads", part="lens").markdown))
+    inside = opened("families", part="residual-stream", model="bert", inside="A lens on every layer")
+    assert heads.VISIBLE in unmarked(" ".join(block.value for block in inside.markdown))
+    hidden = opened("heads", part="gradients")
+    assert not hidden.exception and heads.VISIBLE not in unmarked(" ".join(block.value for block in hidden.markdown))
+    assert any("The [MASK] did not cross" in block.value for block in hidden.code)
+    shown = hidden.toggle(key="gradient.hide").set_value(False).run()
+    assert heads.VISIBLE in unmarked(" ".join(block.value for block in shown.markdown))
+
+
+def test_a_bar_says_where_a_token_only_continues_a_word(bart: TransformerModel, bert: TransformerModel) -> None:
+    span = (start.TEXT.index("mouse"), start.TEXT.index("mouse") + len("mouse"))
+    record = ex.analysis.word_prediction(bart, start.TEXT, span)
+    names = VIEWS["expects"](record).layout.yaxis.ticktext
+    inside = [text for text in record.texts[0] if text.isalnum()]
+    assert inside and all(f"…{text}" in names for text in inside) and "mouse" in names
+    assert not any(
+        "…" in name for name in VIEWS["expects"](ex.analysis.word_prediction(bert, start.TEXT, span)).layout.yaxis.ticktext
+    )
+
+
+def test_the_rows_of_a_decoder_are_not_taken_for_those_of_its_source(bart: TransformerModel, bert: TransformerModel) -> None:
+    figure = VIEWS["sightlines"](tuple(ex.visibility(m, SENTENCE, **t) for m, t in ((bert, {}), (bart, {"target": SENTENCE}))))
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles[0] == "bert" and "rows: decoder; columns: source" in titles[1]
+    assert "bart (decoder to source): 100%" in figure.layout.title.text and "bert: 100%" in figure.layout.title.text
+
+
+def test_the_tour_s_word_is_better_filled_by_models_that_see_both_sides(bert: TransformerModel, bart: TransformerModel) -> None:
+    step = next(step for step in STEPS if step.page == "start" and step.part == "predictions")
+    word = step.do.split("“")[1].split("”")[0]
+    span = (start.TEXT.index(word), start.TEXT.index(word) + len(word))
+    both, left = (
+        [float(ex.analysis.word_prediction(model, start.TEXT, span).truth[0]) for model in models]
+        for models in ((bert, bart), (ex.load("gpt", device="cpu"),))
+    )
+    assert min(both) > 0.5 > 5 * max(left) and "A model that sees both sides fills the gap" in step.know
+
+
+def test_the_lesson_on_vectors_opens_with_words_that_training_has_seen_often() -> None:
+    """A hundred times per million or more; the trained vectors tell the first pair from its negative samples."""
+    word2vec = ex.load("word2vec", device="cpu")
+    read = ex.text.counted_examples(list(ex.microworld.stories(3000, 1)), word2vec.tokenizer)
+    record = ex.analysis.skipgrams(word2vec, vectors.TEXT, read)
+    said = record.said[record.of(int(record.pairs[0, 0]))[0]]
+    assert record.share.min() > 1e-4 and said[0] > 0.5 > 2 * said[1:].max()
+    network = ex.analysis.skipgram_network(word2vec, *networks_questions.PAIR)
+    word, near, *others = network.chances
+    assert near >= max(others), "the context word is the most probable one"
+    assert straight(vectors.PARALLEL) > 0.7, "with which the plane opens"
+    at = opened("vectors", part="plane")
+    assert at.button_group(key="relation").value == vectors.PARALLEL
+
+
+def test_a_word_of_one_sense_has_uses_too_and_its_vector_changes(bert: TransformerModel) -> None:
+    uses = ex.microworld.uses("movie", 6)
+    assert len(uses) == 6 and all(text[begin:].startswith("movie") and sense == "" for text, begin, sense in uses)
+    assert all(sense.startswith("light.") for *_, sense in ex.microworld.uses("light", 6)), "of several senses only gold ones"
+    record = ex.analysis.contexts(bert, "movie", uses)
+    assert record.likeness(2)[0, 1:].max() < 0.9 and "movie" in vectors.AMBIGUOUS
+    assert "mean cosine of two uses" in VIEWS["contexts"](record, layer=2).layout.title.text
+
+
+def test_what_is_said_of_inference_labels_follows_their_interval() -> None:
+    record = sentences.measured()
+    assert record is not None
+    at = record.ways.index(whole.LABELS)
+    mean, low, high = record.intervals[0, at]
+    assert low < 0 < high and f"reaches {mean:.2f}" in whole.best_question(record).why
+    sure = dataclasses.replace(record, intervals=np.where(np.arange(len(record.ways))[:, None] == at, 0.5, record.intervals))
+    assert "inference labels" not in whole.best_question(sure).why

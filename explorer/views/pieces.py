@@ -84,7 +84,12 @@ def pieces(record: SideBySide) -> go.Figure:
         lines = wrapped(f"{theme.label(name)}: {len(tokens)} tokens", boxes)
         rows += with_segments(lines, tokens.segments) if 1 in tokens.segments and any(tokens.special) else lines
     words = len(record.text.split())
-    return drawn(rows, "One text, several tokenizers", (f"{words} word{'s' * (words != 1)} between spaces",))
+    title = (
+        "Special tokens and segments"
+        if any(any(tokens.special) for tokens in record.tokens)
+        else "One text, several tokenizers"
+    )
+    return drawn(rows, title, (f"{words} word{'s' * (words != 1)} between spaces",))
 
 
 def _piece(tokens: Tokens, n: int, unknown: int) -> Box:

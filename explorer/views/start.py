@@ -73,13 +73,14 @@ def _blocks(record: VisibilityMap) -> list[dict[str, object]]:
 
 def expects(record: WordPrediction) -> go.Figure:
     """What each model predicts for the chosen word, which is hidden from it, by its own training objective; below its name is its
-    input. The striped bar is the actual token.
+    input. The striped bar is the actual token; a token that begins with … or ## continues a word.
 
     You may conclude how confident each model is with its input, and that those which see both sides have more input.
     You may not conclude which model is better: they answer different questions, and have different vocabularies.
     """
     rows = [row for side in range(len(record.texts)) for row in _answers(record, side)]
-    named = [theme.label(row[0].strip("·")) for row in rows]
+    marked = any(row[0].startswith("·") for row in rows)  # a tokenizer that writes the space before a word
+    named = [theme.label(_named(row[0], marked)) for row in rows]
     place = [n + row[3] for n, row in enumerate(rows)]  # an empty row between two sides
     every = ["" if n not in place else named[place.index(n)] for n in range(place[-1] + 1)]
     bar = go.Bar(
@@ -100,13 +101,17 @@ def expects(record: WordPrediction) -> go.Figure:
     return figure
 
 
+def _named(text: str, marked: bool) -> str:
+    """A token as it is written beside its bar: one that continues a word is told from a word."""
+    return f"…{text}" if marked and text.isalnum() else text.strip("·")
+
+
 def _answers(record: WordPrediction, side: int) -> list[tuple[str, float, bool, int]]:
     """The most probable tokens of one side, and the right one where it is none of them: text, probability, whether it is right,
     side.
     """
-    right = record.right.strip("·")
     found = [
-        (text, float(share), text.strip("·") == right, side)
+        (text, float(share), text == record.right, side)
         for text, share in zip(record.texts[side], record.shares[side], strict=True)
     ]
     return found if any(row[2] for row in found) else [*found, (record.right, float(record.truth[side]), True, side)]
