@@ -37,6 +37,7 @@ div:has(> .st-key-heading), div:has(> .st-key-says), div:has(> .st-key-bar) { ma
 div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
 @media (max-width: 600px) {
   .st-key-says { flex-direction: column !important; align-items: stretch !important; }
+  .st-key-lectured { flex: 0 0 100% !important; }
   [data-testid=stExpandSidebarButton] { width: auto !important; }
   [data-testid=stExpandSidebarButton]::after { content: "Menu"; font-size: 1rem; padding-left: 0.3rem; }
   .js-plotly-plot :is(g.xtick, g.x2tick) text { font-size: 12px !important; }
