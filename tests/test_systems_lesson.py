@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from conftest import SENTENCE
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.app import recorded
-from explorer.app.lessons.training import parts
+from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training.systems import PICTURES
-from explorer.app.lessons.training.systems_questions import IDEAS, OWN
+from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_counting
 from explorer.models.card_figures import shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.studies import model_cards
@@ -22,6 +25,10 @@ from explorer.views import VIEWS, export
 
 UNMEASURED = [name for name, result in (("bert", "next-sentence"), ("roberta", "masks")) if not recorded.there(result)]
 SHOWN = [name for name in IDEAS if name in RECIPES]
+
+
+def model_folder(name: str) -> Path:
+    return ex.models()[name].folder
 
 
 def page(name: str, text: str) -> None:
@@ -45,18 +52,21 @@ def test_every_idea_has_a_picture_and_a_shipped_model_or_more() -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
     at = shown(name)
-    count = 0 if name in UNMEASURED else 2 if name == "electra" else 1
+    count = 0 if name in (*UNMEASURED, "transformer") else 2 if name == "electra" else 1
     assert not at.exception and not at.warning and len(at.get("plotly_chart")) == count
     card = model_cards.figures((ex.models()[name].folder / "CARD.md").read_text("utf-8"))
     seed = json.loads((ex.models()[name].folder / "run.json").read_text("utf-8"))["plan"]["seed"]
     said = {block.label.lower(): block.value for block in at.metric}
     beside = IDEAS[name].beside
     mine = {label: value for label, value in said.items() if not beside or not label.endswith(f", {beside}")}
-    assert mine == {figure.lower(): f"{card[f'{figure} (validation)'][seed]:.3g}" for figure in IDEAS[name].figures}, (
-        "none of them is missing"
-    )
+    known = {figure.lower(): f"{card[f'{figure} (validation)'][seed]:.3g}" for figure in IDEAS[name].figures}
+    new = {f"{figure}, new words".lower(): f"{card[f'{figure} (test)'][seed]:.3g}" for figure in IDEAS[name].new}
+    assert mine == known | new, "none of them is missing"
     if name in UNMEASURED:
         assert "Not measured yet" in at.info[0].value
+        return
+    if name == "transformer":
+        assert "ex.decoding.watch(model, 'The animal did not cross" in "".join(block.value for block in at.code), "its board"
         return
     told = [block.value for block in at.code if "trace = " in block.value]
     for code, chart in zip(told, at.get("plotly_chart"), strict=True):
@@ -93,7 +103,34 @@ def test_the_student_without_a_teacher_is_shown_beside_the_other() -> None:
     assert differ == {"objective", "teacher"}, "the same steps of the same stories"
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("bert", "roberta", "llama")])
+@pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("bert", "roberta", "llama", "gpt2")])
 @pytest.mark.parametrize("text", ["Dog", "<script>alert(1)</script> 😀 مرحبا", "The dog slept. It was tired. It woke up."])
 def test_odd_texts_are_met_calmly(name: str, text: str) -> None:
     assert not shown(name, text).exception
+
+
+@pytest.mark.parametrize("name", ["gpt", "gpt2"])
+def test_where_new_words_cost_is_what_torch_computes(name: str) -> None:
+    new, known = systems._losses(name)
+    model = ex.load(name, device="cpu")
+    version = "1.1" if "1.1" in (model_folder(name) / "run.json").read_text("utf-8") else "1.0"
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for story in ex.microworld.texts(systems.STORIES, 2, "test", version=version)[:4]:
+        ids = model.tokens(" ".join(story.split()[: systems.WORDS]))
+        with torch.no_grad():
+            scores = torch.from_numpy(model.logits(ids))
+        loss = torch.nn.functional.cross_entropy(scores[:-1], torch.from_numpy(ids.ids[1:].astype("int64")), reduction="none")
+        for value, unseen in zip(loss.tolist(), ids.unseen[1:], strict=True):
+            found[unseen].append(value)
+    assert found[True] and found[False]
+    np.testing.assert_allclose(new[: len(found[True])], found[True], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(known[: len(found[False])], found[False], rtol=1e-4, atol=1e-4)
+
+
+def test_a_decoder_below_counting_is_said_to_be() -> None:
+    card = model_cards.figures((model_folder("gpt2") / "CARD.md").read_text("utf-8"))
+    own, counted = card["perplexity (test)"][0], card["4-gram perplexity (test)"][0]
+    said = " ".join(block.value for block in shown("gpt2").markdown)
+    assert f"**{own:.1f}**" in said and f"**{counted:.1f}**" in said and ("worse than counting" in said) == (own > counted)
+    swapped = {"perplexity": 2.0, "4-gram perplexity": 3.0}
+    assert "worse" not in beside_counting(swapped) and beside_counting({"perplexity": 2.0}) == ""

@@ -6,25 +6,28 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from explorer.analysis.capabilities import TEXT
-from explorer.app import recorded, web
+from explorer.app import board, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import model_of, one_of, opened, read, trace_of
+from explorer.app.controls import LECTURED, made, model_of, one_of, opened, read, trace_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
-from explorer.app.lessons.training.systems_questions import IDEAS, OWN
+from explorer.app.lessons.training.systems_questions import COUNTED, IDEAS, OWN, beside_counting, new_tokens
 from explorer.models.card_figures import shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.views import VIEWS
 
-SHORT = ("mlm", "nsp", "sbo", "f1")
+SHORT = ("mlm", "nsp", "sbo", "f1", "bleu")
 SHARE = 0.3  # the masking rate: one sentence is short
+STORIES, WORDS = 16, 40  # that are read with new words, and how much of each
+SOURCE = LECTURED.replace("didn't", "did not")  # the translator knows no contractions
 
 
 def section(text: str, shelf: dict[str, Path]) -> None:
@@ -37,10 +40,13 @@ def section(text: str, shelf: dict[str, Path]) -> None:
         say(idea.says)
         with st.container(horizontal=True):
             _figures(shelf[name], idea.figures)
+            _figures(shelf[name], idea.new, ", new words", "test")
             if idea.beside in shelf:
                 _figures(shelf[idea.beside], idea.figures, f", {idea.beside}")
         st.caption(idea.caution)
-    if note := lesson.new_words(*(shipped_figures(shelf[name], split) for split in ("validation", "test"))):
+    if idea is not None and idea.new == COUNTED:
+        _on_new_words(name, shelf[name])
+    elif note := lesson.new_words(*(shipped_figures(shelf[name], split) for split in ("validation", "test"))):
         st.caption(note)
     draw = PICTURES.get(model.preset)
     if draw is not None and as_preset and name not in OWN:
@@ -57,12 +63,36 @@ def as_its_preset(name: str, preset: str) -> bool:
     return lab.plan(lab.shelf()[name]).get("objective") in (None, PRESETS[preset].objective)
 
 
-def _figures(folder: Path, names: tuple[str, ...], whose: str = "") -> None:
-    """The figures of its card, on validation texts; of a model without a card, the last check of its training."""
-    found = shipped_figures(folder) or last_check(folder)
+def _figures(folder: Path, names: tuple[str, ...], whose: str = "", split: str = "validation") -> None:
+    """The figures of its card; of a model without a card, the last check of its training."""
+    found = shipped_figures(folder, split) or (last_check(folder) if split == "validation" else {})
     for name in names:
         if name in found:
             st.metric(spoken(name) + whose, f"{found[name]:.3g}")
+
+
+def _on_new_words(name: str, folder: Path) -> None:
+    """What becomes of a decoder in stories with words that training never had, beside a model that counts."""
+    if said := beside_counting(shipped_figures(folder, "test")):
+        say(f"{said} {new_tokens(*_losses(name), STORIES)}")
+
+
+@cached("Reading stories with new words …")
+def _losses(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """−log P of the tokens that training never had, in stories with new words, and of all others."""
+    model = opened(name)
+    version = str(lab.plan(lab.shelf()[name])["corpus"]["name"]).partition(":")[0].partition("-")[2] or "1.0"
+    stories = made(Call("microworld.texts", STORIES, 2, "test", version=version))
+    rows = [model.tokens(" ".join(story.split()[:WORDS])) for story in stories]
+    losses, unseen = [], []
+    for tokens, found in zip(rows, model.outputs_many(rows), strict=True):
+        scores = found["lm"][:-1].astype(np.float64)
+        most = scores.max(1)
+        right = scores[np.arange(len(scores)), tokens.ids[1:]]
+        losses.append(np.log(np.exp(scores - most[:, None]).sum(1)) + most - right)
+        unseen.append(np.array(tokens.unseen or [False] * len(tokens))[1:])
+    every, new = np.concatenate(losses), np.concatenate(unseen)
+    return every[new], every[~new]
 
 
 def last_check(folder: Path) -> dict[str, float]:
@@ -92,8 +122,10 @@ def asked(what: str, name: str, text: str) -> Call:
         return Call("detect", model, text, rate=SHARE)
     if what == "gaps":
         return Call("corruption.gap_sentences", text, tokenizer=model.attr("tokenizer"))
-    strategy = {"boundaries": "spanbert", "copied": "mlm"}[what]
+    strategy = {"boundaries": "spanbert", "copied": "mlm"}.get(what, what)
     hidden = Call("corrupt", text, strategy, tokenizer=model.attr("tokenizer"), rate=SHARE)
+    if what in ("bart", "t5"):
+        return hidden
     if what == "boundaries":
         return Call("analysis.guess_spans", model, hidden)
     return Call("analysis.teacher_and_student", model_of(teacher_of(name)), model, hidden)
@@ -136,7 +168,22 @@ def attention(view: str, name: str, text: str) -> None:
     web.show(VIEWS[view], trace_of(name, text), key="system")
 
 
+def crossing(name: str, text: str) -> None:
+    """The cross-attention of a translator, on what it writes for the sentence."""
+    source = SOURCE if text == LECTURED else text
+    watched = Call("decoding.watch", model_of(name), source)
+    read(watched)
+    call = Call("trace", model_of(name), source, target=Call("list", watched.attr("steps").item(-1).attr("ids")), blocks=True)
+    last = opened(name).streams["cross"][0] - 1
+    board.show(call, key="system.board", first={"stream": "cross", "layer": last, "head": 0, "station": "softmax"})
+
+
 PICTURES: dict[str, Callable[[str, str], None]] = {
+    "transformer": crossing,
+    "gpt": partial(attention, "masks"),
+    "gpt2": partial(attention, "walk"),
+    "bart": partial(own, "bart", "corruption"),
+    "t5": partial(own, "t5", "corruption"),
     "bert": partial(measured, "next-sentence"),
     "roberta": partial(measured, "masks"),
     "spanbert": partial(own, "boundaries", "boundaries"),

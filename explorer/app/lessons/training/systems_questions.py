@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,16 +17,61 @@ LOSS, FOUND = "held-out loss", ("replaced f1", "f1, pairs never met", "f1, alway
 class Idea:
     """What a system changed. `figures` are names of its held-out measures; `caution` says what they may not show.
 
-    `beside` is a model whose figures by the same names are shown as well.
+    `beside` is a model whose figures by the same names are shown as well; `new` are figures that are also shown of stories with new words.
     """
 
     says: str
     figures: tuple[str, ...]
     caution: str
     beside: str = ""
+    new: tuple[str, ...] = ()
+
+
+COUNTED = ("perplexity", "4-gram perplexity")  # the second is what the same texts cost a model that counts
+COPYING = ("bleu", "copying the source, bleu")
 
 
 IDEAS = {
+    "transformer": Idea(
+        "The Transformer translates: an encoder reads the source from both sides, a decoder writes the target token by token, and "
+        "*cross-attention* leads from each token that is written to all tokens of the source. Below, each row is a token of the "
+        "translation, each column one of the source.",
+        ("exact match", "bleu", "alignment", "alignment, mean of last heads"),
+        "*Alignment* is the fraction of written words whose largest cross-attention weight is on the word that they translate, in the best "
+        "head. It says where a head attends, not why the translation is right. Sentences are made by a small grammar; they are easier than "
+        "those of a newspaper.",
+    ),
+    "gpt": Idea(
+        "GPT keeps the decoder alone: no source, no cross-attention. A causal mask hides from each token all that follow it, so every "
+        "token of a text is a label, and no text has to be corrupted. Below: one head's queries and keys, with BERT's mask and with "
+        "GPT's own.",
+        COUNTED,
+        "Perplexity is e to the mean loss per token. It compares only models that predict the same tokens of the same texts, as these two.",
+        COUNTED,
+    ),
+    "gpt2": Idea(
+        "GPT-2 has GPT's objective and moves the norms: each stands *before* its sub-layer, so that the residual stream runs from the "
+        "embeddings to the last layer without one, and a final norm follows. Walk through a layer: the first step is a norm. The "
+        "published GPT-2 was also larger, and answered tasks from a prompt alone.",
+        COUNTED,
+        "Perplexity is e to the mean loss per token. This does not compare pre-norm with post-norm: more differs from *gpt*.",
+        COUNTED,
+    ),
+    "bart": Idea(
+        "BART damages a text in any way, reads the damage with an encoder, and writes the **whole** original text with a decoder. One mask "
+        "may stand for a span of any length, also for none: so it must learn how much is missing.",
+        COPYING,
+        "BLEU counts runs of 1 to 4 tokens that occur in the original as well. *Copying the source* changes nothing of the damaged text; "
+        "only what lies above it was restored.",
+        COPYING,
+    ),
+    "t5": Idea(
+        "T5 removes spans, leaves a numbered sentinel for each, and writes only what was removed, each span after its sentinel: a short "
+        "target. And it writes *every* task as text from text, with the task's name in the input; no task has an output layer.",
+        ("spans exactly right", "token accuracy"),
+        "A span counts only if all its tokens are right, so another word that fits counts as wrong. *Token accuracy* is measured with the "
+        "right tokens before each token, which is easier.",
+    ),
     "bert": Idea(
         "BERT hides tokens and fills them in from both sides, and predicts whether a second text follows the first. Does the second "
         "objective help? Two trainings that differ in nothing else:",
@@ -73,20 +118,23 @@ IDEAS = {
     "llama": Idea(
         "LLaMA is a GPT with RoPE, RMSNorm before every block and SwiGLU; from version 2 (70B) on, groups of query heads share keys and "
         "values, as here. Walk through one layer: the norm subtracts no mean, and q and k are rotated before their dot product.",
-        ("perplexity", "4-gram perplexity"),
+        COUNTED,
         "At this size the changes save memory and steps; the perplexity does not show which of them helps.",
+        COUNTED,
     ),
     "olmo": Idea(
         "Of OLMo everything is published: data, code and checkpoints. In its first version the norms have no weights, and no layer has a "
         "bias.",
-        ("perplexity", "4-gram perplexity"),
+        COUNTED,
         "One tiny model per architecture says nothing about which of them is better at scale.",
+        COUNTED,
     ),
     "olmo2": Idea(
         "OLMo 2 norms what a block *adds* (inside the residual), and norms queries and keys before their dot product, so that no score "
         "grows without bound.",
-        ("perplexity", "4-gram perplexity"),
+        COUNTED,
         "One tiny model per architecture says nothing about which of them is better at scale.",
+        COUNTED,
     ),
     "pegasus": Idea(
         "PEGASUS removes whole sentences, those with the highest ROUGE-1 with the rest, and generates them.",
@@ -121,6 +169,31 @@ OWN = {  # models that do not do what their system does, by their own name
         "You may conclude that it learned to repeat. You may not conclude that it understands stories better.",
     ),
 }
+
+
+def beside_counting(found: Mapping[str, float]) -> str:
+    """What the perplexity on stories with new words says beside that of a 4-gram; empty where one of them was not measured."""
+    if not all(name in found for name in COUNTED):
+        return ""
+    own, counted = (found[name] for name in COUNTED)
+    said = (
+        f"In stories with **new words** its perplexity is **{own:.1f}**, that of a 4-gram on the same tokens **{counted:.1f}**"
+    )
+    return f"{said}: there it is worse than counting." if own > counted else f"{said}."
+
+
+def new_tokens(new: np.ndarray, known: np.ndarray, stories: int) -> str:
+    """Where the loss on stories with new words comes from: −log P of tokens that training never had, and of the others."""
+    if not len(new):
+        return f"In {stories} such stories, all tokens occurred in its training: new words are cut into tokens that it knows."
+    apart = float(new.mean()), float(known.mean())
+    said = (
+        f"Computed now on the beginnings of {stories} such stories: {len(new) / (len(new) + len(known)):.0%} of the tokens, parts of new "
+        f"words, never occurred in its training. They cost {apart[0]:.1f} nats each, all others {apart[1]:.1f}."
+    )
+    if apart[0] < 2 * apart[1]:
+        return said
+    return f"{said} In training such a token was never right, so its score only fell. Counting keeps some probability for every token."
 
 
 def by_pieces(steps: Sequence[TrainingStep], each: float) -> Curves:
