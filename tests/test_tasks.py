@@ -279,6 +279,24 @@ def test_both_sides_are_the_model_s_own_probabilities(elmo: ElmoModel) -> None:
     assert np.isnan(record.truth[0, 0]) and np.isnan(record.truth[1, -1])
 
 
+def test_the_halves_are_the_differences_of_what_tasks_read(elmo: ElmoModel) -> None:
+    """Against the layers as a task reads them: both directions side by side. The forward half cannot know what comes later."""
+    texts = ("Anna sees the dog now .", "Anna sees the dog here .")
+    record, (first, second) = tuple(ex.trace(elmo, text) for text in texts), elmo.layers([elmo.tokens(text) for text in texts])
+    wide = elmo.config.dim
+    for place in (1, 3):
+        for layer in (1, 2):
+            forward, backward = ex.views["halves"](record, place=place, layer=layer).data
+            moved = np.abs(np.asarray(second) - np.asarray(first))[layer, place]
+            np.testing.assert_allclose(np.r_[forward.y, backward.y], moved, atol=1e-5)
+            assert not np.any(forward.y) and np.all(np.asarray(backward.y) > 0) and len(forward.y) == wide
+
+
+def test_the_halves_open_at_the_lesson_s_word() -> None:
+    record = tuple(ex.trace(ex.load("elmo", device="cpu"), text) for text in (lesson.TEXT, lesson.OTHER))
+    assert record[0].source.texts[ex.views["halves"].controls(record)["place"].first] == lesson.WORD
+
+
 def test_filters_are_the_convolutions_of_pytorch(elmo: ElmoModel) -> None:
     record = directions.letter_filters(elmo, "dogs")
     assert record.letters == ("⟨", "d", "o", "g", "s", "⟩") and len(record.widths) == sum(

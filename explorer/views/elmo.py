@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from explorer.records import BothSides, Contexts, Filters, Highways
+from explorer.records import BothSides, Contexts, Filters, Highways, Trace
 from explorer.views import theme
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
+FORWARD, BACKWARD = "forward", "backward"  # the two streams of a trace
 SHOWN = 14  # so many filters fit into a picture
 
 
@@ -150,6 +151,47 @@ def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str
     return bar, texts
 
 
+def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
+    """How far each dimension of one token's vector moves when the text after it changes: |Δh|, the absolute difference of the two
+    vectors. The first half of the dimensions comes from the forward model, which reads the tokens up to here; the second half from the
+    backward model, which reads those from here on.
+
+    You may conclude which half knows of the change. You may not conclude that a dimension which moves far matters more: its size
+    depends on the scale of its weights.
+    """
+    before, after = record
+    wide = before.hidden[FORWARD].shape[-1]
+    moved = {
+        name: np.abs(after.hidden[name][layer - 1, place] - before.hidden[name][layer - 1, place])
+        for name in (FORWARD, BACKWARD)
+    }
+    figure = go.Figure()
+    for n, (name, arrow) in enumerate(((FORWARD, "→"), (BACKWARD, "←"))):
+        figure.add_bar(
+            x=np.arange(wide) + n * wide, y=moved[name], name=f"{name} {arrow}", meta=n, marker={"line": {"width": 0}},
+            hovertemplate=f"{name}, dimension %{{x}}: |Δh| = <b>%{{y:.4f}}</b><extra></extra>",
+        )  # fmt: skip
+    changed = [f"{name}: {int((values > 0).sum())} of {wide} moved" for name, values in moved.items()]
+    texts = [" ".join(theme.labels(one.source)[place + 1 :]) for one in record]
+    unseen = theme.unseen_note(before.source) or theme.unseen_note(after.source)
+    notes = (", ".join(changed), f"after it: “{texts[0]}”, then “{texts[1]}”", unseen)
+    above = theme.space_above(*notes) + 14
+    figure.add_vline(x=wide - 0.5, line={"dash": "dot", "width": 2})
+    figure.update_layout(
+        title=theme.title(f"“{theme.label(before.source.texts[place])}” in layer {layer}", *notes), height=340 + above, bargap=0,
+        xaxis={"title": {"text": "dimension"}, "range": [-1, 2 * wide], "automargin": True},
+        yaxis={"title": {"text": "|Δh|"}, "rangemode": "tozero", "automargin": True},
+        margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.3},
+    )  # fmt: skip
+    return figure
+
+
+def _shared(record: Sequence[Trace]) -> int:
+    """How many tokens the two texts begin with that are the same."""
+    first, second = (one.source.texts for one in record)
+    return next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
+
+
 def contexts(record: Contexts, *, layer: int) -> go.Figure:
     """One word in many texts, a dot for each: its vectors in this layer on their first two principal components; the colour is its
     sense in that text. Layer 0 is the input of the first layer: without the context all dots coincide (only positions tell them apart,
@@ -223,6 +265,25 @@ def places(record: BothSides) -> Mapping[str, Control]:
     return {"place": Range("Position", 0, len(record.tokens) - 1, len(record.tokens) // 2)}
 
 
+def shared_places(record: Sequence[Trace]) -> Mapping[str, Control]:
+    """Which of the tokens before the change, and which LSTM layer."""
+    last = _shared(record) - 1
+    held = tuple(range(1, 1 + len(record[0].hidden[FORWARD])))
+    return {
+        "place": Range("Position", 0, last, min(last, (len(record[0].source) - 2) // 2)),
+        "layer": Choice("Layer", held, held[-1], ordered=True),
+    }
+
+
+def are_halves(record: object) -> str:
+    """Empty for two traces of an ELMo whose texts begin alike."""
+    if not isinstance(record, (tuple, list)) or len(record) != 2 or not all(isinstance(one, Trace) for one in record):
+        return "it draws two traces of an ELMo, (ex.trace(model, text), ex.trace(model, other))."
+    if not all({FORWARD, BACKWARD} <= set(one.hidden) for one in record):
+        return "only an ELMo has a forward and a backward half."
+    return "" if _shared(record) else "the two texts begin with different tokens."
+
+
 def layers(record: Contexts) -> Mapping[str, Control]:
     """Which layer."""
     held = tuple(range(len(record.vectors)))
@@ -238,6 +299,7 @@ VIEWS = by_name(
         strips,
         only(Filters, "ex.analysis.letter_filters(model, word) makes"),
     ),
+    View("halves", "A change after the word, by dimension", halves, shared_places, are_halves),
     View(
         "both-sides",
         "What each direction predicts",

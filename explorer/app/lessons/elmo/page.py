@@ -36,10 +36,13 @@ def turned() -> tuple[Any, Any, int]:
 
 
 def directions() -> None:
-    """Two directions, which never meet."""
+    """Two directions, which never meet: what a change of the text after a word moves, and what each direction predicts."""
     read(lab.expected(text))
     st.markdown(f"*{lesson.TEXT}* and *{lesson.OTHER}*")
-    web.show(VIEWS["both-sides"], lab.expected(text), steps="place", question=(lesson.half_question(*turned()), "guess.half"))
+    both = (lab.traced(lesson.TEXT), lab.traced(lesson.OTHER))
+    web.show(VIEWS["halves"], both, question=(lesson.half_question(*turned()), "guess.half"))
+    st.subheader("What each direction predicts", anchor=False)
+    web.show(VIEWS["both-sides"], lab.expected(text), steps="place")
 
 
 def crossing() -> None:
