@@ -93,6 +93,20 @@ def test_the_best_head_is_put_beside_what_the_model_does_by_the_cards() -> None:
     assert len(behaviour.rows(found)) == len(found) and behaviour.rows(found)[0]["model"].startswith(best)
 
 
+def test_who_resolves_it_is_answered_by_the_cards() -> None:
+    found = behaviour.paired()
+    assert set(found) == set(behaviour.RESOLVING)
+    for name, figures in found.items():
+        card = (ex.models()[name].folder / "CARD.md").read_text("utf-8")
+        for kind, value in zip(behaviour.PAIRED, figures, strict=True):
+            assert (f"| {kind} (validation) | " in card) == (value == value) and (value != value or f"{value:.3f}" in card)
+    asked = behaviour.who_question(found)
+    can = {name for name, figures in found.items() if min(value for value in figures if value == value) > 0.25}
+    assert asked.answer in asked.options and {name for name in found if name in asked.answer.split()} == can
+    assert behaviour.who_question({"a": (0.0, 0.1, 0.2), "b": (0.3, 0.2, 0.4)}).answer == "none of them"
+    assert behaviour.who_question({"a": (0.3, 0.9, float("nan")), "b": (0.1, 0.2, 0.4)}).answer == "only a"
+
+
 @pytest.mark.parametrize(("head", "answer"), [(0.5, 0), (0.7, 1), (0.9, 2)])
 def test_the_answer_about_the_best_head_follows_its_figure(head: float, answer: int) -> None:
     asked = behaviour.head_question({"one": (0.9, head, False), "other": (0.95, 1.0, True)})

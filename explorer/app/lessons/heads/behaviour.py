@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 import streamlit as st
 
 from explorer.app import recorded, web
@@ -15,7 +18,11 @@ SEARCH = "heads-bert"
 
 
 def section() -> None:
-    """The text, the guess, and the table."""
+    """Which models know what *it* means; then, beside it, their best heads. Each after a guess."""
+    if pairs := lesson.paired():
+        say(lesson.WHO)
+        predict(lesson.who_question(pairs), "guess.resolves", partial(resolving, pairs))
+        st.subheader("And its heads?", anchor=False)
     found = lesson.measured()
     if not any(not taught for *_, taught in found.values()):
         st.info("No model here was measured on such pairs. `python -m explorer.studies.recipes` measures the shipped ones.")
@@ -28,6 +35,12 @@ def section() -> None:
         say(lesson.CONCLUDE)
 
     predict(lesson.head_question(found), "guess.behaviour", table)
+
+
+def resolving(pairs: Mapping[str, tuple[float, ...]]) -> None:
+    """In how many pairs each model is right in both texts."""
+    st.table(lesson.pair_rows(pairs))
+    say(lesson.PAIRS_CONCLUDE)
 
 
 def search() -> None:

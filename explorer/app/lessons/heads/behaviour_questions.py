@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 
@@ -34,6 +35,15 @@ SEARCHED = (
     "reads the row of *it* in a text without a blank; here it is the row of the **hidden word**. A head that finds the noun from the "
     "blank may ignore it from *it*, so the two figures of one model may differ."
 )
+RESOLVING = ("bert-tiny", "bert", "gpt2")  # little and long trained; a decoder, which sees the reason only after the noun
+PAIRED = (*(f"{kind}: both of a pair" for kind in FILLED), "minimal pairs, reason: both of a pair")
+GUESSING = 0.25  # of two texts both right, where each answer is a guess
+WHO = (
+    "Two texts form a pair when one word of the reason differs: *too tired* or *too wide*. A model that always takes one of the two nouns "
+    "is right in one text of each pair. So we count pairs in which **both** texts are right; two guesses would be, in a quarter of them. "
+    "An encoder fills the place of the noun and sees the reason. A decoder cannot look ahead: of the text with the one noun and the text "
+    "with the other, it should find the right one more probable."
+)
 LITTLE, REASONS = 0.05, "whom a reason means"
 
 
@@ -63,6 +73,58 @@ def head_question(found: Mapping[str, tuple[float, float, bool]]) -> Exercise:
         "of its heads?"
     )
     return Exercise(asked, answer, why, options)
+
+
+def paired() -> dict[str, tuple[float, ...]]:
+    """By model, in how many pairs both texts are right: filled in, twice, and in minimal pairs; NaN where it was not asked."""
+    found = {}
+    for name in RESOLVING:
+        figures = shipped_figures(store.folder_of(name)) if name in models() else {}
+        if any(kind in figures for kind in PAIRED):
+            found[name] = tuple(figures.get(kind, float("nan")) for kind in PAIRED)
+    return found
+
+
+def resolves(figures: tuple[float, ...]) -> bool:
+    """Whether a model is right in both texts of a pair more often than by guessing, in everything that it was asked."""
+    return all(not value <= GUESSING for value in figures)
+
+
+def who_question(found: Mapping[str, tuple[float, ...]]) -> Exercise:
+    """Which of the models know what *it* means."""
+    can = [name for name, figures in found.items() if resolves(figures)]
+    options = ("none of them", *(f"only {name}" for name in found), *_together(list(found)))
+    answer = options[0] if not can else f"only {can[0]}" if len(can) == 1 else " and ".join(can)
+    asked = f"{', '.join(found)}: which of them know whom or what *it* means, in more pairs than two guesses would?"
+    return Exercise(asked, answer, "; ".join(f"{name}: {_told(figures)}" for name, figures in found.items()) + ".", options)
+
+
+def _together(names: list[str]) -> list[str]:
+    """Every two of the names, and all of them."""
+    pairs = [" and ".join(pair) for pair in combinations(names, 2)]
+    return pairs if len(names) < 3 else [*pairs, " and ".join(names)]
+
+
+def _told(figures: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:.0%}" for value in figures if value == value)
+
+
+def pair_rows(found: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]:
+    """A table of them."""
+    heads = ("fills in: tired, wide", "fills in: big, small", "prefers the right text")
+    return [
+        {"model": name}
+        | {head: "–" if value != value else f"{value:.0%}" for head, value in zip(heads, figures, strict=True)}
+        | {"stories": stories_of(name)}
+        for name, figures in found.items()
+    ]
+
+
+PAIRS_CONCLUDE = (
+    "**You may conclude** who tells the two reasons apart in sentences of this kind. **You may not conclude** why one does and one does "
+    "not: these models differ in size, stories and length of training. Nor does the last column compare with the others: its pairs "
+    "join nouns and reasons that training never had together."
+)
 
 
 def stories_of(name: str) -> str:
