@@ -192,6 +192,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "analysis.abilities": lambda: {"model": model("bert"), "text": TEXT, "objective": None},
     "analysis.align": lambda: {"first": traced(), "second": traced(), "texts": (TEXT, TEXT)},
     "analysis.analogy": lambda: {"model": model("word2vec"), "a": "he", "b": "she", "c": "king", "top": 3, "forbid": True},
+    "analysis.back_off": lambda: {"model": counted(), "text": TEXT, "top": 3},
     "analysis.blueprint": of_model(target=None),
     "analysis.both_sides": of_model("elmo", top=3),
     "analysis.context_shift": of_model("gpt2", span=(2, 5), others=["A dog ran. It was tired."]),

@@ -77,6 +77,20 @@ class Slow:
         d = self.discounts[len(h) + 1]
         return ((c - d(c)) if c else 0) / total + sum(map(d, follow.values())) / total * lower
 
+    def parts(self, w: int, h: Gram) -> list[float]:
+        """p(w, h) as what 1 / size and the n-grams of every length add to it."""
+        lower = self.parts(w, h[1:]) if h else [1 / self.size]
+        follow = self.after.get(h)
+        if not follow:
+            return [*lower, 0.0]
+        total, c = sum(follow.values()), follow.get(w, 0)
+        if self.smoothing == "witten-bell":
+            own, down = c / (total + len(follow)), len(follow) / (total + len(follow))
+        else:
+            d = self.discounts[len(h) + 1]
+            own, down = ((c - d(c)) if c else 0) / total, sum(map(d, follow.values())) / total
+        return [*(down * part for part in lower), own]
+
     def context(self, row: Sequence[int] | np.ndarray) -> Gram:
         return tuple(([self.begin] * self.order + list(row))[len(row) + 1 :])
 
@@ -105,6 +119,18 @@ def test_every_probability_is_the_paper_s(order: int, smoothing: str) -> None:
         for context in ([], [0], [1, 1], [size - 1, 1], [0, 1, 2, 1], *(row[:5] for row in fresh)):
             expected = [slow.p(w, slow.context(context)) for w in range(size)]
             np.testing.assert_allclose(model.next(context), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_what_every_length_adds_is_the_paper_s_recursion(smoothing: str) -> None:
+    rng = np.random.default_rng(3)
+    rows = corpus(rng, 9, 40)
+    slow, model = Slow(rows, 9, 3, 0, smoothing), train(rows, order=3, smoothing=smoothing, size=9, begin=0)
+    for context in ([], [0], [1, 2], [8, 1], [1, 8], *(row[:4] for row in rows[:8])):
+        h = slow.context(context)[-2:]
+        np.testing.assert_allclose(model.parts(context).T, [slow.parts(w, h) for w in range(9)], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(model.parts(context).sum(0), model.next(context), rtol=0, atol=1e-12)
+        assert model.known(context) == max(n for n in range(3) if slow.after.get(h[2 - n :]))
 
 
 def test_both_estimated_and_fixed_discounts_are_tried_above() -> None:

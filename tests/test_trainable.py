@@ -54,7 +54,13 @@ def test_it_trains_and_shows_what_it_learned(system: str, bench: JobQueue) -> No
     at.text_input("training").set_value(name).run()
     assert not at.exception and not at.warning and f"Training: step {state.steps}" in charts(at)
     if system == "ngram":
-        assert not run_folder.snapshots(folder)
+        assert not run_folder.snapshots(folder) and any("What was counted at step" in block.value for block in at.markdown)
+        record, model = inside.picture(folder, system, state.step, SENTENCE)[2].run(), ex.load(folder, device="cpu")
+        for place in range(len(record.tokens)):  # against the scores of the model itself
+            chances = np.exp(model.logits(record.tokens)[place])
+            np.testing.assert_allclose(
+                record.parts[place].sum(1), np.sort(chances)[::-1][: len(record.parts[place])], rtol=1e-9
+            )
         return
     last = run_folder.snapshots(folder)[-1]
     title, view, call = inside.picture(folder, system, last, SENTENCE)

@@ -18,6 +18,7 @@ import explorer as ex
 from explorer.analysis import architectures
 from explorer.analysis import elmo as directions
 from explorer.analysis import word_vectors as neighbours
+from explorer.analysis.back_off import back_off
 from explorer.analysis.corpus_edits import edit_corpus
 from explorer.analysis.masks import held_losses, under_masks
 from explorer.analysis.pair_losses import glove_row, skipgram_network
@@ -29,6 +30,7 @@ from explorer.corruption import counting
 from explorer.corruption.strategies import PAIRS, STRATEGIES
 from explorer.decoding.comparison import distribution, written
 from explorer.decoding.generation_trace import watch
+from explorer.models import ngram
 from explorer.models.task_rows import AskedText
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
@@ -174,6 +176,8 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
         "changed": ex.change(bert, SENTENCE, ex.SilenceHead("encoder", 0, 0)),
         "odd changed": ex.change(gpt2, ODD, ex.SilenceLayer("decoder", 0)),
         "damage": ex.damage(gpt2, SENTENCE),
+        "counted": back_off(ngram.train([gpt2.tokenizer.encode(SENTENCE).ids], gpt2.tokenizer), SENTENCE),
+        "odd counted": back_off(ngram.train([bert.tokenizer.encode(ODD).ids], bert.tokenizer, order=1), ODD),
         "patched": ex.analysis.patch_sweep(bert, "Anna saw it.", "Tom saw it.", answers=("she", "he"), row=1),
         "odd patched": ex.analysis.patch_sweep(gpt2, ODD, ODD.replace("Zebra", "zebra", 1), answers=("a", "b")),
         "written to the vocabulary": ex.analysis.head_writes(bert, SENTENCE, layer=1, head=0, position=3),
@@ -422,6 +426,8 @@ def of_elmo() -> dict[str, Any]:
         "odd analogy": Neighbours("<b>bold", ("a", "b", "<b>bold"), (ODD, "c"), found),
         "highways": directions.highway_gates(elmo, "dogs"),
         "odd highways": directions.highway_gates(elmo, "<b>bold</b>" * 9),
+        "halves": tuple(ex.trace(elmo, text) for text in (f"{texts[0]} a dog", f"{texts[0]} a cat")),
+        "odd halves": tuple(ex.trace(elmo, f"{ODD} {text}") for text in ("a", "<b>bold")),
         "filters": directions.letter_filters(elmo, "dogs"),
         "odd filters": directions.letter_filters(elmo, "<b>bold</b>" * 9),
         "both sides": directions.both_sides(elmo, texts[0]),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from explorer.analysis import costs
     from explorer.analysis.alignment import align
     from explorer.analysis.architectures import context_shift, span_of, visibility_map, word_prediction
+    from explorer.analysis.back_off import back_off
     from explorer.analysis.capabilities import abilities
     from explorer.analysis.corpus_edits import edit_corpus
     from explorer.analysis.elmo import both_sides, elmo_visibility, highway_gates, letter_filters
@@ -41,6 +42,7 @@ _HOMES = {
     "abilities": "analysis.capabilities:abilities",
     "align": "analysis.alignment:align",
     "analogy": "analysis.word_vectors:analogy",
+    "back_off": "analysis.back_off:back_off",
     "blueprint": "analysis.parameters:blueprint",
     "both_sides": "analysis.elmo:both_sides",
     "context_shift": "analysis.architectures:context_shift",

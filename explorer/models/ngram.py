@@ -98,10 +98,31 @@ class NGram(Summarised):
 
     def next(self, context: Sequence[int] | np.ndarray) -> np.ndarray:
         """The probability [size] of every token to come next after these ids. Only the last order − 1 of them matter."""
-        row = checked(np.asarray(context).reshape(-1), self.size)
-        near = [row[-j] if len(row) >= j else self.begin for j in range(1, self.order)]
-        made: np.ndarray = self._distributions([np.array([piece]) for piece in near], 1)[0]
+        made: np.ndarray = self._distributions(self._before(context), 1)[0]
         return made
+
+    def _before(self, context: Sequence[int] | np.ndarray) -> list[np.ndarray]:
+        """The tokens 1, 2, … order − 1 positions to the left of what comes next."""
+        row = checked(np.asarray(context).reshape(-1), self.size)
+        return [np.array([row[-j] if len(row) >= j else self.begin]) for j in range(1, self.order)]
+
+    def parts(self, context: Sequence[int] | np.ndarray) -> np.ndarray:
+        """What makes up the probabilities after these ids [source, size]: row 0 is from 1 / size, row n from the n-grams.
+
+        They sum to `next`. A context passes on what it does not keep, so the n-grams of a longer one leave less to the shorter ones.
+        """
+        made = np.zeros((self.order + 1, self.size))
+        made[0] = 1 / self.size
+        for n, (level, own, down, heads) in enumerate(self._levels(self._before(context), 1), 1):
+            if (head := int(heads[0])) >= 0:
+                first, last = np.searchsorted(level.grams, (head * self.size, (head + 1) * self.size))
+                made *= down[head]
+                made[n, level.grams[first:last] % self.size] = own[first:last]
+        return made
+
+    def known(self, context: Sequence[int] | np.ndarray) -> int:
+        """How many of the last ids the longest context has that was counted."""
+        return max(n for n, (*_, heads) in enumerate(self._levels(self._before(context), 1)) if heads[0] >= 0)
 
     def tokens(self, text: Text) -> Tokens:
         """The tokens that the model would read."""

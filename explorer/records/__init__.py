@@ -26,6 +26,7 @@ from explorer.records.corruption import (
     SpanGuess,
     SpanLengths,
 )
+from explorer.records.counted import BackOff
 from explorer.records.decoding import (
     CUTS,
     FATES,
@@ -195,6 +196,7 @@ __all__ = [
     "Match",
     "Merge",
     "Bench",
+    "BackOff",
     "BothSides",
     "Contexts",
     "Drawn",

@@ -18,6 +18,7 @@ from explorer.views import (
     changes,
     circuits,
     contributing,
+    counted,
     curves,
     detection,
     editing,
@@ -69,7 +70,7 @@ VIEWS: dict[str, View] = {
     **detection.VIEWS, **inside.VIEWS, **changes.VIEWS, **beside.VIEWS, **circuits.VIEWS, **layers.VIEWS, **contributing.VIEWS,
     **merges.VIEWS, **pieces.VIEWS, **words.VIEWS, **training.VIEWS, **runs.VIEWS, **smoothing.VIEWS, **families.VIEWS,
     **blueprint.VIEWS, **stream.VIEWS, **finetuning.VIEWS, **finetuned.VIEWS, **prompting.VIEWS, **tuning.VIEWS, **scores.VIEWS,
-    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS,
+    **two_texts.VIEWS, **misled.VIEWS, **head_search.VIEWS, **counted.VIEWS,
 }  # fmt: skip
 
 __all__ = ["VIEWS", "Choice", "Control", "Range", "Toggle", "View"]

@@ -1,4 +1,4 @@
-"""What a training has learned so far, in one picture: attention heads, both directions of an ELMo, or the neighbours of a word."""
+"""What a training has learned so far, in one picture: heads, both directions of an ELMo, neighbours of a word, or what was counted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def section(folder: Path, system: str, step: int, sentence: str, *, alive: bool)
 
 def picture(folder: Path, system: str, step: int, sentence: str) -> tuple[str, str, Call]:
     """What is looked at, the name of its view, and the call that makes its record."""
-    family, snapshot = preset(system).architecture["family"], lab.snapshot(folder, step)
+    family = preset(system).architecture["family"]
+    if family == "ngram":  # it keeps no snapshots: its folder holds all that was counted so far
+        return "What was counted", "back-off", Call("analysis.back_off", lab.snapshot(folder), sentence)
+    snapshot = lab.snapshot(folder, step)
     if family == "bilm":
         return "What both directions predict", "both-sides", Call("analysis.both_sides", snapshot, sentence)
     if family == "static":

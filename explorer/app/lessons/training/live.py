@@ -224,6 +224,6 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
     if said:
         st.markdown("**Its predictions now**")
         st.markdown("\n".join(f"- {plain(line)}" for line in said))
-    taken = run_folder.snapshots(folder)
-    if taken:
-        inside.section(folder, workshop().order(name).system, taken[-1], sentence, alive=state.alive)
+    system, taken = workshop().order(name).system, run_folder.snapshots(folder)
+    if taken or preset(system).objective == "counting":
+        inside.section(folder, system, taken[-1] if taken else state.step, sentence, alive=state.alive)
