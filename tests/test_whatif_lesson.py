@@ -106,6 +106,10 @@ def test_the_case_is_chosen_by_the_address_and_offers_every_fault() -> None:
     assert not at.exception and list(asked.options) == list(faults.NAMES)
     said = next(block.value for block in at.markdown if "The text of this case" in block.value)
     assert "garden" in said
+    ends = {line.label: f"{line.y[-1]:.2f}" for line in ex.result("left-out").lines}
+    learned = next(block.value for block in at.markdown if "A sixth fault" in block.value)
+    assert all(ends[way] in learned for way in ("without residual connections", "nothing left out", "token frequencies alone"))
+    assert next(link for link in at.get("page_link")).proto.query_string == "part=a-part-left-out"
 
 
 def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:

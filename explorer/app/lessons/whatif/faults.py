@@ -8,18 +8,21 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import core, deeds, exercises, present, web
+from explorer.app import core, deeds, exercises, present, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import opened, read
+from explorer.app.controls import made, opened, read
 from explorer.app.exercises import ask, plain, tried
 from explorer.app.glossary import say
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.training import left_out, left_out_questions
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.lessons.whatif.edits import EDITS, changed
-from explorer.records import Exercise
+from explorer.records import Curves, Exercise
 from explorer.views import VIEWS, export
 
 CASE, SCORE = "fault.case", "fault.score"
 MOVED = "How far the weights of each head moved"
+RESIDUAL = "without residual connections"  # as the study of left out parts names it
 NAMES = {  # what is wrong, and the edit that makes it so
     "the last head of layer 0 is dead": "silence a head",
     "layer 1 has no feed-forward": "silence feed-forward",
@@ -87,6 +90,29 @@ def section(name: str, stream: str) -> None:
         web.show(VIEWS["change"], what, key="fault")
     if core.asks(key):
         scored(name, cases)
+    learned()
+
+
+def learned() -> None:
+    """A fault that no edit makes: what was measured of models that were trained with it."""
+    if not left_out.there():
+        return
+    say(learned_fault(made(recorded.call(left_out.NAME))))
+    page, asked = str(LESSONS["training"].page), {"part": "a-part-left-out"}
+    st.page_link(
+        page, label="Trained without residual connections, norms or feed-forward layers", query_params=asked, width="content"
+    )
+
+
+def learned_fault(measured: Curves) -> str:
+    """What a training without residual connections ends at, beside the whole model and mere frequencies."""
+    ends = {label: line.y[-1] for label, line in left_out_questions.ends(measured).items()}
+    whole, floor = ends[left_out_questions.WHOLE], ends[left_out_questions.FREQUENCIES]
+    return (
+        "**A sixth fault is learned.** Each fault above breaks a model that was trained without it. A small decoder that was *trained* "
+        f"without residual connections ends at {ends[RESIDUAL]:.2f} nats on new stories; the whole model at {whole:.2f}, token frequencies "
+        f"alone at {floor:.2f}."
+    )
 
 
 def key_of(case: int, cases: Sequence[int]) -> str:
