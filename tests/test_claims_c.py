@@ -104,6 +104,8 @@ def test_who_resolves_it_is_answered_by_the_cards() -> None:
     can = {name for name, figures in found.items() if min(value for value in figures if value == value) > 0.25}
     assert asked.answer in asked.options and {name for name in found if name in asked.answer.split()} == can
     assert behaviour.who_question({"a": (0.0, 0.1, 0.2), "b": (0.3, 0.2, 0.4)}).answer == "none of them"
+    every = {name: (0.9, 0.9, 0.9) for name in "abc"}
+    assert behaviour.who_question(every).answer == behaviour.ALL in behaviour.who_question(every).options
     assert behaviour.who_question({"a": (0.3, 0.9, float("nan")), "b": (0.1, 0.2, 0.4)}).answer == "only a"
 
 

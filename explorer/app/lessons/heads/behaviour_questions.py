@@ -37,12 +37,13 @@ SEARCHED = (
 )
 RESOLVING = ("bert-tiny", "bert", "gpt2")  # little and long trained; a decoder, which sees the reason only after the noun
 PAIRED = (*(f"{kind}: both of a pair" for kind in FILLED), "minimal pairs, reason: both of a pair")
+ALL = "all of them"
 GUESSING = 0.25  # of two texts both right, where each answer is a guess
 WHO = (
-    "Two texts form a pair when one word of the reason differs: *too tired* or *too wide*. A model that always takes one of the two nouns "
-    "is right in one text of each pair. So we count pairs in which **both** texts are right; two guesses would be, in a quarter of them. "
-    "An encoder fills the place of the noun and sees the reason. A decoder cannot look ahead: of the text with the one noun and the text "
-    "with the other, it should find the right one more probable."
+    "*The dog did not cross the road because it was too **tired***: *it* is the dog. With *too **wide*** it is the road. Two such texts "
+    "are a pair. A model that always takes the same noun is right in one text of each pair, so we count the pairs with **both** texts "
+    "right: two guesses would be, in a quarter of them. An encoder fills the place of the noun and sees the reason. A decoder cannot look "
+    "ahead: of the text with the one noun and the text with the other, it should find the right one more probable."
 )
 LITTLE, REASONS = 0.05, "whom a reason means"
 
@@ -94,7 +95,15 @@ def who_question(found: Mapping[str, tuple[float, ...]]) -> Exercise:
     """Which of the models know what *it* means."""
     can = [name for name, figures in found.items() if resolves(figures)]
     options = ("none of them", *(f"only {name}" for name in found), *_together(list(found)))
-    answer = options[0] if not can else f"only {can[0]}" if len(can) == 1 else " and ".join(can)
+    answer = (
+        options[0]
+        if not can
+        else f"only {can[0]}"
+        if len(can) == 1
+        else ALL
+        if len(can) == len(found) > 2
+        else " and ".join(can)
+    )
     asked = f"{', '.join(found)}: which of them know whom or what *it* means, in more pairs than two guesses would?"
     return Exercise(asked, answer, "; ".join(f"{name}: {_told(figures)}" for name, figures in found.items()) + ".", options)
 
@@ -102,7 +111,7 @@ def who_question(found: Mapping[str, tuple[float, ...]]) -> Exercise:
 def _together(names: list[str]) -> list[str]:
     """Every two of the names, and all of them."""
     pairs = [" and ".join(pair) for pair in combinations(names, 2)]
-    return pairs if len(names) < 3 else [*pairs, " and ".join(names)]
+    return pairs if len(names) < 3 else [*pairs, ALL]
 
 
 def _told(figures: tuple[float, ...]) -> str:
@@ -111,7 +120,7 @@ def _told(figures: tuple[float, ...]) -> str:
 
 def pair_rows(found: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]:
     """A table of them."""
-    heads = ("fills in: tired, wide", "fills in: big, small", "prefers the right text")
+    heads = ("tired or wide", "big or small", "minimal pairs")
     return [
         {"model": name}
         | {head: "–" if value != value else f"{value:.0%}" for head, value in zip(heads, figures, strict=True)}
@@ -121,9 +130,9 @@ def pair_rows(found: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]:
 
 
 PAIRS_CONCLUDE = (
-    "**You may conclude** who tells the two reasons apart in sentences of this kind. **You may not conclude** why one does and one does "
-    "not: these models differ in size, stories and length of training. Nor does the last column compare with the others: its pairs "
-    "join nouns and reasons that training never had together."
+    "The *minimal pairs* join nouns and reasons that training never had together; only they were put to the decoder. **You may conclude** "
+    "who tells the two reasons apart in sentences of this kind. **You may not conclude** why one does and one does not: these models "
+    "differ in size, stories and length of training. Nor may two columns be compared: their pairs are other ones."
 )
 
 
