@@ -286,7 +286,7 @@ def test_the_halves_are_the_differences_of_what_tasks_read(elmo: ElmoModel) -> N
     wide = elmo.config.dim
     for place in (1, 3):
         for layer in (1, 2):
-            forward, backward = ex.views["halves"](record, place=place, layer=layer).data
+            forward, backward = ex.views["halves"](record, place=place, layer=layer).data[:2]
             moved = np.abs(np.asarray(second) - np.asarray(first))[layer, place]
             np.testing.assert_allclose(np.r_[forward.y, backward.y], moved, atol=1e-5)
             assert not np.any(forward.y) and np.all(np.asarray(backward.y) > 0) and len(forward.y) == wide

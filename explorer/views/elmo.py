@@ -172,11 +172,21 @@ def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
             hovertemplate=f"{name}, dimension %{{x}}: |Δh| = <b>%{{y:.4f}}</b><extra></extra>",
         )  # fmt: skip
     changed = [f"{name}: {int((values > 0).sum())} of {wide} moved" for name, values in moved.items()]
-    texts = [" ".join(theme.labels(one.source)[place + 1 :]) for one in record]
+    later = [zip(theme.labels(one.source)[place + 1 :], one.source.special[place + 1 :], strict=True) for one in record]
+    texts = [" ".join(text for text, special in tokens if not special) for tokens in later]
     unseen = theme.unseen_note(before.source) or theme.unseen_note(after.source)
     notes = (", ".join(changed), f"after it: “{texts[0]}”, then “{texts[1]}”", unseen)
     above = theme.space_above(*notes) + 14
-    figure.add_vline(x=wide - 0.5, line={"dash": "dot", "width": 2})
+    top = max(float(values.max()) for values in moved.values())
+    figure.add_scatter(
+        x=[wide - 0.5] * 2,
+        y=[0, top],
+        mode="lines",
+        meta=6,
+        line={"dash": "dot", "width": 2},
+        showlegend=False,
+        hoverinfo="skip",
+    )
     figure.update_layout(
         title=theme.title(f"“{theme.label(before.source.texts[place])}” in layer {layer}", *notes), height=340 + above, bargap=0,
         xaxis={"title": {"text": "dimension"}, "range": [-1, 2 * wide], "automargin": True},
