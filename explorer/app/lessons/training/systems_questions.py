@@ -50,7 +50,7 @@ IDEAS = {
         COUNTED,
     ),
     "gpt2": Idea(
-        "GPT-2 has GPT's objective and moves the norms: each stands *before* its sub-layer, so that the residual stream runs from the "
+        "GPT-2 has GPT's objective and moves the norms: each comes *before* its sub-layer, so that the residual stream runs from the "
         "embeddings to the last layer without one, and a final norm follows. Walk through a layer: the first step is a norm. The "
         "published GPT-2 was also larger, and answered tasks from a prompt alone.",
         COUNTED,
