@@ -12,6 +12,7 @@ from explorer.app.glossary import say
 from explorer.app.lessons import LESSONS
 from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
+from explorer.app.lessons.finetuning import writing
 from explorer.views import VIEWS
 
 
@@ -46,11 +47,7 @@ def few_labels() -> None:
 def live() -> None:
     """Several ways to fine-tune, trained now."""
     task, options = lab.wanted(opened(name).family == "decoder")
-    how = tuple(
-        st.pills(
-            "Ways", list(lesson.WAY_NOTES), selection_mode="multi", default=lab.USUAL, key="ways.tuned", bind="query-params"
-        )
-    )
+    how = lab.chosen_ways(task)
     st.caption(lab.notes(how))
     run = lab.ways(name, task, how, options)
     pressed = st.button("Train", type="primary", disabled=not how, key="train.tuned")
@@ -84,6 +81,9 @@ def inside() -> None:
         for view, call in lab.changes(feel, text).items():
             read(call)
             web.show(VIEWS[view], call)
+        if st.toggle("Probe every layer, before and after (takes some seconds)", key="probes.tuned", bind="query-params"):
+            say(lesson.PROBES)
+            web.show(VIEWS["layer-probes"], lab.probed(feel, text))
 
 
 def spans() -> None:
@@ -126,6 +126,7 @@ page.parts(
     PagePart("How many labels?", few_labels, "Labels"),
     PagePart("Fine-tune it yourself", live, "Train"),
     *((PagePart("How fast should each way learn?", rates, "Rates"),) if recorded.there("finetuning-rates") else ()),
+    *((PagePart("Tasks as text", writing.section, "As text"),) if writing.shelf() else ()),
     PagePart("Before and after", inside, "Inside"),
     PagePart("Every span of a text", spans, "Spans"),
     *((PagePart("MiniGLUE, and the lecture's GLUE", glue, "MiniGLUE"),) if recorded.there("miniglue") else ()),

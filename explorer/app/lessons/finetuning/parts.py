@@ -12,7 +12,8 @@ from explorer.app.cached import KEPT, kept
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, one_of, stamp_of
 from explorer.app.exercises import plain
-from explorer.app.lessons.finetuning.questions import WAY_NOTES
+from explorer.app.glossary import say
+from explorer.app.lessons.finetuning.questions import CRF, CRF_NOTE, TAGGED, TAGS, WAY_NOTES
 from explorer.errors import ExplorerError
 from explorer.microworld import texts
 from explorer.models.store import models
@@ -24,6 +25,7 @@ READERS = ("bert", "gpt2", "gpt", "roberta", "electra", "deberta", "llama")
 FIRST = "new words: kind"  # texts of a few tokens, so that a way takes seconds; its test names no labelled word
 TASKS = (FIRST, "new words: feeling", "new words: gender", "sentiment", "topic", "acceptability", "entailment", "entities")
 USUAL = ("full", "frozen", "scratch")
+PROBED = 60  # labelled texts from which a probe of each layer learns
 ASKED = 120  # new texts whose answers are counted
 MASKED, SEED = 24, 5  # texts that are hidden and counted
 CHANGED = ("before-after", "states-moved")  # views of what fine-tuning changed
@@ -41,7 +43,18 @@ def inputs(name: str) -> Call:
 
 def ways(name: str, task: str, how: tuple[str, ...], options: dict[str, Any]) -> Call:
     """The call that fine-tunes a model in several ways."""
-    return Call("training.compare_ways", model_of(name), task=task, ways=list(how), device="cpu", **options)
+    named = {way: {"how": "full", "head": "crf"} if way == CRF else {"how": way} for way in how}
+    asked = named if CRF in how else list(how)
+    return Call("training.compare_ways", model_of(name), task=task, ways=asked, device="cpu", **options)
+
+
+def chosen_ways(task: str) -> tuple[str, ...]:
+    """The ways that the visitor chose; tags in a row may also be learned together."""
+    offered, key = [*WAY_NOTES, *([CRF] if task == TAGGED else [])], f"ways.{'tagged' if task == TAGGED else 'tuned'}"
+    first = ("full", CRF) if task == TAGGED else USUAL
+    if task == TAGGED:
+        say(TAGS)
+    return tuple(st.pills("Ways", offered, selection_mode="multi", default=first, key=key, bind="query-params"))
 
 
 def tuned(name: str, task: str, examples: int, steps: int) -> Call:
@@ -87,13 +100,19 @@ def hidden() -> tuple[tuple[Corruption, ...], int, int]:
 
 def notes(how: tuple[str, ...]) -> str:
     """What each way moves, in a line."""
-    return "; ".join(f"*{way}*: {WAY_NOTES[way]}" for way in how if way in WAY_NOTES)
+    said = WAY_NOTES | {CRF: CRF_NOTE}
+    return "; ".join(f"*{way}*: {said[way]}" for way in how if way in said)
 
 
 def changes(feel: Call, text: str) -> dict[str, Call]:
     """What fine-tuning changed inside the model for one sentence, and its errors on new texts: views with their calls."""
     change = Call("training.before_after", model_of("bert"), feel, text)
     return {name: change for name in CHANGED} | {"confusion": Call("training.answers", feel, task="sentiment", examples=ASKED)}
+
+
+def probed(feel: Call, text: str) -> Call:
+    """What a linear classifier reads off every layer, before and after fine-tuning."""
+    return Call("training.before_after", model_of("bert"), feel, text, probes="sentiment", examples=PROBED)
 
 
 def spans(ask: Call, question: str, story: str) -> Call:

@@ -18,10 +18,26 @@ NEW = (
 WAY_NOTES = {
     "full": "every weight moves",
     "last-1": "the last layer and the output layer move",
+    "last-2": "the last two layers and the output layer move",
     "lora": "low-rank matrices beside the frozen ones move: W + BA, B begins at 0",
     "frozen": "the output layer alone moves",
     "scratch": "the same shape, but random weights at the start",
 }
+CRF = "full, CRF"  # a way for tasks in which neighbouring tags depend on each other
+CRF_NOTE = "every weight moves, and so do scores of neighbouring tags"
+TAGGED = "entities"
+TAGS = (
+    "**Tags in a row.** With *full*, each word gets the tag with its highest score $x_{t,k}$, alone. A **conditional random field** "
+    "(*full, CRF*) scores whole rows of tags: $s(y) = b_{y_1} + \\sum_t x_{t,y_t} + \\sum_t A_{y_t,y_{t+1}} + e_{y_T}$. $A$ says how well "
+    "one tag follows another, $b$ and $e$ how well a tag begins and ends a text. $P(y)$ is the softmax of $s$ over all $K^T$ rows. The "
+    "**Viterbi** algorithm finds the best row in $T \\cdot K^2$ steps: only the last tag matters for what follows. $A$ begins at 0, where "
+    "both ways answer alike, so a short training may show no difference."
+)
+PROBES = (
+    "A **probe** is a linear classifier that reads the states of one layer, the mean over the tokens of a text; the model stays as it is. "
+    "Here it learns sentiment from labelled texts and is asked about new ones, for each layer of the model before and after "
+    "fine-tuning. This model learned the same task, so a higher line after it is no surprise; look at the layer from which on it is higher."
+)
 SYMBOLS = (
     "A labelled text has the tokens $x^1 \\ldots x^m$ and the answer $y$. $h_l^m$ is the state of its last token after the last layer, "
     "and $W_y$ the new output layer. As in GPT's paper, $\\mathcal L_2$, the log-probability of the right answers, is made large. A "

@@ -1,0 +1,104 @@
+"""Tasks whose answer is a text: what an encoder–decoder reads and has to write, and several ways to teach it, trained now."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from explorer.app import web
+from explorer.app.cached import cached
+from explorer.app.call import Call
+from explorer.app.controls import one_of
+from explorer.app.exercises import plain, predict
+from explorer.app.glossary import say
+from explorer.app.lessons.finetuning import parts as lab
+from explorer.app.lessons.finetuning import questions as lesson
+from explorer.models.store import models
+from explorer.records import FinetuneWays
+from explorer.training.finetune.derived import EVERY_TASK
+from explorer.views import VIEWS
+
+WRITERS = ("bart", "t5")
+SUMMARY = "summary"
+TASKS = (SUMMARY, lab.FIRST, "sentiment", "topic", "acceptability", "entailment")
+WAYS, USUAL = ("full", "last-1", "lora", "scratch"), ("full", "scratch")
+SHOWN = 3  # examples before the training
+SAYS = (
+    "T5 makes every task a task of writing: the answer is a **text**, also where it is one of three labels. So nothing new is put on top "
+    "of the model: the decoder that learned to restore texts now writes *glad*, or a summary. (The published T5 also reads the name of "
+    "the task before the text; here each model learns one task.) Where the answers are labels, we compare the probabilities that it gives "
+    "to their texts; a summary is written freely, greedily."
+)
+
+
+def shelf() -> list[str]:
+    """The encoder–decoders on the shelf that may be fine-tuned here."""
+    return [name for name in WRITERS if name in models()]
+
+
+def section() -> None:
+    """Choose a task, see what is read and written, and train."""
+    say(SAYS)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = one_of("Model", shelf(), "writer", "bart")
+        task = one_of("Task", TASKS, "task.writer", SUMMARY)
+        examples = st.select_slider(
+            "Labelled texts", (25, 50, 100, 200), 50, key="labelled.writer", bind="query-params", width=200
+        )
+        steps = st.select_slider("Steps", (20, 40, 80, 160), 40, key="steps.writer", bind="query-params", width=180)
+    how = tuple(st.pills("Ways", WAYS, selection_mode="multi", default=USUAL, key="ways.writer", bind="query-params"))
+    st.caption(lab.notes(how))
+    st.table(given(task))
+    run = lab.ways(name, task, how, {"examples": examples, "steps": steps})
+    pressed = st.button("Train", type="primary", disabled=not how, key="train.writer")
+    if not how or not (pressed or lab.known(run)):
+        st.caption("Press Train: some ten seconds for each way. Each model then writes its answers to new texts.")
+        return
+    found = lab.trained(run, "Fine-tuning")
+    predict(
+        lesson.ways_question(found),
+        f"guess.ways.{run.text}",
+        partial(written, run, found),
+        partial(web.awaited, VIEWS["finetune-ways"], run),
+    )
+
+
+def written(run: Call, found: FinetuneWays) -> None:
+    """The scores, what was written, and what a summary is compared with."""
+    web.show(VIEWS["finetune-ways"], run, key="writer")
+    say(lesson.answers_table(found))
+    if found.task == SUMMARY:
+        say(first_sentence(*beginnings()))
+
+
+@cached()
+def given(task: str) -> list[dict[str, Any]]:
+    """What is read and what is to be written, for some texts to learn from."""
+    made = EVERY_TASK[task].make(SHOWN, "train")
+    rows = []
+    for example in made.examples[:SHOWN]:
+        read = " / ".join(made.texts[place.text][place.start : place.end] for place in example.places)
+        rows.append({"it reads": plain(read), "it has to write": plain(example.label)})
+    return rows
+
+
+@cached()
+def beginnings() -> tuple[float, float]:
+    """How well the first sentence of a new text does as its summary, and the summary of another text."""
+    task = EVERY_TASK[SUMMARY]
+    made = task.make(lab.ASKED, "test")
+    first = [made.texts[example.places[0].text].split(". ")[0] + "." for example in made.examples]
+    gold = list(made.labels)
+    return task.score(first, gold), task.score(gold[1:] + gold[:1], gold)
+
+
+def first_sentence(first: float, other: float) -> str:
+    """What a summary has to beat."""
+    return (
+        "Two baselines on the same kind of new texts, without any training: the **first sentence** of each text has an F1 of "
+        f"**{first:.2f}** against its summary, the summary of *another* text **{other:.2f}**, as many end alike. **You may conclude** "
+        "that a model which is not above both does not summarise yet. **You may not conclude** from a high F1 that a summary is true: it "
+        "counts shared words."
+    )

@@ -1,0 +1,75 @@
+"""Lesson 10: tags in a row, tasks as text, and the layer probes, against what the library and a formula say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import explorer as ex
+from explorer.app.lessons import LESSONS
+from explorer.app.lessons.finetuning import parts as lab
+from explorer.app.lessons.finetuning import questions as lesson
+from explorer.app.lessons.finetuning import writing
+from explorer.training.finetune.derived import EVERY_TASK
+
+ROOT = Path(__file__).parent.parent
+
+
+def page(**address: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run().switch_page(str(LESSONS["finetuning"].page))
+    for name, value in address.items():
+        at.query_params[name.replace("__", ".")] = value
+    return at.run()
+
+
+def test_tags_in_a_row_are_a_way_for_entities_alone() -> None:
+    for task, offered in (("sentiment", False), (lesson.TAGGED, True)):
+        at = page(part="train", task__tuned=task)
+        key = "ways.tagged" if offered else "ways.tuned"
+        group = next(group for group in at.get("button_group") if group.key == key)
+        assert not at.exception and (lesson.CRF in group.options) == offered
+        assert any("Viterbi" in block.value for block in at.markdown) == offered
+
+
+def test_the_crf_way_has_the_weights_of_a_chain_of_tags() -> None:
+    """K² for what follows what and 2 K for both ends, and they move."""
+    found = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), {"examples": 8, "steps": 1}).run()
+    tags = len(ex.training.finetuned_model("bert", task=lesson.TAGGED, examples=8, steps=1, device="cpu").output.labels)
+    assert found.ways == ("full", lesson.CRF) and found.weights[1] - found.weights[0] == tags**2 + 2 * tags
+    assert found.moved[1] > found.moved[0]
+
+
+@pytest.mark.parametrize("task", ["summary", "entailment"])
+def test_what_is_read_and_written_is_the_task_itself(task: str) -> None:
+    rows, made = writing.given(task), EVERY_TASK[task].make(writing.SHOWN, "train")
+    assert [row["it has to write"].replace("\\", "") for row in rows] == list(made.labels[: writing.SHOWN])
+    assert rows[0]["it reads"].replace("\\", "").startswith(made.texts[0])
+
+
+def test_the_baselines_of_a_summary_are_the_f1_of_shared_words() -> None:
+    made = EVERY_TASK["summary"].make(lab.ASKED, "test")
+
+    def f1(said: str, gold: str) -> float:
+        a, b = (Counter(re.sub(r"\b(a|an|the)\b", " ", re.sub(r"[^\w\s]", "", text.lower())).split()) for text in (said, gold))
+        same = sum((a & b).values())
+        return 2 * same / (sum(a.values()) + sum(b.values()))
+
+    gold, texts = list(made.labels), [made.texts[one.places[0].text] for one in made.examples]
+    wanted = [np.mean([f1(*pair) for pair in zip(said, gold, strict=True)]) for said in (
+        [text.split(". ")[0] + "." for text in texts], gold[1:] + gold[:1],
+    )]  # fmt: skip
+    np.testing.assert_allclose(writing.beginnings(), wanted, atol=1e-9)
+
+
+def test_tasks_as_text_are_offered_for_the_encoder_decoders() -> None:
+    at = page(part="as-text")
+    assert not at.exception and not at.warning
+    assert at.selectbox("writer").options == writing.shelf() == ["bart", "t5"]
+    assert "it has to write" in at.table[0].value.columns
+    found = lab.ways("t5", "sentiment", ("full",), {"examples": 8, "steps": 1}).run()
+    assert set(found.answers[0]) <= {"glad", "sad", "neither"}
