@@ -136,7 +136,7 @@ def exercises(trace: Trace) -> tuple[Exercise, ...]:
         return ()
     first = trace.attention[0]
     rows, columns = trace.axes(first.stream)
-    row = max((n for n, word in enumerate(rows.words) if word >= 0), default=len(rows) - 1)  # the last token of the text
+    row = max((n for n, word in enumerate(rows.words) if word >= 0 and rows.texts[n][-1].isalnum()), default=len(rows) - 1)
     weights = first.weights[0, row].astype(np.float64)
     where = f"layer {first.layer}, head 0, the row of *{rows.texts[row]}* (position {row})"
     share, top = float(np.exp(-(weights[weights > 0] * np.log(weights[weights > 0])).sum())), int(weights.argmax())
