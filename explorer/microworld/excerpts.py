@@ -46,8 +46,9 @@ def uses(
     >>> sentence[begin:begin + 4], sense.split(".")[0]
     ('bank', 'bank')
     """
-    many, plain = check_whole("count", count, 0, MOST), []
-    found = []
+    many = check_whole("count", count, 0, MOST)
+    found: list[tuple[str, int, str]] = []
+    plain: list[tuple[str, int, str]] = []
     for story in labelled(check_whole("among", among, 0, MOST), seed, split, version=version):
         if len(found) >= many:
             break
