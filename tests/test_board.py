@@ -25,6 +25,7 @@ from explorer.views import theme
 from explorer.views.board import pack as packing
 from explorer.views.board.module import FILES, FOLDER, module, style
 from explorer.views.board.pack import IN_A_FILE, hosted, pack
+from explorer.views.board.shorten import shorten
 from explorer.views.board.stations import STATIONS
 from explorer.views.board.still import still
 from explorer.views.lab import THEME
@@ -240,6 +241,29 @@ def test_one_place_asks_whether_a_notebook_is_dark() -> None:
         if "jpThemeLight" in path.read_text("utf-8")
     ]
     assert asking == ["mode.js"] and "jpThemeLight" in module() and "jpThemeLight" in THEME
+
+
+@pytest.mark.parametrize(
+    ("long", "brief"),
+    [
+        ("const width = 3; // wide\nf({ width, height: width });", "let a=3;f({width:a,height:a})"),  # a key keeps its name
+        ("const { width, size = 2 } = o; g(width, o.width, size, size);", "let{width,size:a=2}=o;g(width,o.width,a,a)"),
+        (
+            "let text = `${`a ${inner => inner}` + 1} text`;",
+            "let a=`${`a ${b=>b}`+1} text`",
+        ),  # texts stay, what they compute does not
+        ("class Box { width() { return this.width - -width; } }\nlet width = /[/*]/g;", None),
+        (
+            "function many(some) {\n  if (some) return some + +1\n  return - -some\n}",
+            "function b(a){if(a)return a+ +1\nreturn- -a}",
+        ),
+    ],
+)
+def test_a_name_is_shortened_only_where_it_is_a_variable(long: str, brief: str | None) -> None:
+    made = shorten(long)
+    assert brief is None or made.rstrip(";") == brief
+    if brief is None:
+        assert ".width" in made and "width()" in made and "let width" not in made and "/[/*]/g" in made
 
 
 def test_every_test_that_the_table_of_interactions_names_is_there() -> None:
