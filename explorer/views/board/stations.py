@@ -10,7 +10,7 @@ from explorer.records import Attention, Block
 
 @dataclass(frozen=True)
 class Station:
-    """One stop of the walk: the name on its button, a title for the last row, its formula, one line of NumPy, what happens, what it shows.
+    """One stop of the walk: its button, a title for the last row, its formula, up to three lines of NumPy, what happens, what it shows.
 
     `ms` is how long its motion takes. `says` may hold {d}, the size of a head; `concludes` says what may not be concluded as well.
     """
@@ -30,6 +30,16 @@ NUMBERS = (
 )
 NORMS = "You may conclude that all tokens now have the same spread. You may not conclude that a dimension stretched by γ is important."
 
+
+def spread(made: str, of: str) -> str:
+    """A norm in NumPy: `made` from `of`. A norm that subtracts no mean (RMSNorm) has 0 there."""
+    return (
+        f"mean = {of}.mean(1, keepdims=True)  # RMSNorm: 0\n"
+        f"squares = (({of} - mean) ** 2).mean(1, keepdims=True)\n"
+        f"{made} = ({of} - mean) / np.sqrt(squares + epsilon) * gain + shift"
+    )
+
+
 STATIONS = {
     station.id: station
     for station in (
@@ -48,7 +58,7 @@ STATIONS = {
             "norm",
             "Each token is normalised first",
             "(x − μ) / σ · γ + β",
-            "x = (x - mean) / deviation * gain + shift",
+            spread("x", "x"),
             "This model normalises before attention: each token separately, over its dimensions.",
             NORMS,
             500,
@@ -58,7 +68,7 @@ STATIONS = {
             "q, k, v",
             "Each token gets a query, a key and a value",
             "q = x W_Q + b_Q   k = x W_K + b_K   v = x W_V + b_V",
-            "q, k, v = x @ Wq + bq, x @ Wk + bk, x @ Wv + bv",
+            "q = x @ Wq + bq\nk = x @ Wk + bk\nv = x @ Wv + bv",
             "Matrices (in some models with biases) make a query, a key and a value of {d} numbers of every x. Keys are columns.",
             NUMBERS,
             500,
@@ -68,7 +78,7 @@ STATIONS = {
             "q, k, v",
             "Keys and values come from the encoder",
             "q = x W_Q + b_Q   k = m W_K + b_K   v = m W_V + b_V",
-            "q, k, v = x @ Wq + bq, memory @ Wk + bk, memory @ Wv + bv",
+            "q = x @ Wq + bq\nk = memory @ Wk + bk\nv = memory @ Wv + bv",
             "A query of {d} numbers is made of the decoder's x; keys and values are made of m, the last states of the encoder.",
             NUMBERS,
             500,
@@ -138,7 +148,7 @@ STATIONS = {
             "softmax",
             "Each row becomes weights with sum 1",
             "α_ij = e^s_ij / Σ_m e^s_im",
-            "weights = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)",
+            "top = scores.max(1, keepdims=True)\nparts = np.exp(scores - top)\nweights = parts / parts.sum(1, keepdims=True)",
             "Each row separately: e to the power of a score is positive, and divided by the sum of its row it becomes a weight.",
             "You may conclude how much of each value is taken along. You may not conclude that the output depends on it to that degree.",
             900,
@@ -178,7 +188,7 @@ STATIONS = {
             "norm",
             "What attention found is normalised",
             "(o − μ) / σ · γ + β",
-            "o = (o - mean) / deviation * gain + shift",
+            spread("o", "o"),
             "This model normalises the output of the sub-layer before it is added.",
             NORMS,
             500,
@@ -198,7 +208,7 @@ STATIONS = {
             "norm",
             "The sum is normalised",
             "(x − μ) / σ · γ + β",
-            "x = (total - mean) / deviation * gain + shift",
+            spread("x", "total"),
             "Each token separately: the mean of its dimensions becomes 0 and their spread 1, then γ and β stretch and shift.",
             NORMS,
             500,
@@ -208,7 +218,7 @@ STATIONS = {
             "norm",
             "Each token is normalised again",
             "(x − μ) / σ · γ + β",
-            "h = (x - mean) / deviation * gain + shift",
+            spread("h", "x"),
             "Before the feed-forward layer, each token separately.",
             NORMS,
             500,
@@ -218,7 +228,7 @@ STATIONS = {
             "norm",
             "The feed-forward layer reads what attention read",
             "(x − μ) / σ · γ + β",
-            "h = (x - mean) / deviation * gain + shift",
+            spread("h", "x"),
             "Attention and feed-forward are parallel: each reads the x that entered the layer, and both results are added to it.",
             NORMS,
             500,
@@ -248,7 +258,7 @@ STATIONS = {
             "norm",
             "What the feed-forward layer made is normalised",
             "(h − μ) / σ · γ + β",
-            "h = (h - mean) / deviation * gain + shift",
+            spread("h", "h"),
             "This model normalises the output of the sub-layer before it is added.",
             NORMS,
             500,
@@ -268,7 +278,7 @@ STATIONS = {
             "norm",
             "The sum is normalised",
             "(x − μ) / σ · γ + β",
-            "x = (total - mean) / deviation * gain + shift",
+            spread("x", "total"),
             "Each token separately, as before.",
             NORMS,
             500,
@@ -288,7 +298,7 @@ STATIONS = {
             "next token",
             "The last vectors become probabilities",
             "P = softmax(x′ W)",
-            "p = softmax(x @ vocabulary.T)",
+            "scores = x @ vocabulary.T\nparts = np.exp(scores - scores.max(1, keepdims=True))\np = parts / parts.sum(1, keepdims=True)",
             "A bar for each of the most probable tokens at the held row. Some models normalise or transform x′ first.",
             "You may conclude what this model expects here. You may not conclude that it is right, nor that it would say so elsewhere.",
             600,
