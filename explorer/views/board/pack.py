@@ -1,8 +1,9 @@
 """A trace as one buffer for the board: u32 length of the header | header as JSON | little-endian arrays, each at a multiple of 8.
 
 The buffer holds what the model computed (q, k, v, weights, what entered and left each sub-layer); everything between is derived where
-it is drawn. Where all of it does not fit into the budget, numbers are rounded to 16 bits, then later layers keep their weights only; in a
-file the q, k and v of a layer without what surrounds it travel in steps, and the ledger says how far that moves what is computed from them.
+it is drawn. Where all of it does not fit into the budget, numbers are rounded to 16 bits, then later layers keep their weights only. In a
+file, one layer has 16 bits, and the others travel in steps, with what surrounds them or, where that does not fit, the q, k and v of one;
+the ledger says how far that moves what is computed from them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 
 from explorer.errors import ChoiceError
 from explorer.records import Attention, Block, DecodingStep, Edit, Tokens, Trace
+from explorer.views.board import rounding
 from explorer.views.board.beams import moments
-from explorer.views.board.rounding import in_steps, moved, planes
+from explorer.views.board.rounding import FINER, in_steps, moved, planes
 from explorer.views.board.stations import prose, stations_of
 
 VERSION = 1
@@ -46,20 +48,21 @@ class _Buffer:
 
     budget: int
     floats: str = "f4"
-    stepped: bool = False  # whether one layer that does not fit otherwise may travel in steps
-    has_steps: bool = False
+    stepped: bool = False  # whether layers may travel in steps
+    has_whole: bool = False  # whether one layer is there in 16 bits
+    has_steps: bool = False  # whether the q, k and v of a layer are there that did not fit otherwise
     parts: list[bytes] = field(default_factory=list)
     places: dict[bytes, int] = field(default_factory=dict)  # what one layer hands on and the next one takes is kept once
     size: int = 0
     spent: float = 0.0
 
-    def put(self, array: np.ndarray | None, kind: str = "") -> list[Any] | None:
+    def put(self, array: np.ndarray | None, kind: str = "", fine: int = rounding.FINE) -> list[Any] | None:
         """Keep an array and give back how to find it: [type, offset, shape], and the step of each head where it is in steps."""
         if array is None:
             return None
-        kind = kind or self.floats
+        kind = (kind if kind != "p2" or array.ndim > 1 else "") or self.floats
         if kind == "p2":
-            whole, steps = in_steps(array)
+            whole, steps = in_steps(array, fine)
             return [kind, self._keep(planes(whole), STEPPED * whole.size), list(array.shape), steps]
         with np.errstate(over="ignore"):  # what is too large for 16 bits becomes infinite, and is hatched
             raw = np.ascontiguousarray(array, dtype=TYPES[kind]).tobytes()
@@ -293,22 +296,32 @@ def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
     whole = _size(trace, held) // (4 // wide)
     full = buffer.spent + whole <= buffer.budget
     core = [a for a in _attention_arrays(held).values() if a is not None]
-    stepped = not full and buffer.stepped and held.q is not None and all(np.isfinite(a).all() for a in core)  # NaN has no steps
+    later = buffer.has_whole and wide == 2 and _is_finite(trace, held)
+    stepped = buffer.stepped and held.q is not None and (later if full else all(np.isfinite(a).all() for a in core))
     least = (STEPPED if stepped else wide) * sum(array.size for array in core)
-    if buffer.spent + least > buffer.budget or (stepped and buffer.has_steps):
+    if buffer.spent + least > buffer.budget or (stepped and not full and buffer.has_steps):
         return {"stations": ["softmax"]}
-    buffer.has_steps |= stepped
-    kept = _keeps_weights(held) and (full or held.q is None)
+    buffer.has_steps |= stepped and not full
+    buffer.has_whole |= full
+    kept = _keeps_weights(held) and (full and not stepped or held.q is None or bool(held.edited))
     sinks = None if held.sinks is None else [float(value) for value in np.asarray(held.sinks, float).reshape(-1)]
-    kind = "p2" if stepped else ""
-    found: dict[str, Any] = {name: buffer.put(array, kind) for name, array in _attention_arrays(held).items()}
+    how: tuple[str, int] = ("p2", FINER if full else rounding.FINE) if stepped else ("", 0)
+    found: dict[str, Any] = {name: buffer.put(array, *how) for name, array in _attention_arrays(held).items()}
     found |= {"close": True, "weights": buffer.put(held.weights, "f4") if kept else None, "sinks": sinks}
     found |= {"allowed": _allowed(buffer, held.allowed), "blocks": [], "z": buffer.put(_changed_contexts(held))}
     if not full:
         return found | {"stations": _looking(held), "moved": moved(held) if stepped else None}
-    outer = {name: buffer.put(array) for name, array in _outer_arrays(trace, held).items()}
-    blocks = [_packed_block(buffer, block) for block in _blocks(trace, held)]
+    outer = {name: buffer.put(array, *how) for name, array in _outer_arrays(trace, held).items()}
+    blocks = [_packed_block(buffer, block, how) for block in _blocks(trace, held)]
+    found |= {"moved": moved(held, _blocks(trace, held), FINER)} if stepped else {}
     return found | outer | {"blocks": blocks, "embedded": _embedded(buffer, trace, held)}
+
+
+def _is_finite(trace: Trace, held: Attention) -> bool:
+    """Whether all that travels with an attention are numbers: NaN has no steps."""
+    arrays = [*_attention_arrays(held).values(), *_outer_arrays(trace, held).values()]
+    arrays += [array for block in _blocks(trace, held) for array in _block_arrays(block).values()]
+    return all(np.isfinite(array).all() for array in arrays if array is not None)
 
 
 def _changed_contexts(held: Attention) -> np.ndarray | None:
@@ -322,12 +335,12 @@ def _looking(held: Attention) -> list[str]:
     return [name for name in stations_of(held, (), last=True, speaks=False) if name not in ("x", "concat", "wo")]
 
 
-def _packed_block(buffer: _Buffer, block: Block) -> dict[str, Any]:
+def _packed_block(buffer: _Buffer, block: Block, how: tuple[str, int]) -> dict[str, Any]:
     return {
         "part": block.part,
         "place": block.place,
         **({} if block.residual else {"residual": False}),
-        **{name: buffer.put(array) for name, array in _block_arrays(block).items()},
+        **{name: buffer.put(array, *how) for name, array in _block_arrays(block).items()},
     }
 
 

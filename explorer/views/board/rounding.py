@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict
 
 import numpy as np
 
-from explorer.records import Attention
+from explorer.records import Attention, Block
 
 FINE = 96  # steps in the usual size (root mean square) of one head's numbers
+FINER = 320  # the same for a layer that is kept with all that surrounds it
 
 
 class Moved(TypedDict):
-    """How far rounding moves the weights of an attention, and its context vectors."""
+    """How far rounding moves the weights of an attention, its context vectors, and what leaves each sub-layer that travels with it."""
 
     weights: float
     context: float
+    around: list[float]
 
 
-def in_steps(array: np.ndarray) -> tuple[np.ndarray, list[float]]:
-    """Whole numbers of steps [head, row, column], and the step of each head."""
+def in_steps(array: np.ndarray, fine: int = FINE) -> tuple[np.ndarray, list[float]]:
+    """Whole numbers of steps [head, row, column], and the step of each head; an array [row, column] counts as one head."""
     wide = np.asarray(array, np.float64)
+    wide = wide[None] if wide.ndim == 2 else wide
     sizes = np.sqrt((wide**2).mean(axis=(1, 2)))
-    steps = np.maximum(np.maximum(sizes / FINE, np.abs(wide).max(axis=(1, 2)) / 32_000), 1e-30).astype(np.float32)
+    steps = np.maximum(np.maximum(sizes / fine, np.abs(wide).max(axis=(1, 2)) / 32_000), 1e-30).astype(np.float32)
     return np.round(wide / steps[:, None, None]).astype(np.int16), [float(step) for step in steps]
 
 
@@ -33,17 +37,36 @@ def planes(whole: np.ndarray) -> bytes:
     return (folded & 255).astype(np.uint8).tobytes() + (folded >> 8).astype(np.uint8).tobytes()
 
 
-def as_read(array: np.ndarray) -> np.ndarray:
+def as_read(array: np.ndarray, fine: int = FINE) -> np.ndarray:
     """An array as the page reads it back: a number of steps, times the step."""
-    whole, steps = in_steps(array)
-    return whole.astype(np.float32) * np.array(steps, np.float32)[:, None, None]
+    whole, steps = in_steps(array, fine)
+    return (whole.astype(np.float32) * np.array(steps, np.float32)[:, None, None]).reshape(array.shape)
 
 
-def moved(held: Attention) -> Moved:
-    """How far rounding moves the weights and the context vectors: from what is sent, against the model's own."""
-    q, k, v, bias = (None if array is None else as_read(array) for array in (held.q, held.k, held.v, held.bias))
+def moved(held: Attention, blocks: Sequence[Block] = (), fine: int = FINE) -> Moved:
+    """How far rounding moves what is computed from what is sent, against the model's own."""
+    q, k, v, bias = (None if array is None else as_read(array, fine) for array in (held.q, held.k, held.v, held.bias))
     rounded = replace(held, q=q, k=k, v=v, bias=bias)
     weights = np.stack([rounded.derived(head) for head in range(held.heads)])
     mixed = replace(rounded, weights=weights)
     context = max(float(np.abs(mixed.stage("context", h) - held.stage("context", h)).max()) for h in range(held.heads))
-    return {"weights": float(np.abs(weights - held.weights).max()), "context": context}
+    around = [_leaving(block, fine) for block in blocks]
+    return {"weights": float(np.abs(weights - held.weights).max()), "context": context, "around": around}
+
+
+def _leaving(block: Block, fine: int) -> float:
+    """How far rounding moves what leaves one sub-layer: its sum, or the norm of its sum."""
+    given = as_read(block.given, fine)
+    mean, deviation, gain, shift = (
+        np.asarray(one, np.float16).astype(np.float32) for one in (block.mean, block.deviation, block.gain, block.shift)
+    )
+
+    def normed(x: np.ndarray) -> np.ndarray:
+        made: np.ndarray = (x - mean[:, None]) / deviation[:, None] * gain + shift
+        return made
+
+    inner = block.place in ("inside", "both")
+    made = normed(as_read(block.norm_input, fine)) if inner else as_read(block.out, fine)
+    total = given + made if block.residual else made
+    leaves, own = (normed(total), block.normed) if block.place == "post" else (total, block.total)
+    return float(np.abs(leaves - own).max())

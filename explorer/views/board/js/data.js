@@ -9,7 +9,7 @@ const BYTES = { f4: 4, f2: 2, u1: 1, d1: 1, p2: 2 };
  *   map: Arr, highest: number, steps: number, stations: string[], edited: boolean, residual: number | null, place: string, close: boolean,
  *   q?: Arr | null, k?: Arr | null, v?: Arr | null, pq?: Arr | null, pk?: Arr | null, bias?: Arr | null, weights?: Arr | null,
  *   allowed?: string | Arr, sinks?: number[] | null, x?: Arr | null, o?: Arr | null, after?: Arr | null, blocks?: Block[],
- *   embedded?: Record<string, Arr>, z?: Arr | null, moved?: {weights: number, context: number} | null, made?: Map<number, any>, written?: Map<number, Float32Array>, changes?: number, habits?: Map<number, Record<string, number>>}} Site */
+ *   embedded?: Record<string, Arr>, z?: Arr | null, moved?: {weights: number, context: number, around: number[]} | null, made?: Map<number, any>, written?: Map<number, Float32Array>, changes?: number, habits?: Map<number, Record<string, number>>}} Site */
 /** @typedef {{id: string, name: string, title: string, formula: string, numpy: string, says: string, concludes: string, ms: number}} Station */
 /** @typedef {{texts: string[], special: number[], words: number[], unseen: number[] | null}} TokenSet */
 /** @typedef {{row: number, beams: {text: string, total: number}[]}} Moment  one step of writing: from which row, and the beams after it */

@@ -15,6 +15,9 @@ export function short(x) {
 /** A difference as people read it. @param {number} x */
 const tiny = (x) => (x ? x.toExponential(0) : "0");
 
+/** The same, rounded up: what nothing passes. @param {number} x */
+const upTo = (x) => tiny(x + 0.5 * 10 ** Math.floor(Math.log10(x)));
+
 /** A probability as people read it. @param {number} p */
 export const percent = (p) => (p < 0.0005 ? "< 0.1 %" : `${(p * 100).toFixed(p < 0.1 ? 1 : 0)} %`);
 
@@ -30,6 +33,8 @@ function products(a, ai, b, bi, d) {
   const shown = pairs.slice(0, 3).map(([x, y]) => `${short(x)}·${short(y)}`).join(" + ");
   return d > 3 ? `${shown} + … (${d} products, strongest first)` : shown;
 }
+
+const ABSENT = "Its products are not listed: a trace holds what the model computed, not the matrices of its weights.";
 
 /** The column that a station is about, where none of its cells is pointed at. */
 const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2", beside2: "n2",
@@ -66,7 +71,7 @@ export function entryOf(site, h, station, cell, rows, cols) {
 }
 
 /** @param {string} who @param {string} name @param {number} j @param {number} value @param {string} how @returns {Entry} */
-const feature = (who, name, j, value, how) => ({ title: `${who}: ${name}, dimension ${j}`, lines: [how, `= ${short(value)}`] });
+const feature = (who, name, j, value, how) => ({ title: `${who}: ${name}, dimension ${j}`, lines: [how, `= ${short(value)}`, ...(name === "z" ? [] : [ABSENT])] });
 
 /** The score of one pair at a station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {number} i @param {number} j */
 function scoreLines(site, h, station, i, j) {
@@ -116,10 +121,10 @@ function outside(site, box, station, { i, j }, who) {
   const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
   const before = entryNorm(b);
   if (box === "n1" || box === "n2") return { title, lines: [norm(before, before.x), `= ${short(of(s.first))}`] };
-  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: ["f(row of x · column of W₁ + b₁)", `= ${short(of(b.units))}`] };
+  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁)`, `= ${short(of(b.units))}`, ABSENT] };
   if (box === "o" || box === "u") {
     if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
-    return { title, lines: [box === "o" ? "all heads (z) · a column of W_O, + bias" : "all units · a column of W₂ + b₂", `= ${short(of(b.made))}`] };
+    return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
   }
   const added = `${short(of(b.given))} + ${short(of(s.inner ?? b.made))} = ${short(of(s.total))}`;
   if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: ["x + new", added] };
@@ -145,7 +150,10 @@ export function gapLine(data, site, h) {
   found.around.forEach((gap, at) => gap != null && parts.push(`${at ? "second" : "first"} sum and norm ${tiny(gap)}`));
   if (site.edited) parts.push("weights edited, so taken as they are");
   const steps = site.moved;
-  if (steps) return `Computed here from q, k and v in small steps, as this file would be too large otherwise. That moves a weight by at most ${tiny(steps.weights)} and a number of z by at most ${tiny(steps.context)}.`;
+  if (steps) {
+    const out = steps.around.length ? `, and a number that leaves a sub-layer by at most ${upTo(Math.max(...steps.around))}` : "";
+    return `Computed here from ${out ? "numbers" : "q, k and v"} in small steps, as this file would be too large otherwise. That moves a weight by at most ${upTo(steps.weights)} and a number of z by at most ${upTo(steps.context)}${out}.`;
+  }
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
   const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${tiny(site.residual)} for the weights.` : "";
   return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;
