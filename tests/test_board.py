@@ -25,6 +25,7 @@ from explorer.views import theme
 from explorer.views.board import pack as packing
 from explorer.views.board.module import FILES, FOLDER, module, style
 from explorer.views.board.pack import IN_A_FILE, hosted, pack
+from explorer.views.board.place import addressed, placed
 from explorer.views.board.shorten import shorten
 from explorer.views.board.stations import STATIONS
 from explorer.views.board.still import still
@@ -88,7 +89,7 @@ def test_the_same_trace_is_packed_to_the_same_bytes(trace: Trace) -> None:
 
 def test_module_page_and_buffer_stay_small(trace: Trace) -> None:
     assert len(module().encode()) <= 80_000 and len(style().encode()) <= 10_000
-    assert len(ex.board(trace).page().encode()) <= 300_000
+    assert len(ex.board(trace).page().encode()) <= 250_000
     small = ex.trace(ex.load("bert-tiny", device="cpu"), SENTENCE, blocks=True)
     assert len(small.source) >= 16 and len(ex.board(small).page().encode()) <= 250_000
 
@@ -126,6 +127,18 @@ def test_the_numpy_lines_of_the_stations_make_the_model_s_numbers(name: str) -> 
             exec(STATIONS[station].numpy, held)
         np.testing.assert_allclose(held["weights"], wanted, atol=1e-5)
         heads.append(held["z"])
+    block = ex.trace(ex.load(name, device="cpu"), "The dog did not cross the road.", blocks=True).blocks[-1]
+    held = {
+        "np": np,
+        "epsilon": 1e-12,
+        "gain": block.gain,
+        "shift": block.shift,
+        "total": block.norm_input,
+        "x": block.norm_input,
+    }
+    exec(STATIONS["post2" if block.place == "post" else "norm2"].numpy, held)
+    np.testing.assert_allclose(held["x" if block.place == "post" else "h"], block.normed, atol=1e-4)
+    assert all(len(station.numpy.splitlines()) <= 3 for station in STATIONS.values())
     held = {"np": np, "every_head": heads}
     exec(STATIONS["concat"].numpy, held)
     np.testing.assert_allclose(held["z"], np.concatenate(list(attention.weights @ attention.v), axis=1), atol=1e-5)
@@ -193,6 +206,20 @@ def test_too_long_and_empty_traces_are_refused(trace: Trace, monkeypatch: pytest
         pack(trace)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"held": [[1]]}, "row and column"),
+        ({"held": [[-1, 2]]}, "row and column"),
+        ({"words": 3}, "True or False"),
+        ({"model": 3}, "one trace"),
+    ],
+)
+def test_an_odd_look_or_model_is_refused(trace: Trace, wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(ex.ExplorerError, match=says):
+        ex.board(trace, **wrong)
+
+
 def test_wrong_choices_are_refused(trace: Trace) -> None:
     with pytest.raises(ex.ExplorerError, match="mode"):
         ex.board(trace, mode="purple")
@@ -250,7 +277,7 @@ def test_one_place_asks_whether_a_notebook_is_dark() -> None:
         ("const { width, size = 2 } = o; g(width, o.width, size, size);", "let{width,size:a=2}=o;g(width,o.width,a,a)"),
         (
             "let text = `${`a ${inner => inner}` + 1} text`;",
-            "let a=`${`a ${b=>b}`+1} text`",
+            "let b=`${`a ${a=>a}`+1} text`",
         ),  # texts stay, what they compute does not
         ("class Box { width() { return this.width - -width; } }\nlet width = /[/*]/g;", None),
         (
@@ -282,10 +309,24 @@ def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "a.b.c.d.e.f", "encoder.0.0.qk.-1.2", "encoder.0.0.qk.².2", "encoder.0.99999.qk.1.2", "." * 5]
+    "text",
+    [
+        "",
+        "x",
+        "a.b.c.d.e.f",
+        "encoder.0.0.qk.-1.2",
+        "encoder.0.0.qk.².2",
+        "encoder.0.99999.qk.1.2",
+        "." * 5,
+        "encoder.0.0.qk.1.2.",
+        "encoder.0.0.qk.1.2.x",
+        "encoder.0.0.qk.1.2.w.s",
+        "encoder.0.0.qk.1.2.h4",
+        "encoder.0.0.qk.1.2.n²",
+    ],
 )
 def test_an_odd_address_of_a_board_is_forgotten(text: str) -> None:
-    assert on_a_page.placed(text) == {}
+    assert placed(text) == {}
 
 
 def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
@@ -297,7 +338,50 @@ def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
 
 def test_an_address_leads_back_to_the_same_cell() -> None:
     view = {"stream": "encoder", "layer": 0, "head": 2, "station": "softmax", "row": 10, "col": 3}
-    assert on_a_page.placed("encoder.0.2.softmax.10.3") == view
+    assert placed("encoder.0.2.softmax.10.3") == view and addressed(view) == "encoder.0.2.softmax.10.3"
+    looked = {"moment": 3, "written": 5, "words": True, "hidden": True, "threshold": 0.29, "held": [[4, 7], [9, 2]]}
+    assert placed(addressed(view | looked)) == view | looked
+    assert addressed(view | {"held": [], "moment": 0, "words": False}) == addressed(view)
+
+
+def test_a_notebook_s_board_runs_its_model_again(bert: Any) -> None:
+    board = ex.board(ex.trace(bert, SENTENCE, blocks=True), model=bert)
+    assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True}
+    board.answer({"what": "mask", "row": 2})
+    np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE.replace("animal", "[MASK]")))
+    board.answer({"what": "replace", "row": 2, "text": "dog"})
+    np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE.replace("animal", "dog")))
+    board.answer({"what": "silence", "stream": "encoder", "layer": 1, "head": 2})
+    assert not board.traces[0].attention[1].stage("context", 2).any() and header(board.data)["notes"]
+    board.answer({"what": "row", "stream": "encoder", "layer": 0, "head": 0, "row": 3, "shares": [0.0] * 15 + [1.0]})
+    assert board.traces[0].attention[0].weights[0, 3, -1] == 1 and len(board.traces[0].edits) == 2
+    for _ in range(9):
+        board.answer({"what": "undo"})
+    np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE))
+    gpt2 = ex.load("gpt2", device="cpu")
+    onward = ex.board(ex.trace(gpt2, "The dog", blocks=True), model=gpt2)
+    onward.answer({"what": "force", "row": 1, "rank": 1})
+    top = ex.trace(gpt2, "The dog").top
+    assert top is not None and onward.traces[0].source.texts == ("The", "·dog", top.texts[1][1])
+
+
+def states(model: Any, text: str) -> np.ndarray:
+    return ex.trace(model, text).hidden["encoder"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"what": "row", "shares": [0.5] * 16}, {"what": "silence", "head": 99}, {"what": "mask", "row": 99}, {"what": "replace", "row": 2},
+     {"what": "force", "row": 2, "rank": -1}, {"what": "wish", "row": 2}, {}],
+)  # fmt: skip
+def test_what_cannot_be_done_in_a_notebook_is_said_on_its_board(
+    bert: Any, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board, said = ex.board(ex.trace(bert, SENTENCE), model=bert), []
+    monkeypatch.setattr(board, "send", said.append)
+    before = board.data
+    board.answer({"stream": "encoder", "layer": 0, "head": 0, "row": 1, **asked})
+    assert len(said) == 1 and said[0]["refused"].startswith("The model was not run: ") and board.data == before
 
 
 def test_a_series_is_several_buffers_in_one(bert: Any) -> None:

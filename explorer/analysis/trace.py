@@ -33,6 +33,7 @@ from explorer.records import (
     SilenceLayer,
     Tokens,
     Trace,
+    again,
     log_softmax,
 )
 from explorer.text.reading import Text, are_several
@@ -366,3 +367,6 @@ def _array(value: Any) -> Any:
     value = value.detach().float() if value.is_floating_point() else value.detach()
     held = value.cpu().numpy()
     return held[0] if value.dim() > 1 and held.shape[0] == 1 else held
+
+
+again.runs(trace)  # a picture that is touched has its model run once more

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from explorer.app import deeds, hold, web
@@ -14,9 +15,11 @@ from explorer.app.controls import made, opened, stamp_of
 from explorer.app.exercises import plain
 from explorer.errors import ExplorerError
 from explorer.records import Trace
+from explorer.views.board.asked import head_of, row_of
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import hosted, pack, pack_series
-from explorer.views.board.widget import VIEW, board
+from explorer.views.board.place import addressed, placed
+from explorer.views.board.widget import board
 
 _component = st.components.v2.component("pretraining-explorer-board", html="<div data-board></div>", css=style(), js=module())
 Force = Callable[[Trace, int, int], None]  # what happens when the token of this rank is chosen at this row
@@ -140,7 +143,7 @@ def _moved(key: str, trace: Trace) -> None:
     """Write where the board is into the address, and hold its token on the page as well."""
     view = st.session_state[key].view
     if view:
-        st.query_params[key] = ".".join(str(view.get(name, "")) for name in VIEW)
+        st.query_params[key] = addressed(view)
         row, before = view.get("row"), st.session_state.get(f"{key}.row", st.session_state[f"{key}.begin"].get("row"))
         st.session_state[f"{key}.row"] = row
         first = row not in (None, before) and view.get("stream") == trace.attention[0].stream
@@ -165,6 +168,8 @@ def _asked(key: str, trace: Trace, mask: str, force: Force | None) -> None:
         return None
     if asked.get("what") == "row":
         return _keep_row(key, trace, asked)
+    if asked.get("what") == "undo":
+        return _undo(key)
     if asked.get("what") == "force":
         row, rank = asked.get("row"), asked.get("rank")
         if force is not None and trace.top is not None and isinstance(row, int) and isinstance(rank, int):
@@ -186,10 +191,9 @@ def _silenced(key: str, trace: Trace, silence: Silence | None) -> None:
     asked = st.session_state[key].edit
     if silence is None or not isinstance(asked, dict) or asked.get("what") != "silence":
         return
-    chosen = next((a for a in trace.attention if [a.stream, a.layer] == [asked.get("stream"), asked.get("layer")]), None)
-    head = asked.get("head")
-    if chosen is not None and isinstance(head, int) and 0 <= head < chosen.heads:
-        silence(chosen.stream, chosen.layer, head)
+    edit = head_of(trace, asked)
+    if edit is not None:
+        silence(edit.stream, edit.layer, edit.head)
         st.session_state[f"{key}.edited"] = True
 
 
@@ -207,20 +211,10 @@ def _forced(trace: Trace, row: int, rank: int) -> None:
 
 def _keep_row(key: str, trace: Trace, asked: dict[str, Any]) -> None:
     """Remember a row of attention that a hand wrote, as a call that makes the edit."""
-    shares = asked.get("shares")
-    stream, *where = (asked.get(name) for name in ("stream", "layer", "head", "row"))
-    sound = isinstance(shares, list) and all(isinstance(share, (int, float)) and 0 <= share <= 1 for share in shares)
-    layer, head, row = (one if isinstance(one, int) and 0 <= one < 1000 else -1 for one in where)
-    if not sound or not isinstance(shares, list) or not isinstance(stream, str) or min(layer, head, row) < 0:
-        return
-    try:
-        held = trace.at(stream, layer)
-    except ExplorerError:
-        return
-    if head >= held.heads or row >= held.weights.shape[1] or len(shares) != held.weights.shape[2]:
-        return
-    rounded = [round(float(share), 6) for share in shares]
-    st.session_state[f"{key}.rows"] += (Call("ReplaceRow", stream, layer, head, row, rounded),)
+    edit = row_of(trace, asked)
+    if edit is not None:
+        given = (edit.stream, edit.layer, edit.head, edit.query, np.asarray(edit.row).tolist())
+        st.session_state[f"{key}.rows"] += (Call("ReplaceRow", *given),)
 
 
 def _with_edits(what: Expression, key: str) -> Expression:
@@ -255,14 +249,6 @@ def replaced(text: str, trace: Trace, row: Any, word: str) -> str:
     start, end = trace.source.offsets[row]
     held = text[start:end]
     return text if not held.strip() else text[:start] + held[: len(held) - len(held.lstrip())] + word.strip() + text[end:]
-
-
-def placed(text: str) -> dict[str, Any]:
-    """What an address says: "encoder.0.2.softmax.10.3"; nothing where it is not understood."""
-    parts = text.split(".")
-    if len(parts) != len(VIEW) or not all(parts[n].isdecimal() and len(parts[n]) < 5 for n in (1, 2, 4, 5)):
-        return {}
-    return {name: int(part) if n in (1, 2, 4, 5) else part for n, (name, part) in enumerate(zip(VIEW, parts, strict=True))}
 
 
 def _taken(  # noqa: PLR0913  a board of one trace and one of several

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.views.board.widget import VIEW
+from explorer.views.board.place import VIEW
 
 WATCHED, FIRST, DONE = "deeds.watched", "deeds.first", "deeds.done"
 

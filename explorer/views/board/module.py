@@ -23,6 +23,7 @@ FILES = (
     "heads",
     "hands",
     "growing",
+    "share",
     "fading",
     "stacked",
     "draw",

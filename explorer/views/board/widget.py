@@ -8,24 +8,30 @@ from typing import Any
 import anywidget
 import traitlets
 
-from explorer.errors import ChoiceError, unknown
-from explorer.errors.kinds import check_kind, checked
+from explorer.errors import ChoiceError, ExplorerError, unknown
+from explorer.errors.kinds import checked
 from explorer.records import DecodingStep, Trace
 from explorer.views import theme
+from explorer.views.board.asked import answered, offers, said_of
 from explorer.views.board.module import module, style
 from explorer.views.board.pack import BUDGET, IN_A_FILE, pack, pack_series
 from explorer.views.board.page import page
+from explorer.views.board.place import check_view
 from explorer.views.board.still import still
 
 
 class Board(anywidget.AnyWidget):
-    """A trace as a board. `view` says where it is: stream, layer, head, station, row and column, and may be set."""
+    """A trace as a board. `view` says where it is: stream, layer, head, station, row and column, and may be set.
+
+    Where its model is given, hands may change what it reads and how it looks: it runs once more, and `traces` holds the result.
+    """
 
     _esm = module()
     _css = style()
     data = traitlets.Bytes().tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
     mode = traitlets.Unicode("").tag(sync=True)
+    asks = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -34,9 +40,26 @@ class Board(anywidget.AnyWidget):
         steps: Sequence[DecodingStep] = (),
         mode: str = "",
         view: dict[str, Any] | None = None,
+        model: Any = None,
     ) -> None:
         self.traces, self.labels, self.steps = tuple(traces), tuple(labels), tuple(steps)
-        super().__init__(data=self._packed(BUDGET, view), view=view or {}, mode=mode)
+        self.model, self.before = model, [(self.traces, self.steps)]
+        super().__init__(data=self._packed(BUDGET, view), view=view or {}, mode=mode, asks=offers(self.traces[0], model))
+        if model is not None:
+            self.on_msg(lambda _, asked, __: self.answer(asked))
+
+    def answer(self, asked: dict[str, Any]) -> None:
+        """Do what a hand asked for: {"what": "mask", "row": 3}; "undo" goes one step back. Why it cannot be done is said on the board."""
+        try:
+            if asked.get("what") == "undo":
+                self.before = self.before[:-1] or self.before
+            else:
+                self.before = [*self.before, ((answered(self.traces[0], self.model, asked),), ())]
+        except ExplorerError as error:
+            return self.send({"refused": said_of(error)})
+        self.traces, self.steps = self.before[-1]
+        self.data = self._packed(BUDGET, dict(self.view))
+        return None
 
     def _packed(self, budget: int, view: dict[str, Any] | None) -> bytes:
         if self.labels:
@@ -72,6 +95,7 @@ def board(
     labels: Sequence[object] = (),
     steps: Sequence[DecodingStep] = (),
     mode: str = "",
+    model: Any = None,
     **view: Any,
 ) -> Board:
     """A forward pass as one instrument to step through: in JupyterLab, or saved with `ex.save(board, "x.html")`.
@@ -79,18 +103,17 @@ def board(
     Space plays, the arrow keys step, a click holds a cell, ? lists the keys. Several traces, each with its label, are a series to
     move along with T: one text at several steps of a training, or under several masks. A decoder's text is written again, token by
     token, with D; `steps`, those of the decoding that wrote it, add the best beams. `view` is where the board begins: stream, layer,
-    head, station (such as "softmax"), row, col. `mode` is "light" or "dark"; without it the board follows the notebook or
-    the reader.
+    head, station (such as "softmax"), row, col, and what it holds and how it is looked at: held (pairs of row and column), moment,
+    written (rows), words, hidden (no special tokens) and threshold. `mode` is "light" or "dark"; without it the board follows the
+    notebook or the reader. With its `model`, tokens can be masked, replaced and forced, heads silenced, and the model run again on
+    edited weights.
 
     >>> ex.board(ex.trace(ex.load("bert"), "It was tired.", blocks=True), station="softmax").view["station"]
     'softmax'
     """
     if mode not in ("", *theme.MODES):
         raise unknown("mode", mode, theme.MODES)
-    for name in view:
-        if name not in VIEW:
-            raise unknown("choice of the board", name, VIEW)
-        check_kind(name, view[name], str if name in ("stream", "station") else int | None)
+    check_view(view)
     several = not isinstance(trace, Trace) and isinstance(trace, Sequence) and not isinstance(trace, str)
     if several and not trace:
         raise ChoiceError("A series needs at least one trace.")
@@ -98,7 +121,6 @@ def board(
     if view and "stream" not in view and isinstance(traces[0], Trace) and traces[0].attention:
         view = {"stream": traces[0].attention[0].stream, "layer": 0, **view}
     named = [str(label) for label in labels] or [str(number) for number in range(1, len(traces) + 1)]
-    return Board(traces, named if several else (), tuple(steps), mode, view)
-
-
-VIEW = ("stream", "layer", "head", "station", "row", "col")
+    if model is not None and (several or not hasattr(model, "tokens")):
+        raise ChoiceError("model is the model of one trace, for example ex.load('bert'); a series has none to run again.")
+    return Board(traces, named if several else (), tuple(steps), mode, view, model)

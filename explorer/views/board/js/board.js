@@ -13,13 +13,14 @@ import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
 import { controlsOf, say, skeleton } from "./parts.js";
+import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
 import { inWords, pronounIn } from "./words.js";
 
 const PAUSE = 500; // the pause between two stations while it plays
 const KEYS = 150; // milliseconds before a choice is told to Python
 
-/** @typedef {{stream?: string, layer?: number, head?: number, station?: string, row?: number, col?: number}} View */
+/** @typedef {import("./share.js").View} View */
 /** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string,
  *   force?: boolean, silence?: boolean, still?: boolean}} Options */
 
@@ -73,7 +74,7 @@ export class Board {
     /** @type {{copy: HTMLCanvasElement, begin: number} | null} */
     this.fading = null;
     this.listen();
-    this.give(bytes, options.view);
+    begin(this, bytes, options.view ?? {});
   }
 
   /** Show another trace in the same place. @param {Uint8Array} bytes @param {View} [view] */
@@ -212,6 +213,7 @@ export class Board {
     this.size();
     this.animate();
     this.told();
+    if (!this.playing) this.report();
   }
 
   /** Whether motion is not wanted. */
@@ -226,7 +228,6 @@ export class Board {
     this.step = 0;
     this.prepare();
     this.point(Math.min(this.cursor.row, this.rows.length - 1), Math.min(this.cursor.col, this.cols.length - 1));
-    this.report();
     this.go(0);
   }
 
@@ -289,7 +290,7 @@ export class Board {
     const { canvas, stage, frame } = this.parts, W = Math.floor(stage.clientWidth) || 0;
     if (!this.data || !W) return;
     frame.dataset.kind = W < 600 ? "phone" : W < 1000 && !this.presenter ? "bands" : "wide";
-    const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), px = this.presenter ? 22 : 14;
+    const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), px = this.presenter ? 24 : 14;
     if (this.wide?.px !== px) {
       g.font = `${px}px ${FONT}`;
       const widest = (/** @type {string[]} */ texts) => Math.max(...texts.slice(0, 512).map((t) => g.measureText(readable(t)).width), 8);
@@ -369,8 +370,7 @@ export class Board {
 
   /** @returns {View} */
   view() {
-    const { stream, layer } = this.site;
-    return { stream, layer, head: this.head, station: this.station, row: this.cursor.row, col: this.cursor.col };
+    return viewOf(this);
   }
 
   /** The numbers derived here, for whoever checks them. @param {number} at @param {number} h */
@@ -478,6 +478,7 @@ export class Board {
     e.preventDefault();
     e.stopPropagation();
     act();
+    show(this);
   }
 
   /** Whether a token is part of the sentence, so that it can be masked or replaced. @param {number} row */
@@ -504,6 +505,7 @@ export class Board {
     this[what] = !this[what];
     this.prepare();
     this.size();
+    this.report();
   }
 
   free() {

@@ -56,10 +56,10 @@ function shown(board) {
   board.told();
 }
 
-/** Take the last change back. @param {any} board */
+/** Take the last change back; where there is none, the last one that the model was run on. @param {any} board */
 export function takeBack(board) {
   const last = board.changes.pop();
-  if (!last) return;
+  if (!last) return board.options.ask?.({ what: "undo" });
   if (board.at !== last.at || board.head !== last.head) board.choose(last.at, last.head);
   rewrite(board.site, last.head, last.before);
   board.prepare();

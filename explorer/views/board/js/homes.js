@@ -1,6 +1,7 @@
 // The homes of the board: a page of its own, Streamlit and JupyterLab.
 import { Board } from "./board.js";
 import { headerOf } from "./data.js";
+import { say } from "./parts.js";
 
 /** @typedef {import("./board.js").View} View */
 /** @typedef {import("./board.js").Options} Options */
@@ -46,8 +47,11 @@ function widget({ model, el }) {
     model.set("view", view);
     model.save_changes();
   };
-  const board = mount(el, bytesOf(model.get("data")), { view: model.get("view"), mode: model.get("mode") || null, tell });
+  const told = model.get("asks") ?? {}, ask = told.asks ? (/** @type {any} */ what) => model.send(what) : undefined;
+  const board = mount(el, bytesOf(model.get("data")), { view: model.get("view"), mode: model.get("mode") || null, tell, ask, mask: told.mask, force: told.force,
+    silence: told.silence });
   model.on("change:data", () => board.give(bytesOf(model.get("data")), board.view()));
+  model.on("msg:custom", (/** @type {any} */ said) => say(board.parts.gap, said.refused));
   return () => board.end();
 }
 

@@ -1,12 +1,13 @@
 // What the keys do, and how they are listed.
 import { write } from "./growing.js";
 import { nudge, takeBack } from "./hands.js";
+import { later } from "./share.js";
 import { siteName } from "./draw.js";
 
 export const HELP = [
   ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
   ["[ ]", "another head"], [", .", "another layer"], ["+ −", "more or less weight in the cell (or drag it up and down)"], ["Z", "undo an edit"], ["D", "write one token more (Shift+D: one less)"],
-  ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row (in the app)"], ["W", "words or tokens"],
+  ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row (where the model can run)"], ["W", "words or tokens"],
   ["H", "hide special tokens"], ["P", "present: the whole screen"], ["S", "save as PNG"], ["?", "these keys"],
 ];
 
@@ -28,7 +29,7 @@ export function actOf(board, e) {
     Escape: () => board.free(), "[": () => board.choose(board.at, board.head - 1), "]": () => board.choose(board.at, board.head + 1),
     ",": () => board.choose(board.at - 1, board.head), ".": () => board.choose(board.at + 1, board.head), p: () => board.fullscreen(),
     s: () => savePicture(board), "?": () => board.parts.help(HELP), m: () => board.ask(), w: () => board.toggle("words"), h: () => board.toggle("hiding"),
-    t: () => board.during(e.shiftKey ? board.moment - 1 : (board.moment + 1) % (board.series?.length ?? 1)), d: () => write(board, back),
+    t: () => later(board, e.shiftKey ? board.moment - 1 : (board.moment + 1) % (board.series?.length ?? 1)), d: () => write(board, back),
     "+": () => nudge(board, 0.05), "=": () => nudge(board, 0.05), "-": () => nudge(board, -0.05), z: () => takeBack(board),
   };
   return known[key];

@@ -4,6 +4,7 @@ import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
 import { HABITS } from "./heads.js";
 import { short, readable } from "./ledger.js";
+import { follow, later, show } from "./share.js";
 
 const MOST = 64; // rows of the twin and columns of the table: more would make the page slow
 
@@ -47,12 +48,12 @@ export function skeleton(root) {
   return { frame, refusal, bar, choices, title, where, says, stage, canvas, ledger, pair, operands, weight, formula, numpy, holds, foot, gap, concludes, table, field,
     play: put(bar, "button", { type: "button", class: "play", "aria-label": "Play" }, "▶"),
     weigh: (/** @type {any} */ board) => weighed(weight, board), help: (/** @type {string[][]} */ keys) => helped(help, keys), closes: () => closed(help), grid: twin,
-    time: (/** @type {any} */ board) => timed(time, board), mark: (/** @type {any} */ board) => marked(bar, choices, board), twin: (/** @type {any} */ board) => later(twin, () => { twinned(twin, board); tabled(table, field, board); }),
+    time: (/** @type {any} */ board) => timed(time, board), mark: (/** @type {any} */ board) => marked(bar, choices, board), twin: (/** @type {any} */ board) => rested(twin, () => { twinned(twin, board); tabled(table, field, board); }),
     menu: (/** @type {any} */ board, /** @type {number} */ token, /** @type {number} */ x, /** @type {number} */ y) => menu(stage, board, token, x, y) };
 }
 
 /** Once the hand rests: a frame is never held up. @param {any} at @param {() => void} make */
-function later(at, make) {
+function rested(at, make) {
   clearTimeout(at.waiting);
   at.waiting = setTimeout(make, 120);
 }
@@ -62,7 +63,10 @@ export function controlsOf(board) {
   const { bar, choices, play } = board.parts, data = board.data;
   bar.replaceChildren(play);
   choices.replaceChildren();
-  play.onclick = () => board.play(!board.playing);
+  play.onclick = () => {
+    board.play(!board.playing);
+    show(board);
+  };
   const arrow = (/** @type {string} */ text, /** @type {string} */ label, /** @type {number} */ by) =>
     (put(bar, "button", { type: "button", "aria-label": label, title: label }, text).onclick = () => board.go(board.step + by));
   arrow("◀", "One station back (←)", -1);
@@ -73,6 +77,8 @@ export function controlsOf(board) {
   layer.onchange = () => board.choose(Number(layer.value), board.head);
   const head = put(choices, "select", { class: "head", "aria-label": "Head" });
   head.onchange = () => board.choose(board.at, Number(head.value));
+  const token = put(choices, "select", { class: "token", "aria-label": "Token" });
+  token.onchange = () => follow(board, Number(token.value));
   const by = put(choices, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
   put(by, "option", { value: "" }, "find a head …");
   for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
@@ -101,7 +107,7 @@ function timed(time, board) {
   }
   const [name, slider, now] = /** @type {any[]} */ ([...time.children]), last = growing ? board.rows.length : board.series.length - 1;
   const at = growing ? writtenRows(board) : board.moment, label = growing ? lengthSaid(board) : board.series[board.moment].label;
-  slider.oninput = () => (growing ? writeTo(board, Number(slider.value)) : board.during(Number(slider.value)));
+  slider.oninput = () => (growing ? writeTo(board, Number(slider.value)) : later(board, Number(slider.value)));
   slider.min = growing ? "1" : "0";
   slider.max = String(last);
   slider.value = String(at);
@@ -147,6 +153,7 @@ function toggles(board, bar) {
     board.faint = Number(faint.value);
     value.textContent = board.faint.toFixed(2);
     board.draw();
+    board.report();
   };
 }
 
@@ -172,6 +179,13 @@ function marked(bar, choices, board) {
     for (let h = 0; h < board.site.heads; h++) put(head, "option", { value: String(h) }, `head ${h}`);
   }
   head.value = String(board.head);
+  const token = /** @type {any} */ (choices.querySelector(".token")), texts = board.rows.map(readable).join("\n");
+  if (token.dataset.texts !== texts) {
+    token.dataset.texts = texts;
+    token.replaceChildren();
+    texts.split("\n").forEach((/** @type {string} */ text, /** @type {number} */ row) => put(token, "option", { value: String(row), dir: "auto" }, text));
+  }
+  token.value = String(board.cursor.row);
   for (const what of ["words", "hiding"]) choices.querySelector(`.toggle.${what}`)?.setAttribute("aria-pressed", String(board[what]));
 }
 

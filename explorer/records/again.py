@@ -1,0 +1,26 @@
+"""How a touched picture has its model run once more: pictures know records only, so who can run a model says so here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from explorer.errors import ChoiceError
+
+if TYPE_CHECKING:
+    from explorer.records.trace import Trace
+
+_known: dict[str, Callable[..., Any]] = {}
+
+
+def runs(tracer: Callable[..., Any]) -> None:
+    """From now on models are run by this: what `ex.trace` is."""
+    _known["tracer"] = tracer
+
+
+def run(model: Any, ids: list[int], **given: Any) -> Trace:
+    """The trace of this model over these tokens."""
+    if "tracer" not in _known:
+        raise ChoiceError("Nothing has been traced yet. Make the trace with ex.trace(model, text) first.")
+    made: Trace = _known["tracer"](model, ids, **given)
+    return made
