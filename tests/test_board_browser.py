@@ -309,7 +309,8 @@ def test_the_presenter_fills_the_screen_and_gives_it_back(browser: Browser, tmp_
     page.keyboard.press("p")
     expect(page.locator(".board.presenter")).to_be_visible()
     square = page.evaluate(f"{BOARD}.layout.boxes.find(b => b.id === 'S').h")
-    assert square >= 0.5 * 1080
+    assert square >= 0.6 * 1080 - 1 and page.evaluate(f"{BOARD}.layout.font") == 24
+    assert page.evaluate(f"{BOARD}.parts.canvas.getBoundingClientRect().bottom") <= 1080, "all of it on one screen"
     page.evaluate(f"{BOARD}.fullscreen()")
     expect(page.locator(".board.presenter")).to_have_count(0)
     page.keyboard.press("p")

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import nbformat
+import numpy as np
 import pytest
 from conftest import ALL, SENTENCE
 from offline import ROOT, Watch, free_port, opened, server
@@ -34,12 +35,20 @@ def in_the_app(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterat
 
 @contextmanager
 def in_a_notebook(browser: Browser, folder: Path, watch: Watch, app: str) -> Iterator[Page]:
+    place = "stream='encoder', layer=0, head=1, station='softmax', row=4, col=7"
+    with in_jupyterlab(
+        browser, folder, watch, f"ex.board(ex.trace(ex.load('bert'), {SENTENCE!r}, blocks=True), {place})"
+    ) as page:
+        yield page
+
+
+@contextmanager
+def in_jupyterlab(browser: Browser, folder: Path, watch: Watch, cell: str) -> Iterator[Page]:
+    """A notebook of this cell, run."""
     from test_browser import run_all_cells
 
     begin = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nimport explorer as ex\n"
-    place = "stream='encoder', layer=0, head=1, station='softmax', row=4, col=7"
-    cells = [f"{begin}ex.board(ex.trace(ex.load('bert'), {SENTENCE!r}, blocks=True), {place})"]
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), folder / "b.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(begin + cell)]), folder / "b.ipynb")
     (folder / "logs").mkdir()
     port = free_port()
     arguments = ["jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", "--ip=127.0.0.1",
@@ -222,5 +231,133 @@ def test_every_hand_works_in_every_home(browser: Browser, tmp_path: Path, home: 
         ready(page)
         for part in (stations_and_keys, pointing_and_holding, ways_to_look, hands, playing, swiping, saving):
             part(page)
+        assert watch.faults == []
+        page.context.close()
+
+
+SERIES = """masks = [None, [ex.SetMask("encoder", np.tril(np.ones((16, 16), bool)))]]
+traces = [ex.trace(ex.load("bert", device="cpu"), SENTENCE, blocks=True, edits=edits) for edits in masks]
+ex.board(traces, labels=["seen", "masked"], layer=0, head=1, station="softmax")"""
+TEXT = """model = ex.load("transformer", device="cpu")
+steps = tuple(ex.decode(model, "The dog was tired.", "beam", beams=3, max_tokens=12))
+trace = ex.trace(model, "The dog was tired.", target=steps[-1].ids.tolist(), blocks=True)
+ex.board(trace, steps=steps, stream="cross", layer=0, head=0, station="softmax")"""
+CELLS = {"series": SERIES, "text": TEXT}
+PAGES = {
+    "series": "families?model=bert&part=masks",
+    "text": "families?part=cross-attention&writing.board=cross.0.0.softmax.1.1",
+}
+
+
+@contextmanager
+def another(browser: Browser, folder: Path, watch: Watch, app: str, kind: str) -> Iterator[Page]:
+    """A board of a series or of a text that was written, in the app where there is an address, in a file otherwise."""
+    if app:
+        yield opened(browser, watch, f"{app}/{PAGES[kind]}")
+        return
+    *lines, last = CELLS[kind].splitlines()
+    known = {"ex": ex, "np": np, "SENTENCE": SENTENCE}
+    exec("\n".join(lines), known)
+    yield opened(browser, watch, ex.save(eval(last, known), folder / "x.html").as_uri())
+
+
+def moving_along(page: Page) -> None:
+    """The moments of a series, by keys and by the slider; what is held stays."""
+    said = page.locator(".time b")
+    ready(page)
+    page.mouse.click(*middle(page, "S", 5, 2))
+    first = said.inner_text()
+    page.locator(".board canvas").focus()
+    page.keyboard.press("t")
+    expect(said).not_to_have_text(first)
+    assert state(page, "b.held") == [{"row": 5, "col": 2}]
+    page.keyboard.press("Shift+T")
+    expect(said).to_have_text(first)
+    page.get_by_label("Moment of the series").fill("1")
+    expect(said).not_to_have_text(first)
+    assert state(page, "b.view().moment") == 1
+
+
+def writing_again(page: Page) -> None:
+    """A text row by row, by keys and by the slider."""
+    page.locator(".board canvas").focus()
+    said = page.locator(".time b")
+    page.keyboard.press("d")
+    expect(said).to_contain_text("(1 of")
+    page.keyboard.press("d")
+    expect(said).to_contain_text("(2 of")
+    page.keyboard.press("Shift+D")
+    expect(said).to_contain_text("(1 of")
+    page.get_by_label("Tokens written").fill(str(state(page, "b.rows.length")))
+    ready(page)
+
+
+def dragging(page: Page) -> None:
+    """A weight under a hand, and the way back."""
+    weight = "b.numbers(b.at, b.head).weights[2 * b.cols.length + 2]"
+    ready(page)
+    own, (x, y) = float(str(state(page, weight))), middle(page, "S", 2, 2)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + (40 if own > 0.5 else -40), steps=3)
+    page.mouse.up()
+    ready(page)
+    assert abs(float(str(state(page, weight))) - own) > 0.1
+    page.locator(".board canvas").focus()
+    page.keyboard.press("z")
+    assert abs(float(str(state(page, weight))) - own) < 1e-6
+
+
+def to_the_other_board(page: Page) -> None:
+    """From the decoder's board to the encoder's above it, and back down."""
+    for wanted in ("encoder layer", "decoder layer 0"):
+        ready(page)
+        found = state(page, "b.other.layout.boxes.find(x => x.id === 'S')")
+        assert isinstance(found, dict)
+        page.locator(".board canvas").click(position={"x": found["x"] + 3, "y": found["y"] + 3})
+        expect(page.locator(".where")).to_contain_text(wanted)
+
+
+MORE = {"series": (moving_along,), "text": (dragging, writing_again, to_the_other_board)}
+
+
+@pytest.mark.parametrize("kind", MORE)
+@pytest.mark.parametrize("home", HOMES)
+def test_series_texts_and_pairs_work_in_every_home(
+    browser: Browser, tmp_path: Path, home: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    watch = Watch()
+    address = request.getfixturevalue("app")[0] if home == "app" else ""
+    cell = f"import numpy as np\nSENTENCE = {SENTENCE!r}\n{CELLS[kind]}"
+    opening = (
+        in_jupyterlab(browser, tmp_path, watch, cell)
+        if home == "notebook"
+        else another(browser, tmp_path, watch, address, kind)
+    )
+    with opening as page:
+        for part in MORE[kind]:
+            part(page)
+        assert watch.faults == []
+        page.context.close()
+
+
+@pytest.mark.skipif(not ALL, reason="JupyterLab once more: test_a_notebook_s_board_runs_its_model_again is its shorter test")
+def test_a_notebook_masks_a_token_and_takes_it_back(browser: Browser, tmp_path: Path) -> None:
+    watch = Watch()
+    cell = f"bert = ex.load('bert')\nex.board(ex.trace(bert, {SENTENCE!r}, blocks=True), model=bert, station='softmax', row=2, col=3)"
+    with in_jupyterlab(browser, tmp_path, watch, cell) as page:
+        ready(page)
+        page.locator(".board canvas").focus()
+        page.keyboard.press("m")
+        page.get_by_role("menuitem", name="Mask it").click()
+        expect(page.locator("[role=rowheader]", has_text="[MASK]")).to_be_attached()
+        wanted = ex.trace(ex.load("bert", device="cpu"), SENTENCE.replace("animal", "[MASK]")).attention[0].weights[1]
+        page.wait_for_function(f"{BOARD}.rows[2].includes('MASK')")
+        assert np.abs(np.array(state(page, "b.numbers(0, 1).weights")) - wanted.reshape(-1)).max() < 1e-5
+        page.locator(".board canvas").focus()
+        page.keyboard.press("z")
+        page.wait_for_function(f"{BOARD}.rows[2] === 'animal'")
+        page.get_by_role("button", name="silence this head").click()
+        expect(page.locator(".gap")).to_contain_text("silenced")
         assert watch.faults == []
         page.context.close()

@@ -11,6 +11,7 @@ import { drawOther } from "./stacked.js";
 /** @typedef {import("./columns.js").State} State */
 
 export const FONT = '"Source Sans","Source Sans 3","Source Sans Pro","Segoe UI",Helvetica,Arial,sans-serif';
+const SMALLEST = 12; // dots of a name: where rows are lower, some are left out
 const BELOW_NAME = 8; // dots that a ribbon passes below the names of the columns
 const ease = (/** @type {number} */ t) => (t < 0.5 ? 4 * t * t * t : 1 - (-2 * t + 2) ** 3 / 2);
 const mix = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ t) => a + (b - a) * t;
@@ -92,12 +93,12 @@ export class Painter {
   rowNames() {
     const { s } = this, { layout, look } = s;
     for (const b of bandsOf(layout.boxes)) {
-      const high = b.h / b.r, size = Math.min(layout.font, high * 0.86), few = size < 8 ? Math.ceil(9 / high) : 1;
+      const high = b.h / b.r, size = Math.min(layout.font, high * 0.86), few = size < SMALLEST ? Math.ceil((SMALLEST + 1) / high) : 1, chosen = [s.cursor.row, ...s.held.map((/** @type {any} */ h) => h.row)];
       for (let i = 0; i < b.r; i++) {
-        const held = i === s.cursor.row || s.held.some((/** @type {any} */ h) => h.row === i);
-        if ((i % few && !held) || s.gone.rows[i]) continue;
+        const held = chosen.includes(i), near = few > 1 && chosen.some((row) => Math.abs(row - i) < few);
+        if ((!held && (i % few || near)) || s.gone.rows[i]) continue;
         this.write(readable(s.rows[i]), layout.label + 2, b.y + high * (i + 0.5),
-          { size: Math.max(size, held && size < 8 ? 11 : 8), align: "right", colour: held ? look.hold : s.special.rows[i] ? look.dim : look.ink,
+          { size: Math.max(size, SMALLEST), align: "right", colour: held ? look.hold : s.special.rows[i] ? look.dim : look.ink,
             weight: held ? 700 : 400, most: layout.label - 6 });
       }
     }
@@ -108,15 +109,15 @@ export class Painter {
     const { g, s } = this, S = this.box("S"), k = this.box("k");
     if (!S || s.layout.keys < 20) return;
     const w = S.w / S.c, size = Math.min(s.layout.font - 1, w * 0.86), y = (k ? k.y : S.y) - 5;
-    if (size < 7) return;
+    const few = size < SMALLEST ? Math.ceil((SMALLEST + 3) / w) : 1, chosen = [s.cursor.col, ...s.held.map((/** @type {any} */ h) => h.col)];
     const written = s.site.rows === s.site.cols ? writtenRows(s) : S.c;
     for (let j = 0; j < written; j++) {
-      if (s.gone.cols[j]) continue;
-      const held = j === s.cursor.col || s.held.some((/** @type {any} */ h) => h.col === j);
+      const held = chosen.includes(j), near = few > 1 && chosen.some((col) => Math.abs(col - j) < few);
+      if ((!held && (j % few || near)) || s.gone.cols[j]) continue;
       g.save();
       g.translate(S.x + w * (j + 0.5) + 2, y);
       g.rotate(-1.05);
-      this.write(readable(s.cols[j]), 0, 0, { size, colour: held ? s.look.hold : s.special.cols[j] ? s.look.dim : s.look.ink, weight: held ? 700 : 400,
+      this.write(readable(s.cols[j]), 0, 0, { size: Math.max(size, SMALLEST), colour: held ? s.look.hold : s.special.cols[j] ? s.look.dim : s.look.ink, weight: held ? 700 : 400,
         most: s.layout.keys * 1.1 });
       g.restore();
     }
@@ -157,6 +158,8 @@ export class Painter {
     if (this.s.t >= 1) return this.picture(now, b);
     if (now.at === "qk") return this.cellByCell(now, b);
     if (now.at === "mask") return this.sweep(now, b);
+    if (now.at === "bias" && before) return this.byDistance(now, before, b);
+    if (now.at === "units") return this.picture({ ...now, m: { ...now.m, faint: (1 - Math.round(t * 24) / 24) * now.m.top } }, b); // the most active first
     if (now.at === "mix") return this.within(b.x, b.y, b.w, Math.ceil(b.r * t) * rows, () => this.picture(now, b));
     if (now.at === "concat") return this.dock(now, b);
     if (id === "x" && this.embedding(now, b)) return;
@@ -178,6 +181,21 @@ export class Painter {
     if (q) g.strokeRect(q.x, b.y + i * h, q.w, h);
     if (k && raw < 0.5) g.strokeRect(b.x + j * w, k.y, w, k.h);
     g.strokeRect(b.x + (raw < 0.5 ? j * w : 0), b.y + i * h, raw < 0.5 ? w : b.w, h);
+  }
+
+  /** A bias slides in by distance: from the diagonal outwards. @param {State} now @param {State} before @param {Box} b */
+  byDistance(now, before, b) {
+    const { g, t } = this, w = b.w / b.c, h = b.h / b.r, far = Math.ceil(t * Math.max(b.r, b.c));
+    this.picture(before, b);
+    g.save();
+    g.beginPath();
+    g.rect(b.x, b.y, b.w, b.h);
+    g.clip();
+    g.beginPath();
+    for (let i = 0; i < b.r; i++) g.rect(b.x + (i + b.c - b.r - far) * w, b.y + i * h, (2 * far + 1) * w, h);
+    g.clip();
+    this.picture(now, b);
+    g.restore();
   }
 
   /** The mask comes from the corner. @param {State} now @param {Box} b */
@@ -331,7 +349,8 @@ export class Painter {
       g.strokeStyle = mine ? look.hold : look.none;
       g.lineWidth = mine ? 3 : 1;
       g.strokeRect(t.x - 0.5, t.y - 0.5, t.s + 1, t.s + 1);
-      if (labelled !== t.site && t.x > field.x + 20) this.write(siteName(site), field.x, t.y + t.s / 2, { size: Math.min(13, Math.max(9, t.s)), colour: look.dim, most: 20 });
+      if (labelled !== t.site && t.x > field.x + 20 && !(t.site % Math.ceil(SMALLEST / t.s)))
+        this.write(siteName(site), field.x, t.y + t.s / 2, { size: SMALLEST, colour: look.dim, most: 20 });
       labelled = t.site;
       if (t.s > 24 && !s.habit && s.cursor.row >= 0 && site.rows === s.site.rows) this.marks(t, n === s.rows.length ? n : 0, m === s.cols.length && site.cols === s.site.cols ? m : 0);
     }

@@ -1,0 +1,154 @@
+"""How the board looks, in a real browser: names that can be read, motions that say what happens, one screen for a telephone and a class."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import SENTENCE
+from offline import Watch, opened
+from playwright.sync_api import Browser, Page, expect
+from test_board_browser import BOARD, shown, traced
+from test_frame_browser import rested
+
+import explorer as ex
+
+pytestmark = pytest.mark.browser
+WRITTEN = """() => { const b = BOARD, found = [], own = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most) {
+    found.push({ text, px: parseFloat(this.font.match(/([\\d.]+)px/)[1]), x, y, right: this.textAlign === "right" });
+    return own.call(this, text, x, y, most); };
+  b.draw(); CanvasRenderingContext2D.prototype.fillText = own; return found; }""".replace("BOARD", BOARD)
+CELLS = """([id, t, many]) => { const b = BOARD; b.t = t; b.fading = null; b.draw();
+  const x = b.layout.boxes.find(x => x.id === id), g = b.parts.canvas.getContext("2d"), c = many || x.c;
+  return Array.from({ length: x.r * c }, (_, n) => [...g.getImageData((x.x + (n % c + 0.5) * x.w / c) * b.dots,
+    (x.y + (Math.floor(n / c) + 0.5) * x.h / x.r) * b.dots, 1, 1).data].slice(0, 3).join()); }""".replace("BOARD", BOARD)
+
+
+def at(page: Page, station: str) -> None:
+    page.evaluate(f"s => {{ const b = {BOARD}; b.go(b.site.stations.indexOf(s)); b.held = []; b.point(-1, -1); }}", station)
+    page.evaluate(f"cancelAnimationFrame({BOARD}.raf)")
+
+
+def cells(page: Page, box: str, t: float, columns: int = 0) -> np.ndarray:
+    """The colours of the cells of a box, in the middle of each, at a moment of the motion."""
+    return np.array(page.evaluate(CELLS, [box, t, columns]))
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_are_twelve_dots_high_and_do_not_overlap(browser: Browser, tmp_path: Path, width: int) -> None:
+    watch, trace = Watch(), ex.trace(ex.load("gpt2", device="cpu"), f"{SENTENCE} " * 4, blocks=True)
+    page = shown(
+        browser, trace, tmp_path, watch, width=width, view={"stream": "decoder", "layer": 0, "station": "softmax", "row": 9}
+    )
+    written = page.evaluate(WRITTEN)
+    assert min(one["px"] for one in written) >= 12
+    rows = sorted(one["y"] for one in written if one["right"] and one["text"] in {*trace.source.texts})
+    assert len(rows) > 12 and np.diff(rows).min() >= 12
+    assert trace.source.texts[9] in {one["text"] for one in written}, "the name of the row that is pointed at is always there"
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_bias_slides_in_by_distance(browser: Browser, tmp_path: Path, bert: Any) -> None:
+    model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", positions="alibi")
+    watch = Watch()
+    page = shown(browser, ex.trace(model, SENTENCE, blocks=True), tmp_path, watch)
+    at(page, "bias")
+    before, after, half = (cells(page, "S", t) for t in (0, 1, 0.4))
+    rows, columns = np.divmod(np.arange(len(before)), 16)
+    far = np.ceil(4 * 0.4**3 * 16)
+    changed = before != after
+    near = np.abs(rows - columns) <= far
+    assert (changed & near).sum() > 20 and (changed & ~near).sum() > 20
+    assert (half == np.where(near, after, before)).all()
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_the_most_active_units_light_first(browser: Browser, tmp_path: Path, bert: Any) -> None:
+    model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", hidden=16)
+    watch, trace = Watch(), ex.trace(model, SENTENCE, blocks=True)
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "narrow"})
+    at(page, "units")
+    after, half = cells(page, "u", 1, 16), cells(page, "u", 0.5, 16)
+    units = np.abs(trace.block("encoder", 0, "feed-forward").units).reshape(-1)
+    bound = page.evaluate(f"{BOARD}.columns.find(c => c.id === 'u').states[0].m.top") / 2
+    assert 5 < (units > bound).sum() < units.size / 2
+    assert (half == after)[units > bound].all(), "the strongest are as they will be"
+    assert len(set(half[units < bound])) == 1, "the others wait"
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, width=390, height=844)
+    for station in range(page.evaluate(f"{BOARD}.site.stations.length")):
+        page.evaluate(f"n => {BOARD}.go(n)", station)
+        bar, title = (page.locator(one).bounding_box() for one in (".board > .bar", ".board .title"))
+        assert bar is not None and title is not None and title["y"] < 100
+        assert bar["y"] > 600 and bar["y"] + bar["height"] <= 844, "the player keeps its place under the thumb"
+    page.get_by_label("Token", exact=True).select_option("animal")
+    assert page.evaluate(f"{BOARD}.cursor.row") == trace.source.texts.index("animal")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(page.get_by_label("Token", exact=True)).to_be_hidden()
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_board_begins_as_it_was_looked_at(browser: Browser, tmp_path: Path) -> None:
+    watch = Watch()
+    looked: dict[str, Any] = {"held": [[4, 7], [9, 2]], "words": True, "hidden": True, "threshold": 0.2}
+    board = ex.board(traced("bert"), layer=0, head=1, station="softmax", row=4, col=7, **looked)
+    page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
+    expect(page.locator(".holds")).to_contain_text("because → animal")
+    assert page.evaluate(f"{BOARD}.view()") == board.view
+    expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_label("Hide weights below")).to_have_value("0.2")
+    page.keyboard.press("Tab")
+    page.locator("canvas").focus()
+    for key in ("Escape", "w", "h"):
+        page.keyboard.press(key)
+    page.get_by_label("Hide weights below").fill("0")
+    left = page.evaluate(f"{BOARD}.view()")
+    assert left == {name: board.view[name] for name in ("stream", "layer", "head", "station", "row", "col")}
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_the_address_of_a_board_holds_how_it_is_looked_at(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention?step=9&part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
+    rested(page)
+    expect(page.locator(".board .holds")).to_contain_text("held: ' → the")
+    expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
+    strip = page.locator(".st-key-tour")
+    expect(strip).not_to_contain_text("Now you know")
+    page.locator(".board canvas").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.softmax\.4\.7\.w_a20_h4-7"))
+    expect(strip).to_contain_text("Now you know")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("w")
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.softmax\.4\.7\.a20(&|$)"))
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_the_whole_board_comes_into_view_on_a_low_screen(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention?part=walk", height=720)
+    rested(page)
+    expect(page.locator(".board[data-state=ready]")).to_be_visible()
+    page.locator(".board .play").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".board canvas")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".board .play")).to_be_in_viewport(ratio=1)
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
