@@ -34,6 +34,7 @@ from explorer.records.families import CAUSAL, FULL, MASKS, OWN, PREFIX
 from explorer.studies import unmasked
 from explorer.text import classroom
 from explorer.views import VIEWS, stream
+from explorer.views.blueprint import layout
 
 TRANSFORMERS = {name for name, system in PRESETS.items() if system.architecture.get("family") in FAMILIES}
 
@@ -144,6 +145,26 @@ def test_every_parameter_is_counted_once_and_the_formula_agrees(name: str) -> No
     for part in record.parts:
         if part.weights and part.kind != "head":
             assert part.times * sum(int(np.prod(shape)) for _, shape in part.weights) == part.counted
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "olmo2"])
+def test_a_norm_is_named_and_drawn_where_it_is_computed(name: str) -> None:
+    """Its name says before or after as the model runs it, and in a pre-norm model its box is below its block."""
+    model = ex.load(name, device="cpu")
+    assert isinstance(model, TransformerModel)
+    layer, order = model.module.layers[0], []
+    held = [
+        part.register_forward_hook(lambda *_, word=word: order.append(word))
+        for word, part in (("norm", layer.after_attention.norm), ("attention", layer.attention))
+    ]
+    ex.trace(model, TEXT)
+    for hook in held:
+        hook.remove()
+    record = blueprint(model, TEXT)
+    named = "norm before attention" if order.index("norm") < order.index("attention") else "norm after attention"
+    assert [part.name for part in record.parts if part.name.startswith("norm") and part.name.endswith(" attention")] == [named]
+    rows = {title.partition(": ")[2]: row for title, (_, row) in layout(record).items()}
+    assert (rows[named] < rows["attention"]) == named.startswith("norm before")
 
 
 @pytest.mark.parametrize(

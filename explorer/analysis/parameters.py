@@ -90,7 +90,7 @@ def total(config: Config) -> int:
 
 
 def _stack_counts(config: Config, layers: int, *, crossing: bool) -> Iterator[tuple[str, Count]]:
-    width, norm = config.embedding_width, norm_count(config, config.dim)
+    width, norm, near = config.embedding_width, norm_count(config, config.dim), beside(config)
     yield "token embeddings", (config.vocab * width, f"|V| · d = {config.vocab} · {width}")
     yield "positions", position_count(config)
     if config.segments:
@@ -100,16 +100,21 @@ def _stack_counts(config: Config, layers: int, *, crossing: bool) -> Iterator[tu
     if width != config.dim:
         yield "to the width of the layers", linear_layer(width, config.dim)
     yield "attention", times(layers, attention_count(config))
-    yield "norm after attention", times(layers, norm)
+    yield f"norm {near} attention", times(layers, norm)
     if crossing:
         yield "cross-attention", times(layers, attention_count(config, crossing=True))
-        yield "norm after cross-attention", times(layers, norm)
+        yield f"norm {near} cross-attention", times(layers, norm)
     yield "feed-forward", times(layers, feed_forward_count(config))
-    yield "norm after feed-forward", times(layers, norm)
+    yield f"norm {near} feed-forward", times(layers, norm)
     if config.final_norm:
         yield "last norm", norm
     if config.mask_decoder:
         yield "mask decoder", (config.length * config.dim, f"{config.length} places · d = {config.length} · {config.dim}")
+
+
+def beside(config: Config) -> str:
+    """Where the norm of a sub-layer is computed: before it reads the states, or after it."""
+    return "before" if config.norm_place == "pre" else "after"
 
 
 def _head_counts(config: Config) -> Iterator[tuple[str, Count]]:
@@ -219,7 +224,8 @@ def _stack(stack: Stack, sizes: Sizes, *, shared: bool) -> Iterator[Part]:
 
 def _modules(stack: Stack, shared: bool) -> dict[str, Sequence[nn.Module]]:
     """The modules behind each name: one, or one for each layer."""
-    embeddings, layers = stack.embeddings, [layer for layer in stack.layers if isinstance(layer, Layer)]
+    embeddings, near = stack.embeddings, beside(stack.config)
+    layers = [layer for layer in stack.layers if isinstance(layer, Layer)]
     found: dict[str, Sequence[nn.Module | None]] = {
         "token embeddings": [] if shared else [embeddings.tokens],
         "positions": [embeddings.position],
@@ -227,11 +233,11 @@ def _modules(stack: Stack, shared: bool) -> dict[str, Sequence[nn.Module]]:
         "norm of the sum": [embeddings.norm],
         "to the width of the layers": [stack.project],
         "attention": [layer.attention for layer in layers],
-        "norm after attention": [layer.after_attention for layer in layers],
+        f"norm {near} attention": [layer.after_attention for layer in layers],
         "cross-attention": [layer.cross for layer in layers],
-        "norm after cross-attention": [layer.after_cross for layer in layers],
+        f"norm {near} cross-attention": [layer.after_cross for layer in layers],
         "feed-forward": [layer.feed_forward for layer in layers],
-        "norm after feed-forward": [layer.after_feed_forward for layer in layers],
+        f"norm {near} feed-forward": [layer.after_feed_forward for layer in layers],
         "last norm": [stack.norm],
         "mask decoder": [stack.mask_decoder.position if stack.mask_decoder is not None else None],
     }

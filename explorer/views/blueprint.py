@@ -16,6 +16,7 @@ TONES = {"attention": -0.3, "cross-attention": -0.55, "feed-forward": 0.3, "norm
 CHOSEN = 0.9
 LINE = 6  # the grey among the colours
 REPEATED = ("attention", "cross-attention", "feed-forward")
+BESIDE = ("norm before ", "norm after ")  # the norm of a sub-layer
 
 
 def diagram(record: Blueprint, *, block: str) -> go.Figure:
@@ -69,14 +70,14 @@ def layout(record: Blueprint) -> dict[str, tuple[int, float]]:
 
 def opens(part: Part, place: str) -> bool:
     """Whether a frame begins below this block."""
-    return place == "pre" and part.name == "norm after attention"
+    return place == "pre" and part.name == "norm before attention"
 
 
 def ordered(parts: Sequence[Part], place: str) -> list[Part]:
     """The blocks in the order in which they are computed: in pre-norm models the norm comes before its block."""
     made = list(parts)
     for n in range(1, len(made)):
-        if place == "pre" and made[n].name == f"norm after {made[n - 1].name}":
+        if place == "pre" and made[n].name == f"norm before {made[n - 1].name}":
             made[n - 1], made[n] = made[n], made[n - 1]
     return made
 
@@ -94,9 +95,14 @@ def _boxes(record: Blueprint, placed: Mapping[str, tuple[int, float]], block: st
     )  # fmt: skip
 
 
+def repeated(part: Part) -> bool:
+    """Whether every layer has this block: a sub-layer, or its norm."""
+    return part.name.removeprefix(BESIDE[0]).removeprefix(BESIDE[1]) in REPEATED
+
+
 def shown(part: Part, place: str) -> str:
     """The name in a box. Where the norm comes after the sum the paper calls it “add & norm”."""
-    if part.name.startswith("norm after"):
+    if part.name.startswith(BESIDE):
         return "add & norm" if place == "post" else "norm"
     return f"{part.name}, add" if place != "post" and part.name in REPEATED else part.name
 
@@ -105,7 +111,7 @@ def _frames(record: Blueprint, placed: Mapping[str, tuple[int, float]]) -> list[
     """A frame around the repeated blocks, with the number of layers."""
     made = []
     for stream in dict.fromkeys(part.stream for part in record.parts if part.stream != "head"):
-        inside = [part for part in record.parts if part.stream == stream and part.name.removeprefix("norm after ") in REPEATED]
+        inside = [part for part in record.parts if part.stream == stream and repeated(part)]
         rows = [placed[part.title][1] for part in inside]
         column = placed[inside[0].title][0]
         left, right, low, high = column - 0.49, column + 0.49, min(rows) - 0.55, max(rows) + 0.55
