@@ -41,6 +41,15 @@ class Exercise(Record):
         return made
 
 
+def added(value: float, digits: int = 3) -> str:
+    """A number as the next term of a sum.
+
+    >>> added(0.25), added(-1.5, 1)
+    ('+ 0.250', '− 1.5')
+    """
+    return f"{'−' if value < 0 else '+'} {abs(value):.{digits}f}"
+
+
 @dataclass(frozen=True, eq=False)
 class Support(Record):
     """One architecture, as it was measured on a tiny model with random weights.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.records import Attention, Curves, Exercise, Saturation, Tokens, Trace
+from explorer.records.exercise import added
 
 NOTATION = (
     "Here $x_i$ is a *row*, $q_i = x_iW_Q$, and $Q$ is the matrix of all queries of one head. The decks use $Q$ also for the weight "
@@ -96,7 +97,7 @@ def _scores(attention: Attention, head: int, rows: Tokens, columns: Tokens, quer
             "What is the weight?", weight, f"exp({ready[key]:.3f}) / {total:.2f}: it is the largest weight of this row.",
         ),
         Exercise(
-            "What is the sum of all other weights of that row?", 1 - weight, "The weights of a row sum to 1.",
+            "What is the sum of all other weights of that row?", 1 - weight, f"1 − {weight:.3f}: the weights of a row sum to 1.",
         ),
     )  # fmt: skip
 
@@ -111,10 +112,11 @@ def _block(trace: Trace, attention: Attention, rows: Tokens, query: int) -> tupl
     return (
         Exercise(
             f"Add: dimension 0 of {quoted(rows, query)} is {given:.3f} at the input, and attention adds {out:.3f}. What is their sum?",
-            float(block.total[query, feature]), "Nothing is overwritten, only added.",
+            float(block.total[query, feature]), f"{given:.3f} {added(out)}: nothing is overwritten, only added.",
         ),
         Exercise(
             f"Normalise: dimension 0 is {x:.3f}, its token has μ = {mean:.3f} and σ = {deviation:.3f}, the dimension has γ = {gain:.3f} "
-            f"and β = {shift:.3f}. What is the result?", float(block.normed[query, feature]), "(x − μ) / σ × γ + β.",
+            f"and β = {shift:.3f}. What is the result?", float(block.normed[query, feature]),
+            f"({x:.3f} {added(-mean)}) / {deviation:.3f} × {gain:.3f} {added(shift)}.",
         ),
     )  # fmt: skip

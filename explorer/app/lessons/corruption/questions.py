@@ -161,7 +161,8 @@ def _counting(masked: Corruption, rate: float) -> Sequence[Exercise]:
             "least one?", float(masked.scored.sum()), f"{rate} × {text} = {rate * text:.2f}.", digits=0,
         ),
         Exercise(
-            "Of a thousand tokens, how many does BERT turn into [MASK] on average?", 120.0, "80 % of 15 %. Not 150.", digits=0,
+            "Of a thousand tokens, how many does BERT turn into [MASK] on average?", 120.0,
+            "1,000 × 0.15 × 0.8: 80 % of 15 %, not 150.", digits=0,
         ),
         Exercise(
             f"Seed {masked.seed}: how many tokens of your text must the model predict although it *sees* them unchanged?",
@@ -171,15 +172,18 @@ def _counting(masked: Corruption, rate: float) -> Sequence[Exercise]:
 
 
 def _predicting(guess: Guess) -> Sequence[Exercise]:
-    place = int(np.flatnonzero(guess.corruption.scored)[0])
+    scored = np.flatnonzero(guess.corruption.scored)
+    place = int(scored[0])
     share = float(guess.truth[place])
     return (
         Exercise(
             f"At position {place} the model gives the original token P = {share:.4f}. What does it add to the loss, −log P (natural "
-            "logarithm)?", float(guess.surprise[place]), "P = 1 adds 0; P = 0.5 adds 0.69.",
+            "logarithm)?", float(guess.surprise[place]), f"−ln({share:.4f}). P = 1 adds 0; P = 0.5 adds 0.69.",
         ),
         Exercise(
-            "What is L for all scored positions together?", guess.loss, "The sum of the solid bars; the grey ones do not count.",
+            "What is L for all scored positions together?", guess.loss,
+            " + ".join(f"{value:.2f}" for value in guess.surprise[scored])
+            + ": the sum of the solid bars; the grey ones do not count.",
         ),
     )  # fmt: skip
 
@@ -192,7 +196,7 @@ def _drawing(lengths: SpanLengths, gaps: GapSentences) -> Sequence[Exercise]:
             "SpanBERT's lengths are geometric with p = 0.2, truncated at 10. What is the probability of a span of one word? "
             "(0.2 divided by 1 − 0.8¹⁰)",
             float(lengths.nominal[lengths.lengths == 1][0]),
-            f"The mean is {law:.2f} words; in your text the mean is {came:.2f}.", digits=3,
+            f"0.2 / (1 − 0.8^10). The mean is {law:.2f} words; in your text the mean is {came:.2f}.", digits=3,
         ),
         Exercise(
             "Which sentence (counted from 0) has the highest ROUGE-1 F1 with the rest of your text?", float(best),

@@ -86,11 +86,7 @@ def _about_sums(text: Written) -> Sequence[Exercise]:
     return (
         Exercise(
             f"Greedy's first two tokens have the probabilities {first:.4f} and {second:.4f}. What is log P of the two together?",
-            float(text.logp[:2].sum()), "The logarithm of the product, or the sum of the two logarithms.",
-        ),
-        Exercise(
-            f"The vocabulary has {text.size:,} tokens. There are 10ⁿ texts of {len(text.logp)} tokens. What is n?",
-            float(len(text.logp) * np.log10(text.size)), f"{len(text.logp)} × log₁₀ {text.size:,}.", digits=1,
+            float(text.logp[:2].sum()), f"ln({first:.4f} × {second:.4f}), or the sum of the two logarithms.",
         ),
     )  # fmt: skip
 
@@ -116,11 +112,11 @@ def _about_search(steps: Sequence[DecodingStep], generation: Generation) -> Sequ
         Exercise(
             f"The best text of the tree has log P = {final.total:.2f} and {len(final.ids)} tokens. What is its score with a length penalty "
             "of 1 (the sum divided by the number of tokens)?",
-            final.total / len(final.ids), "The mean log-probability of a token.",
+            final.total / len(final.ids), f"{final.total:.2f} / {len(final.ids)}: the mean log-probability of a token.",
         ),
         Exercise(
             f"With a cache the decoder alone computed {len(rows)} positions in {len(generation.rows)} steps, each once. How many would it "
             "compute in all without a cache? (The totals above the figure count the source as well.)", float(without),
-            "Every step computes all positions before it again.", digits=0,
+            f"{' + '.join(map(str, (*generation.rows[1:], len(rows))))}: every step computes all positions before it again.", digits=0,
         ),
     )  # fmt: skip

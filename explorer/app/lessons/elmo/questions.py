@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.records import Curves, Exercise, Mixes, Trace
+from explorer.records.exercise import added
 
 TEXT = "Anna went to the bank because she wanted to fish."
 OTHER = "Anna went to the bank because she wanted to pay."
@@ -179,7 +180,7 @@ def exercises(trace: Trace, place: int, filters: Sequence[int]) -> tuple[Exercis
         Exercise(
             f"Dimension 0 of *{word}* is {values} in layers 0, 1 and 2. A task has s = (0.2, 0.5, 0.3) and γ = 1.5. What is "
             "dimension 0 of ELMo?",
-            mixed, "γ Σ sⱼ·hⱼ.",
+            mixed, f"1.5 × (0.2 × {x:.3f} {added(0.5 * float(forward[0]))} {added(0.3 * float(forward[1]))}).",
         ),
         Exercise(
             f"The word *{word}* has {len(word)} letters, plus one begin and one end character. At how many positions does a filter of "
@@ -188,6 +189,6 @@ def exercises(trace: Trace, place: int, filters: Sequence[int]) -> tuple[Exercis
         Exercise("How many values does max-pooling keep for one word?", float(sum(filters)), "One for each filter.", digits=0),
         Exercise(
             "SQuAD rises from 81.1 to 85.8. What percentage of the errors is removed?", 100 * (85.8 - 81.1) / (100 - 81.1),
-            "4.7 of the 18.9 points that were missing.", digits=1,
+            "100 × 4.7 / 18.9: 4.7 of the 18.9 points that were missing.", digits=1,
         ),
     )  # fmt: skip

@@ -137,6 +137,7 @@ def exercises() -> tuple[Exercise, ...]:
     return (
         Exercise(
             f"{ensemble[0]} spent {ensemble[3]:.1e} operations on English–German, the big Transformer {big[3]:.1e}. How many times as many "
-            "is that?", ensemble[3] / big[3], "And its BLEU is 2.1 lower.", digits=1,
+            "is that?", ensemble[3] / big[3],
+            f"{ensemble[3]:.1e} / {big[3]:.1e}. And its BLEU is 2.1 lower.", digits=1,
         ),
     )  # fmt: skip

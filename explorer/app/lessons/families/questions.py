@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.app.lessons import SENTENCE
 from explorer.records import Block, Blueprint, Curves, Exercise, Exposure, HeldLosses, Trace, UnderMasks
+from explorer.records.exercise import added
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
 
 TEXT = SENTENCE  # without contractions: the translator knows none
@@ -163,13 +164,13 @@ def exercises(masks: UnderMasks, built: Blueprint, trace: Trace | None, half: fl
         Exercise(
             f"{rows} rows attend to {columns} columns. How many cells does a causal mask allow?",
             float(causal.sum()),
-            "n(n + 1)/2: each row sees itself and all before it.",
+            f"{rows} · ({rows} + 1) / 2: each row sees itself and all before it.",
             digits=0,
         ),
         Exercise(
             f"The mean loss of this text under the model's own mask is {own.mean():.4f} nats. What is its perplexity?",
             float(np.exp(own.mean())),
-            "e to the mean loss.",
+            f"exp({own.mean():.4f}): e to the mean loss.",
         ),
         _attention_count(built),
     ]
@@ -202,5 +203,6 @@ def _norm(block: Block) -> Exercise:
     gain, shift = float(block.gain[0]), float(block.shift[0])
     return Exercise(
         f"Dimension 0 of the first token is {x:.3f} before the last norm; μ = {mean:.3f}, σ = {deviation:.3f}, γ = {gain:.3f}, "
-        f"β = {shift:.3f}. What is the result?", float(block.normed[0, 0]), "(x − μ) / σ · γ + β.",
+        f"β = {shift:.3f}. What is the result?", float(block.normed[0, 0]),
+        f"({x:.3f} {added(-mean)}) / {deviation:.3f} · {gain:.3f} {added(shift)}.",
     )  # fmt: skip

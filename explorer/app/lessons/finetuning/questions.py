@@ -175,6 +175,7 @@ def exercises(inputs: TaskInputs, dim: int) -> tuple[Exercise, ...]:
             "And how many, if a span has at most 4 tokens?", float(4 * 12 - 4 * 3 // 2), "L·T − L(L−1)/2 = 4 · 12 − 6.", digits=0,
         ),
         Exercise(
-            "As losses, L2 = 0.60 and L1 = 2.40. What is L3 with the paper's λ = 0.5?", 0.6 + 0.5 * 2.4, "L3 = L2 + λ·L1.",
+            "As losses, L2 = 0.60 and L1 = 2.40. What is L3 with the paper's λ = 0.5?", 0.6 + 0.5 * 2.4,
+            "0.60 + 0.5 · 2.40: L3 = L2 + λ·L1.",
         ),
     )  # fmt: skip

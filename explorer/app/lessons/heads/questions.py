@@ -131,7 +131,7 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
     mean = attention.weights.mean(0)[query]
     far = habits.measures["distance"]
     layer, head = np.unravel_index(int(far.argmax()), far.shape)
-    hidden = int((seen.moved == 0).sum())
+    hidden, n = int((seen.moved == 0).sum()), len(seen.moved)
     return (
         Exercise(
             f"Layer {attention.layer}: the mean of its heads, row of {quoted(rows, query)}. What is the largest weight?",
@@ -143,10 +143,11 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
         ),
         Exercise(
             "What is that head's mean weight on the first token?",
-            float(habits.measures["to the first token"][layer, head]), "A large distance often means attention to the first token.",
+            float(habits.measures["to the first token"][layer, head]), f"The cell of head {head} in layer {layer}. A large distance often "
+            "means attention to the first token.",
         ),
         Exercise(
             "How many cells of *Who can be seen* are exactly 0?", float(hidden),
-            "Under a causal mask all cells above the diagonal, n(n − 1)/2; in an encoder none.", digits=0,
+            f"Under a causal mask all cells above the diagonal: {n} · ({n} − 1) / 2 = {n * (n - 1) // 2}; in an encoder none.", digits=0,
         ),
     )  # fmt: skip

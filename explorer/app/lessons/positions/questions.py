@@ -78,14 +78,16 @@ def exercises(sinusoidal: Places, rope: Places, alibi: Places, learned: Places) 
         Exercise("Sinusoidal: what is dimension 0 of position 1?", float(sinusoidal.vectors[1, 0]), "sin(1 / 10000⁰) = sin(1)."),
         Exercise(
             f"Sinusoidal: what is dimension {slow} (the slowest sine) at position 10?", float(sinusoidal.vectors[10, slow]),
-            "It hardly changes: it distinguishes the beginning of a long text from its end, not neighbours.", digits=3,
+            f"sin(10 / 10000^({slow} / {slow + 2})): it hardly changes. It distinguishes the beginning of a long "
+            "text from its end, not neighbours.", digits=3,
         ),
         Exercise(
-            "RoPE: by how many degrees do positions 3 and 7 differ in pair 0?", turned, "Four positions, one radian each.", digits=0
+            "RoPE: by how many degrees do positions 3 and 7 differ in pair 0?", turned,
+            "(7 − 3) · 180 / 3.1416: four positions, one radian each.", digits=0
         ),
         Exercise(
             f"ALiBi: what does head {head} add to the score of a key {far} positions before the query?",
-            float(alibi.scores[head, far, 0]), f"−slope × distance, and this head's slope is {-alibi.scores[head, 1, 0]:.3g}.",
+            float(alibi.scores[head, far, 0]), f"−{-alibi.scores[head, 1, 0]:.3g} × {far}: minus slope times distance.",
         ),
         Exercise(
             "Which scheme is not defined at position 10,000?", "learned", "Its table ends; the others are formulas. That a formula "

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from explorer.analysis.prompting import few_above_zero
 from explorer.models.model import Model
 from explorer.records import Curves, Exercise, Prompted, PromptScores
+from explorer.records.exercise import added
 
 TEXT = "Rose lost against Sam, because he was so strong."
 TEMPLATE = "{text} She was so {label}."
@@ -173,7 +174,7 @@ def exercises(record: Prompted, orders: PromptScores | None = None) -> tuple[Exe
         Exercise(
             f"log P(*{record.words[0]}*) = {a:.2f} and log P(*{record.words[1]}*) = {b:.2f} after this prompt. How many times as probable "
             "is the first word as the second?",
-            math.exp(a - b), "e to the difference of the two.",
+            math.exp(a - b), f"exp({a:.2f} {added(-b, 2)}): e to the difference of the two.",
         ),
         Exercise(
             "How many orders are there of 4 solved examples?", float(math.factorial(4)), "4 · 3 · 2 · 1.", digits=0,
@@ -189,7 +190,8 @@ def exercises(record: Prompted, orders: PromptScores | None = None) -> tuple[Exe
                 f"P(*{record.labels[0]}*) = {p[0]:.3f} after the text and {prior[0]:.3f} after a text that says nothing; "
                 f"P(*{record.labels[1]}*) = "
                 f"{p[1]:.3f} and {prior[1]:.3f}. What is the calibrated probability of *{record.labels[0]}*?",
-                float(record.calibrated[0, 0]), "Divide each by its prior, then both by their sum.",
+                float(record.calibrated[0, 0]), f"({p[0]:.3f} / {prior[0]:.3f}) / ({p[0]:.3f} / {prior[0]:.3f} + "
+                f"{p[1]:.3f} / {prior[1]:.3f}): each is divided by its prior, then both by their sum.",
             )
         )  # fmt: skip
     return (*made, order_question(orders)) if orders is not None else tuple(made)

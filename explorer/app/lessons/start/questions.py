@@ -136,7 +136,7 @@ def exercises(sights: Sequence[VisibilityMap], answers: Sequence[WordPrediction]
     return (
         Exercise(
             f"{causal.model} makes {n} tokens of this sentence. How many pairs (who reads, who is read) does its mask allow?",
-            float(causal.seen.sum()), "n(n + 1)/2: each token sees itself and those before it.", digits=0,
+            float(causal.seen.sum()), f"{n} · ({n} + 1) / 2: each token sees itself and those before it.", digits=0,
         ),
         Exercise(
             f"How many of the {len(full.tokens)} tokens that {full.model} reads may see “{full.tokens.texts[full.place[0]]}”?",
@@ -152,7 +152,7 @@ def exercises(sights: Sequence[VisibilityMap], answers: Sequence[WordPrediction]
         ),
         Exercise(
             f"{around.model} gives “{around.right}” a probability of {chance:.4f}. What is its loss at this word, in nats?",
-            -math.log(chance), "−ln P.",
+            -math.log(chance), f"−ln({chance:.4f}).",
         ),
         Exercise(
             f"Which model gives the actual word the higher probability, {before.model} or {around.model}?", sure,

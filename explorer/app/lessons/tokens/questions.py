@@ -83,11 +83,12 @@ def exercises(
         Exercise(
             f"At merge {first.step} by the score, `{first.pair[0]}` occurs {first.parts[0]:,} times, `{first.pair[1]}` "
             f"{first.parts[1]:,} times, and the pair {first.count:,} times. "
-            "What is the lecture's score of the pair?", first.score, "count / (freq(a) · freq(b)).", digits=4,
+            "What is the lecture's score of the pair?", first.score,
+            f"{first.count} / ({first.parts[0]:,} · {first.parts[1]:,}).", digits=4,
         ),
         Exercise(
             f"By count, how many tokens does a word have on average when the vocabulary has {last.size:,} tokens?", last.fertility,
-            "The end of the lower line.",
+            f"The end of the line of merges by count, after merge {last.step:,}.",
         ),
         Exercise(
             "Which of these words becomes [UNK]?", lost,
@@ -95,7 +96,7 @@ def exercises(
         ),
         Exercise(
             "Byte BPE: how many times as many tokens as the English sentence does the Arabic one need?", arabic / english,
-            f"{arabic} against {english}: it has learned no merges of Arabic bytes, and a letter takes two.", digits=1,
+            f"{arabic} / {english}: it has learned no merges of Arabic bytes, and a letter takes two.", digits=1,
         ),
         Exercise(
             f"A text of {pieces:,} tokens, segments of at most 512 with [CLS] and [SEP], no overlap: how many segments at least?",

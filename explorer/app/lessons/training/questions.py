@@ -228,14 +228,15 @@ def _of_last(last: TrainingStep, smoothed: bool) -> Exercise:
     parts, total = ", ".join(f"{name} = {value:.3f}" for name, value in last.losses.items()), sum(last.losses.values())
     losses = f"Step {last.step:,}: {parts}."
     if len(last.losses) > 1:
-        return Exercise(f"{losses} What does the optimiser make smaller at this step?", total, "The sum of the parts.")
+        worked = " + ".join(f"{value:.3f}" for value in last.losses.values()) + "."
+        return Exercise(f"{losses} What does the optimiser make smaller at this step?", total, worked)
     if smoothed:
         why = "Label smoothing puts some probability on every token, so this loss cannot reach 0, and e to it is no perplexity."
         return Exercise(f"{losses} The labels are smoothed. Can this loss reach 0?", "no", why, ("yes", "no"))
     return Exercise(
         f"{losses} What is its perplexity, e to the loss?",
         math.exp(total),
-        "The model is as uncertain as between this many equally probable tokens.",
+        f"exp({total:.3f}). The model is as uncertain as between this many equally probable tokens.",
     )
 
 
@@ -246,25 +247,29 @@ def exercises(
     return (
         Exercise(
             f"|V| = {vocabulary:,}. What is the loss of a model that gives every token the same probability?", math.log(vocabulary),
-            "ln |V|, the natural logarithm.",
+            f"ln({vocabulary:,}), the natural logarithm of |V|.",
         ),
         _of_last(steps[-1], smoothed),
         Exercise(
             f"Which fraction of the peak learning rate does this training use at step {rate[0]:,}?", rate[1],
-            "Move the step under the figure of the learning rate.", digits=3,
+            f"Move the step under the figure of the learning rate to {rate[0]:,}.", digits=3,
         ),
         Exercise(
             f"It reads {budget.pieces / budget.steps:,.0f} tokens a step and predicts {budget.answers / budget.steps:,.0f} of them. How "
             "many tokens does it read per prediction?", budget.pieces / budget.answers,
-            f"It predicts {budget.answers / budget.pieces:.0%} of what it reads. BERT as published masked 15 %: 6.7 tokens per prediction. "
-            "GPT: every token, so 1. This is the signal per token.", digits=1,
+            f"{budget.pieces / budget.steps:,.0f} / {budget.answers / budget.steps:,.0f}. It predicts "
+            f"{budget.answers / budget.pieces:.0%} of what it reads. BERT as published masked 15 %: 6.7 tokens per prediction. GPT: "
+            "every token, so 1. This is the signal per token.", digits=1,
         ),
         Exercise(
             f"{budget.weights:,} weights read {budget.pieces:,.0f} tokens, 6 operations for each weight and token. How many operations are "
-            "that, in units of 10⁹?", budget.operations / 1e9, "Two forwards (multiply, add), four backwards.", digits=0,
+            "that, in units of 10⁹?", budget.operations / 1e9,
+            f"6 · {budget.weights:,} · {budget.pieces:,.0f} / 1,000,000,000: two forwards (multiply, add), "
+            "four backwards.", digits=0,
         ),
         Exercise(
             "At scale: BERT made a million steps of 131,072 tokens; its corpus has 3.3 billion words. If a token were a word, how many "
-            "epochs were that?", 1e6 * 131_072 / 3.3e9, "A word has more than one token, so it was fewer times.", digits=1,
+            "epochs were that?", 1e6 * 131_072 / 3.3e9,
+            "1,000,000 · 131,072 / 3,300,000,000. A word has more than one token, so it was fewer times.", digits=1,
         ),
     )  # fmt: skip

@@ -40,15 +40,15 @@ def added_question(record: Edited) -> Exercise:
 def exercises(record: Edited) -> tuple[Exercise, ...]:
     """Questions about the corpus with the added sentence."""
     a, b = record.pair
-    place = record.words.index("water")
+    place, apart = record.words.index("water"), ADDED.lower().rstrip(".").split().index(WATCHED) - 1
     p, q = (float(f"{value:.3g}") for value in record.chances[1, :, place])
     return (
         Exercise(
-            f"In *{ADDED}*, how much does *{WATCHED}* count near *{a}*? They are {ADDED.lower().rstrip('.').split().index(WATCHED) - 1} "
-            "positions apart.", 1 / (ADDED.lower().rstrip(".").split().index(WATCHED) - 1), "1/distance.",
+            f"In *{ADDED}*, how much does *{WATCHED}* count near *{a}*? They are {apart} positions apart.", 1 / apart,
+            f"1 / {apart}: one divided by the distance.",
         ),
         Exercise(
             f"P(water | {a}) = {p:.3g} and P(water | {b}) = {q:.3g}. What is the ratio?", p / q,
-            "Water occurs near both, but this corpus is too small for a ratio of 1.",
+            f"{p:.3g} / {q:.3g}. Water occurs near both, but this corpus is too small for a ratio of 1.",
         ),
     )  # fmt: skip

@@ -131,22 +131,27 @@ def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tu
     return (
         Exercise(
             f"*{record.tokens.texts[place]}* makes up f = {share:.4f} of all words, and t = 0.001. With which probability is an occurrence "
-            "kept, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)), "Most are dropped; rare words are all kept.",
+            "kept, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)),
+            f"√(0.001 / {share:.4f}) + 0.001 / {share:.4f}. Most are dropped; rare words are all kept.",
         ),
         Exercise(
             f"The trained vectors say σ(w·c) = {said[0]:.2f} for *{middle}* and the context word *{near}*, and "
             f"{', '.join(f'{value:.2f}' for value in said[1:])} for its negative samples. What is the loss of this row?",
-            float(-np.log(said[0]) - np.log(1 - np.array(said[1:])).sum()), "−ln σ(w·c) − Σ ln σ(−w·c̄), and σ(−x) = 1 − σ(x).",
+            float(-np.log(said[0]) - np.log(1 - np.array(said[1:])).sum()),
+            " − ".join((f"−ln({said[0]:.2f})", *(f"ln(1 − {value:.2f})" for value in said[1:])))
+            + ", because σ(−x) = 1 − σ(x).",
         ),
         Exercise(
             f"P({counted.words[0]} | {a}) = {p:.3g} and P({counted.words[0]} | {b}) = {q:.3g}. Which number does "
             f"(w_{a} − w_{b})·w̃_{counted.words[0]} approximate, without the biases? (The natural logarithm of the ratio.)",
-            float(np.log(p / q)), "GloVe fits logarithms of counts, so a difference of vectors is the logarithm of a ratio.",
+            float(np.log(p / q)),
+            f"ln({p:.3g} / {q:.3g}): GloVe fits logarithms of counts, so a difference of vectors is the logarithm of a ratio.",
         ),
         Exercise("Which relation is solved most often?", best, f"{found.forbidden.max():.1%} of its questions.", found.relations),
         Exercise(
             f"The plane of *{words.relation}* shows {words.shares[0]:.1%} of the variance on its first axis, {words.shares[1]:.1%} on its "
             "second. How many percent are not in the picture?", 100 * (1 - sum(round(float(x), 3) for x in words.shares)),
-            "So two words that are close in the picture may be far apart.", digits=1,
+            f"100 − {100 * words.shares[0]:.1f} − {100 * words.shares[1]:.1f}: so two words that are close in the picture may be far "
+            "apart.", digits=1,
         ),
     )  # fmt: skip

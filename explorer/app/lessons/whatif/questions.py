@@ -84,7 +84,11 @@ def exercises(record: Damage) -> tuple[Exercise, ...]:
             f"Head {head} of layer {layer}.",
             digits=0,
         ),
-        Exercise("How many bits does silencing it cost?", float(record.heads.max()), "The largest cell among the heads."),
+        Exercise(
+            "How many bits does silencing it cost?",
+            float(record.heads.max()),
+            f"Head {head} of layer {layer}: the largest cell among the heads.",
+        ),
         Exercise(
             "And all heads of layer 0 at once?",
             float(record.whole[0]),

@@ -1,0 +1,44 @@
+"""Worked solutions begin with a sum of the exercise's own numbers, and no lesson asks more than six."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import pytest
+from opening import opened as lesson
+
+from explorer.app.lessons import LESSONS
+from explorer.records import Exercise
+
+SUM = re.compile(r"(?:(?:exp|ln|sin|√)(?=\()|\de[-+](?=\d)|[-−+×·/^()⁰² .,\d])+")  # the sum that a worked solution begins with
+SIGNS = {"−": "-", "×": "*", "·": "*", "^": "**", "⁰": "**0", "²": "**2", "√": "sqrt", "ln": "log", ",": ""}
+
+
+def reckoned(why: str) -> float | None:
+    """What the sum at the beginning of a worked solution gives; None where it begins with words."""
+    found = re.match(SUM, why)
+    text = found[0].strip(" .,") if found else ""
+    for sign, code in SIGNS.items():
+        text = text.replace(sign, code)
+    if not re.search(r"[-+*/(]", text):
+        return None
+    return float(eval(text, {name: getattr(math, name) for name in ("exp", "log", "sin", "sqrt")}))  # noqa: S307
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_asks_at_most_six_exercises_and_works_them_out_with_its_numbers(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every: dict[str, Sequence[Exercise]] = {}
+    monkeypatch.setattr("explorer.app.frame.exercises", lambda items, key: every.update({key: items}))
+    assert not lesson(name, part="exercises").exception
+    asked = [*every.values()][-1]  # a session begins on the first page
+    assert 2 <= len(asked) <= 6
+    for item in asked:
+        if not item.options:
+            assert not item.digits or re.search(r"\d", item.why), item
+            made = reckoned(item.why)
+            near = 0.51 if not item.digits else 0.005 + 0.01 * abs(float(item.answer))  # of operands that are rounded
+            assert made is None or abs(made - float(item.answer)) <= near, (item, made)
