@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,7 @@ from explorer.views import (
     words,
     writing,
 )
+from explorer.views.spoken import spoken
 
 STORY = "The animal didn't cross the street because it was too tired. Anna gave it some milk. Then it crossed the street."
 OTHER_STORY = "Anna was glad. The dog slept by the wall."
@@ -717,6 +719,30 @@ def test_every_picture_explains_its_dagger(name: str, records: dict[str, Any]) -
 def test_the_numbers_of_every_picture_are_written(name: str, records: dict[str, Any]) -> None:
     for record in (record for record in records.values() if not VIEWS[name].fits(record)):
         assert all(len(cell) == len(export.COLUMNS) for cell in export.cells(VIEWS[name](record)))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_picture_is_said_in_plain_words(name: str, records: dict[str, Any]) -> None:
+    figure = VIEWS[name](fitting(name, records))
+    said = spoken(figure)
+    first = re.sub(r"<[^>]*>", "", figure.layout.title.text.split("<br>")[0])
+    assert said.startswith(" ".join(unescape(first).split())) and len(said) < 600 and not re.search(r"[*]|<br|<span", said)
+
+
+def test_the_largest_value_that_is_said_is_the_largest_that_is_drawn(records: dict[str, Any]) -> None:
+    trace = records["encoder"]
+    weights = trace.attention[0].weights[0]
+    row, column = np.unravel_index(weights.argmax(), weights.shape)
+    said = spoken(VIEWS["attention"](trace))
+    assert f"Largest value: {weights.max():.3g}" in said and said.endswith(
+        f"“{trace.source.texts[row]}” and “{trace.source.texts[column]}”."
+    )
+    change = records["changed"]
+    assert f"Largest value: {change.divergence.max():.3g}" in spoken(VIEWS["change"](change))
+    glance = spoken(VIEWS["glance"](trace))
+    assert "Largest value" not in glance and f"{max(held.weights.max() for held in trace.attention):.3g}" in glance, (
+        "its cells are on a scale of their own; the note has the weight"
+    )
 
 
 def test_rows_that_are_named_keep_their_names_with_the_numbers(records: dict[str, Any]) -> None:

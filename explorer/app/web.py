@@ -21,6 +21,7 @@ from explorer.app.glossary import marked
 from explorer.records import Exercise
 from explorer.views import Choice, Control, Range, View, export
 from explorer.views.emptied import emptied
+from explorer.views.spoken import spoken
 
 UNFOLDED = False  # whether numbers and files stand open at first
 mode = hold.mode
@@ -99,8 +100,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     figure = present.larger(export.themed(hold.framed(figure), mode()))
     with picture:
         listens: Any = "ignore" if around.click is None else partial(_clicked, name, around.click)
-        said = f"{view.title}. {view.caption}"
-        st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said, on_select=listens)
+        drawn(figure, f"{name}.figure", on_select=listens)
     with words:
         if around.beside is not None:
             around.beside(chosen)
@@ -109,6 +109,11 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             _numbers_and_files(view, figure, chosen, named)
     if around.below is not None:
         around.below()
+
+
+def drawn(figure: Any, key: str, **more: Any) -> None:
+    """A figure on the page; a screen reader hears its title, its notes and its largest value."""
+    st.plotly_chart(figure, theme=None, key=key, config=export.CONFIG, alt=spoken(figure), **more)
 
 
 def _laid(name: str, around: Around) -> tuple[Any, Any, Any]:
@@ -154,8 +159,7 @@ def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:
     for number, (column, what, figure) in enumerate(zip(columns, several, figures, strict=False)):
         with column:
             name = f"{view.name}.{number}"
-            said = f"{view.title}. {view.caption}"
-            st.plotly_chart(figure, theme=None, key=f"{name}.figure", config=export.CONFIG, alt=said)
+            drawn(figure, f"{name}.figure")
             if not present.on():
                 _more(view, figure, (name, what))
     if not present.on():
@@ -173,17 +177,24 @@ def level(figures: Sequence[Any]) -> Sequence[Any]:
 
 
 def said_of(view: View) -> None:
-    """A view's caption: what is to be seen, and folded what may be concluded from it and what may not."""
+    """A view's caption: its first sentence, and folded how to read the picture, what may be concluded from it and what may not."""
+    first_of(view)
     seen, concluded = caption_of(view)
-    st.markdown(marked(seen))
-    with st.popover("May I conclude?", type="tertiary"):
-        st.markdown(concluded)
+    with st.popover("How to read it. May I conclude?", type="tertiary"):
+        st.markdown(marked(seen[len(first_sentence(view)) :].strip()))
+        st.markdown(marked(concluded))
 
 
 def first_of(view: View) -> None:
     """The first sentence of a caption: what will be seen. Those after it may hold the answer to a question about the picture."""
-    found = SENTENCE.match(caption_of(view)[0])
-    st.markdown(marked(found[0] if found else ""))
+    st.markdown(marked(first_sentence(view)))
+
+
+def first_sentence(view: View) -> str:
+    """What is to be seen, in one sentence."""
+    seen = caption_of(view)[0]
+    found = SENTENCE.match(seen)
+    return found[0] if found else seen
 
 
 def caption_of(view: View) -> tuple[str, str]:

@@ -24,6 +24,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.missing import check_installed
 from explorer.views import theme
 from explorer.views.letters import UNPACK, packed
+from explorer.views.spoken import spoken
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 # No toolbar, whose hidden buttons a keyboard would walk through: a page or a file adds one to enlarge the picture.
@@ -94,6 +95,7 @@ def html(figure: go.Figure, *, mode: str = "light", caption: str = "") -> bytes:
     title = unescape(re.sub(r"<[^>]+>", " ", str(figure.layout.title.text or "Figure")))
     parts = {
         "TITLE": escape(title),
+        "SPOKEN": escape(spoken(figure)),
         "CAPTION": prose(caption),
         "DATA": packed(json.dumps(held, ensure_ascii=False, separators=(",", ":"))),
         "PLOTLY": _packed_plotly(),
@@ -364,7 +366,7 @@ PAGE = (
 </style>
 </head>
 <body>
-<div id="frame"><button id="enlarge" type="button">Enlarge</button><div id="figure" role="img" aria-label="@TITLE@"></div></div>
+<div id="frame"><button id="enlarge" type="button">Enlarge</button><div id="figure" role="img" aria-label="@SPOKEN@"></div></div>
 @CAPTION@
 <details id="numbers"><summary>The numbers as a table</summary></details>
 <script type="text/plain" id="held">@DATA@</script>

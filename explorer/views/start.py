@@ -20,7 +20,7 @@ KINDS = {
     "decoder": "each token sees itself and the tokens before it",
     "encoder-decoder": "reads like BERT, writes like GPT, and sees all that it read",
 }
-PALE, NARROW = 0.55, 36  # of the colour where another word is seen; letters of a line in a narrow picture
+PALE = 0.55  # of the colour where another word is seen
 
 
 def sight(record: VisibilityMap) -> go.Figure:
@@ -159,7 +159,7 @@ def _short(text: str, most: int = 60) -> str:
 
 def _lines(*notes: str) -> list[str]:
     """Notes in lines that fit above a narrow picture, six at most."""
-    return [theme.printable(line) for note in notes for line in wrap(note, NARROW)][:6]
+    return [theme.printable(line) for note in notes for line in wrap(note, theme.NARROW)][:6]
 
 
 def _title(name: str, notes: list[str]) -> dict[str, object]:

@@ -34,6 +34,7 @@ LINES = {
     "light": ("#0072b2", "#d55e00", "#00795a", "#b0488a", "#8a6100", "#4b4b9f", "#5b5b5b", "#2f8fbf"),
     "dark": ("#6cc4f5", "#ff9d5c", "#4fd1a5", "#ef9fcb", "#f0d060", "#b3b3ff", "#c4c8d0", "#a5e0ff"),
 }
+NOTE, NARROW = 50, 36  # letters of a line of notes: what fits on a telephone, and above one of several pictures
 MODES = ("light", "dark")
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 UNSEEN = "†"
@@ -184,7 +185,7 @@ def title(first: str, *notes: str) -> dict[str, object]:
 
 def lines(notes: Iterable[str]) -> list[str]:
     """Notes in lines that fit on a telephone."""
-    return [line for note in notes for line in wrap(note, 50, break_long_words=False, break_on_hyphens=False)]
+    return [line for note in notes for line in wrap(note, NOTE, break_long_words=False, break_on_hyphens=False)]
 
 
 def space_above(*notes: str) -> int:

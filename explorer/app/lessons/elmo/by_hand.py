@@ -32,10 +32,7 @@ def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:
         return
     say(SAYS)
     figure = view(record, **{name: value for name, value in chosen.items() if name != "example"})
-    st.plotly_chart(
-        export.themed(figure, web.mode()), theme=None, key=f"{key}.place", config=export.CONFIG, selection_mode="points",
-        on_select=partial(clicked, key), alt=f"{view.title}. {view.caption}",
-    )  # fmt: skip
+    web.drawn(export.themed(figure, web.mode()), f"{key}.place", selection_mode="points", on_select=partial(clicked, key))
 
 
 def clicked(key: str) -> None:

@@ -28,7 +28,7 @@ def section(folder: Path, system: str, step: int, sentence: str, *, alive: bool)
     st.markdown(f"**{title} at step {step:,}**")
     if alive:
         figure = export.themed(VIEWS[view](record), web.mode())
-        st.plotly_chart(figure, theme=None, key=f"live.{view}", config=export.CONFIG, alt=VIEWS[view].caption)
+        web.drawn(figure, f"live.{view}")
     else:
         web.show(VIEWS[view], call, key="live")
 

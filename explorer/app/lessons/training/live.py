@@ -215,9 +215,7 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
             continue
         if state.alive:
             figure = export.themed(view(steps), web.mode())
-            st.plotly_chart(
-                figure, theme=None, key=f"live.{view.name}", config=export.CONFIG, alt=f"{view.title}. {view.caption}"
-            )
+            web.drawn(figure, f"live.{view.name}")
         else:
             web.show(view, lab.steps_of(folder), key="live")
     said = next((step.samples for step in reversed(steps) if step.samples), ())

@@ -82,8 +82,7 @@ def section(name: str, stream: str) -> None:
     what: Call = changed(name, text, ((NAMES[planted], where(name, stream, NAMES[planted])),))
     st.markdown(f"The text of this case: *{plain(text)}*")
     moved = VIEWS["downstream"](broken := read(what)).update_layout(title=MOVED)
-    said = f"{MOVED}. {VIEWS['downstream'].caption}"
-    st.plotly_chart(export.themed(moved, web.mode()), key="fault.figure", theme=None, config=export.CONFIG, alt=said)
+    web.drawn(export.themed(moved, web.mode()), "fault.figure")
     item = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)
     key = key_of(case, cases)
     if not core.asks(key) or asked(item, key, name, case):

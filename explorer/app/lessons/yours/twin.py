@@ -30,13 +30,8 @@ def drawn(trace: Trace, key: str) -> None:
     """All heads of a trace, under a title that gives nothing away."""
     figure = VIEWS["glance"](trace, stream=trace.attention[0].stream)
     height = figure.layout.height - figure.layout.margin.t + ABOVE  # beside each other, whatever their titles said
-    st.plotly_chart(
-        export.themed(figure.update_layout(title=key, margin_t=ABOVE, height=height), web.mode()),
-        key=f"twin.{key}",
-        theme=None,
-        config=export.CONFIG,
-        alt=f"Model {key}. {VIEWS['glance'].caption}",
-    )
+    figure.update_layout(title=f"Model {key}", margin_t=ABOVE, height=height)
+    web.drawn(export.themed(figure, web.mode()), f"twin.{key}")
 
 
 def guessing(name: str, text: str) -> None:
@@ -55,7 +50,7 @@ def guessing(name: str, text: str) -> None:
 
 def _concluded() -> None:
     """What the two pictures show, and what not."""
-    st.caption(lesson.TWINS)
+    say(lesson.TWINS, small=True)
 
 
 def openness() -> None:
@@ -71,5 +66,5 @@ def openness() -> None:
             st.number_input("Tokens of the answer", 1, 1_000_000, 500, 100, key="price.wrote", bind="query-params", width=200)
         )
     st.table(lesson.prices(asked, wrote))
-    st.caption(lesson.PRICED)
+    say(lesson.PRICED, small=True)
     say(lesson.LINKS)
