@@ -15,7 +15,9 @@ from streamlit.testing.v1 import AppTest
 from explorer.app import glossary, qr
 from explorer.app.lessons import LESSONS, SECTIONS, section_of
 from explorer.app.tour_steps import STEPS
-from explorer.app.web import caption_of
+from explorer.app.web import caption_of, first_sentence
+from explorer.corruption.strategies import PAIRS, STRATEGIES
+from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent
@@ -91,11 +93,29 @@ def test_a_caption_is_split_before_what_may_be_concluded() -> None:
         assert " ".join(f"{seen} {concluded}".split()) == " ".join(view.caption.split())
 
 
+@pytest.mark.usefixtures("parts")
+def test_one_sentence_of_a_caption_stands_open_and_a_picture_is_said_without_signs() -> None:
+    at = opened("attention", part="without-parameters")
+    (chart,) = at.get("plotly_chart")
+    view = VIEWS["simple"]
+    assert chart.proto.alt.startswith("Attention without parameters.") and "*" not in chart.proto.alt
+    said = [unlinked(block.value) for block in at.markdown]
+    folded = [unlinked(block.value) for popover in at.get("popover") for block in popover.markdown]
+    assert first_sentence(view) in said and first_sentence(view) not in folded
+    rest = unlinked(caption_of(view)[0])[len(first_sentence(view)) :].strip()
+    assert rest and rest in folded and caption_of(view)[1] in folded, "how to read it, and what may be concluded"
+
+
+def unlinked(text: str) -> str:
+    """A text without the marks of the glossary."""
+    return re.sub(r"\[([^\]]*)\]\(glossary[^)]*\)", r"\1", text)
+
+
 WORDS = (  # that a newcomer met before, or without, an explanation
     "token, mask, vector, layer, softmax, probability, nats, loss, source, decoder, sigmoid, bias, cosine, principal components, d_k, "
     "rollout, residual stream, feed-forward, gradient, norm, query, key, disentangled, perplexity, multiply-adds, Poisson, ROUGE-1, "
     "generator, mlm, nsp, sop, sbo, lm, probe, learning rate, entropy, early stopping, LSTM, highway, max-pooling, biLM, KL, checkpoint, "
-    "safetensors, hub, seed, state"
+    "safetensors, hub, seed, state, f(X), [CLS], [SEP], [EXTRACT], prefix, verbaliser, calibration"
 )
 
 
@@ -103,6 +123,16 @@ WORDS = (  # that a newcomer met before, or without, an explanation
 def test_every_word_that_stopped_a_newcomer_is_explained(word: str) -> None:
     made = glossary.explained(f"Of attention: this is {word} here, and {word} again.", {"attention": "another text"})
     assert made.count("(glossary#") == 1 and made.endswith(f"and {word} again."), "at its first use only"
+
+
+def test_short_names_are_written_out_where_a_strategy_or_an_objective_is_described() -> None:
+    every = {**STRATEGIES, **PAIRS}
+    for name in ("mlm", "nsp", "sop"):
+        assert glossary.meaning(name.upper()).partition(":")[0].lower() + f" ({name})" in every[name].about.lower()
+    for name, entry in OBJECTIVES.items():
+        for short in {"causal": ["lm"]}.get(name, [part for part in name.split("+") if part in ("mlm", "nsp", "sbo")]):
+            written = glossary.meaning(short.upper()).partition(":")[0].lower()
+            assert written in entry.sentence.lower() and f"({short})" in entry.sentence, name
 
 
 FIRST_MET = {  # the anchors of those words that stopped a newcomer on each page, as the page shows them before any guess

@@ -109,9 +109,10 @@ def _judge(item: Exercise, given: str, name: str, first: str) -> bool:
 
 
 def deck(rows: Sequence[tuple[str, str, str]], notation: str) -> None:
-    """In your deck: where the slides say it differently, and what to take instead."""
-    with st.expander("In your deck: notation, and where slides are loose"):
-        say(notation)
+    """What the signs mean; and folded, where the slides say it differently, and what to take instead."""
+    say(f"**Notation.** {notation}")
+    with st.expander("In your deck: where slides are loose"):
+        say("L0 to L4 are the five lectures of the course, in their order.")
         st.markdown("\n".join(("| slide | it says | take it as |", "|---|---|---|", *map(table_row, rows))))
 
 

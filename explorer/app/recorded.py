@@ -11,6 +11,7 @@ import streamlit as st
 from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.exercises import predict
+from explorer.app.glossary import say
 from explorer.app.lessons.training import questions
 from explorer.models import results, store
 from explorer.models.card_figures import shipped_figures
@@ -48,7 +49,7 @@ def guessed(question: Exercise, key: str, said: Mapping[str, str]) -> None:
 
 def abilities() -> None:
     """What models can do that read the same stories but were asked for something else, or how that is measured."""
-    st.markdown(
+    say(
         "Four small models read the same stories in the same order; they differ in their training objective. Afterwards each gets the same "
         "tasks on new stories, where its output allows it. *Signal* is the share of the tokens that enter the training loss."
     )
@@ -56,16 +57,16 @@ def abilities() -> None:
         st.info("Not measured yet: `python -m explorer.studies.objectives` trains them, and keeps the record.")
         return
     measured = results.recorded("objectives", Abilities)
-    st.markdown(questions.able(measured))
+    say(questions.able(measured))
     asked = ", ".join(f"{name} {count}" for name, count in zip(measured.abilities, measured.questions, strict=True))
     st.caption(
         f"Exactly right answers in percent, with the 95 % interval over the seeds. {measured.note}; about {measured.pieces.max():,.0f} "
         f"tokens read by each. Questions: {asked}. Measure again: `python -m explorer.studies.objectives`."
     )
-    st.markdown(questions.ABLE)
+    say(questions.ABLE)
     if found := shipped_figures(store.data_folder() / "models" / "bert"):
-        st.markdown(questions.longer(found))
+        say(questions.longer(found))
 
 
 def _say(words: str, chosen: dict[str, Any]) -> None:
-    st.markdown(words)
+    say(words)

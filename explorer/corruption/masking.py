@@ -125,9 +125,9 @@ def _sizes(rows: Rows) -> np.ndarray:
 MASKING: dict[str, CorruptionStrategy] = {
     "mlm": CorruptionStrategy(
         mlm,
-        about="**BERT.** 15 % of the tokens are chosen. Of these 80 % become [MASK], 10 % another token, 10 % stay as they "
-        "are. The model is asked about all of these, and only these. Our small encoders hide more at the beginning of "
-        "their training: more predictions to learn from while even easy tokens are unknown.",
+        about="**BERT's masked language modelling (mlm).** 15 % of the tokens are chosen. Of these 80 % become [MASK], 10 % another "
+        "token, 10 % stay as they are. The model is asked about all of these, and only these. Our small encoders hide more at the "
+        "beginning of their training: more predictions to learn from while even easy tokens are unknown.",
         needs=("mask",),
         masked_lm=True,
         counts={"mlm": {}, COINS: {"exact": False}},

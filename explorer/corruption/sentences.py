@@ -130,13 +130,14 @@ GAPS: dict[str, CorruptionStrategy] = {
 PAIRS: dict[str, CorruptionStrategy] = {
     "nsp": CorruptionStrategy(
         partial(segment_pair, "nsp"),
-        about="**BERT's second task.** [CLS] A [SEP] B [SEP]: does B follow A, or does it come from another text?",
+        about="**BERT's next-sentence prediction (nsp).** [CLS] A [SEP] B [SEP]: does B follow A, or does it come from another text? In "
+        "half of the pairs it follows; the answer is read from the state of [CLS].",
         needs=("cls", "sep"),
         takes_corpus=True,
     ),
     "sop": CorruptionStrategy(
         partial(segment_pair, "sop"),
-        about="**ALBERT's second task.** The same two segments: in order, or exchanged?",
+        about="**ALBERT's sentence-order prediction (sop).** The same two segments: in order, or exchanged?",
         needs=("cls", "sep"),
     ),
 }

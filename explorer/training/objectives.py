@@ -159,7 +159,7 @@ FILLED = (blanks.fill_in, blanks.by_reason, masked.samples, *HEADS, probing.deci
 ENTRIES = (
     Objective(
         "causal",
-        "Every token is predicted from the tokens before it.",
+        "Language modelling (lm): every token is predicted from the tokens before it.",
         ("decoder",),
         losses.causal_loss,
         collate.collate_causal,
@@ -171,7 +171,7 @@ ENTRIES = (
     ),
     Objective(
         "mlm",
-        "Some tokens are hidden, and predicted from everything around them.",
+        "Masked language modelling (mlm): some tokens are hidden, and predicted from everything around them.",
         ("encoder",),
         losses.mlm_loss,
         collate.collate_mlm,
@@ -182,7 +182,8 @@ ENTRIES = (
     ),
     Objective(
         "mlm+nsp",
-        "Hidden tokens are predicted from both sides; and of two parts of a text, whether the second follows the first.",
+        "Masked language modelling (mlm): hidden tokens are predicted from both sides. Next-sentence prediction (nsp): does the second of "
+        "two parts of a text follow the first?",
         ("encoder",),
         losses.mlm_loss,
         collate.collate_mlm_nsp,
@@ -195,7 +196,8 @@ ENTRIES = (
     ),
     Objective(
         "mlm+antecedent",
-        "Hidden tokens are predicted from both sides; and one head is taught, with gold labels, to look from a pronoun at what it means.",
+        "Masked language modelling (mlm): hidden tokens are predicted from both sides; and one head is taught, with gold labels, "
+        "to look from a pronoun at what it means.",
         ("encoder",),
         losses.mlm_coref_loss,
         collate.collate_mlm_coref,
@@ -208,7 +210,8 @@ ENTRIES = (
     ),
     Objective(
         "mlm+sbo",
-        "Whole spans are hidden; each token is predicted at its own position, and again from the two borders of its span.",
+        "Masked language modelling (mlm) of whole spans: each hidden token is predicted at its own position, and again from the two "
+        "borders of its span, the span-boundary objective (sbo).",
         ("encoder",),
         losses.mlm_sbo_loss,
         collate.collate_mlm,

@@ -84,7 +84,7 @@ def growth(steps: Sequence[Merge]) -> go.Figure:
     return figure
 
 
-NAMES = {"count": "by count", "score": "by the lecture's score"}
+NAMES = {"count": "by count", "score": "by the score"}
 
 
 def are_merges(steps: object) -> str:

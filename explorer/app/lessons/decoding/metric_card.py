@@ -42,7 +42,7 @@ def labels() -> None:
         gold = st.text_input("Gold labels", lesson.GOLD, key="gold", bind="query-params")
     rows = read(partial(of_labels, said.split(), gold.split()))
     st.table([{"metric": name, "value": value} for name, value in rows.items()])
-    st.caption(lesson.CHANCE)
+    say(lesson.CHANCE, small=True)
 
 
 def of_labels(said: list[str], gold: list[str]) -> dict[str, str]:

@@ -86,7 +86,7 @@ def translating() -> None:
     source, call = watching("source", name)
     seen = read(call)
     st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
-    st.caption(lesson.GENDER if name == TRANSLATOR else lesson.RESTORES)
+    say(lesson.GENDER if name == TRANSLATOR else lesson.RESTORES, small=True)
     desk.rewritten(name, source, call)
 
 
@@ -106,7 +106,7 @@ def masked() -> None:
     web.show(VIEWS["filling"], filled, key=str(len(read(filled))), steps="shown")
     if recorded.there(BLANKS):
         st.subheader("At once, or one after the other?", anchor=False)
-        st.markdown(two_blanks.SAYS)
+        say(two_blanks.SAYS)
         held = made(recorded.call(BLANKS))
         recorded.guessed(two_blanks.neighbours_question(held), "guess.blanks", {BLANKS: two_blanks.SAID})
 

@@ -82,7 +82,7 @@ def shares() -> None:
 def show_scores() -> None:
     """The scores of the mix and of every layer, and what the baseline of one task leaves out."""
     web.show(VIEWS["mix-scores"], mixes)
-    st.caption(lesson.baseline_note(made(mixes), *lab.per_word()))
+    say(lesson.baseline_note(made(mixes), *lab.per_word()), small=True)
 
 
 def helps() -> None:

@@ -64,7 +64,7 @@ def counter() -> None:
     rows, whole = read(lambda: counted(preset, words, layers, width))
     st.table([{"block": block, "parameters": f"{count:,}", "formula": said} for block, (count, said) in rows if count or said])
     say(f"**{whole:,} parameters** in all: {4 * whole / 1e9:.2f} GB in float32, and four times as much while Adam trains them.")
-    st.caption(lesson.COUNTED)
+    say(lesson.COUNTED, small=True)
 
 
 @st.fragment
@@ -82,7 +82,7 @@ def recurrent() -> None:
     predict(lesson.steps_question(), "guess.steps", reached)
     if recorded.there(COPYING):
         st.subheader("How far back can each repeat a token?", anchor=False)
-        st.markdown(lesson.COPYING)
+        say(lesson.COPYING)
         held = recorded.call(COPYING)
         recorded.guessed(lesson.copying_question(made(held)), "guess.copying", {COPYING: lesson.COPIED})
     st.subheader("What the first Transformers reached", anchor=False)

@@ -48,7 +48,7 @@ def live() -> None:
     """Several ways to fine-tune, trained now."""
     task, options = lab.wanted(opened(name).family == "decoder")
     how = lab.chosen_ways(task)
-    st.caption(lab.notes(how))
+    say(lab.notes(how), small=True)
     run = lab.ways(name, task, how, options)
     pressed = st.button("Train", type="primary", disabled=not how, key="train.tuned")
     if not how or not (pressed or lab.known(run)):
@@ -106,7 +106,7 @@ def glue() -> None:
     """MiniGLUE beside the lecture's table."""
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
     say(lesson.glue())
-    st.caption(lesson.GLUE_NOTE)
+    say(lesson.GLUE_NOTE, small=True)
 
 
 page = LessonPage(

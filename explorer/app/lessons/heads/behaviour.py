@@ -51,7 +51,7 @@ def search() -> None:
     def show() -> None:
         """All phenomena, and what they say together."""
         web.show(VIEWS["heads-that-find"], call)
-        st.markdown(lesson.told(made(call)))
+        say(lesson.told(made(call)))
         recorded.again(SEARCH, "attention_there bert")
 
     predict(lesson.silence_question(made(call)), "guess.silenced", show)

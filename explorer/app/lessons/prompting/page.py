@@ -86,8 +86,8 @@ def scale() -> None:
         "tuning* then fine-tunes a model on tasks written as instructions with answers. *RLHF* (reinforcement learning from human "
         "feedback) trains it on a reward model, which has learned which answers people prefer."
     )
-    st.markdown(lesson.facts())
-    st.markdown(lesson.papers())
+    say(lesson.facts())
+    say(lesson.papers())
     say(
         "**What you may see of a model.** *Closed* (GPT-4): the text it writes. *Open weights* (Llama): weights, so logits and attention "
         "too. *Open* (OLMo): data, code and checkpoints as well, so that everything on these pages could be asked of it."

@@ -61,7 +61,7 @@ def elsewhere() -> None:
         read(moved)
         web.beside(VIEWS["moves"], moved)
         for name in hall.with_vectors(word)[: -len(moved)]:
-            st.caption(lesson.static_note(made(hall.moved(name, text, span, compared))))
+            say(lesson.static_note(made(hall.moved(name, text, span, compared))), small=True)
 
     fixed = made([hall.moved(name, *start, (lesson.OTHER,)) for name in hall.with_vectors(lesson.WORD)])
     first = partial(web.awaited, VIEWS["moves"], hall.moved(hall.shown_models()[0], text, span, compared)) if compared else None
@@ -78,7 +78,7 @@ def doors() -> None:
     for column, (title, line) in zip(st.columns(3), lesson.DOORS, strict=True):
         with column, st.container(border=True):
             st.subheader(title, anchor=False)
-            st.markdown(line)
+            say(line)
             hall.door(title)
 
 

@@ -23,7 +23,7 @@ LABELLED = "Oscar saw a brown bear near the harbour."
 SHELF, TOYS = Call("text.classroom.shelf"), Call("text.classroom.toys")
 GIVEN = {"as usual": SHELF, "the same for all": Call("text.classroom.alike")}
 ORDER = {"WordPiece": "wordpiece", "BPE": "bpe", "Byte BPE": "byte-bpe"}
-WAYS = {"by count": "count", "by the lecture's score": "score"}
+WAYS = {"by count": "count", "by the score": "score"}
 RARE = ("flibbertigibbet", "zzyzx", "don😀t")
 
 
@@ -62,7 +62,7 @@ def merges() -> None:
 
 
 def both_ways() -> tuple[Any, Any]:
-    """Every merge by count, and by the lecture's score."""
+    """Every merge by count, and by the score."""
     by_count, by_score = (made(learned("wordpiece", by)) for by in ("count", "score"))
     return by_count, by_score
 
@@ -98,7 +98,7 @@ def several() -> None:
     text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
     given = st.pills("Characters", list(GIVEN), default="as usual", required=True, key="letters", bind="query-params")
     cut = Call("text.side_by_side", text, GIVEN[given])
-    st.caption(lesson.unknown_note(read(cut)))
+    say(lesson.unknown_note(read(cut)), small=True)
     web.show(VIEWS["pieces"], cut)
 
 

@@ -29,14 +29,14 @@ DECK = (
 
 
 def first_merge_question(by_count: Sequence[Merge], by_score: Sequence[Merge]) -> Exercise:
-    """Which of two pairs the lecture's score joins first: the most frequent one, or the one that it does join."""
+    """Which of two pairs the score joins first: the most frequent one, or the one that it does join."""
     often, rare = by_count[0], by_score[0]
     options = tuple(" + ".join(merge.pair) for merge in (often, rare))
     a, b = often.parts
     c, d = rare.parts
     asked = (
         f"The pair `{options[0]}` occurs {often.count:,} times, `{options[1]}` {rare.count:,} times. "
-        "Which pair does the lecture's score join first?"
+        "Which pair does the score, count / (freq(a) · freq(b)), join first?"
     )
     why = (
         f"{often.count:,} / ({a:,} · {b:,}) = {often.count / (a * b):.2g}, but {rare.count:,} / ({c:,} · {d:,}) = {rare.score:.2g}. "
@@ -83,7 +83,7 @@ def exercises(
         Exercise(
             f"At merge {first.step} by the score, `{first.pair[0]}` occurs {first.parts[0]:,} times, `{first.pair[1]}` "
             f"{first.parts[1]:,} times, and the pair {first.count:,} times. "
-            "What is the lecture's score of the pair?", first.score,
+            "What is the score of the pair, count / (freq(a) · freq(b))?", first.score,
             f"{first.count} / ({first.parts[0]:,} · {first.parts[1]:,}).", digits=4,
         ),
         Exercise(

@@ -57,7 +57,7 @@ def data() -> None:
     def said() -> None:
         """The lectures' figures, and this training beside published ones."""
         say(texts.table())
-        st.caption(texts.CAUTION)
+        say(texts.CAUTION, small=True)
         if runs:
             cost = lab.budget(runs[name], lab.read_steps(name)[-1].step)
             st.subheader("What a training computes", anchor=False)
@@ -72,7 +72,7 @@ def schedule() -> None:
         web.show(VIEWS["schedule"], lab.schedule_of(runs[name], halfway()), steps="step")
     else:
         web.show(VIEWS["schedule"], Call("training.lr_schedules", "cosine", 2000, 0.05, now=100))
-    st.caption(lesson.OPTIMISERS)
+    say(lesson.OPTIMISERS, small=True)
 
 
 def halfway() -> int:
@@ -101,7 +101,7 @@ def along() -> None:
     corpus, seed = read(lambda: lab.corpus_of(ended)), int(lab.plan(ended).get("seed", 0))
     if not lab.plan(ended):
         st.caption(f"*{plain(end)}* has no record of its training texts. Its loss is measured on new texts of the {corpus}.")
-    st.caption(lesson.line_note(corpus, lab.line_rate(end)))
+    say(lesson.line_note(corpus, lab.line_rate(end)), small=True)
     read(lab.line(end, corpus, seed, held))
     web.show(VIEWS["along"], lab.line(end, corpus, seed, held))
 

@@ -10,6 +10,7 @@ from explorer.analysis.capabilities import TEXT
 from explorer.app import board, playing
 from explorer.app.controls import read
 from explorer.app.exercises import plain
+from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.models import store
@@ -30,7 +31,7 @@ def section(name: str, text: str) -> None:
         st.markdown("\n".join(f"- {plain(line)}" for line in nearest[-1].samples))
     rows = read(lambda: lab.able(folder, at, TEXT))
     st.table(rows)
-    st.caption(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)))
+    say(lesson.classify_note(rows, {} if at != taken[-1] else shipped_figures(folder)), small=True)
     every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
     read(every[f"step {at:,}"])
     board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))

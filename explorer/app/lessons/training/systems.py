@@ -43,19 +43,19 @@ def section(text: str, shelf: dict[str, Path]) -> None:
             _figures(shelf[name], idea.new, ", new words", "test")
             if idea.beside in shelf:
                 _figures(shelf[idea.beside], idea.figures, f", {idea.beside}")
-        st.caption(idea.caution)
+        say(idea.caution, small=True)
     if idea is not None and idea.new == COUNTED:
         _on_new_words(name, shelf[name])
     elif note := lesson.new_words(*(shipped_figures(shelf[name], split) for split in ("validation", "test"))):
-        st.caption(note)
+        say(note, small=True)
     draw = PICTURES.get(model.preset)
     if draw is not None and as_preset and name not in OWN:
         draw(name, text)
     say(f"**{plain(name)}**, {model.family}, tried now, with greedy decoding:")
     rows = lab.able(shelf[name], None, TEXT)
     st.table(rows)
-    st.caption(lesson.classify_note(rows, shipped_figures(shelf[name])))
-    st.caption("You may conclude what this model is *for*. You may not conclude how good it is from one text.")
+    say(lesson.classify_note(rows, shipped_figures(shelf[name])), small=True)
+    say("You may conclude what this model is *for*. You may not conclude how good it is from one text.", small=True)
 
 
 def as_its_preset(name: str, preset: str) -> bool:

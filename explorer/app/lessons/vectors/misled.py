@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from explorer.app import recorded, web
 from explorer.app.controls import made
 from explorer.app.exercises import predict
@@ -27,7 +25,7 @@ def section() -> None:
     def show() -> None:
         """Both kinds of questions."""
         web.show(VIEWS["sentence-traps"], call)
-        st.markdown(lesson.said(made(call)))
+        say(lesson.said(made(call)))
         recorded.again(NAME, "misled")
 
     predict(lesson.plain_question(made(call)), "guess.misled", show)
