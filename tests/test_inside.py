@@ -35,6 +35,9 @@ def test_the_lens_is_their_last_norm_and_head_on_every_layer(gpt2: TransformerMo
     for layer, state in enumerate(states[:-1]):  # theirs has its last norm in the last of them already
         shares = module.lm_head(module.transformer.ln_f(state))[0].softmax(-1).numpy()
         assert np.abs(shares.max(-1) - record.chances[layer]).max() <= 1e-4
+        assert np.abs(np.sort(shares)[:, :-4:-1] - record.shares[layer]).max() <= 1e-4
+        first = int(shares[3].argmax())
+        assert record.best[layer][3][0] == record.texts[layer][3] == gpt2.tokenizer.text_of(first)
     assert np.abs(module.lm_head(states[-1])[0].softmax(-1).numpy().max(-1) - record.chances[-1]).max() <= 1e-4
     assert record.gap == 0.0 and np.array_equal(record.chances[-1], record.final[-1])
 

@@ -16,6 +16,8 @@ from explorer.records import Edit, Lens, log_softmax
 from explorer.records.edits import like
 from explorer.text.reading import Text
 
+GUESSES = 3  # of each layer at each position
+
 
 @dataclass(frozen=True, eq=False)
 class LensStates(Edit):
@@ -55,7 +57,10 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
             f"The lens does not fit {model.name}: its last layer gives scores that differ by {gap:.1g} from its own."
         )
     shares = np.exp(log_softmax(np.stack(scores)))  # [layer, position, vocab]
-    best = shares.argmax(-1)
-    texts = tuple(tuple(model.tokenizer.text_of(int(i)) for i in row) for row in best)
-    final = np.take_along_axis(shares, np.broadcast_to(best[-1], best.shape)[..., None], -1)[..., 0]
-    return Lens(model.name, made.source if made.target is None else made.target, texts, shares.max(-1), final, gap)
+    best = np.argsort(-shares, -1, kind="stable")[..., :GUESSES]
+    named = tuple(tuple(tuple(model.tokenizer.text_of(int(i)) for i in cell) for cell in row) for row in best)
+    held, first = np.take_along_axis(shares, best, -1), best[..., 0]
+    final = np.take_along_axis(shares, np.broadcast_to(first[-1], first.shape)[..., None], -1)[..., 0]
+    texts = tuple(tuple(cell[0] for cell in row) for row in named)
+    read = made.source if made.target is None else made.target
+    return Lens(model.name, read, texts, held[..., 0], final, gap, named, held)

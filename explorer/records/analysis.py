@@ -18,7 +18,8 @@ from explorer.records.trace import Trace
 class Lens(Record):
     """What a model would say if it ended after each layer: `texts` and `chances` [layer, position] of its best guess.
 
-    Row 0 is what enters the first layer. `final` holds the chances that each layer gives to what the last one says; `gap` is the
+    Row 0 is what enters the first layer. `best` and `shares` [layer, position, 3] are its three best guesses and their chances.
+    `final` holds the chances that each layer gives to what the last one says; `gap` is the
     largest difference between the last row and the model's own scores.
     """
 
@@ -28,6 +29,8 @@ class Lens(Record):
     chances: np.ndarray
     final: np.ndarray
     gap: float
+    best: tuple[tuple[tuple[str, ...], ...], ...]
+    shares: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

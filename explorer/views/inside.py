@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from explorer.views.attention import frame, has_attention
 from explorer.views.sums import WAYS, joined, summed
 from explorer.views.view import Choice, Control, Toggle, View, by_name
 
-READABLE = 6  # columns of a lens whose words have room beside each other
+READABLE, SHORT = 6, 16  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
 TILE = 128  # rows and columns of one head among all: more than a screen has points for
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
@@ -99,21 +99,23 @@ def together(trace: Trace, *, stream: str, way: str, words: bool, special: bool)
 def through(record: Lens, *, shown: str) -> go.Figure:
     """The logit lens: what the model would predict if it ended after each layer; the first column is the input of the first layer.
 
-    Each row is a position of the text. A cell names the most probable token; its colour is a probability: of this token, or of the
-    token that the last layer predicts.
+    Each row is a position of the text. A cell names the most probable token, in a short text the three most probable ones; its colour
+    is a probability: of the most probable token, or of the token that the last layer predicts.
 
     You may conclude from which layer on the model's output layer predicts the answer. You may not conclude that earlier layers do not
     know it: they may represent it in a way that the last norm and the output layer cannot read.
     """
     values = (record.chances if shown == "its own guess" else record.final).T  # [position, layer]
-    texts = list(zip(*record.texts, strict=True))
-    hover = "after <b>%{x}</b>, at <b>%{y}</b><br>predicts <b>%{customdata}</b><br>probability <b>%{z:.3f}</b><extra></extra>"
+    guessed = list(zip(*record.best, strict=True))  # [position, layer, guess]
+    hover = "after <b>%{x}</b>, at <b>%{y}</b><br>predicts %{customdata}<br>probability shown <b>%{z:.3f}</b><extra></extra>"
+    shares = record.shares.swapaxes(0, 1)
     heat = go.Heatmap(
-        z=values.astype(np.float32), customdata=[[theme.label(text) for text in row] for row in texts], coloraxis="coloraxis",
-        hovertemplate=hover, xgap=1, ygap=1, name="lens",
+        z=values.astype(np.float32), coloraxis="coloraxis", hovertemplate=hover, xgap=1, ygap=1, name="lens",
+        customdata=[[_chances(*cell) for cell in zip(*row, strict=True)] for row in zip(guessed, shares, strict=True)],
     )  # fmt: skip
+    three = len(record.tokens) <= SHORT
     if len(record.texts) <= READABLE:
-        said = [[theme.printable(theme.plain(text)) for text in row] for row in texts]
+        said = [[_stacked(cell if three else cell[:1]) for cell in row] for row in guessed]
         heat.update(text=said, texttemplate="%{text}", textfont={"size": 14})
     names = ["embeddings", *(f"layer {n}" for n in range(len(record.texts) - 1))]
     notes = (f"last layer against the model's own logits: {record.gap:.0e}", theme.unseen_note(record.tokens))
@@ -124,10 +126,21 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         xaxis={"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "side": "top"},
         yaxis={**theme.token_axis(record.tokens), "range": [rows - 0.5, -0.5]},
         coloraxis={"cmin": 0, "cmax": 1, "colorbar": {"yref": "container", "y": 0.02, "yanchor": "bottom"}},
-        height=above + 70 + int(min(1200, 26 * max(rows, 8))),
+        height=above + 70 + int(min(1200, (54 if three else 26) * max(rows, 8))),
         margin={"l": 10, "r": 20, "t": above, "b": 70},
     )
     return figure
+
+
+def _stacked(guesses: Sequence[str]) -> str:
+    """The guesses of a cell below each other, the first one larger."""
+    first, *others = (theme.printable(theme.plain(text)) for text in guesses)
+    return "<br>".join([first, *(f"<span style='font-size:12px'>{text}</span>" for text in others)])
+
+
+def _chances(guesses: Sequence[str], shares: np.ndarray) -> str:
+    """The guesses of a cell with their probabilities."""
+    return ", ".join(f"<b>{theme.label(text)}</b> {share:.3f}" for text, share in zip(guesses, shares, strict=True))
 
 
 def slopes(record: Gradient, *, layer: int) -> go.Figure:
