@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 from conftest import ALL
+from opening import opened
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
 from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.whatif import faults
 from explorer.app.lessons.whatif.edits import changed
+from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent
 MODELS = ("bert", "gpt2", "bart", "llama", "t5", "deberta") if ALL else ("bert", "bart")
@@ -153,3 +155,16 @@ def test_the_game_counts_tries_and_shows_the_score_at_its_end() -> None:
     next(one for one in at.button if one.key == "fault.again").click().run()
     assert not at.exception and "**0 of 5** faults found" in said() and not at.table
     assert next(one for one in at.radio if one.key == "guess.fault").value is None
+
+
+def test_the_picture_names_both_tokens_where_they_differ_and_the_edits_can_be_undone() -> None:
+    at = opened("whatif")
+    record = ex.change(ex.load("bert", device="cpu"), SENTENCE, ex.SilenceLayer("encoder", 0, "attention"))
+    (bars,) = VIEWS["change"](record).data
+    pairs = zip(record.before.top.texts, record.after.top.texts, strict=True)  # type: ignore[union-attr]
+    assert list(bars.text) == [f"{a[0]} → {b[0]}" if a[0] != b[0] else "" for a, b in pairs] and any(bars.text)
+    at = at.button(key="edit.undo").click().run()
+    assert not at.exception and at.selectbox(key="edit").value == "nothing"
+    assert not any(one.key == "edit.undo" for one in at.button)
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert "nothing changed" in spec["layout"]["title"]["text"] and not any(spec["data"][0]["text"])

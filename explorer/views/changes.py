@@ -21,8 +21,8 @@ def said(record: Change) -> str:
 
 
 def predictions(record: Change) -> go.Figure:
-    """How much the prediction at each position changed: the KL divergence in bits (0: not at all). Point at a bar for the most
-    probable token before and after.
+    """How much the prediction at each position changed: the KL divergence in bits (0: not at all). On a bar stands the most probable
+    token before and after, where it is another one now.
 
     For a causal model the bar at a token belongs to the prediction of the next token.
 
@@ -36,7 +36,8 @@ def predictions(record: Change) -> go.Figure:
         if first is not None and second is not None
         else [["", ""]] * len(rows)
     )
-    changed = int((pairs[:, 0] != pairs[:, 1]).sum())
+    other = pairs[:, 0] != pairs[:, 1]
+    changed = int(other.sum())
     notes = (
         said(record),
         f"the most probable token changed at {changed} of {len(rows)} positions",
@@ -45,13 +46,15 @@ def predictions(record: Change) -> go.Figure:
     )
     figure = go.Figure(
         go.Bar(x=list(range(len(rows))), y=record.divergence, customdata=pairs, name="bits",
+               text=[f"{a} → {b}" if moved else "" for (a, b), moved in zip(pairs, other, strict=True)], textposition="outside",
+               textangle=-90, textfont={"size": 13}, constraintext="none", cliponaxis=False,
                hovertemplate="<b>%{x}</b><br>%{y:.3f} bits<br>before: %{customdata[0]}<br>after: %{customdata[1]}<extra></extra>")
     )  # fmt: skip
     figure.update_layout(
         title=theme.title("How the predictions changed", *notes),
         xaxis={**theme.token_axis(rows), "tickangle": -60},
-        yaxis={"title": "KL in bits", "rangemode": "tozero"},
-        height=310 + theme.space_above(*notes),
+        yaxis={"title": "KL in bits", "range": [0, (float(np.nanmax(record.divergence)) or 1.0) * (1.7 if changed else 1.05)]},
+        height=350 + theme.space_above(*notes),
         margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 100},
     )
     return figure

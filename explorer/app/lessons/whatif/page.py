@@ -14,7 +14,7 @@ from explorer.app.lessons.whatif import edits, faults, parts
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.views import VIEWS
 
-NOTHING = "nothing else"
+NOTHING, UNDONE = "nothing else", "nothing"  # as the second and as the first edit
 CHANGED = {"Predictions": "change", "Attention weights of the heads": "downstream"}
 
 
@@ -34,10 +34,15 @@ def chosen(label: str, key: str, kinds: list[str], first: str) -> tuple[tuple[st
     """An edit that a visitor chose, with its place; none where nothing is to be changed."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = one_of(label, kinds, key, first)
-        if kind == NOTHING:
+        if kind in (NOTHING, UNDONE):
             return ()
         sizes = (len(plain.before.axes(stream)[0]), len(plain.before.axes(stream)[1]))
         return ((kind, edits.places(name, text, stream, sizes, kind, key)),)
+
+
+def undo() -> None:
+    """Change nothing."""
+    st.session_state["edit"], st.session_state["edit2"] = UNDONE, NOTHING
 
 
 def one_thing() -> None:
@@ -45,9 +50,11 @@ def one_thing() -> None:
     simple = [kind for kind in edits.EDITS if kind not in edits.DETAILED]
     left, right = st.columns(2)
     with left:
-        first = chosen("What", "edit", list(edits.EDITS), "silence a head")
+        first = chosen("What", "edit", [*edits.EDITS, UNDONE], "silence a head")
     with right:
         second = chosen("And", "edit2", [NOTHING, *simple], NOTHING)
+    if first or second:
+        st.button("Undo: the model as it is", key="edit.undo", type="tertiary", on_click=undo)
     edited = edits.changed(name, text, (*first, *second))
     read(edited)
     board.series(
