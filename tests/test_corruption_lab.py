@@ -506,3 +506,9 @@ def test_the_mean_of_spans_is_asked_of_the_text(pieces: Tokenizer) -> None:
         wanted = 0 if ratio > 1.1 else 1 if ratio >= 0.9 else 2 if ratio >= 0.5 else 3
         assert item.answer == item.options[wanted] and f"{came:.2f}" in item.why and f"mean of {law:.1f}" in item.question
     assert lesson.spans_question(counting.span_lengths("A dog ran.", "spanbert", tokenizer=pieces)).answer == item.options[3]
+
+
+def test_a_button_draws_once_more() -> None:
+    at = opened("corruption", part="one-strategy")
+    at = at.button(key="seed.new").click().run()
+    assert not at.exception and at.number_input(key="seed").value == 1 and at.query_params["seed"] == "1"

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import glossary, hold, recorded, web
+from explorer.app import hold, recorded, web
 from explorer.app.controls import made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -92,8 +92,7 @@ def how_much() -> None:
 
 def thousand() -> None:
     """A thousand tokens, masked."""
-    number = int(st.number_input("New seed", 0, 999, 0, key="squares", bind="query-params", width=140))
-    web.show(VIEWS["squares"], lab.thousand(name, number))
+    web.show(VIEWS["squares"], lab.thousand(name, lab.seeded("squares")))
 
 
 def planted() -> None:
@@ -120,7 +119,7 @@ page = LessonPage(
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("Your text, a few sentences", lesson.STORY, key="story", bind="query-params")
-    seed = int(st.number_input("Seed", 0, 999, 0, key="seed", bind="query-params", width=160, help=glossary.meaning("seed")))
+    seed = lab.seeded("seed")
     name = one_of("Model", lab.fillers(), "masked")
 model = opened(name)
 tokens = read(lambda: model.tokens(text))

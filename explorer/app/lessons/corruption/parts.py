@@ -10,7 +10,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read
 from explorer.app.exercises import plain
-from explorer.app.glossary import say
+from explorer.app.glossary import meaning, say
 from explorer.app.lessons.corruption import questions
 from explorer.corruption.choosing import written_words
 from explorer.corruption.strategies import entry_of
@@ -22,6 +22,18 @@ from explorer.records import Exercise
 from explorer.views import VIEWS
 
 NEW = ("microworld.texts", 20, 3, "validation")  # stories unrelated to the text
+
+
+def seeded(key: str) -> int:
+    """The seed of a draw, and a button that draws once more."""
+    with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
+        seed = int(st.number_input("Seed", 0, 999, 0, key=key, bind="query-params", width=170, help=meaning("seed")))
+        st.button("New draw", key=f"{key}.new", on_click=_draw_again, args=(key, seed))
+    return seed
+
+
+def _draw_again(key: str, seed: int) -> None:
+    st.session_state[key] = (seed + 1) % 1000
 
 
 def fillers() -> list[str]:
