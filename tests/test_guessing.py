@@ -72,3 +72,16 @@ def test_the_frame_waits_in_the_place_of_the_picture_and_gives_nothing_away(less
     picture = drawn(at)[0]
     assert picture["layout"]["height"] == frame["layout"]["height"], "nothing jumps"  # type: ignore[index]
     assert any(value is not None for one in picture["data"] for value in one.get("x", one.get("z", [None])))  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("parts")
+def test_the_card_stays_when_a_token_is_forced_so_that_nothing_jumps() -> None:
+    at = opened("decoding")
+    card = next(one for one in at.radio if str(one.key).startswith("guess.next."))
+    at = card.set_value(card.options[0]).run()
+    at = next(one for one in at.button if one.key == "force.1").click().run()
+    assert not at.exception and at.query_params["path"]
+    again = next(one for one in at.radio if str(one.key).startswith("guess.next."))
+    assert again.value == card.options[0] and (at.success or at.info), "the question about the beginning, with its answer"
+    fresh = opened("decoding", path=at.query_params["path"])
+    assert not any(str(one.key).startswith("guess.next.") for one in fresh.radio), "a shared address shows what it names"

@@ -13,7 +13,7 @@ from test_board import board_of, header
 import explorer as ex
 from explorer.app import hold
 from explorer.app.lessons import SENTENCE
-from explorer.views import VIEWS
+from explorer.views import VIEWS, theme
 
 ROOT = Path(__file__).parent.parent
 IT = SENTENCE.index(" it ") + 1
@@ -85,3 +85,13 @@ def test_axes_that_name_something_else_are_left_alone(trace: ex.Trace) -> None:
     named = tuple(VIEWS["together"](trace).layout.xaxis.ticktext)
     assert hold._names([0, 1, 2], named[:3], named) and hold._names([0, 2], (named[0], named[2]), named)
     assert not hold._names([0, 1], ("a", "b"), named) and not hold._names([0.5], named[:1], named)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "model"), [("training", "bert"), ("decoding", "gpt2"), ("prompting", "gpt2"), ("elmo", "elmo")]
+)
+def test_the_bar_offers_the_tokens_of_the_page_s_model(lesson: str, model: str) -> None:
+    at = opened(lesson, part={"prompting": "ask"}.get(lesson, "exercises"))
+    labels, row, text = at.session_state["hold.shown"]
+    assert not at.exception and row is None
+    assert list(labels) == theme.labels(ex.load(model, device="cpu").tokens(text))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import LONG
-from opening import pictures
+from opening import opened, pictures
 from streamlit.testing.v1 import AppTest
 from test_board import array, board_of, header
 from torch.nn import functional
@@ -567,3 +567,16 @@ def test_a_shelf_without_runs_is_met_kindly() -> None:
     if len(without) == len(store.models()):
         assert any("did not keep how they were trained" in block.value for block in at.info)
     assert isinstance(schedules("cosine", 10, 0.1), Schedules) and "Learning rate" in charts(at)
+
+
+def test_a_line_in_the_curve_follows_the_snapshot() -> None:
+    at = opened("training", part="snapshots", kept="bert")
+    taken = ex.training.snapshots("bert")
+    for step in (taken[-1], taken[1]):
+        at = at.select_slider(key="at").set_value(step).run()
+        layout = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]
+        assert (
+            not at.exception
+            and [shape["x0"] for shape in layout["shapes"]] == [step]
+            and f"{step:,}" in layout["title"]["text"]
+        )

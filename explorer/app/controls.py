@@ -140,7 +140,7 @@ def asked(names: Sequence[str] | None = None) -> tuple[str, str]:
         name = one_of("Model", attentive() if names is None else names, "model")
         text = sentence()
     read(partial(opened, name))
-    hold.bar(text, read(lambda: opened(name).tokens(text)))
+    clickable(name, text)
     return name, text
 
 
@@ -159,6 +159,11 @@ def warn_of_lectured(text: str) -> None:
     """Say what to expect of the lecture's sentence."""
     if text == LECTURED:
         st.info(WARNING)
+
+
+def clickable(name: str, text: str) -> None:
+    """The sentence of a page as the tokens of a model: one that is clicked is held."""
+    hold.bar(text, read(lambda: opened(name).tokens(text)))
 
 
 def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from explorer.app import web
-from explorer.app.controls import one_of, opened, read
+from explorer.app.controls import clickable, one_of, opened, read
 from explorer.app.exercises import plain
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -34,7 +34,8 @@ def bars(said: tuple[int, ...]) -> None:
     def clicked(point: dict[str, Any]) -> None:
         desk.choose("path", (*said, int(here.ids[int(point["y"])])))
 
-    question = None if said else (lesson.next_question(here), f"guess.next.{name}.{text}")
+    key = f"guess.next.{name}.{text}"  # its card stays where it is, so that nothing below it jumps
+    question = None if said and st.session_state.get(key) is None else (lesson.next_question(record), key)
     kept = ("temperature", "top_p")
     web.show(
         VIEWS["next-piece"], next_token, key=str(len(said)), click=clicked, first=kept, beside=partial(forcing, here, said),
@@ -102,7 +103,9 @@ with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     text = st.text_input("The beginning", lesson.PROMPT, key="beginning", bind="query-params")
     pieces = st.slider("Tokens to write", 2, 40, 14, key="pieces", bind="query-params", width=220)
 model = opened(name)
-read(desk.distribution(name, text, ()))
+record = read(desk.distribution(name, text, ()))
+with page.bar:
+    clickable(name, text)
 
 page.parts(
     PagePart("Which token comes next?", next_tokens, "Next token"),

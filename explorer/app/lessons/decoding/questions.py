@@ -68,7 +68,10 @@ def next_question(record: Distribution) -> Exercise:
         f"P = {shares[0]:.1%}; the second, *{record.texts[1]}*, has {shares[1]:.1%}. The entropy is {record.entropy:.2f} nats."
     )
     return Exercise(
-        "Which token does the model find most probable here? Let the class guess first.", record.texts[0], why, offered
+        "Which token does the model find most probable after the beginning? Let the class guess first.",
+        record.texts[0],
+        why,
+        offered,
     )
 
 

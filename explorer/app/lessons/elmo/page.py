@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import recorded, web
+from explorer.app import hold, recorded, web
 from explorer.app.controls import made, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
@@ -122,7 +122,10 @@ if not lab.trained():
     st.warning("There is no trained ELMo here yet, so the first pictures show random weights: `explorer fit elmo` trains one.")
 with page.bar:
     text = st.text_input("Your text", lesson.TEXT, key="text", bind="query-params")
-warn_of_unseen(read(lab.traced(text)).source)
+tokens = read(lab.traced(text)).source
+with page.bar:
+    hold.bar(text, tokens)
+warn_of_unseen(tokens)
 mixes = recorded.call("mixes")
 measured = (
     PagePart("The weights that each task learns", shares, "Weights"),

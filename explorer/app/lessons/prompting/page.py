@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import recorded, web
-from explorer.app.controls import made, one_of, opened, read, warn_of_unseen
+from explorer.app.controls import clickable, made, one_of, opened, read, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -33,6 +33,8 @@ def ask() -> None:
         backwards = st.toggle("In reverse order", key="backwards", bind="query-params")
         first = st.toggle("Guess before you look", True, key="guessing", bind="query-params")
     words = lesson.words_of(written)
+    with page.bar:
+        clickable(name, text)
     call = desk.asked(name, text, template or "", words, desk.shots_in(count, backwards, words))
     answer = read(call)
     st.code(f"{answer.prompts[0]} ___", language=None, wrap_lines=True)

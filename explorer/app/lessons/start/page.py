@@ -89,15 +89,17 @@ with page.bar:
     if st.session_state.get("chosen", next(iter(words))) not in words:
         del st.session_state["chosen"]
     first = lesson.WORD if lesson.WORD in words else max(words, key=len)
-    word = st.pills(
-        "A word of it",
-        list(words),
-        default=first,
-        required=True,
-        key="chosen",
-        bind="query-params",
-        format_func=plain,
-        on_change=lambda: hold.keep_span(text, words.get(st.session_state["chosen"], (0, 0))),
+    word = (
+        st.pills(  # words, not one model's tokens as in the other bars: four models read them here, each in tokens of its own
+            "A word of it",
+            list(words),
+            default=first,
+            required=True,
+            key="chosen",
+            bind="query-params",
+            format_func=plain,
+            on_change=lambda: hold.keep_span(text, words.get(st.session_state["chosen"], (0, 0))),
+        )
     )
 span = words[word]
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from explorer.app import lessons, recorded, web
 from explorer.app.call import Call
-from explorer.app.controls import made, one_of, opened, read
+from explorer.app.controls import clickable, made, one_of, opened, read
 from explorer.app.exercises import plain, predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -69,15 +69,10 @@ def data() -> None:
 def schedule() -> None:
     """How large a step is."""
     if runs:
-        web.show(VIEWS["schedule"], lab.schedule_of(runs[name], halfway()), steps="step")
+        web.show(VIEWS["schedule"], lab.schedule_of(runs[name], lab.halfway(name)), steps="step")
     else:
         web.show(VIEWS["schedule"], Call("training.lr_schedules", "cosine", 2000, 0.05, now=100))
     say(lesson.OPTIMISERS, small=True)
-
-
-def halfway() -> int:
-    """The step in the middle of the training."""
-    return max(1, lab.read_steps(name)[-1].step // 2)
 
 
 def rates() -> None:
@@ -108,7 +103,7 @@ def along() -> None:
 
 def asked() -> tuple[Exercise, ...]:
     """The exercises on the training that is watched."""
-    folder, steps, now = runs[name], lab.read_steps(name), halfway()
+    folder, steps, now = runs[name], lab.read_steps(name), lab.halfway(name)
     vocabulary, cost = read(partial(opened, name)).tokenizer.vocabulary.size, lab.budget(folder, steps[-1].step)
     mine = made(lab.schedule_of(folder, now))
     share = float(mine.shares[mine.names.index(mine.chosen)][list(mine.at).index(mine.now)])
@@ -130,6 +125,9 @@ runs, shelf = lab.kept(), lab.shelf()
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Training", runs, "kept") if runs else ""
     text = st.text_input("A sentence that the snapshots read", lessons.SENTENCE, key="text", bind="query-params")
+if runs:
+    with page.bar:
+        clickable(name, text)
 
 page.parts(
     PagePart("Watch a recorded training", watch, "Watch"),

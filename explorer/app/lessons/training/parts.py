@@ -79,6 +79,11 @@ def pairing(planned: Mapping[str, Any]) -> str:
     )
 
 
+def halfway(name: str) -> int:
+    """The step in the middle of a recorded training."""
+    return max(1, read_steps(name)[-1].step // 2)
+
+
 def said_of(planned: Mapping[str, Any], usual: str) -> str:
     """What a training asks, by the objective of its plan or else the usual one, how much it hides, and when it reads pairs."""
     return sentence_of(planned.get("objective", usual)) + hiding(planned) + pairing(planned)

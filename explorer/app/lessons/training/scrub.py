@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.analysis.capabilities import TEXT
-from explorer.app import board, playing
+from explorer.app import board, hold, playing, web
 from explorer.app.controls import read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
@@ -15,6 +15,9 @@ from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
+from explorer.views import VIEWS, export
+
+LOW = 260  # pixels of the curve above a snapshot
 
 
 def section(name: str, text: str) -> None:
@@ -25,6 +28,7 @@ def section(name: str, text: str) -> None:
         st.info(f"*{plain(name)}* kept its curves, but no snapshots.")
         return
     at = _snapshot(taken)
+    _curve(name, at)
     nearest = [step for step in lab.read_steps(name) if step.samples and step.step <= at]
     if nearest:
         st.markdown(f"**Its predictions at step {nearest[-1].step:,}**")
@@ -35,6 +39,18 @@ def section(name: str, text: str) -> None:
     every = {f"step {step:,}": lab.traced_at(name, step, text) for step in taken}
     read(every[f"step {at:,}"])
     board.series(every, key="snapshots.board", first={"station": "softmax"}, moment=taken.index(at))
+
+
+def _curve(name: str, at: int) -> None:
+    """The loss of the training, with a line at the snapshot: what stands below moves with it."""
+    steps = lab.read_steps(name)
+    figure = export.themed(VIEWS["training"].draw(steps, axis="log"), web.mode())
+    whole = "sum: " + " + ".join(steps[-1].losses) if len(steps[-1].losses) > 1 else next(iter(steps[-1].losses))
+    figure.data = [line for line in figure.data if line.name in (whole, "held-out loss")]
+    figure.update_layout(title=f"Loss, with a line at step {at:,}", height=LOW, margin={"t": 44, "b": 70}, legend={"y": -0.28})
+    figure.update_xaxes(title_text="")
+    figure.add_vline(x=at, line={"color": hold.COLOURS[web.mode()], "width": 2})
+    web.drawn(figure, "snapshots.curve")
 
 
 def _snapshot(taken: tuple[int, ...]) -> int:
