@@ -36,6 +36,45 @@ def audit(page: Page) -> list[str]:
     return page.evaluate(f"({AUDIT[AUDIT.index('smallest =>') :]})({SMALLEST})")  # type: ignore[no-any-return]
 
 
+def judged(page: Page) -> list[str]:
+    """What axe-core finds serious or critical: the checker of others, beside our own."""
+    axe = pytest.importorskip("axe_playwright_python.base", reason="axe-core comes with the tools for development")
+    page.evaluate(axe.AXE_SCRIPT)
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    return [
+        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:3]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def test_axe_finds_what_is_wrong(browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_content(f"<!doctype html><html><body>{BROKEN}</body></html>")
+    found = {fault.partition(":")[0] for fault in judged(page)}
+    assert {"html-has-lang", "color-contrast", "button-name", "image-alt"} <= found
+    page.context.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["elmo?part=letters"])
+def test_axe_finds_nothing_serious(browser: Browser, app: tuple[str, Path], lesson: str, mode: str) -> None:
+    """In the first part of every page, and in all others where everything is tested."""
+    watch, found = Watch(), {}
+    page = opened(browser, watch, f"{app[0]}/{lesson}", mode)
+    expect(page.locator("h1").first).to_be_visible()
+    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+    if page.locator(".st-key-bar").count():
+        rested(page)
+    found[lesson] = judged(page)
+    for name in parts_of(page) if ALL and page.locator(".st-key-bar").count() else ():
+        page.get_by_role("radio", name=name, exact=True).last.click()
+        rested(page)
+        found[name] = judged(page)
+    assert {name: faults for name, faults in found.items() if faults} == {} and watch.faults == []
+    page.context.close()
+
+
 def test_the_check_finds_what_is_wrong(browser: Browser) -> None:
     page = browser.new_page()
     page.set_content(f"<!doctype html><html><body>{BROKEN}</body></html>")

@@ -27,6 +27,7 @@ STYLE = """<style>
 .st-key-more button { min-height: 2rem; padding-top: 0; padding-bottom: 0; }
 div:has(> .st-key-heading), div:has(> .st-key-says), div:has(> .st-key-bar) { margin-bottom: -0.5rem; }
 .st-key-says p { line-height: 1.5; }
+.stMainBlockContainer .katex-display { overflow: visible; }
 .stMainBlockContainer h3 { font-size: 1.15rem; padding: 0.6rem 0 0.2rem; }
 [data-testid=stCaptionContainer] p, kbd { color: var(--faint) !important; }
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p, kbd, :has(> kbd) { opacity: 1 !important; }
@@ -36,6 +37,8 @@ div:has(> .st-key-heading), div:has(> .st-key-says), div:has(> .st-key-bar) { ma
 .st-key-bar { gap: 0.35rem; padding: 0.25rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
 div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
 @media (max-width: 600px) {
+  .stMainBlockContainer .katex-display { font-size: 0.8rem; }
+  .stMainBlockContainer :is(.stMarkdown, .stTable) table { display: block; overflow-x: auto; max-width: 100%; }
   .st-key-says { flex-direction: column !important; align-items: stretch !important; }
   .st-key-lectured { flex: 0 0 100% !important; }
   [data-testid=stExpandSidebarButton] { width: auto !important; }
