@@ -150,3 +150,24 @@ def test_a_board_begins_in_the_upper_half_of_a_small_screen(browser: Browser, ap
     expect(page.locator(".st-key-says p").first).to_be_visible()
     assert watch.faults == []
     page.context.close()
+
+
+def test_a_picture_is_one_stop_of_the_tab_key(browser: Browser, app: tuple[str, Path]) -> None:
+    """Its enlarge button: plotly's own toolbar would add a dozen."""
+    watch = Watch()
+    page = opened(browser, watch, f"{app[0]}/attention?part=both-masks")
+    expect(page.locator(HEATMAP).first).to_be_visible()
+    rested(page)
+    stops = """() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')].map(picture => {
+        const box = picture.closest('.stElementContainer') || picture;
+        return [...box.querySelectorAll('*')].filter(one => one.tabIndex >= 0 && !one.disabled).map(
+            one => one.getAttribute('aria-label') || one.tagName); })"""
+    assert page.evaluate(stops) == [["Fullscreen"]]
+    page.get_by_role("radio", checked=True).last.focus()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        page.evaluate("document.activeElement.dataset.reached = ''")
+    within = """[...document.querySelectorAll('[data-reached]')].filter(
+        one => one.closest('.stElementContainer')?.querySelector('.js-plotly-plot')).map(one => one.getAttribute('aria-label'))"""
+    assert page.evaluate(within) == ["Fullscreen"] and watch.faults == []
+    page.context.close()
