@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from explorer.app import deeds, hold, playing, present
-from explorer.app.call import Call, program
+from explorer.app.call import program
 from explorer.app.controls import made
 from explorer.app.exercises import answered
 from explorer.app.glossary import marked
@@ -149,7 +149,7 @@ def awaited(view: View, what: Any, key: str = "") -> None:
         _waiting(view, view(record), _named(view, key), picture, words)
 
 
-def beside(view: View, several: Sequence[Call], *, across: int = 0) -> None:
+def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
     """The same view of several records side by side, one below the other on a telephone; its caption is below them, once.
 
     `across` is how many stand in a row; without it all do.

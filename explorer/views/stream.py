@@ -165,7 +165,18 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
         title=theme.title("Who can see whom", *notes), coloraxis2={"cmin": -1, "cmax": 1, "showscale": False},
         height=above + 400 * down, margin={"l": 10, "r": 10, "t": above, "b": 90},
     )  # fmt: skip
-    return figure
+    return figure if len(records) > 1 else _narrow(figure, records[0], notes[-1])
+
+
+def _narrow(figure: go.Figure, record: Visibility, unseen: str) -> go.Figure:
+    """One of several pictures in a row: its model is its title, and every second column has its name."""
+    notes, every = (f"{(record.moved > 0).mean():.0%} of the cells", unseen), theme.labels(record.columns)
+    above = theme.space_above(*notes)
+    shown = list(range(0, len(every), 1 if len(every) < 8 else 2))
+    figure.update_xaxes(tickvals=shown, ticktext=[every[n] for n in shown])
+    return figure.update_layout(
+        title=theme.title(theme.printable(record.model), *notes), annotations=[], height=above + 330, margin_t=above
+    )
 
 
 def _crossed(record: Visibility) -> bool:

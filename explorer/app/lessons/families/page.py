@@ -98,7 +98,7 @@ def sightlines() -> None:
             "There is no trained ELMo yet; the one shown here has random weights. Which tokens it can see does not depend on them."
         )
     read(parts.seen(text))
-    web.show(VIEWS["sightlines"], parts.seen(text))
+    web.beside(VIEWS["sightlines"], [(one,) for one in parts.seen(text)])
 
 
 def growing() -> None:
