@@ -126,7 +126,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
         xaxis={"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "side": "top"},
         yaxis={**theme.token_axis(record.tokens), "range": [rows - 0.5, -0.5]},
         coloraxis={"cmin": 0, "cmax": 1, "colorbar": {"yref": "container", "y": 0.02, "yanchor": "bottom"}},
-        height=above + 70 + int(min(1200, (54 if three else 26) * max(rows, 8))),
+        height=above + 70 + int(min(1200, (58 if three else 26) * max(rows, 8))),
         margin={"l": 10, "r": 20, "t": above, "b": 70},
     )
     return figure

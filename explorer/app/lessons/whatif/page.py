@@ -48,13 +48,13 @@ def undo() -> None:
 def one_thing() -> None:
     """Change one thing, or two, and see what follows."""
     simple = [kind for kind in edits.EDITS if kind not in edits.DETAILED]
-    left, right = st.columns(2)
+    left, right, back = st.columns((5, 5, 2), vertical_alignment="bottom")
     with left:
         first = chosen("What", "edit", [*edits.EDITS, UNDONE], "silence a head")
     with right:
         second = chosen("And", "edit2", [NOTHING, *simple], NOTHING)
     if first or second:
-        st.button("Undo: the model as it is", key="edit.undo", type="tertiary", on_click=undo)
+        back.button("Undo: the model as it is", key="edit.undo", type="tertiary", on_click=undo)
     edited = edits.changed(name, text, (*first, *second))
     read(edited)
     board.series(
