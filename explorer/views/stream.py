@@ -15,6 +15,7 @@ from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name
 
 ALL = "the mean of all"
+FEW = 9  # names of columns in one of several pictures in a row
 
 
 def named(block: Block) -> str:
@@ -169,14 +170,12 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
 
 
 def _narrow(figure: go.Figure, record: Visibility, unseen: str) -> go.Figure:
-    """One of several pictures in a row: its model is its title, and every second column has its name."""
-    notes, every = (f"{(record.moved > 0).mean():.0%} of the cells", unseen), theme.labels(record.columns)
+    """One of several pictures in a row: its model is its title, and only so many columns have names as there is room for."""
+    notes = (f"{(record.moved > 0).mean():.0%} of the cells", unseen)
     above = theme.space_above(*notes)
-    shown = list(range(0, len(every), 1 if len(every) < 8 else 2))
-    figure.update_xaxes(tickvals=shown, ticktext=[every[n] for n in shown])
-    return figure.update_layout(
-        title=theme.title(theme.printable(record.model), *notes), annotations=[], height=above + 330, margin_t=above
-    )
+    said = theme.title(theme.printable(record.model), *notes)
+    figure.update_layout(title=said, annotations=[], height=above + 330, margin_t=above)
+    return theme.thinned(figure, FEW, "x")
 
 
 def _crossed(record: Visibility) -> bool:

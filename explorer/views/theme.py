@@ -160,15 +160,15 @@ def gaps(cells: np.ndarray) -> dict[str, int]:
     return {"xgap": gap, "ygap": gap}
 
 
-def thinned(figure: go.Figure) -> go.Figure:
+def thinned(figure: go.Figure, named: int = NAMED, ways: str = "xy") -> go.Figure:
     """The same figure with room between the names of its axes. Where there are too many, every second, third … is written; pointing at
     a cell still says its own, since the axis behind keeps them all."""
     layout = figure.layout
-    single = [way for way in "xy" if f"{way}axis2" not in layout]
-    crowded = [way for way in single if len(layout[f"{way}axis"].ticktext or ()) > NAMED]
+    single = [way for way in ways if f"{way}axis2" not in layout]
+    crowded = [way for way in single if len(layout[f"{way}axis"].ticktext or ()) > named]
     for way in crowded:
         axis = layout[f"{way}axis"].to_plotly_json()
-        every = math.ceil(len(axis["ticktext"]) / NAMED)
+        every = math.ceil(len(axis["ticktext"]) / named)
         few = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every], "tickfont": {"size": 12}}
         layout[f"{way}axis2"] = {**axis, **few, "overlaying": way, "matches": way}
         layout[f"{way}axis"].update(showticklabels=False, automargin=False, ticks="")
