@@ -192,7 +192,7 @@ def _silenced(key: str, trace: Trace, silence: Silence | None) -> None:
     if silence is None or not isinstance(asked, dict) or asked.get("what") != "silence":
         return
     edit = head_of(trace, asked)
-    if edit is not None:
+    if edit is not None and edit.layer is not None and edit.head is not None:
         silence(edit.stream, edit.layer, edit.head)
         st.session_state[f"{key}.edited"] = True
 
