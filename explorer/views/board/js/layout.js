@@ -29,7 +29,7 @@ const clamp = (/** @type {number} */ x, /** @type {number} */ a, /** @type {numb
 function across(ask, one) {
   const { W, H, n, m, columns, presenter, stacked, small: less } = ask, font = presenter ? 24 : 14;
   const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
-  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.34) : one ? Math.min(340, W * 0.31, Math.max(220, 0.42 * H)) : Math.min(330, W * 0.4);
+  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.35) : one ? Math.min(340, W * 0.31, Math.max(220, 0.42 * H)) : Math.min(330, W * 0.4);
   const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
   const has = (/** @type {string} */ id) => columns.some((c) => c.id === id);
   const kh = has("k") ? (less ? 44 : clamp(ask.d * 7, 56, presenter ? 160 : 120)) : 0, high = Math.max(keys + kh, less ? 0 : presenter ? 250 : one ? 196 : 132);
