@@ -12,7 +12,7 @@ from explorer.records import BothSides, Contexts, Filters, Highways, Trace
 from explorer.views import theme
 from explorer.views.view import Choice, Control, Range, View, by_name, only
 
-FORWARD, BACKWARD = "forward", "backward"  # the two streams of a trace
+SIDES = {"forward": "→", "backward": "←"}  # the two streams of a trace
 SHOWN = 14  # so many filters fit into a picture
 
 
@@ -160,23 +160,32 @@ def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
     depends on the scale of its weights.
     """
     before, after = record
-    wide = before.hidden[FORWARD].shape[-1]
-    moved = {
-        name: np.abs(after.hidden[name][layer - 1, place] - before.hidden[name][layer - 1, place])
-        for name in (FORWARD, BACKWARD)
-    }
-    figure = go.Figure()
-    for n, (name, arrow) in enumerate(((FORWARD, "→"), (BACKWARD, "←"))):
-        figure.add_bar(
-            x=np.arange(wide) + n * wide, y=moved[name], name=f"{name} {arrow}", meta=n, marker={"line": {"width": 0}},
-            hovertemplate=f"{name}, dimension %{{x}}: |Δh| = <b>%{{y:.4f}}</b><extra></extra>",
-        )  # fmt: skip
-    changed = [f"{name}: {int((values > 0).sum())} of {wide} moved" for name, values in moved.items()]
+    moved = {name: np.abs(after.hidden[name][layer - 1, place] - before.hidden[name][layer - 1, place]) for name in SIDES}
+    wide = len(moved["forward"])
+    figure = _two_halves(moved)
+    changed = ", ".join(f"{name}: {int((values > 0).sum())} of {wide} moved" for name, values in moved.items())
     later = [zip(theme.labels(one.source)[place + 1 :], one.source.special[place + 1 :], strict=True) for one in record]
     texts = [" ".join(text for text, special in tokens if not special) for tokens in later]
     unseen = theme.unseen_note(before.source) or theme.unseen_note(after.source)
-    notes = (", ".join(changed), f"after it: “{texts[0]}”, then “{texts[1]}”", unseen)
+    notes = (changed, f"after it: “{texts[0]}”, then “{texts[1]}”", unseen)
     above = theme.space_above(*notes) + 14
+    figure.update_layout(
+        title=theme.title(f"“{theme.label(before.source.texts[place])}” in layer {layer}", *notes), height=340 + above, bargap=0,
+        xaxis={"title": {"text": "dimension"}, "range": [-1, 2 * wide], "automargin": True},
+        yaxis={"title": {"text": "|Δh|"}, "rangemode": "tozero", "automargin": True},
+        margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.3},
+    )  # fmt: skip
+    return figure
+
+
+def _two_halves(moved: Mapping[str, np.ndarray]) -> go.Figure:
+    """A bar for each dimension, forward and backward, and the border between them."""
+    figure, wide = go.Figure(), len(moved["forward"])
+    for n, (name, values) in enumerate(moved.items()):
+        figure.add_bar(
+            x=np.arange(wide) + n * wide, y=values, name=f"{name} {SIDES[name]}", meta=n, marker={"line": {"width": 0}},
+            hovertemplate=f"{name}, dimension %{{x}}: |Δh| = <b>%{{y:.4f}}</b><extra></extra>",
+        )  # fmt: skip
     top = max(float(values.max()) for values in moved.values())
     figure.add_scatter(
         x=[wide - 0.5] * 2,
@@ -187,12 +196,6 @@ def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
         showlegend=False,
         hoverinfo="skip",
     )
-    figure.update_layout(
-        title=theme.title(f"“{theme.label(before.source.texts[place])}” in layer {layer}", *notes), height=340 + above, bargap=0,
-        xaxis={"title": {"text": "dimension"}, "range": [-1, 2 * wide], "automargin": True},
-        yaxis={"title": {"text": "|Δh|"}, "rangemode": "tozero", "automargin": True},
-        margin={"l": 10, "r": 20, "t": above, "b": 110}, legend={"y": -0.3},
-    )  # fmt: skip
     return figure
 
 
@@ -278,7 +281,7 @@ def places(record: BothSides) -> Mapping[str, Control]:
 def shared_places(record: Sequence[Trace]) -> Mapping[str, Control]:
     """Which of the tokens before the change, and which LSTM layer."""
     last = _shared(record) - 1
-    held = tuple(range(1, 1 + len(record[0].hidden[FORWARD])))
+    held = tuple(range(1, 1 + len(record[0].hidden["forward"])))
     return {
         "place": Range("Position", 0, last, min(last, (len(record[0].source) - 2) // 2)),
         "layer": Choice("Layer", held, held[-1], ordered=True),
@@ -289,7 +292,7 @@ def are_halves(record: object) -> str:
     """Empty for two traces of an ELMo whose texts begin alike."""
     if not isinstance(record, (tuple, list)) or len(record) != 2 or not all(isinstance(one, Trace) for one in record):
         return "it draws two traces of an ELMo, (ex.trace(model, text), ex.trace(model, other))."
-    if not all({FORWARD, BACKWARD} <= set(one.hidden) for one in record):
+    if not all(SIDES.keys() <= set(one.hidden) for one in record):
         return "only an ELMo has a forward and a backward half."
     return "" if _shared(record) else "the two texts begin with different tokens."
 
