@@ -17,7 +17,7 @@ FLAT = "1 / vocabulary"
 def back_off(record: BackOff, *, place: int) -> go.Figure:
     """The most probable next tokens after a position of the text. Each bar is a sum: what the longest n-grams keep, then what they
     pass on to shorter ones, down to 1 / vocabulary, the same for every token. A context that was never counted is skipped: the model
-    **backs off** to the context without its first token. The striped bar is the token that follows in the text.
+    **backs off** to the context without its first token. The token marked ✓ follows in the text.
 
     You may conclude from how long a run of tokens this prediction comes. You may not conclude that the model knows what a token means:
     a run that was not counted is unknown to it, however similar another one is.
@@ -26,11 +26,7 @@ def back_off(record: BackOff, *, place: int) -> go.Figure:
     follows = record.tokens.texts[place + 1] if place + 1 < len(record.tokens) else None
     right = [text == follows for text in record.texts[place]]
     figure = go.Figure(
-        [
-            _bars(record, place, source, right)
-            for source in reversed(range(record.parts.shape[2]))
-            if record.shares[place, source]
-        ]
+        [_bars(record, place, source) for source in reversed(range(record.parts.shape[2])) if record.shares[place, source]]
     )
     notes = (f"after: … {_context(record, place)}", _used(record, place), _following(record, place, follows))
     above = theme.space_above(*notes, theme.unseen_note(record.tokens)) + 14
@@ -46,12 +42,11 @@ def back_off(record: BackOff, *, place: int) -> go.Figure:
     return figure
 
 
-def _bars(record: BackOff, place: int, source: int, right: list[bool]) -> go.Bar:
+def _bars(record: BackOff, place: int, source: int) -> go.Bar:
     """What n-grams of one length add to every bar."""
     name = f"{source}-grams" if source else FLAT
     return go.Bar(
-        orientation="h", x=record.parts[place, :, source], y=np.arange(len(right)), width=0.7, name=name, meta=source,
-        marker={"pattern": {"shape": ["/" if ok else "" for ok in right]}},
+        orientation="h", x=record.parts[place, :, source], y=np.arange(len(record.texts[place])), width=0.7, name=name, meta=source,
         hovertemplate=f"{name}: <b>%{{x:.4f}}</b><extra></extra>",
     )  # fmt: skip
 
