@@ -19,9 +19,9 @@ import explorer as ex
 from explorer.analysis import architectures
 from explorer.analysis import elmo as directions
 from explorer.analysis import word_vectors as neighbours
-from explorer.analysis.back_off import back_off
 from explorer.analysis.corpus_edits import edit_corpus
 from explorer.analysis.masks import held_losses, under_masks
+from explorer.analysis.n_grams import back_off
 from explorer.analysis.pair_losses import glove_row, skipgram_network
 from explorer.analysis.parameters import blueprint
 from explorer.analysis.predictions import guess_spans, teacher_and_student

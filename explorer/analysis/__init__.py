@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from explorer.analysis import costs
     from explorer.analysis.alignment import align
     from explorer.analysis.architectures import context_shift, span_of, visibility_map, word_prediction
-    from explorer.analysis.back_off import back_off
     from explorer.analysis.capabilities import abilities
     from explorer.analysis.corpus_edits import edit_corpus
     from explorer.analysis.elmo import both_sides, elmo_visibility, highway_gates, letter_filters
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from explorer.analysis.label_smoothing import smoothed_targets
     from explorer.analysis.layer_likeness import cka, word_states
     from explorer.analysis.masks import held_losses, under_masks
+    from explorer.analysis.n_grams import back_off
     from explorer.analysis.pair_losses import glove_row, skipgram_network
     from explorer.analysis.parameters import blueprint
     from explorer.analysis.patching import patch_sweep
@@ -42,7 +42,7 @@ _HOMES = {
     "abilities": "analysis.capabilities:abilities",
     "align": "analysis.alignment:align",
     "analogy": "analysis.word_vectors:analogy",
-    "back_off": "analysis.back_off:back_off",
+    "back_off": "analysis.n_grams:back_off",
     "blueprint": "analysis.parameters:blueprint",
     "both_sides": "analysis.elmo:both_sides",
     "context_shift": "analysis.architectures:context_shift",
