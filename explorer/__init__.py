@@ -4,7 +4,6 @@
 """
 
 import os
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -126,6 +125,7 @@ def strategies(kind: str) -> tuple[str, ...]:
     (True, True)
     """
     from explorer.errors import unknown
+    from explorer.errors.lazy import found
 
     homes = {
         "corruption": ("corruption.strategies:STRATEGIES", "corruption.strategies:PAIRS"),
@@ -135,28 +135,23 @@ def strategies(kind: str) -> tuple[str, ...]:
     }
     if not isinstance(kind, str) or kind not in homes:
         raise unknown("kind of strategy", kind, homes)
-    found = tuple(name for home in homes[kind] for name in _found(home))
-    return (*found, "fill") if kind == "decoding" else found
+    names = tuple(name for home in homes[kind] for name in found(home))
+    return (*names, "fill") if kind == "decoding" else names
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'explorer' has no attribute {name!r}")
+    from explorer.errors.lazy import found
+
     try:
-        return _found(_HOMES[name])
+        return found(_HOMES[name])
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == "explorer":
             raise
         from explorer.errors.missing import missing
 
         raise missing(f"ex.{name}", error.name) from error
-
-
-def _found(home: str) -> Any:
-    """The object at "room:name", or the room itself."""
-    room, _, thing = home.partition(":")
-    module = import_module(f"explorer.{room}")
-    return getattr(module, thing) if thing else module
 
 
 def __dir__() -> list[str]:

@@ -89,6 +89,18 @@ def test_types_in_help_can_be_imported(name: str) -> None:
             eval(one, scope, late)  # noqa: S307
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_types_in_help_are_printed_without_quotation_marks(name: str) -> None:
+    what = found(name)
+    shown = [what] if inspect.isfunction(what) else []
+    if inspect.isclass(what):
+        shown = [held for part in (what, what.__init__) for held in (part, *vars(what).values()) if inspect.isfunction(held)]
+    for one in shown:
+        signature = inspect.signature(one)
+        kinds = [p.annotation for p in signature.parameters.values()] + [signature.return_annotation]
+        assert not [kind for kind in kinds if isinstance(kind, str) and repr(kind) != kind], f"{name}{signature}"
+
+
 def test_lessons_hold_their_texts_and_exercises() -> None:
     trace = ex.trace(opened("bert"), "The animal was tired.", blocks=True)
     assert len(ex.lesson("attention").exercises(trace)) >= 4

@@ -6,8 +6,9 @@ Each name below is loaded when it is first used.
 True
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from explorer.errors.lazy import names_of
 
 if TYPE_CHECKING:
     from explorer.analysis import costs
@@ -87,14 +88,4 @@ _HOMES = {
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, thing = _HOMES[name].partition(":")
-    found = import_module(f"explorer.{module}")
-    return getattr(found, thing) if thing else found
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = names_of(__name__, _HOMES)

@@ -9,14 +9,12 @@ True
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 from explorer.decoding import beams, contrastive, exhaustive, single
 from explorer.decoding.filling import ORDERS, Blanks, filling_steps
 from explorer.decoding.settings import Settings
 from explorer.decoding.stepper import State, Stepper
 from explorer.decoding.strategy import DecodingStrategy
+from explorer.errors.lazy import names_of
 
 STRATEGIES: dict[str, DecodingStrategy] = {
     **single.SINGLE, **beams.BEAMS, **contrastive.CONTRASTIVE, **exhaustive.EXHAUSTIVE,
@@ -44,14 +42,4 @@ __all__ = [
     *sorted(_HOMES),
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, thing = _HOMES[name].partition(":")
-    found = import_module(f"explorer.{module}")
-    return getattr(found, thing) if thing else found
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = names_of(__name__, _HOMES, __all__)
