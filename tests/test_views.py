@@ -624,6 +624,24 @@ def test_wrong_choices_are_refused(name: str, records: dict[str, Any]) -> None:
                 view(record, **{control: wrong})
 
 
+@pytest.mark.parametrize("name", VIEWS)
+def test_what_makes_a_view_s_record_is_public_and_there(name: str) -> None:
+    said = VIEWS[name].fits(object())
+    assert said.startswith("it draws ") and said.endswith("; this is an object.")
+    calls = re.findall(r"([\w.]+)\(", said) + re.findall(r"\w+(?:\.\w+)+", said)
+    assert calls, "it names what makes the record"
+    for call in calls:
+        if call != "tuple":
+            assert call.startswith("ex."), f"{call} of {said!r} is no public name"
+            what: Any = ex
+            for part in call.split(".")[1:]:
+                what = getattr(what, part)
+            assert callable(what)
+    for result in re.findall(r"ex\.result\(([^)]*)\)", said):
+        recorded = ex.result(*(part.strip(" '") for part in result.split(",")))
+        assert not VIEWS[name].fits(recorded), said
+
+
 def test_the_matrix_shows_the_stage_it_names(records: dict[str, Any]) -> None:
     for record in (records["encoder"], records["decoder"], records["edited"]):
         for attention, head in itertools.product(record.attention, range(4)):

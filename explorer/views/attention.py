@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import STAGES, Attention, Tokens, Trace
 from explorer.views import theme
-from explorer.views.view import Choice, Control, Range, View, by_name
+from explorer.views.view import Choice, Control, Range, View, by_name, other
 
 TITLES = {
     "scores": "q·k",
@@ -161,7 +161,7 @@ def choices(trace: Trace) -> Mapping[str, Control]:
 def has_attention(trace: Trace) -> str:
     """Empty where there is attention to draw, otherwise the reason."""
     if not isinstance(trace, Trace):
-        return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
+        return other("a trace, which ex.trace(model, text) makes", trace)
     return "" if trace.attention else "this trace holds no attention. Trace with the layers that you want to see."
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Blueprint, Part, Trace
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, only
+from explorer.views.view import Choice, Control, View, by_name, only, other
 
 STEP = 40  # pixels for each row of boxes
 TONES = {"attention": -0.3, "cross-attention": -0.55, "feed-forward": 0.3, "norm": 0.1, "sum": 0.16, "head": 0.05}
@@ -201,7 +201,7 @@ def sum_choices(trace: Trace) -> Mapping[str, Control]:
 def has_sum(trace: Trace) -> str:
     """Empty where the parts of the input are known."""
     if not isinstance(trace, Trace):
-        return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
+        return other("a trace, which ex.trace(model, text) makes", trace)
     held = "sum" in trace.embeddings and "token" in trace.embeddings
     return "" if held else "this trace does not hold the parts of the input."
 

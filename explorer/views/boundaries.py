@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import SpanGuess
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, by_name, only
 
 HEADS = (
     ("MLM output layer", 0, -0.2, ""),
@@ -105,13 +105,12 @@ def which(record: SpanGuess) -> Mapping[str, Control]:
     return {"span": Choice("Hidden span", tuple(_spans(record)))}
 
 
-def is_span_guess(record: object) -> str:
-    """Empty for the predictions of SpanBERT's two output layers."""
-    if isinstance(record, SpanGuess):
-        return ""
-    return (
-        f"it draws what explorer.analysis.predictions.guess_spans(model, corruption) makes; this is a {type(record).__name__}."
+VIEWS = by_name(
+    View(
+        "boundaries",
+        "A span from its boundaries",
+        boundaries,
+        which,
+        only(SpanGuess, "ex.analysis.guess_spans(model, corruption) makes"),
     )
-
-
-VIEWS = by_name(View("boundaries", "A span from its boundaries", boundaries, which, is_span_guess))
+)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from explorer.records import Corruption, GapSentences, Rates, SpanLengths
 from explorer.views import theme
 from explorer.views.tiles import KINDS, nothing
-from explorer.views.view import View, by_name
+from explorer.views.view import View, by_name, only, other
 
 SQUARES = {"masked": "square", "replaced": "x", "kept-but-scored": "circle", "kept": "circle-open"}
 FULL_NAMES = {"kept": "not predicted", "kept-but-scored": "kept, but predicted", "masked": "masked", "replaced": "replaced"}
@@ -168,32 +168,22 @@ def _sentence(row: int, text: str) -> dict[str, object]:
     return {**place, "text": theme.printable(short)}
 
 
-def is_rates(record: object) -> str:
-    """Empty for measured rates."""
-    return _only(record, Rates, "explorer.corruption.counting.rates(text)")
+is_rates = only(Rates, "ex.corruption.rates(text) makes")
 
 
-def is_lengths(record: object) -> str:
-    """Empty for measured lengths of spans."""
-    return _only(record, SpanLengths, "explorer.corruption.counting.span_lengths(text, strategy)")
+is_lengths = only(SpanLengths, "ex.corruption.span_lengths(text, strategy) makes")
 
 
-def is_gaps(record: object) -> str:
-    """Empty for scored sentences."""
-    return _only(record, GapSentences, "explorer.corruption.counting.gap_sentences(text)")
+is_gaps = only(GapSentences, "ex.corruption.gap_sentences(text) makes")
 
 
 def is_split(record: object) -> str:
     """Empty for a corruption that masks, replaces and keeps."""
     if not isinstance(record, Corruption):
-        return _only(record, Corruption, "ex.corrupt(text, 'mlm')")
+        return other("what ex.corrupt(text, 'mlm') makes", record)
     split = all((done == "kept") != asked for done, asked in zip(record.action, record.scored.tolist(), strict=False))
     plain = record.target is None and not record.labels and len(record.source) == len(record.original) and split
     return "" if plain else f"{record.strategy} does not split its tokens into masked, replaced and kept. Take mlm."
-
-
-def _only(record: object, wanted: type, maker: str) -> str:
-    return "" if isinstance(record, wanted) else f"it draws what {maker} makes; this is a {type(record).__name__}."
 
 
 VIEWS = by_name(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from explorer.records import Change, Damage
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, by_name, only
 
 WHOLE = {"tickmode": "linear", "dtick": 1, "showgrid": False}
 
@@ -116,21 +115,25 @@ def damages(record: Damage) -> go.Figure:
     return figure
 
 
-def _is(kind: type, made: str) -> Any:
-    def fits(record: Any) -> str:
-        """Empty for the record that this view draws."""
-        return "" if isinstance(record, kind) else f"it draws what {made} makes; this is a {type(record).__name__}."
-
-    return fits
-
-
 def stream_choice(record: Change) -> Mapping[str, Control]:
     """Which attention: encoder, decoder or cross."""
     return {"stream": Choice("Attention", tuple(dict.fromkeys(a.stream for a in record.before.attention)))}
 
 
 VIEWS = by_name(
-    View("change", "How the predictions changed", predictions, lambda record: {}, _is(Change, "ex.change(model, text, edits)")),
-    View("downstream", "How the attention changed", downstream, stream_choice, _is(Change, "ex.change(model, text, edits)")),
-    View("damage", "Each part ablated alone", damages, lambda record: {}, _is(Damage, "ex.damage(model, text)")),
+    View(
+        "change",
+        "How the predictions changed",
+        predictions,
+        lambda record: {},
+        only(Change, "ex.change(model, text, edits) makes"),
+    ),
+    View(
+        "downstream",
+        "How the attention changed",
+        downstream,
+        stream_choice,
+        only(Change, "ex.change(model, text, edits) makes"),
+    ),
+    View("damage", "Each part ablated alone", damages, lambda record: {}, only(Damage, "ex.damage(model, text) makes")),
 )

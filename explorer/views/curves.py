@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Curve, Curves, Saturation, softmax
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, by_name, only, other
 
 UPRIGHT = 6  # the grey among the colours
 FEW = 9  # places on an axis whose names have room beside each other
@@ -123,25 +123,15 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
 
 def is_curves(record: object) -> str:
     """Empty for curves."""
-    return "" if isinstance(record, Curves) else f"it draws curves that were measured; this is a {type(record).__name__}."
+    return "" if isinstance(record, Curves) else other("curves that were measured, for example ex.result('scale')", record)
 
 
 def is_calculated(record: object) -> str:
     """Empty for curves of which none has error bars."""
-    if reason := is_curves(record):
-        return reason
-    assert isinstance(record, Curves)
+    if not isinstance(record, Curves):
+        return other("curves that were calculated, for example ex.analysis.costs.by_length(…)", record)
     measured = any(line.low is not None for line in record.lines)
     return "it draws what was calculated; these curves were measured several times: take “curves”." if measured else ""
-
-
-def is_saturation(record: object) -> str:
-    """Empty for what `saturation` measured."""
-    return (
-        ""
-        if isinstance(record, Saturation)
-        else f"it draws what lessons.saturation() measures; this is a {type(record).__name__}."
-    )
 
 
 def widths(record: Saturation) -> Mapping[str, Control]:
@@ -152,5 +142,5 @@ def widths(record: Saturation) -> Mapping[str, Control]:
 VIEWS = by_name(
     View("curves", "Measured", curves, lambda record: {}, is_curves),
     View("costs", "Calculated", costs, lambda record: {}, is_calculated),
-    View("saturation", "What ÷ √dₖ is for", saturated, widths, is_saturation),
+    View("saturation", "What ÷ √dₖ is for", saturated, widths, only(Saturation, "ex.analysis.saturation() makes")),
 )

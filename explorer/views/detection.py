@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from explorer.records import Detection
 from explorer.views import theme
 from explorer.views.tiles import nothing
-from explorer.views.view import View, by_name
+from explorer.views.view import View, by_name, only
 
 REPLACED, ORIGINAL, BORDER = "≠ replaced by the generator", "original", "above: the model says “replaced”"
 
@@ -61,10 +61,6 @@ def _names(record: Detection) -> list[str]:
     return [f"≠ {theme.label(piece)} ← {was}" if changed else was for was, piece, changed in named]
 
 
-def is_detection(record: object) -> str:
-    """Empty for the predictions of a discriminator."""
-    kind = type(record).__name__
-    return "" if isinstance(record, Detection) else f"it draws what ex.detect(model, text) makes; this is a {kind}."
-
-
-VIEWS = by_name(View("detection", "Which tokens were replaced?", detection, nothing, is_detection))
+VIEWS = by_name(
+    View("detection", "Which tokens were replaced?", detection, nothing, only(Detection, "ex.detect(model, text) makes"))
+)

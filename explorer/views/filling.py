@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import FillingStep
 from explorer.views import strips, theme
 from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip
-from explorer.views.view import Control, Range, View, by_name
+from explorer.views.view import Control, Range, View, by_name, only_many
 
 SAID = 3
 TITLES = {
@@ -75,11 +75,5 @@ def steps_shown(steps: Sequence[FillingStep]) -> Mapping[str, Control]:
     return {"shown": Range("Step", 1, len(steps), len(steps))}
 
 
-def are_fillings(record: object) -> str:
-    """Empty for the steps of one filling."""
-    if isinstance(record, tuple) and record and all(isinstance(one, FillingStep) for one in record):
-        return ""
-    return f"it draws the steps of a filling, tuple(ex.decode(bert, text, 'fill')); this is a {type(record).__name__}."
-
-
-VIEWS = by_name(View("filling", "Blanks are filled", filling, steps_shown, are_fillings))
+STEPS = only_many(FillingStep, "the steps of a filling, tuple(ex.decode(bert, text, 'fill'))")
+VIEWS = by_name(View("filling", "Blanks are filled", filling, steps_shown, STEPS))

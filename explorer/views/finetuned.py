@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Answers, LayerProbes, SpanTable, TaskChange
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name, only
+from explorer.views.view import Choice, Control, View, by_name, only, other
 
 WHOLE = {"tickmode": "linear", "dtick": 1, "showgrid": False}
 PARTS = {"probability": "P", "whole score": "s + e + g + b", "start s_i": "s", "end e_j": "e", "summary g_ij": "g"}
@@ -268,7 +268,7 @@ def has_probes(record: object) -> str:
     held = _probes_of(record)
     if held and all(isinstance(one, LayerProbes) for one in held):
         return ""
-    return f"it draws what ex.training.probe_layers makes, or before_after with probes=…; this is a {type(record).__name__}."
+    return other("what ex.training.probe_layers makes, or ex.training.before_after with probes=…", record)
 
 
 def has_classes(record: object) -> str:

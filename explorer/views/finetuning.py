@@ -170,13 +170,13 @@ def by_column(record: TaskTable) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("labels", "Score by number of labels", labels, by_task, only(LabelCurves, "explorer.studies.label_curves measures")),
+    View("labels", "Score by number of labels", labels, by_task, only(LabelCurves, "ex.result('labels') returns")),
     View(
         "label-gains",
         "Pre-trained and from scratch",
         gains,
         by_model,
-        only(LabelCurves, "explorer.studies.label_curves measures"),
+        only(LabelCurves, "ex.result('labels') returns"),
     ),
-    View("miniglue", "MiniGLUE", glue, by_column, only(TaskTable, "explorer.studies.miniglue measures")),
+    View("miniglue", "MiniGLUE", glue, by_column, only(TaskTable, "ex.result('miniglue') returns")),
 )

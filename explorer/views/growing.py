@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import Attention, Generation, Tokens
 from explorer.views import theme
 from explorer.views.attention import frame, place, place_number, remarks
-from explorer.views.view import Choice, Control, Range, Toggle, View, by_name
+from explorer.views.view import Choice, Control, Range, Toggle, View, by_name, only
 
 COMPUTED, REUSED = 1.0, 0.35
 
@@ -167,11 +167,7 @@ def with_or_without(record: Generation) -> Mapping[str, Control]:
     return {"cached": Toggle("Cache keys and values", True)}
 
 
-def is_generation(record: object) -> str:
-    """Empty for a text that was traced while it was generated."""
-    if isinstance(record, Generation):
-        return ""
-    return f"it draws what explorer.decoding.generation_trace.watch(model, text) makes; this is a {type(record).__name__}."
+is_generation = only(Generation, "ex.decoding.watch(model, text) makes")
 
 
 VIEWS = by_name(

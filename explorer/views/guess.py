@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import Copied, Guess
 from explorer.views import theme
 from explorer.views.tiles import nothing
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, by_name, other
 
 SHORTEST = 0.004  # a bar that can still be seen
 
@@ -178,15 +178,14 @@ def places_and_temperatures(record: Copied) -> Mapping[str, Control]:
 def is_copied(record: object) -> str:
     """Empty for predictions of a teacher and a student at one position at least."""
     if not isinstance(record, Copied):
-        made = "explorer.analysis.predictions.copied(teacher, student, corruption)"
-        return f"it draws what {made} makes; this is a {type(record).__name__}."
+        return other("what ex.analysis.teacher_and_student(teacher, student, corruption) makes", record)
     return "" if record.corruption.scored.any() else "nothing is hidden in this text, so there is nothing to predict."
 
 
 def is_guess(record: object) -> str:
     """Empty for predictions of a model at one position at least."""
     if not isinstance(record, Guess):
-        return f"it draws what ex.guess(model, corruption) makes; this is a {type(record).__name__}."
+        return other("what ex.guess(model, corruption) makes", record)
     return "" if record.corruption.scored.any() else "nothing is hidden in this text, so there is nothing to predict."
 
 

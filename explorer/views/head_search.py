@@ -61,5 +61,5 @@ def heads_that_find(record: HeadSearch) -> go.Figure:
 
 VIEWS = by_name(
     View("heads-that-find", "Heads that find a hidden word", heads_that_find, lambda record: {},
-         only(HeadSearch, "explorer.studies.attention_there measures")),
+         only(HeadSearch, "ex.result('heads-bert') returns")),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from explorer.records import Gradient, HeadStatistics, Lens, Trace, Visibility
 from explorer.views import theme
 from explorer.views.attention import frame, has_attention
 from explorer.views.sums import WAYS, joined, summed
-from explorer.views.view import Choice, Control, Toggle, View, by_name
+from explorer.views.view import Choice, Control, Toggle, View, by_name, only
 
 READABLE, SHORT = 6, 16  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
 TILE = 128  # rows and columns of one head among all: more than a screen has points for
@@ -268,25 +268,17 @@ def sum_controls(trace: Trace) -> Mapping[str, Control]:
     }
 
 
-def _is(kind: type, made: str) -> Any:
-    def fits(record: Any) -> str:
-        """Empty for the record that this view draws."""
-        return "" if isinstance(record, kind) else f"it draws what {made} makes; this is a {type(record).__name__}."
-
-    return fits
-
-
 VIEWS = by_name(
     View("glance", "All heads of all layers", glance, glance_controls, has_attention),
     View("together", "Heads combined", together, sum_controls, has_attention),
     View("lens", "The logit lens", through,
          lambda record: {"shown": Choice("Probability of", ("its own guess", "the last layer's"))},
-         _is(Lens, "ex.lens(model, text)")),
+         only(Lens, "ex.lens(model, text) makes")),
     View("gradient", "Gradients beside attention", slopes,
          lambda record: {"layer": Choice("Layer", tuple(range(len(record.attention))), ordered=True)},
-         _is(Gradient, "ex.gradient(model, text)")),
-    View("visibility", "Who can see whom", seen, lambda record: {}, _is(Visibility, "ex.visibility(model, text)")),
+         only(Gradient, "ex.gradient(model, text) makes")),
+    View("visibility", "Who can see whom", seen, lambda record: {}, only(Visibility, "ex.visibility(model, text) makes")),
     View("habits", "Patterns of heads", habits,
          lambda record: {"measure": Choice("Measure", tuple(record.measures))},
-         _is(HeadStatistics, "ex.head_statistics(model, texts)")),
+         only(HeadStatistics, "ex.head_statistics(model, texts) makes")),
 )  # fmt: skip

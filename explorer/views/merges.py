@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import Merge
 from explorer.views import theme
 from explorer.views.strips import FIRST, NEW, Box, Strip, drawn
-from explorer.views.view import Control, Range, View, by_name
+from explorer.views.view import Control, Range, View, by_name, only_many
 
 
 def merges(steps: Sequence[Merge], *, step: int) -> go.Figure:
@@ -87,10 +87,7 @@ def growth(steps: Sequence[Merge]) -> go.Figure:
 NAMES = {"count": "by count", "score": "by the score"}
 
 
-def are_merges(steps: object) -> str:
-    """Empty for the merges of learning."""
-    right = isinstance(steps, tuple) and steps and all(isinstance(step, Merge) for step in steps)
-    return "" if right else f"it draws the merges that tuple(ex.learn(…)) gives; this is a {type(steps).__name__}."
+are_merges = only_many(Merge, "the merges that tuple(ex.learn(…)) gives")
 
 
 def is_one_run(steps: object) -> str:

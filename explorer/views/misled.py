@@ -54,5 +54,5 @@ def kinds_of(record: Nearer) -> Mapping[str, Control]:
 
 
 VIEWS = by_name(
-    View("sentence-traps", "Where shared words mislead", nearer, kinds_of, only(Nearer, "explorer.studies.misled measures"))
+    View("sentence-traps", "Where shared words mislead", nearer, kinds_of, only(Nearer, "ex.result('misled') returns"))
 )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Bench, Mixes
 from explorer.views import theme
-from explorer.views.view import Choice, Control, Range, View, by_name
+from explorer.views.view import Choice, Control, Range, View, by_name, only
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: layer 0, layer 1, layer 2
 PARTS = 20  # a slider moves in so many steps
@@ -238,10 +238,7 @@ def three_sliders(record: Bench) -> Mapping[str, Control]:
     return {name: control for name, control in sliders(record).items() if name != "example"}
 
 
-def is_mixes(record: object) -> str:
-    """Empty for what the experiment measured."""
-    kind = type(record).__name__
-    return "" if isinstance(record, Mixes) else f"it draws what explorer.studies.mixes measures; this is a {kind}."
+is_mixes = only(Mixes, "ex.result('mixes') returns")
 
 
 def has_three(record: object) -> str:
@@ -252,10 +249,7 @@ def has_three(record: object) -> str:
     return "" if layers == 3 else f"a triangle has three corners, but there are {layers} layers to mix."
 
 
-def is_bench(record: object) -> str:
-    """Empty for a bench of mixes."""
-    kind = type(record).__name__
-    return "" if isinstance(record, Bench) else f"it draws a bench of explorer.studies.mixes; this is a {kind}."
+is_bench = only(Bench, "ex.result('mixes', 'sentiment') returns")
 
 
 def is_bench_of_three(record: object) -> str:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from explorer.records import Neighbours
 from explorer.views import theme
 from explorer.views.tiles import nothing
-from explorer.views.view import View, by_name
+from explorer.views.view import View, by_name, only
 
 
 def near(record: Neighbours) -> go.Figure:
@@ -40,14 +40,6 @@ def near(record: Neighbours) -> go.Figure:
     return figure
 
 
-def is_neighbours(record: object) -> str:
-    """Empty for the neighbours of a word."""
-    kind = type(record).__name__
-    return (
-        ""
-        if isinstance(record, Neighbours)
-        else f"it draws what explorer.analysis.neighbours.neighbours(model, word) makes; this is a {kind}."
-    )
-
-
-VIEWS = by_name(View("neighbours", "Nearest neighbours", near, nothing, is_neighbours))
+VIEWS = by_name(
+    View("neighbours", "Nearest neighbours", near, nothing, only(Neighbours, "ex.analysis.neighbours(model, word) makes"))
+)

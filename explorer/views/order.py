@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from explorer.records import Shuffle
 from explorer.views import theme
 from explorer.views.attention import underneath
-from explorer.views.view import Choice, Control, Range, View, by_name
+from explorer.views.view import Choice, Control, Range, View, by_name, only
 
 WAYS = {"with": "with positions", "without": "without positions"}
 
@@ -98,13 +98,7 @@ def follow_choices(record: Shuffle) -> Mapping[str, Control]:
     }
 
 
-def is_shuffle(record: object) -> str:
-    """Empty for a text that was read in two orders."""
-    return (
-        ""
-        if isinstance(record, Shuffle)
-        else f"it draws what ex.shuffle(model, text) makes; this is a {type(record).__name__}."
-    )
+is_shuffle = only(Shuffle, "ex.shuffle(model, text) makes")
 
 
 VIEWS = by_name(

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import Join, Match, SideBySide, Tokens
 from explorer.views import theme
 from explorer.views.strips import FIRST, NEW, PLAIN, SECOND, Box, Strip, drawn, letters, with_segments, wrapped
-from explorer.views.view import Control, Range, View, by_name
+from explorer.views.view import Control, Range, View, by_name, only, only_many
 
 MOST = 14  # rows of tries that are shown
 
@@ -131,17 +131,6 @@ def segments(parts: Sequence[Tokens]) -> go.Figure:
     return figure
 
 
-def all_are(kind: type, made: str, steps: object) -> str:
-    """Empty for a tuple of such records."""
-    right = isinstance(steps, tuple) and steps and all(isinstance(step, kind) for step in steps)
-    return "" if right else f"it draws what {made} gives; this is a {type(steps).__name__}."
-
-
-def is_side_by_side(record: object) -> str:
-    """Empty for a text under several tokenizers."""
-    return "" if isinstance(record, SideBySide) else f"it draws what side_by_side(…) makes; this is a {type(record).__name__}."
-
-
 def match_of(steps: Sequence[Match]) -> Mapping[str, Control]:
     """Which try."""
     return {"step": Range("Try", 1, len(steps))}
@@ -152,11 +141,13 @@ def join_of(steps: Sequence[Join]) -> Mapping[str, Control]:
     return {"step": Range("Merges done", 0, len(steps) - 1)}
 
 
+MATCHES = only_many(Match, "what tuple(ex.text.matches(word, vocabulary)) gives")
+JOINS = only_many(Join, "what tuple(ex.text.replay(word, tokenizer)) gives")
+SEGMENTS = only_many(Tokens, "what ex.text.segments(text, tokenizer, longest=…) gives")
+BESIDE = only(SideBySide, "ex.text.side_by_side(text, tokenizers) makes")
 VIEWS = by_name(
-    View("matches", "Longest match", matches, match_of, lambda steps: all_are(Match, "tuple(matches(…))", steps)),
-    View("joins", "BPE merges, repeated", joins, join_of, lambda steps: all_are(Join, "tuple(replay(…))", steps)),
-    View("pieces", "One text, several tokenizers", pieces, lambda record: {}, is_side_by_side),
-    View(
-        "segments", "A long text in segments", segments, lambda parts: {}, lambda parts: all_are(Tokens, "segments(…)", parts)
-    ),
+    View("matches", "Longest match", matches, match_of, MATCHES),
+    View("joins", "BPE merges, repeated", joins, join_of, JOINS),
+    View("pieces", "One text, several tokenizers", pieces, lambda record: {}, BESIDE),
+    View("segments", "A long text in segments", segments, lambda parts: {}, SEGMENTS),
 )

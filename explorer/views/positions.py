@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Places
 from explorer.views import theme
-from explorer.views.view import Choice, Control, Range, View, by_name
+from explorer.views.view import Choice, Control, Range, View, by_name, only
 
 
 def table(record: Places) -> go.Figure:
@@ -180,9 +180,7 @@ def head_choice(record: Places) -> Mapping[str, Control]:
     return {"head": Choice("Head", tuple(range(len(record.scores))), ordered=True)}
 
 
-def is_places(record: object) -> str:
-    """Empty for a position scheme."""
-    return "" if isinstance(record, Places) else f"it draws what ex.places(scheme) makes; this is a {type(record).__name__}."
+is_places = only(Places, "ex.places(scheme) makes")
 
 
 def has_vectors(record: Places) -> str:

@@ -153,7 +153,7 @@ def kinds_of(record: Ranked) -> Mapping[str, Control]:
     return {"kind": Choice("New sentences with", record.kinds)}
 
 
-MADE, MEASURED = "ex.training.likeness(texts, models) makes", "explorer.studies.sentences measures"
+MADE, MEASURED = "ex.training.likeness(texts, models) makes", "ex.result('sentences') returns"
 VIEWS = by_name(
     View(
         "sentence-likeness",

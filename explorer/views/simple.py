@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from explorer.records import Trace
 from explorer.views import theme
 from explorer.views.attention import choices, frame, has_attention, place_number, remarks, underneath
-from explorer.views.view import Choice, Control, Toggle, View, by_name
+from explorer.views.view import Choice, Control, Toggle, View, by_name, other
 
 STAGES = {"x·x": "how similar two vectors are", "softmax": "the weights of each row", "Σ α x": "the new vectors"}
 
@@ -121,7 +121,7 @@ def mask_choices(trace: Trace) -> Mapping[str, Control]:
 def has_states(trace: Trace) -> str:
     """Empty where the input of the first layer is known."""
     if not isinstance(trace, Trace):
-        return f"it draws a trace, which ex.trace(model, text) makes; this is a {type(trace).__name__}."
+        return other("a trace, which ex.trace(model, text) makes", trace)
     return "" if trace.hidden else "this trace holds no states."
 
 

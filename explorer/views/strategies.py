@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from explorer.records import Corruption
 from explorer.views import theme
 from explorer.views.tiles import KINDS, LEFT_OUT, is_corruption, nothing, underline
-from explorer.views.view import View, by_name
+from explorer.views.view import View, by_name, other
 
 Box = tuple[float, float, int, str]  # left, width, row, what to say
 
@@ -179,7 +179,7 @@ def seen_by(record: Corruption) -> np.ndarray:
 def is_many(record: object) -> str:
     """Empty for several corruptions of one text."""
     if not isinstance(record, tuple) or not record or not all(isinstance(held, Corruption) for held in record):
-        return f"it draws a tuple of what ex.corrupt makes of one text; this is a {type(record).__name__}."
+        return other("a tuple of what ex.corrupt makes of one text", record)
     same = all(np.array_equal(held.original.ids, record[0].original.ids) for held in record)
     return "" if same else "these are corruptions of different texts, so their columns would not be the same tokens."
 

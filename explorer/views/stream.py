@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Block, Trace, Visibility
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, by_name, only_many, other
 
 ALL = "the mean of all"
 FEW = 9  # names of columns in one of several pictures in a row
@@ -215,15 +215,11 @@ def norm_choices(trace: Trace) -> Mapping[str, Control]:
 def has_blocks(trace: Trace) -> str:
     """Empty where the output of each sub-layer was kept."""
     if not isinstance(trace, Trace):
-        return f"it draws a trace, which ex.trace(model, text, blocks=True) makes; this is a {type(trace).__name__}."
+        return other("a trace, which ex.trace(model, text, blocks=True) makes", trace)
     return "" if trace.blocks else "this trace holds no blocks. Make it with ex.trace(model, text, blocks=True)."
 
 
-def are_sightlines(records: Any) -> str:
-    """Empty for several records of ex.visibility."""
-    if isinstance(records, Sequence) and records and all(isinstance(record, Visibility) for record in records):
-        return ""
-    return f"it draws several records of ex.visibility side by side; this is a {type(records).__name__}."
+are_sightlines = only_many(Visibility, "several records of ex.visibility(model, text) side by side", Sequence)
 
 
 VIEWS = by_name(

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Corruption, Tokens
 from explorer.views import theme
-from explorer.views.view import Control, View, by_name
+from explorer.views.view import Control, View, by_name, only
 
 WIDE, LINE = 36.0, 31  # how many letters a line holds, and how many pixels high it is
 LEFT_OUT, LOSS = "left out", "▁ part of the loss"
@@ -207,10 +207,7 @@ def nothing(record: object) -> Mapping[str, Control]:
     return {}
 
 
-def is_corruption(record: object) -> str:
-    """Empty for one corrupted text."""
-    kind = type(record).__name__
-    return "" if isinstance(record, Corruption) else f"it draws what ex.corrupt(text, strategy) makes; this is a {kind}."
+is_corruption = only(Corruption, "ex.corrupt(text, strategy) makes")
 
 
 VIEWS = by_name(View("corruption", "One text, before and after", corruption, nothing, is_corruption))

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import Along, Schedules, TrainingStep
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, by_name, only, other
 
 SHARES = "all shares"
 FEW = 5  # so many lines can be distinguished at once
@@ -261,7 +261,7 @@ def is_training(record: object) -> str:
     """Empty for the steps of a training."""
     if isinstance(record, tuple) and record and all(isinstance(step, TrainingStep) for step in record):
         return ""
-    return "it draws the steps of a training, tuple(ex.fit(…)) or steps_of(folder); this is something else."
+    return other("the steps of a training, tuple(ex.fit(…)) or ex.training.steps_of(folder)", record)
 
 
 def has_probes(record: object) -> str:
@@ -272,14 +272,10 @@ def has_probes(record: object) -> str:
     return "" if _probed(record) else "in this training the heads were not measured. Take a run that kept probes."
 
 
-def is_schedules(record: object) -> str:
-    """Empty for schedules."""
-    return "" if isinstance(record, Schedules) else f"it draws schedules; this is a {type(record).__name__}."
+is_schedules = only(Schedules, "ex.training.lr_schedules(…) makes")
 
 
-def is_along(record: object) -> str:
-    """Empty for losses along a line."""
-    return "" if isinstance(record, Along) else f"it draws what along() measures; this is a {type(record).__name__}."
+is_along = only(Along, "ex.training.along(…) makes")
 
 
 def _probed(steps: Sequence[Any]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from explorer.records import Candidate, DecodingStep
 from explorer.views import theme
-from explorer.views.view import Control, Range, View, by_name
+from explorer.views.view import Control, Range, View, by_name, only_many
 
 COLUMNS, ROW = 7, 36  # how many steps are shown at first, and how many pixels high a row is
 SHORT = 10  # letters of a token on a node
@@ -212,11 +212,5 @@ def branches(steps: Sequence[DecodingStep]) -> Mapping[str, Control]:
     }
 
 
-def are_steps(record: object) -> str:
-    """Empty for the steps of one decoding."""
-    if isinstance(record, tuple) and record and all(isinstance(one, DecodingStep) for one in record):
-        return ""
-    return f"it draws the steps of a decoding, tuple(ex.decode(model, text, 'beam')); this is a {type(record).__name__}."
-
-
-VIEWS = by_name(View("tree", "The tree of a search", tree, branches, are_steps))
+STEPS = only_many(DecodingStep, "the steps of a decoding, tuple(ex.decode(model, text, 'beam'))")
+VIEWS = by_name(View("tree", "The tree of a search", tree, branches, STEPS))

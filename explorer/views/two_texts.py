@@ -8,7 +8,7 @@ from explorer.records import Corruption
 from explorer.views import theme
 from explorer.views.strips import FIRST, PLAIN, SECOND, Box, drawn, with_segments, wrapped
 from explorer.views.tiles import nothing
-from explorer.views.view import View, by_name
+from explorer.views.view import View, by_name, other
 
 SAYS = {
     ("nsp", 0): "B follows A",
@@ -47,7 +47,7 @@ def is_pair(record: object) -> str:
     """Empty for a text in two segments."""
     if isinstance(record, Corruption) and {"nsp", "sop"} & set(record.labels) and 1 in record.source.segments:
         return ""
-    return f"it draws what ex.corrupt(text, 'nsp', …) makes of two sentences; this is a {type(record).__name__}."
+    return other("what ex.corrupt(text, 'nsp', …) makes of two sentences", record)
 
 
 VIEWS = by_name(View("two-texts", "Two texts, one row", two_texts, nothing, is_pair))

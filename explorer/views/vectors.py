@@ -239,7 +239,7 @@ VIEWS = by_name(
         middles,
         only(Drawn, "ex.analysis.skipgrams(model, text, examples) makes"),
     ),
-    View("analogies", "Analogies solved", solved, nothing, only(Solved, "measuring.analogies.solved(model) finds")),
+    View("analogies", "Analogies solved", solved, nothing, only(Solved, "ex.analysis.solve_analogies(model) makes")),
     View("ratios", "Ratios of counts", ratios, nothing, only(Ratios, "ex.analysis.count_ratios(model, a, b, examples) counts")),
     View("plane", "Words on a plane", plane, nothing, only(Plane, "ex.analysis.plane(model, pairs) makes")),
 )

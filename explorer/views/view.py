@@ -122,6 +122,22 @@ def only(kind: type, maker: str) -> Callable[[Any], str]:
     """A check for a view that draws one kind of record: empty where it is one, otherwise what it draws, "… makes", and what this is."""
 
     def check(record: Any) -> str:
-        return "" if isinstance(record, kind) else f"it draws what {maker}; this is a {type(record).__name__}."
+        return "" if isinstance(record, kind) else other(f"what {maker}", record)
 
     return check
+
+
+def only_many(kind: type, drawn: str, rows: type = tuple) -> Callable[[Any], str]:
+    """The same for a view that draws several records of one kind, at least one."""
+
+    def check(records: Any) -> str:
+        many = isinstance(records, rows) and all(isinstance(one, kind) for one in records) and len(records) > 0  # type: ignore[arg-type]
+        return "" if many else other(drawn, records)
+
+    return check
+
+
+def other(drawn: str, record: object) -> str:
+    """What a view draws, and that this is something else."""
+    kind = type(record).__name__
+    return f"it draws {drawn}; this is {'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}."

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import WAYS, Fertility, WordLabels
 from explorer.views import theme
-from explorer.views.view import Choice, Control, View, by_name
+from explorer.views.view import Choice, Control, View, by_name, only
 
 COUNTS = ("tokens per word", "tokens for the sentence", "share of [UNK]")
 
@@ -107,14 +107,10 @@ def _shares(name: str, values: np.ndarray, texts: list[list[str]] | None) -> go.
     )
 
 
-def is_fertility(record: object) -> str:
-    """Empty for numbers of tokens by language."""
-    return "" if isinstance(record, Fertility) else f"it draws what fertility(…) makes; this is a {type(record).__name__}."
+is_fertility = only(Fertility, "ex.text.fertility(tokenizers) makes")
 
 
-def is_word_labels(record: object) -> str:
-    """Empty for labels of words."""
-    return "" if isinstance(record, WordLabels) else f"it draws what word_labels(…) makes; this is a {type(record).__name__}."
+is_word_labels = only(WordLabels, "ex.text.word_labels(…) makes")
 
 
 def count_of(record: Fertility) -> Mapping[str, Control]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,7 +11,7 @@ from explorer.records import CUTS, Contest, Distribution, Written
 from explorer.views import strips, theme
 from explorer.views.strips import Box, Strip
 from explorer.views.tiles import nothing
-from explorer.views.view import Choice, Control, Range, View, by_name
+from explorer.views.view import Choice, Control, Range, View, by_name, only, only_many, other
 
 SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
 OFF = "off"
@@ -201,20 +201,7 @@ def _against(label: str, gain: np.ndarray) -> str:
     return f"{label}: above greedy in {(gain > 1e-4).mean():.0%}, below in {(gain < -1e-4).mean():.0%}"
 
 
-def is_a(kind: type, made: str) -> Callable[[object], str]:
-    """A test whether a record is of this kind; its answer says how to make one."""
-
-    def fits(record: object) -> str:
-        return "" if isinstance(record, kind) else f"it draws what {made} makes; this is a {type(record).__name__}."
-
-    return fits
-
-
-def are_written(record: object) -> str:
-    """Empty for texts of several strategies."""
-    if isinstance(record, tuple) and record and all(isinstance(one, Written) for one in record):
-        return ""
-    return f"it draws a tuple of texts, which explorer.decoding.comparison.written makes; this is a {type(record).__name__}."
+are_written = only_many(Written, "a tuple of texts, which ex.decoding.written(model, text, …) makes")
 
 
 def written_tokens(record: Written) -> Mapping[str, Control]:
@@ -225,14 +212,15 @@ def written_tokens(record: Written) -> Mapping[str, Control]:
 def has_pieces(record: object) -> str:
     """Empty for one text with at least one token."""
     if not isinstance(record, Written):
-        return f"it draws what explorer.decoding.comparison.written makes; this is a {type(record).__name__}."
+        return other("one of the texts that ex.decoding.written(model, text, …) makes", record)
     return "" if len(record.logp) else "nothing was written, so there is nothing to multiply."
 
 
-COMPARING = "explorer.decoding.comparison"
 VIEWS = by_name(
-    View("next-piece", "Which token comes next", next_piece, cuts, is_a(Distribution, f"{COMPARING}.distribution(model, text)")),
+    View("next-piece", "Which token comes next", next_piece, cuts,
+         only(Distribution, "ex.decoding.distribution(model, text) makes")),
     View("written", "What strategies generate", written, nothing, are_written),
     View("chain", "P(y) token by token", chain, written_tokens, has_pieces),
-    View("contest", "Whose text is the most probable", contest, nothing, is_a(Contest, f"{COMPARING}.contest(model, texts)")),
+    View("contest", "Whose text is the most probable", contest, nothing,
+         only(Contest, "ex.decoding.contest(model, texts) makes")),
 )  # fmt: skip
