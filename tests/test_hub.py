@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 from conftest import ALL
 
 import explorer as ex
@@ -63,6 +64,27 @@ def test_every_architecture_is_shown_to_the_bit_or_refused_with_a_reason(name: s
     assert ("SilenceHead" in row.edits) == (row.way == "stages")
     kept = {row.architecture: row for row in results.support_table().rows}[name]
     assert (kept.way, kept.family, kept.streams, kept.edits) == (row.way, row.family, row.streams, row.edits)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "says"),
+    [
+        ("NystromformerForMaskedLM", {"num_landmarks": 8, "segment_means_seq_len": 64}, "num_landmarks=8"),
+        ("RwkvForCausalLM", {"attention_hidden_size": 32, "context_length": 32}, "no attention: it carries one state"),
+    ],
+)
+def test_what_has_no_row_for_each_query_is_refused_in_one_line(
+    name: str, settings: dict[str, Any], says: str, pieces: Any
+) -> None:
+    kind = getattr(transformers, name)
+    usual = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    module = kind(kind.config_class(vocab_size=max(64, pieces.vocabulary.size), **usual, **settings)).eval()
+    with pytest.raises(ex.ExplorerError, match=says) as caught:
+        ex.load((module, pieces))
+    assert name in str(caught.value)
+    assert opening.without_attention(kind, module.config) == (name == "RwkvForCausalLM"), (
+        "a folder is refused before it is read"
+    )
 
 
 def test_the_table_holds_at_least_thirty_five_that_open() -> None:

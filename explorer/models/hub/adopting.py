@@ -21,6 +21,7 @@ from explorer.models.hub.sublayers import Plan, Unclear, plan
 from explorer.nn import tap
 
 STAGES, WEIGHTS = "stages", "weights"
+LENGTHS = re.compile(r"landmark|block_|segment_|chunk|window|axial")  # settings of classes that read texts of certain lengths
 _locks: WeakKeyDictionary[nn.Module, RLock] = WeakKeyDictionary()
 
 
@@ -174,7 +175,8 @@ def _by_stages(found: Adopted) -> _Probe | None:
         TypeError,
         AttributeError,
         ValueError,
-    ):  # the class knows only the names that it was made with
+        RuntimeError,
+    ):  # the class knows only the names that it was made with, or reads no text of four tokens
         return None
     return held if held.weights else None
 
@@ -189,6 +191,11 @@ def _by_weights(found: Adopted) -> _Probe:
             out = ask(found.module, ids, reads, output_attentions=True)
     except (KeyError, LookupError, TypeError, AttributeError, ValueError) as error:
         raise ChoiceError(f"{what} cannot be opened: it hands out no attention weights ({error}).") from error
+    except RuntimeError as error:
+        raise ChoiceError(
+            f"{what} cannot be opened: it fails on a text of four tokens ({error}){_lengths(found.module.config)}. "
+            "Only models that read texts of any length can be shown."
+        ) from error
     held.weights = weights_of(out, found.family)
     if not held.weights:
         raise ChoiceError(
@@ -196,6 +203,19 @@ def _by_weights(found: Adopted) -> _Probe:
             "with an implementation that keeps them: load it with attn_implementation='eager'."
         )
     return held
+
+
+def _lengths(config: Any) -> str:
+    """The settings of a class that may ask for texts of one length, as it has them."""
+    named = {name: held for name, held in vars(config.get_text_config()).items() if LENGTHS.search(name) and held is not None}
+    return "; it has " + ", ".join(f"{name}={held}" for name, held in named.items()) if named else ""
+
+
+def no_attention(what: str) -> ChoiceError:
+    """The refusal of a model that carries one state from word to word."""
+    return ChoiceError(
+        f"{what} has no attention: it carries one state from word to word (Mamba, RWKV), so there are no weights to show."
+    )
 
 
 def weights_of(out: Any, family: str) -> dict[str, list[Tensor]]:
@@ -212,6 +232,8 @@ def _describe(found: Adopted, held: _Probe) -> None:
     what = type(found.module).__name__
     for stream, layers in held.weights.items():
         odd = next((w for w in layers if not isinstance(w, Tensor) or w.dim() != 4 or w.shape[-2:] != (4, 4)), None)
+        if isinstance(odd, Tensor) and odd.dim() == 3:  # [batch, position, dimension]: what RWKV calls attentions are states
+            raise no_attention(what)
         if odd is not None:
             raise ChoiceError(
                 f"{what} attends in bands or blocks: its {stream} weights have the shape {tuple(getattr(odd, 'shape', ()))} for "

@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.errors.waiting import during
 from explorer.models.hub import remedies
-from explorer.models.hub.adopting import adopt
+from explorer.models.hub.adopting import adopt, no_attention
 from explorer.models.hub.foreign import HUGE, HubModel
 from explorer.models.hub.module_map import ATTENTION
 from explorer.text import tokenizers
@@ -34,6 +34,7 @@ PIECES = (
 )
 SPECIAL = {"mask": "mask_token_id", "pad": "pad_token_id", "cls": "cls_token_id", "sep": "sep_token_id",
            "begin": "bos_token_id", "end": "eos_token_id", "unknown": "unk_token_id"}  # fmt: skip
+STATES = ("rwkv",)  # whose file has a class called attention that keeps one state
 BYTES = 4  # of a number in float32
 
 
@@ -191,10 +192,7 @@ def class_of(config: Any) -> Any:
     if kind is None:
         raise ChoiceError(f"transformers has no class for a model of type {config.model_type!r}.")
     if without_attention(kind, config):
-        raise ChoiceError(
-            f"{kind.__name__} has no attention: it carries one state from word to word (Mamba, RWKV), so there are no weights to show. "
-            "None of it was loaded."
-        )
+        raise ChoiceError(f"{no_attention(kind.__name__)} None of it was loaded.")
     if kind.main_input_name != "input_ids":
         raise ChoiceError(
             f"{kind.__name__} reads {kind.main_input_name}, not text. The explorer opens models that read pieces of text."
@@ -204,6 +202,8 @@ def class_of(config: Any) -> Any:
 
 def without_attention(kind: Any, config: Any) -> bool:
     """Whether a class has no attention layers at all, by its configuration and the file that defines it; nothing is built."""
+    if config.model_type in STATES:
+        return True
     kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
     if kinds:
         looking = ("attention", "hybrid", "attn")  # a linear attention keeps one state and has no matrix of weights
