@@ -54,6 +54,17 @@ def test_the_last_layer_of_the_lens_is_the_model(name: str, tmp_path: Path) -> N
         assert np.abs(record.chances[-1] - np.exp(top.logp[:, 0])).max() <= 1e-5
 
 
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_without_a_target_the_lens_reads_what_the_model_writes(name: str, tmp_path: Path) -> None:
+    ours = ex.load(name, device="cpu")
+    theirs = ex.load(ex.export(ours, tmp_path / name), native=False, device="cpu").module
+    source = torch.tensor([ours.tokens(SENTENCE).ids.tolist()])
+    written = theirs.generate(source, max_new_tokens=24, do_sample=False, num_beams=1, forced_bos_token_id=None)
+    record = ex.lens(ours, SENTENCE)
+    assert len(record.tokens) > 3 and record.tokens.ids.tolist() == written[0, :-1].tolist()
+    assert record.texts[-1] == tuple(ours.tokenizer.text_of(int(i)) for i in written[0, 1:])
+
+
 def test_gradients_are_those_that_torch_finds_through_their_class(gpt2: TransformerModel, theirs: Any) -> None:
     record, module = ex.gradient(gpt2, SENTENCE, row=4), theirs.module
     ids = torch.tensor(record.tokens.ids)[None]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorer.analysis.trace import check_attention, trace
+from explorer.decoding.decode import decode
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
@@ -17,6 +18,7 @@ from explorer.records.edits import like
 from explorer.text.reading import Text
 
 GUESSES = 3  # of each layer at each position
+ANSWER = 24  # tokens that an encoder-decoder writes before it is looked into, where no target is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +38,15 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     """What the model would predict if it ended after each of its layers.
 
     The states of a layer replace those of the last one, and the model continues from there with its own final norm, transform and
-    output layer. For the last layer that changes nothing, which is checked.
+    output layer. For the last layer that changes nothing, which is checked. An encoder-decoder without a `target` reads what it
+    writes itself for the text: the first tokens of its greedy answer.
 
     >>> ex.lens(ex.load("bert"), "A dog ran.").model
     'bert'
     """
     check_attention(model)
+    if model.family == "encoder-decoder" and target is None:
+        target = _answer(model, text)
     made = trace(model, text, target=target, layers=[], scores=True)
     stream = "encoder" if model.family == "encoder" else "decoder"
     if "lm" not in made.outputs or stream not in made.hidden:
@@ -64,3 +69,9 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     texts = tuple(tuple(cell[0] for cell in row) for row in named)
     read = made.source if made.target is None else made.target
     return Lens(model.name, read, texts, held[..., 0], final, gap, named, held)
+
+
+def _answer(model: Model, text: Text) -> list[int]:
+    """The token IDs that an encoder-decoder writes for a text, greedily."""
+    *_, last = decode(model, text, "greedy", cross=False, max_tokens=min(ANSWER, model.longest))
+    return [int(i) for i in last.ids]
