@@ -17,16 +17,25 @@ FORMULA = "04_attention"
 TURNS = 9  # so many commits in turn run every notebook
 
 
-def sampled(paths: list[Path], commit: str) -> list[Path]:
-    """A ninth of the notebooks, another one for another commit, and always the one that checks the formula."""
-    turn = int(commit or "1", 16) % TURNS
-    return [path for number, path in enumerate(paths) if number % TURNS == turn or path.stem == FORMULA]
+def sampled(paths: list[Path], commits: int) -> list[Path]:
+    """A ninth of the notebooks, the next ninth for the next commit, and always the one that checks the formula."""
+    return [path for number, path in enumerate(paths) if number % TURNS == commits % TURNS or path.stem == FORMULA]
 
 
-HEAD = subprocess.run(
-    ["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, check=False
-).stdout.strip()
-SOME = sampled(NOTEBOOKS, HEAD)
+def turn(folder: Path) -> int:
+    """How many commits this checkout has; where it has only the last of them, or no git, a number that stays."""
+    try:
+        asked = [
+            subprocess.run(["git", *question], cwd=folder, capture_output=True, text=True, check=False).stdout.strip()
+            for question in (("rev-list", "--count", "HEAD"), ("rev-parse", "--is-shallow-repository"), ("rev-parse", "HEAD"))
+        ]
+    except OSError:  # no git here
+        return 0
+    count, shallow, commit = asked
+    return int(commit[:8] or "0", 16) if shallow == "true" else int(count or 0)
+
+
+SOME = sampled(NOTEBOOKS, turn(Path(__file__).parent))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS if ALL else SOME, ids=lambda path: path.stem)
@@ -47,10 +56,24 @@ def test_a_notebook_runs(path: Path, tmp_path: Path, record_property: Callable[[
         assert float(check.outputs[-1]["data"]["text/plain"]) <= 1e-6, "the formula written out is what the model computes"
 
 
-def test_nine_commits_in_turn_run_every_notebook() -> None:
-    turns = [sampled(NOTEBOOKS, f"{commit:x}") for commit in range(1_000_000, 1_000_000 + TURNS)]
-    assert {path for some in turns for path in some} == set(NOTEBOOKS)
-    assert all(len(some) <= len(NOTEBOOKS) // TURNS + 2 for some in turns) and SOME in turns
+def test_nine_commits_in_turn_run_every_notebook(tmp_path: Path) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"]
+    assert turn(tmp_path) == 0, "no repository here"
+    seen: set[Path] = set()
+    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
+    for number in range(1, TURNS + 1):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "more"], cwd=tmp_path, check=True)
+        some = sampled(NOTEBOOKS, turn(tmp_path))
+        assert turn(tmp_path) == number and len(some) <= len(NOTEBOOKS) // TURNS + 2
+        seen |= set(some)
+    assert seen == set(NOTEBOOKS)
+    subprocess.run([*git, "clone", "-q", "--depth", "1", f"file://{tmp_path}", "cut"], cwd=tmp_path, check=True)
+    assert turn(tmp_path / "cut") > 1, "a shallow clone takes its turn from the name of its commit"
+
+
+def test_without_git_the_same_notebooks_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert turn(tmp_path) == 0 and FORMULA in {path.stem for path in sampled(NOTEBOOKS, 0)}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
