@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from explorer.analysis.trace import check_attention, trace
-from explorer.decoding.decode import decode
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.models.model import Model
@@ -45,8 +44,8 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     'bert'
     """
     check_attention(model)
-    if model.family == "encoder-decoder" and target is None:
-        target = _answer(model, text)
+    if target is None and model.family == "encoder-decoder":
+        target = _answer(model, text) or None
     made = trace(model, text, target=target, layers=[], scores=True)
     stream = "encoder" if model.family == "encoder" else "decoder"
     if "lm" not in made.outputs or stream not in made.hidden:
@@ -72,6 +71,11 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
 
 
 def _answer(model: Model, text: Text) -> list[int]:
-    """The token IDs that an encoder-decoder writes for a text, greedily."""
-    *_, last = decode(model, text, "greedy", cross=False, max_tokens=min(ANSWER, model.longest))
-    return [int(i) for i in last.ids]
+    """The token IDs that an encoder-decoder writes for a text, the most probable one each time."""
+    source, ids, most = model.tokens(text), list[int](), min(ANSWER, getattr(model, "longest", ANSWER) - 1)
+    while len(ids) < most and (not ids or ids[-1] != model.tokenizer.vocabulary.last):
+        scores = model.run(source, model.reads([*ids, 0]))  # the last token of a target is not read
+        if "lm" not in scores:
+            break
+        ids.append(int(scores["lm"][0, -1].argmax()))
+    return ids

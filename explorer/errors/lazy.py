@@ -8,7 +8,8 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any
 
-Lookup, Listing = Callable[[str], Any], Callable[[], list[str]]
+Lookup = Callable[[str], Any]
+Listing = Callable[[], list[str]]
 
 
 def names_of(room: str, homes: Mapping[str, str], listed: Sequence[str] = ()) -> tuple[Lookup, Listing]:
@@ -33,7 +34,7 @@ def found(home: str) -> Any:
     return readable(getattr(module, thing)) if thing else module
 
 
-class Written(str):
+class PlainType(str):
     """An annotation as it is written: a string that prints without quotation marks, as in `help()`."""
 
     __slots__ = ()
@@ -51,7 +52,7 @@ def readable(thing: Any) -> Any:
     """
     for function in _functions(thing):
         said = function.__annotations__
-        said.update({name: Written(kind) for name, kind in said.items() if type(kind) is str})
+        said.update({name: PlainType(kind) for name, kind in said.items() if type(kind) is str})
     return thing
 
 

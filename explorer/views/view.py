@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
@@ -127,11 +127,11 @@ def only(kind: type, maker: str) -> Callable[[Any], str]:
     return check
 
 
-def only_many(kind: type, drawn: str, rows: type = tuple) -> Callable[[Any], str]:
+def only_many(kind: type, drawn: str, rows: type[Sequence[Any]] = tuple) -> Callable[[Any], str]:
     """The same for a view that draws several records of one kind, at least one."""
 
     def check(records: Any) -> str:
-        many = isinstance(records, rows) and all(isinstance(one, kind) for one in records) and len(records) > 0  # type: ignore[arg-type]
+        many = isinstance(records, rows) and all(isinstance(one, kind) for one in records) and len(records) > 0
         return "" if many else other(drawn, records)
 
     return check
