@@ -80,7 +80,7 @@ wheels: env       ## everything for a room without internet, in wheels/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w wheels .
 	@echo "There: python3 -m venv .venv && .venv/bin/pip install --no-index --find-links wheels pretraining-explorer && .venv/bin/explorer app"
 
-constraints: env  ## write constraints.txt anew: the newest versions that pyproject.toml allows (then run the checks)
+constraints: env  ## write constraints.txt again: the newest versions that pyproject.toml allows (then run the checks)
 	$(BIN)/python .ci/constraints.py
 
 oldest:           ## install the oldest versions that pyproject.toml allows into .venv-oldest, and run the checks without a browser

@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 import pytest
 from test_rooms import ROOMS
 
+from explorer.app.lessons import LESSONS
+from explorer.models.presets import presets
 from explorer.studies import rooms
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +62,26 @@ def test_the_front_page_is_short_and_names_every_lesson() -> None:
     }
 
 
+def test_the_systems_of_the_library_s_page_are_those_that_can_be_trained() -> None:
+    said = re.search(r"^Systems: `([^`]*)` and\s+`(\w+)`", (ROOT / "docs" / "library.md").read_text("utf-8"), re.M)
+    assert said and {*said[1].split(), said[2]} == {*presets(), "ngram"}
+
+
+def test_a_lecture_s_plan_names_pages_that_exist_and_every_lesson_is_in_one() -> None:
+    text = (ROOT / "docs" / "teaching.md").read_text("utf-8")
+    plans = re.findall(r"^## (L\d).*?\n(.*?)(?=^## )", text, re.M | re.S)
+    titles = {lesson.title for lesson in LESSONS.values()}
+    assert [name for name, _ in plans] == ["L0", "L1", "L2", "L3", "L4"]
+    named = set()
+    for name, plan in plans:
+        rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", plan, re.M)
+        assert {page for _, page in rows} <= titles, name
+        minutes = [int(minute) for minute, _ in rows]
+        assert minutes == sorted(set(minutes)) and minutes[0] == 0 and minutes[-1] < 90, name
+        named |= {page for _, page in rows}
+    assert titles <= named
+
+
 def test_make_help_lists_every_target() -> None:
     alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     made = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True, env=alone).stdout
@@ -75,7 +97,11 @@ def test_the_drawing_shows_the_imports_of_today() -> None:
     found = {name: room for name, room in rooms.rooms().items() if name not in rooms.FRONT}
     drawn = ElementTree.parse(rooms.DRAWING).getroot()
     texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    assert set(found) <= set(texts)
+    counts = dict(zip(texts[::2], texts[1::2], strict=True))
+    assert set(counts) == set(found)
+    files = {name: int(str(said).split()[0]) for name, said in counts.items()}
+    there = {name: len(list((ROOT / "explorer" / name).rglob("*.py"))) for name in found}
+    assert files == there, "draw it again: python -m explorer.studies.rooms"
     arrows = drawn.findall("{http://www.w3.org/2000/svg}path")
     assert len(arrows) == len(rooms.needed(found)), "draw it again: python -m explorer.studies.rooms"
 

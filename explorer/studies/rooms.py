@@ -145,7 +145,7 @@ def _places(found: Mapping[str, Room]) -> dict[str, tuple[int, int]]:
 
 def _box(room: Room, x: int, y: int) -> str:
     middle = x + WIDTH // 2
-    said = f"{room.files} files, {room.lines:,} lines" if room.files > 1 else f"{room.lines:,} lines"
+    said = f"{room.files} files" if room.files > 1 else "1 file"
     return (
         f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="7"/><text x="{middle}" y="{y + 19}">{escape(room.name)}</text>'
         f'<text class="small" x="{middle}" y="{y + 36}">{said}</text>'
