@@ -13,6 +13,7 @@ import time
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import transformers
@@ -22,6 +23,7 @@ from explorer.errors import waiting
 from explorer.models.hub import opening
 
 ROOT = Path(__file__).parent.parent
+ASKED: dict[str, Any] = {"labels": {"happy": "happy", "sad": "sad"}, "shots": (("Tom was", "sad"), ("Mia was", "happy"))}
 PATCHED = "Anna was hungry, so [MASK] ate.", "Tom was hungry, so [MASK] ate."
 
 
@@ -101,7 +103,7 @@ def test_what_somebody_prints_between_two_steps_stands_on_a_line_of_its_own(scre
 
 def test_everything_that_takes_long_says_so(screen: Screen, impatient: None, tmp_path: Path) -> None:
     bert, gpt2 = ex.load("bert", device="cpu"), ex.load("gpt2", device="cpu")
-    texts = ex.microworld.texts(60, 1)
+    texts, texts_read = ex.microworld.texts(60, 1), ex.microworld.texts(20, 1)
     (tmp_path / "mine.txt").write_text("\n\n".join(" ".join(story) for story in texts), "utf-8")
     long = {
         "Silencing heads": lambda: ex.damage(bert, "A dog ran."),
@@ -111,6 +113,11 @@ def test_everything_that_takes_long_says_so(screen: Screen, impatient: None, tmp
         "Tracing the texts": lambda: ex.trace(bert, ["A dog ran.", "It was red."]),
         "Patching the layers": lambda: ex.analysis.patch_sweep(bert, *PATCHED, answers=("she", "he")),
         "Letting the strategies write": lambda: ex.decoding.contest(gpt2, ex.microworld.texts(2, 5, "validation"), beams=(2,)),
+        "Reading under every mask": lambda: ex.analysis.held_losses(bert, texts_read, pieces=16, count=4),
+        "Writing after a wrong token": lambda: ex.analysis.exposure_bias(gpt2, texts_read, count=2),
+        "Comparing the pairs": lambda: ex.analysis.minimal_scores(bert, "agreement", count=4),
+        "Reading with bert": lambda: ex.analysis.cka(bert, bert, texts_read[:4]),
+        "Trying every order": lambda: ex.analysis.prompt_orders(gpt2, ["Anna was"], gold=["happy"], **ASKED),
         "Preparing the corpus": lambda: ex.text.corpus(tmp_path / "mine.txt", bert.tokenizer, tmp_path / "ready"),
     }
     for said, work in long.items():

@@ -10,6 +10,7 @@ import numpy as np
 from explorer.analysis.word_contexts import states_of
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.microworld import Story
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model, check_eval_mode
@@ -106,10 +107,12 @@ def _fits(model: Model | ElmoModel, text: str) -> bool:
 
 def _states(models: Sequence[Model | ElmoModel], read: Sequence[tuple[str, list[Word]]]) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of every word in every layer of each model [layer, word, dim], and which words all models have tokens of."""
-    made = [np.concatenate([_of_text(model, text, words) for text, words in read], axis=1) for model in models]
+    made = [
+        np.concatenate([_of_text(model, *one) for one in told(read, f"Reading with {model.name}")], axis=1) for model in models
+    ]
     kept = np.all([~np.isnan(states[0]).any(-1) for states in made], axis=0)
     if not kept.any():
-        raise TextError("No word of these texts has a token of its own. Give other texts.")
+        raise TextError("No word of these texts is one token. Give other texts.")
     return [states[:, kept] for states in made], kept
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
-from explorer.models.model import Model
+from explorer.errors.waiting import told
+from explorer.models.model import Model, writing_stream
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.records import Edit, HeldLosses, SetMask, Tokens, UnderMasks
@@ -46,7 +47,7 @@ def under_masks(model: Model, text: Text, *, target: Text | None = None) -> Unde
     True
     """
     _check(model)
-    stream = "encoder" if model.family == "encoder" else "decoder"
+    stream = writing_stream(model)
     given = begun(model, text) if model.family == "decoder" else model.tokens(text)
     said = None if model.family != "encoder-decoder" else model.tokens(text if target is None else target)
     rows = len(given if said is None else said)
@@ -60,7 +61,7 @@ def under_masks(model: Model, text: Text, *, target: Text | None = None) -> Unde
             wanted, found = _hidden_in_turn(model, given, change)
         else:
             wanted = said if said is not None else model.tokenizer.tokens(given.ids[1:].tolist())
-            found = surprise(scores[: len(wanted)], wanted.ids)
+            found = losses_of(scores[: len(wanted)], wanted.ids)
         traces[name] = replace(made, outputs={})  # the scores of four readings would fill the memory of a class
         losses.append(found)
     return UnderMasks(stream, traces, wanted, np.stack(losses), prefix)
@@ -86,7 +87,7 @@ def begun(model: Model, text: Text) -> Tokens:
     return model.tokens([*more, *ids])
 
 
-def surprise(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
+def losses_of(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """−log P of one token in each row, in nats."""
     wide = scores.astype(np.float64)
     highest = wide.max(-1, keepdims=True)
@@ -108,7 +109,7 @@ def _hidden_in_turn(model: Model, tokens: Tokens, change: tuple[Edit, ...]) -> t
     with tap.editing(change):
         found = [made["lm"] for made in model.outputs_many(hidden)]
     wanted = model.tokenizer.tokens(tokens.ids[places].tolist())
-    return wanted, surprise(np.stack([scores[place] for scores, place in zip(found, places, strict=True)]), wanted.ids)
+    return wanted, losses_of(np.stack([scores[place] for scores, place in zip(found, places, strict=True)]), wanted.ids)
 
 
 @checked
@@ -137,10 +138,10 @@ def held_losses(model: TransformerModel, texts: Iterable[str], *, pieces: int = 
     else:
         read, stream, answers, shift = rows[:, :-1], "decoder", rows[:, 1:], 1
     prefix, losses = read.shape[1] // 2, []
-    for name in MASKS:
+    for name in told(list(MASKS), "Reading under every mask"):
         with tap.editing(edits(stream, name, read.shape[1], prefix)):
             found = model.outputs_many([ids.tolist() for ids in read])
-        losses.append(surprise(np.stack([one["lm"] for one in found]), answers))
+        losses.append(losses_of(np.stack([one["lm"] for one in found]), answers))
     kept = np.where(asked[shift:], np.stack(losses), np.nan)
     return HeldLosses(model.name, model.family, kept, prefix, model.tokenizer.vocabulary.size)
 

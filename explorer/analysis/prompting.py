@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.errors import ChoiceError, TextError, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.models.model import Model
 from explorer.records import Curves, Prompted, PromptScores, log_softmax
 
@@ -50,7 +51,7 @@ def prompt(  # noqa: PLR0913  one for each part of a prompt
     """Ask a model by a prompt: which verbaliser is most probable where the template has {label}? No weight changes.
 
     `labels` maps each label to its verbaliser (a list says that they are the same). `shots` are solved examples (text, label) that
-    stand before the text in the same template, with `separator` between them. `calibrate` also asks with content-free texts, and
+    come before the text in the same template, with `separator` between them. `calibrate` also asks with content-free texts, and
     `answer.calibrated` divides by what the model prefers there. The model is causal (it continues the prompt) or an
     encoder-decoder: one with sentinel tokens fills <extra_id_0>, one with a mask token fills the mask, another writes the verbaliser.
 
@@ -177,7 +178,7 @@ def _verbalisers(labels: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
             f"labels={labels!r} must give at least two labels a word each, for example {{'glad': 'happy', 'sad': 'sad'}}."
         )
     if len({word.strip() for word in words.values()}) < len(words):
-        raise ChoiceError(f"Two labels have the same verbaliser in {words}. Give every label a word of its own.")
+        raise ChoiceError(f"Two labels have the same verbaliser in {words}. Give every label a different word.")
     return words
 
 
@@ -257,7 +258,7 @@ def prompt_orders(  # noqa: PLR0913  what `prompt` takes
             model, texts, labels=labels, template=template, shots=[shots[n] for n in order], separator=separator,
             calibrate=calibrate, gold=gold,
         )
-        for order in orders
+        for order in told(orders, "Trying every order")
     ]  # fmt: skip
     return _compared("The same shots in every order", said, [" ".join(str(n + 1) for n in order) for order in orders])
 

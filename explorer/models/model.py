@@ -226,7 +226,7 @@ class TrainableModel(TextModel):
             )
         if int(tokens.ids.max()) >= self.config.vocab:
             raise ChoiceError(
-                f"There is no token {int(tokens.ids.max())}: {self.name} knows the ids 0 to {self.config.vocab - 1}."
+                f"There is no token {int(tokens.ids.max())}: {self.name} has the ids 0 to {self.config.vocab - 1}."
             )
         return tokens
 
@@ -252,6 +252,11 @@ def trainable(model: Model) -> TrainableModel:
 def reading_stream(model: Model) -> str:
     """The stack that reads the source: the encoder where there is one."""
     return "decoder" if model.family == "decoder" else "encoder"
+
+
+def writing_stream(model: Model | AnyConfig) -> str:
+    """The stack that predicts: the decoder where there is one."""
+    return "encoder" if model.family == "encoder" else "decoder"
 
 
 def padded_batch(rows: Sequence[Sequence[int] | np.ndarray], fill: int = 0) -> tuple[np.ndarray, np.ndarray]:

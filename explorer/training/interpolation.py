@@ -15,6 +15,7 @@ from explorer.analysis.evaluation.context import EvalData
 from explorer.corruption.collate import BatchContext
 from explorer.errors import check_whole
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.microworld import WORLDS
 from explorer.microworld import stories as microworld
 from explorer.microworld.excerpts import MOST
@@ -59,7 +60,10 @@ def along(
     }
     ready, task, pieces = questions(model, texts, plan)
     share = np.linspace(0, 1, places)
-    losses = [_loss(walker, {name: begin[name].lerp(end[name], float(t)) for name in begin}, ready, task) for t in share]
+    losses = [
+        _loss(walker, {name: begin[name].lerp(end[name], t) for name in begin}, ready, task)
+        for t in told(share.tolist(), "Measuring along the line")
+    ]
     went, apart = [], []
     for step, held in sorted((snapshots or {}).items()):
         here = _weights(held)

@@ -14,6 +14,7 @@ from explorer.analysis.evaluation.batches import Sheet, judged, logp_at, sheet_o
 from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import during
 from explorer.microworld.derived.minimal import PHENOMENA, minimal_pairs
 from explorer.microworld.derived.opposed import ContrastPair
 from explorer.models.transformer import TransformerModel
@@ -65,7 +66,8 @@ def preferences(model: TransformerModel, pairs: Sequence[ContrastPair]) -> np.nd
     if ask is None or not hasattr(model.module, "head"):
         raise ChoiceError(f"{model.name} has no words to choose from, so it cannot be asked. Take a masked or a causal model.")
     asked = [(pair, which, choice) for pair in pairs for which in (0, 1) for choice in (0, 1)]
-    return ask(model, asked).reshape(-1, 2, 2)
+    with during("Comparing the pairs"):
+        return ask(model, asked).reshape(-1, 2, 2)
 
 
 def checked_sheet(model: TransformerModel, rows: Sequence[Sequence[int]]) -> Sheet:
@@ -78,7 +80,7 @@ def logp_filled(model: TransformerModel, asked: Asked) -> np.ndarray:
     """Log P of the tokens of a choice when all of them are hidden, each by one mask."""
     mask = model.tokenizer.vocabulary.mask
     if mask is None:
-        raise ChoiceError(f"{model.name} has no mask, so it cannot fill a place in a text. Take a masked model.")
+        raise ChoiceError(f"{model.name} has no mask, so it cannot fill a gap in a text. Take a masked model.")
     rows, where, answers = [], [], []
     for pair, which, choice in asked:
         ids, first, last = choice_in(model, pair, which, choice)
@@ -120,7 +122,7 @@ def read_and_write(model: TransformerModel, pair: ContrastPair, which: int, choi
     if known.sentinels and known.mask is None and known.end is not None:
         return [*ids[:first], known.sentinels[0], *ids[last:]], [known.sentinels[0], *ids[first:last], known.end]
     if known.mask is None or known.sentinels:
-        raise ChoiceError(f"{model.name} fills no place in a sentence, so it cannot be asked. Take bart, t5 or a masked model.")
+        raise ChoiceError(f"{model.name} fills no gap in a sentence, so it cannot be asked. Take bart, t5 or a masked model.")
     return [*ids[:first], known.mask, *ids[last:]], ids
 
 

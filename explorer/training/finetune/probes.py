@@ -12,6 +12,7 @@ import numpy as np
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told as reported
 from explorer.models.model import Model
 from explorer.records import LayerProbes
 from explorer.training.finetune.features import inside
@@ -39,7 +40,7 @@ def probe_layers(
     chosen, begin = task_named(task), time.perf_counter()
     if chosen.kind not in ("token", "sentence", "pair"):
         raise ChoiceError(
-            f"A probe tells classes apart; the task {chosen.name!r} is one {chosen.kind}. Choose sentiment or entities."
+            f"A probe separates classes; the task {chosen.name!r} is one {chosen.kind}. Choose sentiment or entities."
         )
     told = _readable(model, _some(chosen, "examples", examples, "train", SEED + 1000 * (seed + 1)))
     new = _readable(model, _some(chosen, "asked", asked, "test", SEED))
@@ -81,7 +82,7 @@ def layer_states(model: Model, questions: Questions) -> np.ndarray:
         for which, place in enumerate(example.places):
             asked.setdefault(place.text, []).append((number, which))
     made: list[list[np.ndarray]] = [[np.zeros(0)] * len(example.places) for example in questions.examples]
-    for text, places in asked.items():
+    for text, places in reported(list(asked.items()), "Reading the texts"):
         read = trace(model, questions.texts[text], layers=[], scores=False)
         states = next(iter(read.hidden.values()))
         for number, which in places:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from explorer.errors import ChoiceError, check_whole
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.load import load
 from explorer.models.model import Model
@@ -79,9 +80,9 @@ def compare_ways(  # noqa: PLR0913  what `finetune` takes
         "lm_weight": lm_weight,
     }
     found = []
-    for number, (label, options) in enumerate(named.items()):
-        told = _progress_of(progress, label, number, len(named))
-        found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), told))
+    for number, (label, options) in enumerate(told(list(named.items()), "Fine-tuning in every way")):
+        say = _progress_of(progress, label, number, len(named))
+        found.append(_one_way(finetune(body, **{**given, "checks": 0, "snapshots": 0, **options}), say))
     note = f"{examples} labelled texts, {steps} steps, seed {seed}; {ASKED} new texts" + (
         f"; λ = {lm_weight:g}" if lm_weight else ""
     )
