@@ -50,7 +50,9 @@ def test_a_corpus_holds_the_pieces_of_its_documents(tokenizer: Tokenizer, tmp_pa
         assert tokenizer.decode(made.document(number)).strip() == tokenizer.decode(tokens.ids).strip()
         ends = [b for (_, b), s in zip(tokens.offsets, tokens.sentences, strict=True)]
         lengths = [tokens.sentences.count(s) for s in range(max(tokens.sentences) + 1)]
-        parts = made.sentences_of(number)
+        begin = int(made.documents[number])
+        end = begin + len(made.document(number))
+        parts = np.split(made.ids[begin:end], [at - begin for at in made.sentences if begin < at < end])
         assert len(ends) == len(tokens) and [len(part) for part in parts][:-1] == lengths[:-1]
     assert np.concatenate([made.document(n) for n in range(len(made))]).tolist() == made.ids.tolist()
 

@@ -102,7 +102,7 @@ def test_what_counting_cannot_do_is_said_kindly(gpt2: TransformerModel, tmp_path
     with pytest.raises(ex.ExplorerError, match="another run"):
         begun(tmp_path / "run", gpt2.tokenizer, portions=2)
     for wrong, message in (
-        ({"order": 9}, "1, 2, 3 or 4"),
+        ({"order": 9}, "order=9 must be a whole number of at least 1 and at most 4"),
         ({"smoothing": "laplace"}, "smoothing"),
         ({"portions": 0}, "portions=0"),
         ({"dropout": 0.1}, "setting of ngram"),

@@ -10,7 +10,7 @@ from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
-from explorer.models.model import Model
+from explorer.models.model import Model, writing_stream
 from explorer.records import Change, Comparison, Damage, Edit, SilenceHead, SilenceLayer, Tokens, Trace, log_softmax
 from explorer.records.analysis import divergence
 from explorer.text.reading import Text
@@ -36,7 +36,7 @@ def compare(before: Trace, after: Trace) -> Comparison:
             "One of these traces holds no scores to compare. Where a model predicts tokens, ex.trace(model, text, scores=True) keeps "
             "them, however large its vocabulary is."
         )
-    surprise = np.stack([surprises(before), surprises(after)])
+    surprise = np.stack([token_losses(before), token_losses(after)])
     known = ~np.isnan(surprise[0])
     loss = (float(surprise[0, known].mean()), float(surprise[1, known].mean())) if known.any() else (float("nan"), float("nan"))
     return Comparison(
@@ -49,7 +49,7 @@ def compare(before: Trace, after: Trace) -> Comparison:
     )
 
 
-def surprises(trace: Trace) -> np.ndarray:
+def token_losses(trace: Trace) -> np.ndarray:
     """−log p of the token that each row is about: itself in an encoder, the next one otherwise; NaN after the last."""
     logp = log_softmax(trace.outputs["lm"])
     read = trace.source if trace.target is None else trace.target
@@ -97,7 +97,7 @@ def damage(model: Model, text: Text, *, target: Text | None = None, stream: str 
     (4, 4)
     """
     check_attention(model)
-    stream = stream or ("encoder" if model.family == "encoder" else "decoder")
+    stream = stream or writing_stream(model)
     plain = trace(model, text, target=target, layers=[], scores=True)
     if "lm" not in plain.outputs or stream not in model.streams:
         raise ChoiceError(f"Damage needs a stream of {model.name} and a prediction of tokens: {', '.join(model.streams)}.")

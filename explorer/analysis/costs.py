@@ -44,11 +44,6 @@ def layer(config: Config, rows: float) -> float:
     return projections(config, rows, rows) + pairs(config, rows, rows) + feed_forward(config, rows)
 
 
-def cross_attention_cost(config: Config, queries: float, keys: float) -> float:
-    """The cross-attention of a decoder to a source."""
-    return projections(config, queries, keys) + pairs(config, queries, keys)
-
-
 def vocabulary(config: Config, rows: float) -> float:
     """The scores of every token of the vocabulary, and BERT's extra layer before them."""
     e = config.embedding_width if config.head_transform else config.dim

@@ -13,7 +13,7 @@ from explorer.analysis.patching import single_token
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError, check_index, check_seed, check_whole
 from explorer.errors.kinds import checked
-from explorer.models.model import Model, reading_stream, with_gradients
+from explorer.models.model import Model, reading_stream, with_gradients, writing_stream
 from explorer.nn import tap
 from explorer.records import Edit, Gradient, Tokens, Visibility
 from explorer.text.reading import Text
@@ -126,7 +126,7 @@ def visibility(model: Model, text: Text, *, target: Text | None = None, seed: in
     seed = check_seed(seed)
     tokens, reads = model.tokens(text), model.reads(target)
     entering = reading_stream(model)
-    leaving = "encoder" if model.family == "encoder" else "decoder"
+    leaving = writing_stream(model)
     held, states = Held(), []
 
     def hear(place: str, stream: str, layer: int, values: dict[str, Any]) -> None:

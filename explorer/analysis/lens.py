@@ -10,7 +10,7 @@ import numpy as np
 from explorer.analysis.trace import check_attention, trace
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
-from explorer.models.model import Model
+from explorer.models.model import Model, writing_stream
 from explorer.nn import tap
 from explorer.records import Edit, Lens, log_softmax
 from explorer.records.edits import like
@@ -47,7 +47,7 @@ def lens(model: Model, text: Text, *, target: Text | None = None) -> Lens:
     if target is None and model.family == "encoder-decoder":
         target = _answer(model, text) or None
     made = trace(model, text, target=target, layers=[], scores=True)
-    stream = "encoder" if model.family == "encoder" else "decoder"
+    stream = writing_stream(model)
     if "lm" not in made.outputs or stream not in made.hidden:
         raise ChoiceError(f"The lens needs layers and scores over a vocabulary, and {model.name} has not both.")
     states, last = made.hidden[stream], len(made.hidden[stream]) - 2

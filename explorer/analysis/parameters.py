@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
-from explorer.models.model import Model
+from explorer.models.model import Model, writing_stream
 from explorer.models.transformer import TransformerModel
 from explorer.nn.config import Config
 from explorer.nn.layers import GATED
@@ -18,7 +18,7 @@ from explorer.nn.transformer import Layer, Stack, Transformer, position_context
 from explorer.records import Blueprint, Part
 from explorer.text.reading import Text
 
-PLACES = 20  # places within a span that SpanBERT's second head tells apart
+PLACES = 20  # positions within a span that SpanBERT's second output layer distinguishes
 Count = tuple[int, str]  # a number of parameters, and the formula with its numbers
 
 
@@ -109,7 +109,7 @@ def _stack_counts(config: Config, layers: int, *, crossing: bool) -> Iterator[tu
     if config.final_norm:
         yield "last norm", norm
     if config.mask_decoder:
-        yield "mask decoder", (config.length * config.dim, f"{config.length} places · d = {config.length} · {config.dim}")
+        yield "mask decoder", (config.length * config.dim, f"{config.length} positions · d = {config.length} · {config.dim}")
 
 
 def beside(config: Config) -> str:
@@ -183,7 +183,7 @@ def feed_forward_count(config: Config) -> Count:
 
 def position_count(config: Config) -> Count:
     """What a scheme has to learn: a table, numbers for ranges of distances, or nothing."""
-    stream = "encoder" if config.family == "encoder" else "decoder"
+    stream = writing_stream(config)
     return POSITIONS[config.positions].learns(position_context(config, stream, config.embedding_width))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.errors import ChoiceError, check_whole
+from explorer.errors import ChoiceError, check_whole, is_number
 
 RULES = ("power", "gnmt")
 
@@ -49,25 +49,25 @@ class Settings:
             check_whole(name, getattr(self, name), least)
         if self.top_k is not None:
             check_whole("top_k", self.top_k, 1)
-        if not _number(self.temperature) or not 0 < self.temperature < float("inf"):
+        if not is_number(self.temperature) or not 0 < self.temperature < float("inf"):
             raise ChoiceError(
                 f"temperature={self.temperature!r} must be a number above 0. At 0 only the likeliest token is left: take 'greedy'."
             )
         for name in ("top_p", "min_p", "typical_p"):
             given = getattr(self, name)
-            if given is not None and not (_number(given) and 0 < given <= 1):
+            if given is not None and not (is_number(given) and 0 < given <= 1):
                 raise ChoiceError(f"{name}={given!r} must be a share above 0 and not above 1; None leaves it out.")
         self._check_scores()
 
     def _check_scores(self) -> None:
-        if not _number(self.repetition_penalty) or self.repetition_penalty <= 0:
+        if not is_number(self.repetition_penalty) or self.repetition_penalty <= 0:
             raise ChoiceError(f"repetition_penalty={self.repetition_penalty!r} must be above 0; 1 changes nothing.")
         for name in ("length_penalty", "diversity"):
-            if not _number(getattr(self, name)):
+            if not is_number(getattr(self, name)):
                 raise ChoiceError(f"{name}={getattr(self, name)!r} must be a number.")
         if self.diversity < 0:
             raise ChoiceError(f"diversity={self.diversity!r} must be 0 or more: it is what a repeated choice costs.")
-        if not _number(self.alpha) or not 0 <= self.alpha <= 1:
+        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
             raise ChoiceError(f"alpha={self.alpha!r} must lie between 0 (greedy) and 1.")
         if self.early_stopping not in (True, False, "never"):
             raise ChoiceError(f"early_stopping={self.early_stopping!r} must be True, False or 'never'.")
@@ -80,7 +80,3 @@ class Settings:
         """What the sum of a text of so many tokens is divided by."""
         base = float(length) if self.length_rule == "power" else (5 + length) / 6
         return float(base**self.length_penalty)
-
-
-def _number(given: object) -> bool:
-    return isinstance(given, (int, float)) and not isinstance(given, bool) and given == given

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import torch
 
-from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
+from explorer.errors import ChoiceError, ExplorerError, FileError, check_seed, unknown
 from explorer.errors.kinds import checked
 from explorer.models import store
 from explorer.models.factory import model_of
@@ -95,8 +95,7 @@ def build(  # noqa: PLR0913  the public contract fixes these names
     >>> ex.build("gpt2", tokenizer=ex.load("gpt2").tokenizer, layers=1, device="cpu").streams["decoder"][0]
     1
     """
-    if not hasattr(seed, "__index__"):
-        raise ChoiceError(f"seed={seed!r} must be a whole number.")
+    check_seed(seed)
     if not isinstance(tokenizer, Tokenizer):
         raise ChoiceError(f"tokenizer must be one of ours (ex.tokenizer(…)); this is {type(tokenizer).__name__}.")
     config = configure(name, size, **{"vocab": tokenizer.vocabulary.size, **fields})

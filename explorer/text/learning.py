@@ -13,7 +13,7 @@ from typing import Any
 import tokenizers as library
 from tokenizers import models, pre_tokenizers, trainers
 
-from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors import ChoiceError, TextError, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.records import Merge
 from explorer.text.kinds import CUTS, SPECIALS, UNKNOWN, check_specials, framed, sentinels, unknown_of, words_of
@@ -101,17 +101,14 @@ def tokenizer(  # noqa: PLR0913  each is a choice of its own
     '·a'
     """
     marks = (100 if kind == "unigram" else 0) if sentinels is None else sentinels
-    if isinstance(whole, bool) or not isinstance(whole, int) or whole < 0:
-        raise ChoiceError(
-            f"whole={whole!r} must be a whole number: how often a word occurs that becomes one token; 0: none must."
-        )
+    check_whole("whole", whole, 0)  # how often a word occurs that becomes one token; 0: none must
     order = replace(ordered(kind, texts, size, by, specials, marks), whole=whole, letters=check_text(letters))
     made = Tokenizer(TOKENIZERS[kind](order))
-    check_whole(made.core, order)
+    check_whole_words(made.core, order)
     return Tokenizer(made.core, met(made, order.words))
 
 
-def check_whole(core: library.Tokenizer, order: Order) -> None:
+def check_whole_words(core: library.Tokenizer, order: Order) -> None:
     """Refuse a tokenizer that still cuts words which should be one token."""
     often = order.often()
     cut = sum(is_cut(core, word) for word in often)
@@ -145,10 +142,7 @@ def ordered(kind: str, texts: Iterable[str], size: int, by: str, specials: Seque
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise TextError("A tokenizer is made from a list of texts. Put the text into a list.")
     for name, number in (("size", size), ("sentinels", marks)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise ChoiceError(f"{name}={number!r} must be a whole number: how many tokens there may be.")
-        if number > LARGEST:
-            raise ChoiceError(f"{name} must be at most {LARGEST:,}: no text needs so many tokens.")
+        check_whole(name, number, 0, LARGEST)
     if by not in WAYS:
         raise unknown("way to choose a pair", by, WAYS)
     names = check_specials(specials, SPECIALS[kind], kind != "byte-bpe")

@@ -85,12 +85,6 @@ class PreparedCorpus:
         end = self.documents[number + 1] if number + 1 < len(self) else len(self.ids)
         return self.ids[self.documents[number] : end]
 
-    def sentences_of(self, number: int) -> list[np.ndarray]:
-        """The tokens of one document, sentence by sentence."""
-        pieces, first = self.document(number), int(self.documents[number])
-        low, high = np.searchsorted(self.sentences, (first, first + len(pieces)))
-        return np.split(pieces, self.sentences[low + 1 : high] - first)
-
     def _open(self, name: str, kind: str, count: int) -> np.ndarray:
         path = self.folder / name
         if not path.is_file() or path.stat().st_size != count * np.dtype(kind).itemsize:

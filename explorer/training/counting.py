@@ -13,7 +13,7 @@ import numpy as np
 
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.analysis.evaluation.causal import edge
-from explorer.errors import ChoiceError, FileError, unknown
+from explorer.errors import FileError, check_whole, unknown
 from explorer.models import ngram, ngram_files, run_folder
 from explorer.models.counts import SMOOTHINGS
 from explorer.models.ngram import NGram
@@ -39,17 +39,15 @@ class CountingPlan:
     corpus: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        whole = all(hasattr(n, "__index__") and not isinstance(n, bool) for n in (self.order, self.steps, self.checks))
-        if not whole or not 1 <= self.order <= 4 or self.steps < 1 or self.checks < 0:
-            raise ChoiceError(
-                f"order={self.order!r} must be 1, 2, 3 or 4; portions={self.steps!r} at least 1; checks={self.checks!r} 0 or more."
-            )
+        check_whole("order", self.order, 1, 4)
+        check_whole("portions", self.steps, 1)
+        check_whole("checks", self.checks, 0)
         if self.smoothing not in SMOOTHINGS:
             raise unknown("smoothing", self.smoothing, SMOOTHINGS)
 
 
 @dataclass(frozen=True)
-class Alone:
+class OneProcess:
     """Counting takes one process, which is the main one."""
 
     main: bool = True
@@ -68,7 +66,7 @@ class CountingRun(Summarised):
     so far. With a folder, the run can be taken up where it was stopped, and `ex.load` opens what was counted.
     """
 
-    processes = Alone()
+    processes = OneProcess()
 
     def __init__(
         self,
@@ -111,15 +109,15 @@ class CountingRun(Summarised):
         """One portion: how surprising it is, then count it."""
         clock = time.perf_counter()
         fresh = self.rows[self.ends[self.step] : self.ends[self.step + 1]]
-        surprise = self._surprise(fresh) if self.step else float(np.log(self.model.size))
+        loss = self._loss(fresh) if self.step else float(np.log(self.model.size))
         self.model = self._counted(self.ends[self.step + 1])
         self.step += 1
         speed = sum(map(len, fresh)) / (time.perf_counter() - clock)
         found = self.measure(self.model) if self.measure is not None and self.plan.checks else Measured()
         metrics = {**found.metrics, "texts counted": float(self.ends[self.step])} if found.metrics else {}
-        return TrainingStep(self.step, {"lm": surprise}, 0.0, speed, metrics, found.samples)
+        return TrainingStep(self.step, {"lm": loss}, 0.0, speed, metrics, found.samples)
 
-    def _surprise(self, rows: Sequence[np.ndarray]) -> float:
+    def _loss(self, rows: Sequence[np.ndarray]) -> float:
         logp = self.model.logp(rows)
         return -float(np.concatenate(logp).mean()) if len(logp) else float(np.log(self.model.size))
 

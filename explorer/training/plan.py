@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.corruption.strangers import STRANGERS
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
-from explorer.errors import WHOLE, ChoiceError, TextError, check_whole, unknown
+from explorer.errors import WHOLE, ChoiceError, TextError, check_whole, is_number, unknown
 from explorer.nn.config import Config
 from explorer.nn.factory import AnyConfig
 from explorer.records import Vocabulary
@@ -98,11 +98,11 @@ def check_plan(plan: Plan) -> None:
     """The plan, if every part of it can be carried out."""
     for name, least in COUNTS.items():
         check_count(name, getattr(plan, name, least), least)
-    if plan.rate is not None and not (_number(plan.rate) and plan.rate > 0):
+    if plan.rate is not None and not (is_number(plan.rate) and 0 < plan.rate < math.inf):
         raise ChoiceError(f"rate={plan.rate!r} must be a number above 0, for example 3e-3; None takes the usual one.")
     for name in SHARES:
         value = getattr(plan, name, None)
-        if value is not None and not (_number(value) and 0 <= value < 1):
+        if value is not None and not (is_number(value) and 0 <= value < 1):
             raise ChoiceError(f"{name}={value!r} must be a share: from 0 to below 1.")
     for what, given, known in (
         ("optimiser", plan.optimiser, OPTIMISERS),
@@ -151,7 +151,7 @@ def _check_hidden(plan: Plan) -> None:
     """The share of tokens that is hidden, from the first step to the last."""
     for name in ("mask_rate", "mask_rate_first"):
         value = getattr(plan, name)
-        if value is not None and not (_number(value) and 0 < value < 1 and _hides(plan.strategy)):
+        if value is not None and not (is_number(value) and 0 < value < 1 and _hides(plan.strategy)):
             raise ChoiceError(
                 f"{name}={value!r} must lie between 0 and 1, and only a strategy that hides a share of the tokens takes it."
             )
@@ -167,10 +167,6 @@ def _hides(strategy: str) -> bool:
 def _needs(strategy: str) -> tuple[str, ...]:
     """The special tokens without which a strategy cannot write what it hides."""
     return STRATEGIES[strategy].needs if strategy in STRATEGIES else ()
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequence[Any]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from zlib import crc32
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.microworld.translation.contracting import contracted
 from explorer.microworld.translation.drawing import USUAL, Draw
@@ -163,8 +163,7 @@ def pairs(count: int, seed: int, split: str = "train", *, version: str = VERSION
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
     for name, given in (("count", count), ("seed", seed)):
-        if isinstance(given, bool) or not hasattr(given, "__index__") or given < 0:
-            raise ChoiceError(f"{name}={given!r} must be a whole number from 0.")
+        check_whole(name, given, 0)
     short = world(version).short_forms
     draw = Draw(seed, denied=DENIED if short else USUAL)
     while count:

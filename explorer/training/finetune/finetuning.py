@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.errors.kinds import checked
 from explorer.models.factory import model_of
 from explorer.models.hub.body import HubBody, body_of
@@ -71,14 +71,13 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
 
 def _examples(task: Task, examples: int | Sequence[Labelled], seed: int) -> tuple[Labelled, ...]:
     """The labelled texts: those given, or so many of the task's own, drawn by seed."""
-    if not isinstance(examples, int):
+    if isinstance(examples, Sequence):
         return tuple(examples)
-    if isinstance(examples, bool) or examples < 1:
-        raise ChoiceError(f"examples={examples!r} must be a whole number of labelled texts, for example 200.")
+    check_whole("examples", examples, 1)
     held = draw_labelled(task, examples, "train", SEED + 1000 * (seed + 1))
     if task.kind in ("sentence", "pair", "token") and len(classes(task, held)) < 2:
         raise ChoiceError(
-            f"The {len(held)} examples of {task.name!r} have one label only, so nothing can be told apart. Give more."
+            f"The {len(held)} examples of {task.name!r} have one label only, so there is nothing to distinguish. Give more."
         )
     return held
 

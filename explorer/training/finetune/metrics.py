@@ -69,14 +69,6 @@ def span_f1(said: Sequence[str], gold: Sequence[str]) -> float:
     return 2 * len(mine & right) / (len(mine) + len(right))
 
 
-def span_f1_by_kind(said: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
-    """F1 over whole spans, for each kind by itself."""
-    mine, right = tag_spans(said), tag_spans(gold)
-    kinds = sorted({kind for _, _, kind in mine | right})
-    own = {kind: [{span for span in found if span[2] == kind} for found in (mine, right)] for kind in kinds}
-    return {kind: 2 * len(a & b) / (len(a) + len(b)) for kind, (a, b) in own.items()}
-
-
 def macro_f1(said: Sequence[str], gold: Sequence[str]) -> float:
     """The mean of the F1 of every class that is said or right somewhere: a rare class counts as much as a frequent one."""
     x, y = np.array(said), np.array(gold)
