@@ -36,21 +36,23 @@ PROMPT = [7, 9, 30, 8]
 class WordToDistance(Position):
     """`score`: a query meets a trained vector for each distance (Shaw et al. 2018)."""
 
-    def __init__(self, room: PositionContext) -> None:
-        super().__init__(room)
-        self.table = nn.Embedding(2 * room.length, room.dim // room.heads)
+    def __init__(self, context: PositionContext) -> None:
+        super().__init__(context)
+        self.table = nn.Embedding(2 * context.length, context.dim // context.heads)
 
     def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
-        rows = self.table((at[0][:, None] - at[1][None, :]).clamp(-self.room.length, self.room.length - 1) + self.room.length)
+        rows = self.table(
+            (at[0][:, None] - at[1][None, :]).clamp(-self.context.length, self.context.length - 1) + self.context.length
+        )
         return {"word → distance": torch.einsum("bhqd,qkd->bhqk", q, rows)}
 
 
 class Fading(Position):
     """`bias`: each head fades with the distance as fast as it has learned."""
 
-    def __init__(self, room: PositionContext) -> None:
-        super().__init__(room)
-        self.speed = nn.Parameter(torch.linspace(0.1, 1.0, room.heads))
+    def __init__(self, context: PositionContext) -> None:
+        super().__init__(context)
+        self.speed = nn.Parameter(torch.linspace(0.1, 1.0, context.heads))
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         return -self.speed[None, :, None, None] * (query[:, None] - key[None, :]).abs().float().sqrt()
@@ -69,7 +71,7 @@ class PartOfTheText(Position):
     incremental = False
 
     def add(self, where: Tensor) -> Tensor:
-        return torch.linspace(-1, 1, self.room.dim) * (where[:, None] / len(where))
+        return torch.linspace(-1, 1, self.context.dim) * (where[:, None] / len(where))
 
 
 class MixtureOfTwoExperts(nn.Module):
@@ -115,9 +117,9 @@ class ParallelLayer(nn.Module):
         self.name, self.norm, self.attention = name, norm_of(config), MultiHeadAttention(config, name)
         self.feed_forward = FeedForward(config.dim, config.hidden, config.activation)
 
-    def forward(self, x: Tensor, sight: AttentionInputs) -> Tensor:
+    def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
         normed = self.norm(x)
-        x = tap.edited("hidden", *self.name, x + self.attention(normed, sight) + self.feed_forward(normed, self.name))
+        x = tap.edited("hidden", *self.name, x + self.attention(normed, inputs) + self.feed_forward(normed, self.name))
         tap.tap("hidden", *self.name, x=x)
         return x
 
@@ -286,11 +288,11 @@ def test_it_learns(name: str, build: Build) -> None:
 
 
 def test_slots_are_those_whose_methods_a_scheme_fills() -> None:
-    room = PositionContext(32, 4, 40, causal=True)
-    found = {name: kind(room).slots for name, kind in POSITIONS.items()}
+    context = PositionContext(32, 4, 40, causal=True)
+    found = {name: kind(context).slots for name, kind in POSITIONS.items()}
     assert found["none"] == frozenset() and found["learned"] == {"add"} and found["rope"] == {"rotate"}
     assert found["t5"] == found["alibi"] == {"bias"} and found["disentangled"] == {"score"}
-    assert WordToDistance(room).slots == {"score"}
+    assert WordToDistance(context).slots == {"score"}
 
 
 def test_a_part_that_replaces_another_of_its_type_keeps_the_fast_way(gpt2: TransformerModel) -> None:

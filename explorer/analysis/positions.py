@@ -76,10 +76,10 @@ def _of_model(model: Model, count: int, seed: int) -> Places:
 def scheme_record(made: Position, scheme: str, model: str, count: int, seed: int, *, trained: bool) -> Places:
     """The record of a scheme, whichever slot it fills."""
     where = torch.arange(count, device=next((p.device for p in made.parameters()), torch.device("cpu")))
-    vectors, angles, room = made.add(where), None, made.room
-    width = max(2, room.dim // max(1, room.heads))
+    vectors, angles, context = made.add(where), None, made.context
+    width = max(2, context.dim // max(1, context.heads))
     rng = torch.Generator().manual_seed(seed)
-    q, k = (torch.randn(1, room.heads, 1, width, generator=rng).to(where.device) for _ in range(2))
+    q, k = (torch.randn(1, context.heads, 1, width, generator=rng).to(where.device) for _ in range(2))
     turned = made.rotate(q.expand(-1, -1, count, -1), where)
     bias = made.bias(where, where)
     slot, scores = "none", torch.zeros(1, count, count)
@@ -94,7 +94,7 @@ def scheme_record(made: Position, scheme: str, model: str, count: int, seed: int
     elif (depends := _depends(made, count, rng)) is not None:
         slot, scores = "score", depends[0]
     return Places(
-        scheme, model, slot, MEANINGS[slot], _array(vectors), _array(angles), np.asarray(scores.cpu(), np.float32), room.causal, trained
+        scheme, model, slot, MEANINGS[slot], _array(vectors), _array(angles), np.asarray(scores.cpu(), np.float32), context.causal, trained
     )  # fmt: skip
 
 
@@ -107,15 +107,15 @@ def _speeds(made: Position, width: int) -> Tensor:
 
 def _depends(made: Position, count: int, rng: torch.Generator) -> Tensor | None:
     """What a scheme that depends on the tokens adds, with the same random token at every position."""
-    room = made.room
-    if not room.dim:
+    context = made.context
+    if not context.dim:
         return None
-    width = room.dim // room.heads
-    read, look = (torch.randn(room.dim, room.dim, generator=rng) / room.dim**0.5 for _ in range(2))
-    word = torch.randn(1, 1, room.dim, generator=rng).expand(1, count, room.dim)
+    width = context.dim // context.heads
+    read, look = (torch.randn(context.dim, context.dim, generator=rng) / context.dim**0.5 for _ in range(2))
+    word = torch.randn(1, 1, context.dim, generator=rng).expand(1, count, context.dim)
 
     def project(matrix: Tensor) -> Project:
-        return lambda x: (x @ matrix).unflatten(-1, (room.heads, width)).transpose(1, 2)
+        return lambda x: (x @ matrix).unflatten(-1, (context.heads, width)).transpose(1, 2)
 
     where = torch.arange(count)
     as_query, as_key = project(read), project(look)

@@ -152,7 +152,7 @@ def chosen_count(free: np.ndarray, rate: float) -> np.ndarray:
 def drawn(free: np.ndarray, wanted: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Exactly `wanted` of the free places of each row, each as likely as any other."""
     uniforms = np.where(free, rng.random(free.shape), np.inf)
-    lots_in_order = np.sort(uniforms, axis=1)
-    last = np.take_along_axis(lots_in_order, np.maximum(wanted - 1, 0)[:, None], axis=1)
+    ordered = np.sort(uniforms, axis=1)
+    last = np.take_along_axis(ordered, np.maximum(wanted - 1, 0)[:, None], axis=1)
     made: np.ndarray = (uniforms <= last) & free & (wanted > 0)[:, None]
     return made

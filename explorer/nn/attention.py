@@ -23,8 +23,8 @@ from explorer.nn.unpadded import Unpadded, attend_in_line
 class AttentionInputs:
     """What the attention of one stack needs besides its input x.
 
-    `real` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last hidden states,
-    which cross-attention attends to; `cache` holds what earlier steps computed; keys and values are computed from `states` [batch,
+    `attention_mask` [batch, key] is False at padding (None: there is none); `memory` [batch, key, dim] are the encoder's last hidden
+    states, which cross-attention attends to; `cache` holds what earlier steps computed; keys and values are computed from `states` [batch,
     key, dim] instead of x (None: from x). With a `layout`, x holds real tokens only, [1, token, dim]: queries, keys and values of
     the stack itself are put back into rows.
     """
@@ -77,21 +77,21 @@ class MultiHeadAttention(nn.Module):
         terms = 1 if self.stream == "cross" else POSITIONS[config.positions].terms
         self.scale = (terms * width) ** -0.5 if config.scaled else 1.0
 
-    def forward(self, x: Tensor, sight: AttentionInputs) -> Tensor:
+    def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
         """From [batch, position, dim] to the same shape."""
         crossing = self.stream == "cross"
-        position, attention_mask = (NO_POSITIONS, sight.memory_mask) if crossing else (sight.position, sight.attention_mask)
-        if sight.layout is not None and not crossing and self._in_line(sight, x):
-            return self._line(x, sight, sight.layout)
-        begin = 0 if crossing or sight.cache is None else _length(sight.cache, self.name)
-        wide = x.shape[1] if sight.layout is None else sight.layout.width
-        every = sight.table("queries", lambda: torch.arange(begin, begin + wide, device=x.device))
+        position, attention_mask = (NO_POSITIONS, inputs.memory_mask) if crossing else (inputs.position, inputs.attention_mask)
+        if inputs.layout is not None and not crossing and self._in_line(inputs, x):
+            return self._line(x, inputs, inputs.layout)
+        begin = 0 if crossing or inputs.cache is None else _length(inputs.cache, self.name)
+        wide = x.shape[1] if inputs.layout is None else inputs.layout.width
+        every = inputs.table("queries", lambda: torch.arange(begin, begin + wide, device=x.device))
         position, q_at = self._placed(position, every)
-        three = None if crossing else self._projections(x, sight)
-        q = self._queries(x, sight.layout) if three is None else three[0]
+        three = None if crossing else self._projections(x, inputs)
+        q = self._queries(x, inputs.layout) if three is None else three[0]
         q = tap.edited("vectors", *self.name, position.rotate(q, q_at), "q")  # [batch, head, query, dim]
-        k, v = self._keys_and_values(three, q_at, position, sight)  # [batch, key/value head, key, dim]
-        keys = sight.table(f"keys {self.stream}", lambda: torch.arange(k.shape[2], device=x.device))
+        k, v = self._keys_and_values(three, q_at, position, inputs)  # [batch, key/value head, key, dim]
+        keys = inputs.table(f"keys {self.stream}", lambda: torch.arange(k.shape[2], device=x.device))
         _, k_at = self._placed(position, keys)
         bias = self._for_each_head(position.bias(q_at, k_at))  # a scheme fills one slot: bias or score
         terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), (q_at, k_at))
@@ -99,9 +99,11 @@ class MultiHeadAttention(nn.Module):
         for term in terms.values():
             bias = term if bias is None else bias + term
         watched = tap.watched()
-        context = self._openly(q, k, v, bias, attention_mask) if watched else self._fast((q, k, v), bias, attention_mask, sight)
+        context = (
+            self._openly(q, k, v, bias, attention_mask) if watched else self._fast((q, k, v), bias, attention_mask, inputs)
+        )
         joined = context.transpose(1, 2).flatten(2)
-        joined = joined if sight.layout is None else sight.layout.take(joined)
+        joined = joined if inputs.layout is None else inputs.layout.take(joined)
         out: Tensor = self.output(joined)  # heads concatenated, then W_O  [batch, position, dim]
         tap.tap("attention out", *self.name, output=out)
         return out
@@ -115,9 +117,9 @@ class MultiHeadAttention(nn.Module):
         """[batch or 1, head, query, key], also where a scheme adds the same to every head and says so by a 1."""
         return bias if bias is None else bias.expand(-1, self.heads, -1, -1)
 
-    def _projections(self, x: Tensor, sight: AttentionInputs, *, line: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+    def _projections(self, x: Tensor, inputs: AttentionInputs, *, line: bool = False) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values [batch, head, position, dim] of the stack itself; a `line` of texts stays one."""
-        layout, states = None if line else sight.layout, x if sight.states is None else sight.states
+        layout, states = None if line else inputs.layout, x if inputs.states is None else inputs.states
         if states is x and self.fused and not tap.watched():
             made = fused_products(x, (self.query, self.key, self.value))
             if made is not None:
@@ -152,17 +154,17 @@ class MultiHeadAttention(nn.Module):
         return made
 
     def _keys_and_values(
-        self, own: tuple[Tensor, Tensor, Tensor] | None, where: Tensor, position: Position, sight: AttentionInputs
+        self, own: tuple[Tensor, Tensor, Tensor] | None, where: Tensor, position: Position, inputs: AttentionInputs
     ) -> tuple[Tensor, Tensor]:
         """Those of the text itself (with the earlier ones from the cache), or in cross-attention those of the source."""
         if own is not None:
             k, v = self._set(position.rotate(own[1], where), own[2])
-            return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
-        if sight.cache is not None and self.name in sight.cache.kept:
-            return sight.cache.kept[self.name]
-        assert sight.memory is not None, "cross-attention needs the encoder's states"
-        k, v = self._set(self._keys(sight.memory), self._values(sight.memory))
-        return (k, v) if sight.cache is None else sight.cache.grown(self.name, k, v)
+            return (k, v) if inputs.cache is None else inputs.cache.grown(self.name, k, v)
+        if inputs.cache is not None and self.name in inputs.cache.kept:
+            return inputs.cache.kept[self.name]
+        assert inputs.memory is not None, "cross-attention needs the encoder's states"
+        k, v = self._set(self._keys(inputs.memory), self._values(inputs.memory))
+        return (k, v) if inputs.cache is None else inputs.cache.grown(self.name, k, v)
 
     def _set(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values after edits."""
@@ -172,24 +174,24 @@ class MultiHeadAttention(nn.Module):
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
-    def _in_line(self, sight: AttentionInputs, x: Tensor) -> bool:
+    def _in_line(self, inputs: AttentionInputs, x: Tensor) -> bool:
         """Whether attention itself can run over texts that lie end to end: on a GPU in 16 bits, where nothing is added to scores."""
-        assert sight.layout is not None
+        assert inputs.layout is not None
         half = torch.is_autocast_enabled("cuda") or x.dtype in (torch.bfloat16, torch.float16)
-        plain = not sight.position.by_head() and not self._drop and sight.cache is None and not tap.watched()
-        return sight.layout.whole and half and plain
+        plain = not inputs.position.by_head() and not self._drop and inputs.cache is None and not tap.watched()
+        return inputs.layout.whole and half and plain
 
-    def _line(self, x: Tensor, sight: AttentionInputs, layout: Unpadded) -> Tensor:
+    def _line(self, x: Tensor, inputs: AttentionInputs, layout: Unpadded) -> Tensor:
         """The same with a kernel that knows where each text begins."""
-        *both, v = self._projections(x, sight, line=True)
-        turned = (sight.position.rotate(made, layout.places) for made in both)
+        *both, v = self._projections(x, inputs, line=True)
+        turned = (inputs.position.rotate(made, layout.places) for made in both)
         q, k = (made.to(v.dtype) for made in turned)  # in mixed precision turned ones come back wide
         context = attend_in_line(q, self.shared(k), self.shared(v), layout, self.scale, causal=self.stream == "decoder")
         made: Tensor = self.output(context.transpose(1, 2).flatten(2))
         return made
 
     def _fast(
-        self, qkv: tuple[Tensor, Tensor, Tensor], bias: Tensor | None, attention_mask: Tensor | None, sight: AttentionInputs
+        self, qkv: tuple[Tensor, Tensor, Tensor], bias: Tensor | None, attention_mask: Tensor | None, inputs: AttentionInputs
     ) -> Tensor:
         """All six steps at once, when nobody watches."""
         q, k, v = qkv
@@ -199,9 +201,9 @@ class MultiHeadAttention(nn.Module):
             return functional.scaled_dot_product_attention(q, k, v, dropout_p=self._drop, is_causal=True, scale=self.scale)
         mask = None
         if causal:
-            mask = sight.table("later", lambda: _future(q, k))
+            mask = inputs.table("later", lambda: _future(q, k))
         elif self.stream != "decoder" and attention_mask is not None:
-            mask = sight.table(f"padding {self.stream}", lambda: _padding(q, attention_mask))
+            mask = inputs.table(f"padding {self.stream}", lambda: _padding(q, attention_mask))
         mask = mask if bias is None else bias if mask is None else bias + mask
         if slow_back(q):
             return self._by_products(q, k, v, mask)

@@ -80,7 +80,7 @@ class Config:
         if reason := POSITIONS[self.positions].misfit(self.embedding_width, self.dim, self.heads):
             raise ChoiceError(reason)
         if not 0 <= self.start < self.vocab:
-            raise ChoiceError(f"start={self.start} is not a piece: the vocabulary has the ids 0 to {self.vocab - 1}.")
+            raise ChoiceError(f"start={self.start} is not a token: the vocabulary has the ids 0 to {self.vocab - 1}.")
         if not (self.residual or self.feed_forward):
             raise ChoiceError(
                 "Without residual connections a feed-forward layer that is left out would erase the states. Leave out one of the two."

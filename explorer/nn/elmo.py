@@ -212,7 +212,7 @@ class BiLM(nn.Module):
         return made
 
     def forward(self, letters: Tensor, attention_mask: Tensor | None = None) -> BiLMStates:
-        """Every state of texts given by the letters of their words; `real` is False at padding, at the right end."""
+        """Every state of texts given by the letters of their words; `attention_mask` is False at padding, at the right end."""
         x = self.words(letters)
         count = torch.full((len(x),), x.shape[1], device=x.device) if attention_mask is None else attention_mask.sum(-1)
         onward = self.onward(x)

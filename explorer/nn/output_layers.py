@@ -86,18 +86,18 @@ class OutputLayer(nn.Module):
         self.spans = SpanLayer(wide, config.outputs, WIDEST, config.attentive) if config.kind == "spans" else None
         self.classify = nn.Linear(COMPARED if config.apart else wide, config.outputs, bias=not plain)
 
-    def forward(self, states: Tensor, real: Tensor) -> Tensor:
+    def forward(self, states: Tensor, attention_mask: Tensor) -> Tensor:
         """From [batch, position, dim] (an ELMo: [layer, batch, position, dim]) to [batch, class], or [batch, position, class].
 
-        `real` [batch, position] is False at padding. Of texts that are compared, the first half of the rows are the first ones.
+        `attention_mask` [batch, position] is False at padding. Of texts that are compared, the first half of the rows are the first ones.
         """
         x = states if self.mix is None else self.mix(states)
-        x = x if self.read is None else self._read(x, real)
+        x = x if self.read is None else self._read(x, attention_mask)
         if self.spans is not None:
             return cast(Tensor, self.spans(x).total)
         if self.config.kind in ("tags", "span"):
             return cast(Tensor, self.classify(x))
-        x = self.pooled(x, real)
+        x = self.pooled(x, attention_mask)
         if self.compare is not None:
             u, v = x.chunk(2)
             x = torch.relu(self.compare(torch.cat((u, v, (u - v).abs(), u * v), dim=-1)))
@@ -105,34 +105,34 @@ class OutputLayer(nn.Module):
             x = BENDS[self.config.bend](self.dense(x))
         return cast(Tensor, self.classify(x))
 
-    def pooled(self, x: Tensor, real: Tensor) -> Tensor:
+    def pooled(self, x: Tensor, attention_mask: Tensor) -> Tensor:
         """One vector for each text: from [batch, position, dim] to [batch, dim]."""
         if self.config.pool == "first":
             return x[:, 0]
         if self.config.pool == "last":
-            return x[torch.arange(len(x), device=x.device), real.sum(1) - 1]
-        there = real[..., None].to(x.dtype)
+            return x[torch.arange(len(x), device=x.device), attention_mask.sum(1) - 1]
+        there = attention_mask[..., None].to(x.dtype)
         return (x * there).sum(1) / there.sum(1)
 
-    def _read(self, x: Tensor, real: Tensor) -> Tensor:
+    def _read(self, x: Tensor, attention_mask: Tensor) -> Tensor:
         assert self.read is not None
-        packed = pack_padded_sequence(x, real.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        packed = pack_padded_sequence(x, attention_mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
         return pad_packed_sequence(self.read(packed)[0], batch_first=True, total_length=x.shape[1])[0]
 
 
 class CountsLayer(OutputLayer):
     """A bag of words: one number for each word and class, times log(1 + how often the word is there); no states at all."""
 
-    def pooled(self, x: Tensor, real: Tensor) -> Tensor:
+    def pooled(self, x: Tensor, attention_mask: Tensor) -> Tensor:
         """From the ids of tokens [batch, position, 1] to their counts [batch, vocab]."""
         counts = torch.zeros(len(x), self.config.dim, device=x.device)
-        return counts.scatter_add_(1, x[..., 0].long(), real.to(counts.dtype)).log1p()
+        return counts.scatter_add_(1, x[..., 0].long(), attention_mask.to(counts.dtype)).log1p()
 
-    def forward(self, states: Tensor, real: Tensor) -> Tensor:
+    def forward(self, states: Tensor, attention_mask: Tensor) -> Tensor:
         """From ids [batch, position, 1] to [batch, class]; for tags each word by itself to [batch, position, class]."""
         if self.config.kind in ("tags", "span"):
             return functional.embedding(states[..., 0].long(), self.classify.weight.T) + self.classify.bias
-        return super().forward(states, real)
+        return super().forward(states, attention_mask)
 
 
 def output_layer(config: OutputConfig, seed: int | None = None) -> OutputLayer:

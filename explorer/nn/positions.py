@@ -57,13 +57,18 @@ class Position(nn.Module):
         super().__init_subclass__(**kwargs)
         cls.slots = frozenset(slot for slot in SLOTS if getattr(cls, slot) is not getattr(Position, slot))
 
-    def __init__(self, room: PositionContext) -> None:
+    def __init__(self, context: PositionContext) -> None:
         super().__init__()
-        self.room = room
+        self.context = context
         self._last: tuple[tuple[Tensor, ...], Tensor] | None = None
 
+    @property
+    def room(self) -> PositionContext:
+        """The former name of `context`, which schemes written for it still read."""
+        return self.context
+
     def once(self, make: Callable[[], Tensor], *positions: Tensor) -> Tensor:
-        """What was made for these very positions, which all layers of a stack share; another tensor is made for anew.
+        """What was made for these very positions, which all layers of a stack share; another tensor is made again for.
 
         Only for what has no gradient: a table of angles, of distances.
         """
@@ -89,10 +94,10 @@ class Position(nn.Module):
         return ""
 
     @classmethod
-    def learns(cls, room: PositionContext) -> tuple[int, str]:
+    def learns(cls, context: PositionContext) -> tuple[int, str]:
         """How many numbers it has to learn, and that as a formula."""
         with torch.random.fork_rng(devices=[]):
-            shapes = [weight.shape for weight in cls(room).parameters()]
+            shapes = [weight.shape for weight in cls(context).parameters()]
         return sum(shape.numel() for shape in shapes), " + ".join(" · ".join(map(str, shape)) for shape in shapes) or NOTHING
 
     def add(self, where: Tensor) -> Tensor | None:
@@ -125,21 +130,21 @@ class Learned(Position):
 
     about = "A learned vector for each position, **added** to the token embeddings. There is none beyond the table."
 
-    def __init__(self, room: PositionContext) -> None:
-        super().__init__(room)
-        self.table = nn.Embedding(room.length, room.dim)
-        self.longest = room.length
+    def __init__(self, context: PositionContext) -> None:
+        super().__init__(context)
+        self.table = nn.Embedding(context.length, context.dim)
+        self.longest = context.length
 
     @classmethod
-    def learns(cls, room: PositionContext) -> tuple[int, str]:
+    def learns(cls, context: PositionContext) -> tuple[int, str]:
         """A row for each place."""
-        return room.length * room.dim, f"{room.length} · {room.dim}"
+        return context.length * context.dim, f"{context.length} · {context.dim}"
 
     def begin(self, height: float = 0.1) -> None:
         """Initialise the table with sines of this amplitude."""
-        pairs = torch.arange(self.room.dim) // 2 * 2
-        angle = torch.arange(self.room.length)[:, None] / 10000 ** (pairs / self.room.dim)
-        self.table.weight.copy_(height * torch.where(torch.arange(self.room.dim) % 2 == 0, angle.sin(), angle.cos()))
+        pairs = torch.arange(self.context.dim) // 2 * 2
+        angle = torch.arange(self.context.length)[:, None] / 10000 ** (pairs / self.context.dim)
+        self.table.weight.copy_(height * torch.where(torch.arange(self.context.dim) % 2 == 0, angle.sin(), angle.cos()))
 
     def add(self, where: Tensor) -> Tensor:
         """The rows of the table."""
@@ -171,8 +176,8 @@ class Sinusoidal(Position):
 
     def angles(self, where: Tensor) -> Tensor:
         """The angle of each pair of dimensions: [position, dim / 2]."""
-        pairs = torch.arange(0, self.room.dim, 2, device=where.device)
-        return where[:, None] / 10000 ** (pairs / self.room.dim)
+        pairs = torch.arange(0, self.context.dim, 2, device=where.device)
+        return where[:, None] / 10000 ** (pairs / self.context.dim)
 
 
 class SinusoidalHalves(Sinusoidal):
@@ -213,7 +218,7 @@ class Rotary(Position):
 
     def _turns(self, half: int, where: Tensor) -> Tensor:
         """The cosines and sines of every angle [2, position, dim / 2]."""
-        speed = self.room.base ** (-torch.arange(half, device=where.device) / half)
+        speed = self.context.base ** (-torch.arange(half, device=where.device) / half)
         angle = where[:, None] * speed  # [position, dim / 2]
         return torch.stack((angle.cos(), angle.sin()))
 
@@ -229,7 +234,7 @@ class Alibi(Position):
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         """−slope · distance."""
         distance = (key[None, :] - query[:, None]).abs()
-        return -slopes(self.room.heads).to(key.device)[None, :, None, None] * distance
+        return -slopes(self.context.heads).to(key.device)[None, :, None, None] * distance
 
 
 def slopes(heads: int) -> Tensor:
@@ -254,9 +259,9 @@ class RelativeBuckets(Position):
     lr_scale = 10.0  # a bias must reach several units before a head looks at one place, and every head has few of them
     buckets, furthest = 32, 128
 
-    def __init__(self, room: PositionContext) -> None:
-        super().__init__(room)
-        self.table = nn.Embedding(self.buckets, room.heads)
+    def __init__(self, context: PositionContext) -> None:
+        super().__init__(context)
+        self.table = nn.Embedding(self.buckets, context.heads)
 
     def bias(self, query: Tensor, key: Tensor) -> Tensor:
         """The numbers of the buckets."""
@@ -265,15 +270,15 @@ class RelativeBuckets(Position):
         return made
 
     @classmethod
-    def learns(cls, room: PositionContext) -> tuple[int, str]:
+    def learns(cls, context: PositionContext) -> tuple[int, str]:
         """A number for each head and range of distances."""
-        return cls.buckets * room.heads, f"{cls.buckets} · {room.heads} heads"
+        return cls.buckets * context.heads, f"{cls.buckets} · {context.heads} heads"
 
     def bucket(self, distance: Tensor) -> Tensor:
         """The bucket of a distance (key − query). Looking both ways, one half of the buckets is for each side."""
-        count = self.buckets if self.room.causal else self.buckets // 2
-        side = 0 if self.room.causal else (distance > 0).long() * count
-        far = (-distance).clamp(min=0) if self.room.causal else distance.abs()
+        count = self.buckets if self.context.causal else self.buckets // 2
+        side = 0 if self.context.causal else (distance > 0).long() * count
+        far = (-distance).clamp(min=0) if self.context.causal else distance.abs()
         exact = count // 2
         log = torch.log(far.clamp(min=1) / exact) / math.log(self.furthest / exact) * (count - exact)
         return side + torch.where(far < exact, far, (exact + log.long()).clamp(max=count - 1))
@@ -295,15 +300,15 @@ class Disentangled(Position):
         return "" if embedding == dim else "Disentangled positions are read by the layers themselves: leave embedding=… out."
 
     @classmethod
-    def learns(cls, room: PositionContext) -> tuple[int, str]:
+    def learns(cls, context: PositionContext) -> tuple[int, str]:
         """A table with a row for each distance, and a norm."""
-        return 2 * room.length * room.dim + 2 * room.dim, f"2 · {room.length} · {room.dim} + 2 · {room.dim}"
+        return 2 * context.length * context.dim + 2 * context.dim, f"2 · {context.length} · {context.dim} + 2 · {context.dim}"
 
-    def __init__(self, room: PositionContext) -> None:
-        super().__init__(room)
-        self.span = room.length
-        self.table = nn.Embedding(2 * self.span, room.dim)
-        self.norm = nn.LayerNorm(room.dim, eps=room.norm_epsilon)
+    def __init__(self, context: PositionContext) -> None:
+        super().__init__(context)
+        self.span = context.length
+        self.table = nn.Embedding(2 * self.span, context.dim)
+        self.norm = nn.LayerNorm(context.dim, eps=context.norm_epsilon)
 
     def score(self, q: Tensor, k: Tensor, project: tuple[Project, Project], at: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         """Content to position and position to content; the same W_Q and W_K project tokens and relative positions."""

@@ -87,12 +87,12 @@ class Layer(nn.Module):
     def _add_norm(config: Config) -> AddNorm:
         return AddNorm(norm_of(config), config.norm_place, config.dropout, residual=config.residual)
 
-    def forward(self, x: Tensor, sight: AttentionInputs) -> Tensor:
+    def forward(self, x: Tensor, inputs: AttentionInputs) -> Tensor:
         """From [batch, position, dim] to the same shape."""
         attention, cross = self.attention, self.cross
-        x = self.after_attention(x, lambda y: attention(y, sight), (*self.name, "attention"))
+        x = self.after_attention(x, lambda y: attention(y, inputs), (*self.name, "attention"))
         if cross is not None and self.after_cross is not None:
-            x = self.after_cross(x, lambda y: cross(y, sight), (*self.name, "cross-attention"))
+            x = self.after_cross(x, lambda y: cross(y, inputs), (*self.name, "cross-attention"))
         x = self.after_feed_forward(x, lambda y: self.feed_forward(y, self.name), (*self.name, "feed-forward"))
         x = tap.edited("hidden", *self.name, x)
         tap.tap("hidden", *self.name, x=x)
@@ -116,10 +116,10 @@ class MaskDecoder(nn.Module):
                 if name != "attention":  # which knows the number of its layer
                     setattr(mine, name, part)
 
-    def forward(self, last: Layer, x: Tensor, sight: AttentionInputs) -> Tensor:
+    def forward(self, last: Layer, x: Tensor, inputs: AttentionInputs) -> Tensor:
         """From the input of the last layer, [batch, position, dim], to the input of the output layer."""
-        seen = replace(sight, states=x)
-        every = torch.arange(x.shape[1], device=x.device) if sight.layout is None else sight.layout.places
+        seen = replace(inputs, states=x)
+        every = torch.arange(x.shape[1], device=x.device) if inputs.layout is None else inputs.layout.places
         where = tap.edited("places", last.name[0], -1, every)
         asking = x if where is None else x + self.position.add(where)
         made: Tensor = self.again(last(asking, seen), seen)
@@ -145,20 +145,20 @@ class Stack(nn.Module):
         self.norm = norm_of(config) if config.final_norm else None
         self.mask_decoder = MaskDecoder(config, layers[-1]) if config.mask_decoder else None
 
-    def run(self, ids: Tensor, segments: Tensor | None, sight: AttentionInputs) -> Tensor:
+    def run(self, ids: Tensor, segments: Tensor | None, inputs: AttentionInputs) -> Tensor:
         """The last hidden states [batch, position, dim] of `ids` [batch, position]."""
-        begin = 0 if sight.cache is None else sight.cache.length
+        begin = 0 if inputs.cache is None else inputs.cache.length
         x = self.embeddings(ids, segments, begin)
         x = x if self.project is None else self.project(x)
         x = tap.edited("hidden", self.stream, -1, x)
         tap.tap("hidden", self.stream, -1, x=x)
-        x = x if sight.layout is None else sight.layout.take(x)
+        x = x if inputs.layout is None else inputs.layout.take(x)
         for layer in self.layers if self.mask_decoder is None else self.layers[:-1]:
-            x = layer(x, sight)
+            x = layer(x, inputs)
         if self.mask_decoder is not None:
-            x = self.mask_decoder(self.layers[-1], x, sight)
+            x = self.mask_decoder(self.layers[-1], x, inputs)
         made: Tensor = x if self.norm is None else self.norm(x)
-        return made if sight.layout is None else sight.layout.spread(made)
+        return made if inputs.layout is None else inputs.layout.spread(made)
 
 
 class Transformer(Stack):

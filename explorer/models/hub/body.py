@@ -73,9 +73,9 @@ class HubBody(HubModel, TrainableModel):
         dense = getattr(held, "dense", held)
         return dense if isinstance(dense, nn.Linear) and dense.in_features == dense.out_features else None
 
-    def states(self, ids: Tensor, segments: Tensor, real: Tensor) -> Tensor:
-        """The last states [batch, position, dim] of a padded batch; `real` [batch, position] is False at padding."""
-        given: dict[str, Any] = {"attention_mask": real.long()}
+    def states(self, ids: Tensor, segments: Tensor, attention_mask: Tensor) -> Tensor:
+        """The last states [batch, position, dim] of a padded batch; `attention_mask` [batch, position] is False at padding."""
+        given: dict[str, Any] = {"attention_mask": attention_mask.long()}
         if self._parted and self.config.segments > 1:
             given["token_type_ids"] = segments
         made: Tensor = ask(self.module, ids, **given).last_hidden_state
@@ -91,7 +91,7 @@ class HubBody(HubModel, TrainableModel):
         return tuple(found)
 
     def look_again(self) -> None:
-        """Find its parts anew, after some of them were replaced."""
+        """Find its parts again, after some of them were replaced."""
         self.adopted = adopt(self.module)
 
 

@@ -16,7 +16,7 @@ from explorer.nn import tap
 from explorer.records import Edit, MovePositions, NoNorm, NoPositions, NoResidual, PatchHidden, SetUnit, SilenceLayer, Tokens
 from explorer.text.tokenizers import Tokenizer
 
-HUGE = 10**6  # tokenizers that know no limit say so with a very large number
+HUGE = 10**6  # tokenizers without a limit say so with a very large number
 
 
 class HubModel(TextModel):
@@ -33,7 +33,7 @@ class HubModel(TextModel):
         rows = self.module.get_input_embeddings().num_embeddings
         if tokenizer.vocabulary.size > rows:
             raise ChoiceError(
-                f"The tokenizer knows {tokenizer.vocabulary.size} tokens, but {name} has vectors for {rows} only. They do not belong "
+                f"The tokenizer has {tokenizer.vocabulary.size} tokens, but {name} has vectors for {rows} only. They do not belong "
                 "together: give the tokenizer that the model was trained with."
             )
 
@@ -58,7 +58,7 @@ class HubModel(TextModel):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of its pictures must know."""
+        """What a reader of its pictures needs to know."""
         said = list(self._notes)
         if untrained(self.module):
             said.append(NEVER_TRAINED)
@@ -91,17 +91,17 @@ class HubModel(TextModel):
         if isinstance(edit, (MovePositions, NoPositions)):
             positioned = places.biased or any(stream == edit.stream for _, stream in places.positions)
             reached = positioned and self.adopted.way == STAGES  # elsewhere distances may enter in ways that cannot be reached
-            return "" if reached else f"not every way in which {what} tells words their places was found."
+            return "" if reached else f"not every way in which {what} uses positions was found."
         if self.adopted.way == WEIGHTS:
             return f"{what} hands out its attention weights, but lets nobody change them."
         return ""
 
     def _run(self, many: Sequence[Tokens], reads: Sequence[Tokens] | None = None) -> dict[str, Tensor]:
-        ids, real = self._padded(many)
-        given: dict[str, Any] = {"attention_mask": real}
+        ids, attention_mask = self._padded(many)
+        given: dict[str, Any] = {"attention_mask": attention_mask}
         if reads is not None:
-            target, target_real = self._padded(reads)
-            given |= {"reads": target, "decoder_attention_mask": target_real}
+            target, target_mask = self._padded(reads)
+            given |= {"reads": target, "decoder_attention_mask": target_mask}
         if any(any(tokens.segments) for tokens in many) and self._parted:
             given["token_type_ids"] = self._padded(many, segments=True)[0]
         with torch.set_grad_enabled(follows()):
@@ -127,8 +127,8 @@ class HubModel(TextModel):
     def _padded(self, many: Sequence[Tokens], *, segments: bool = False) -> tuple[Tensor, Tensor | None]:
         """A padded batch of rows, and which positions are real (None: all of them)."""
         rows = [list(tokens.segments) if segments else tokens.ids.tolist() for tokens in many]
-        filled, real = padded(rows, self.device, fill=0 if segments else self.tokenizer.vocabulary.pad or 0)
-        return filled, None if real is None else real.long()
+        filled, attention_mask = padded(rows, self.device, fill=0 if segments else self.tokenizer.vocabulary.pad or 0)
+        return filled, None if attention_mask is None else attention_mask.long()
 
 
 def _tell(stream: str, layer: int, weights: Tensor) -> None:
