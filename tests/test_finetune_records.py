@@ -89,7 +89,7 @@ def test_a_probe_reads_every_layer_at_the_place_that_is_asked_about() -> None:
     np.testing.assert_allclose(states[1], read.hidden["encoder"][:, there].mean(1), atol=1e-6)
     made = ex.training.probe_layers(model, "new words: kind", examples=60, asked=40)
     assert made.scores.shape == (model.config.layers + 1,) and made.scores.max() > made.blind + 0.2 and made.counts == (60, 40)
-    with pytest.raises(ChoiceError, match="tells classes apart"):
+    with pytest.raises(ChoiceError, match="separates classes"):
         ex.training.probe_layers(model, "similarity")
 
 

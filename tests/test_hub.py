@@ -327,8 +327,8 @@ def damaged(kind: str, folder: Path) -> None:
         ("tokenizer", "no tokenizer"),
         ("corrupt", "broken or cut short"),
         ("vision", "not text"),
-        ("code", "never runs code|does not know"),
-        ("stranger", "does not know"),
+        ("code", "never runs code|does not have"),
+        ("stranger", "does not have"),
         ("small embedding", "could not be read|vectors for"),
     ],
 )

@@ -39,7 +39,7 @@ def guess(model: TransformerModel, corruption: Corruption, *, top: int = 5) -> G
 @checked
 @torch.no_grad()
 def guess_spans(model: TransformerModel, corruption: Corruption, *, top: int = 3) -> SpanGuess:
-    """The same for SpanBERT's two heads at once, at the hidden places only: at each place itself, and from the span's boundaries.
+    """The same for SpanBERT's two output layers, at the hidden positions: from the position itself, and from the span's boundaries.
 
     >>> model = ex.load("spanbert")
     >>> hidden = ex.corrupt("A dog ran. It was red.", "spanbert", tokenizer=model.tokenizer, rate=0.3)

@@ -26,7 +26,7 @@ def span_table(model: FinetunedModel, text: GivenText) -> SpanTable:
         raise ChoiceError("A table of spans needs a model fine-tuned for questions, or for words with head='spans'.")
     asked = asked_texts(text, tagged=False)[0]
     if model.output.kind == "span" and asked.pair is None:
-        raise ChoiceError("A question needs a text in which its answer stands: give (question, text).")
+        raise ChoiceError("A question needs a text that contains its answer: give (question, text).")
     (row,) = model.checked_rows([asked])[0]
     was = model.module.training
     model.module.eval()

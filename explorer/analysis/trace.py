@@ -238,7 +238,7 @@ def _check_lengths(edit: Edit, rows: int, columns: int) -> None:
     if isinstance(edit, SetVector) and edit.position is not None:
         check_index(f"position of a {edit.which}", edit.position, rows if edit.which == "q" else columns)
     if isinstance(edit, SetUnit) and edit.stream == "cross":
-        raise ChoiceError("Cross-attention has no feed-forward units of its own. Name the decoder, whose layers have them.")
+        raise ChoiceError("Cross-attention has no feed-forward units. Name the decoder, whose layers have them.")
     if isinstance(edit, MovePositions) and sorted(np.asarray(edit.order).tolist()) != list(range(rows)):
         raise ChoiceError(f"The order must hold each position from 0 to {rows - 1} once.")
     if isinstance(edit, PatchHidden):

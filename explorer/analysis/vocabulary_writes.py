@@ -64,7 +64,7 @@ def unit_writes(model: Model, *, layer: int, unit: int, stream: str | None = Non
     """
     ours, stream = _writing(model, stream)
     if stream == "cross":
-        raise ChoiceError("Cross-attention has no feed-forward units of its own. Name the decoder, whose layers have them.")
+        raise ChoiceError("Cross-attention has no feed-forward units. Name the decoder, whose layers have them.")
     forward = _layer_of(ours, stream, layer).feed_forward
     if isinstance(forward, AbsentFeedForward):
         raise ChoiceError(f"{ours.name} was built without feed-forward layers, so it has no units.")
@@ -83,7 +83,7 @@ def _writing(model: Model, stream: str | None) -> tuple[TransformerModel, str]:
             f"{ours.name} has no residual connections, so nothing that a layer writes reaches the output directly."
         )
     if ours.config.mask_decoder:
-        raise ChoiceError(f"{ours.name} runs its last layer twice, so what one layer writes directly cannot be told.")
+        raise ChoiceError(f"{ours.name} runs its last layer twice, so what one layer writes directly cannot be separated.")
     known = [name for name in ours.streams if name != "encoder" or ours.family == "encoder"]
     stream = known[0] if stream is None else stream
     if stream not in known:

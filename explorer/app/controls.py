@@ -187,4 +187,4 @@ def read(what: Any) -> Any:
 def warn_of_unseen(tokens: Any) -> None:
     """Say how much of the text was never seen in training."""
     if note := theme.unseen_note(tokens):
-        st.info(f"{note}. What the model does with these tokens tells us nothing about language.")
+        st.info(f"{note}. What the model does with these tokens says nothing about language.")

@@ -37,7 +37,7 @@ WEIGHED = (
 )
 TERMS = (
     Term("token", "A unit of the vocabulary: a word, a piece of a word or a sign. A model reads and predicts tokens.", ("tokens",)),
-    Term("vocabulary", "All tokens that a model knows, each with a number.", ("|V|",)),
+    Term("vocabulary", "All tokens that a model can read, each with a number.", ("|V|",)),
     Term("position", "The number of a token in its text, from 0.", ("positions",)),
     Term("vector", "A list of numbers. Every token is one inside a model.", ("vectors",)),
     Term("embedding", "The vector that a token has before the first layer, from a table that is learned.", ("embeddings",)),
@@ -50,7 +50,7 @@ TERMS = (
     Term("query", "The vector that says what a token looks for.", ("queries",)),
     Term("key", "The vector that says what a token is matched by.", ("keys",), "quer|value|attention|score"),
     Term("value", "The vector that a token passes on to those that read it.", ("values",), r"quer|\bkey|attention"),
-    Term("attention head", "One attention with queries, keys and values of its own; a layer has several.", ("head", "heads")),
+    Term("attention head", "One attention with separate queries, keys and values; a layer has several.", ("head", "heads")),
     Term("output layer", "What turns the last state into a score for every token of the vocabulary.", ("output layers",)),
     Term(
         "mask", "The table of allowed pairs: which token may read which.", ("masks", "attention masks", "causal mask"), "^(?!.*ask too)"

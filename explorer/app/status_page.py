@@ -24,7 +24,9 @@ if not hosted.teaches(key):
     st.warning("This page is the teacher's. Open it with the address that `explorer app --classroom` printed.")
     st.stop()
 st.session_state["teacher"] = key
-st.markdown("How this server is. No text of a visitor is shown here, or written down anywhere but in a training of their own.")
+st.markdown(
+    "How this server is. No text of a visitor is shown here, or written down anywhere except in a training that a visitor starts."
+)
 live()
 left, middle, right = st.columns(3, gap="large")
 with left:

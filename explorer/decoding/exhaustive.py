@@ -52,8 +52,8 @@ def _checked(search: Search) -> Search:
     width = len(search.settings.among) or search.stepper.size
     if width**search.limit > MOST:
         raise ChoiceError(
-            f"{width} tokens in {search.limit} places are {width:,}^{search.limit} = {float(width) ** search.limit:.3g} texts; "
-            f"exhaustive search goes up to {MOST:,}. Give fewer tokens (among=[…]) or places (max_tokens=…)."
+            f"{width} tokens in {search.limit} positions are {width:,}^{search.limit} = {float(width) ** search.limit:.3g} texts; "
+            f"exhaustive search goes up to {MOST:,}. Give fewer tokens (among=[…]) or positions (max_tokens=…)."
         )
     return search
 

@@ -35,7 +35,7 @@ def filled(
     given = _with_masks(text, tokenizer)
     tokens = as_tokens(given, tokenizer) if pair else model.tokens(given)
     if (count := int((tokens.ids == tokenizer.vocabulary.mask).sum())) > MOST:
-        raise TextError(f"The text has {count} blanks, and each is a forward pass of its own; at most {MOST} are filled.")
+        raise TextError(f"The text has {count} blanks, and each needs a forward pass; at most {MOST} are filled.")
     never = [*tokenizer.vocabulary.special]
     read = _reader(model[0]) if pair else lambda ids: model.outputs(_tokens(tokens, ids, tokenizer))["lm"]
     blanks = Blanks(

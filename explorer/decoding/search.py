@@ -69,7 +69,7 @@ class Search:
         check_room(stepper, self.prompt, 1)
         for token in (*self.prompt, *settings.force.values(), *settings.among):
             if not 0 <= token < stepper.size:
-                raise ChoiceError(f"There is no token {token}: the model knows the ids 0 to {stepper.size - 1}.")
+                raise ChoiceError(f"There is no token {token}: the model has the ids 0 to {stepper.size - 1}.")
         self.limit, self.at_limit = min(settings.max_tokens, room), "length" if settings.max_tokens <= room else "context"
         self.outside = np.ones(stepper.size, bool)
         self.outside[list(settings.among)] = False

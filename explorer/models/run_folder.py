@@ -73,7 +73,7 @@ def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         held = json.loads(line)
         if not isinstance(held["step"], int) or not isinstance(held["losses"], dict) or "rate" not in held:
-            raise ValueError("it tells of no step")
+            raise ValueError("it has no step")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(
             f"Line {number} of {path} is damaged ({error}). Delete that file to go on without the curve so far; "

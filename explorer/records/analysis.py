@@ -81,10 +81,10 @@ class HeadStatistics(Record):
 
 @dataclass(frozen=True, eq=False)
 class Places(Record):
-    """One position scheme over the first places of a text.
+    """One position scheme over the first positions of a text.
 
-    `vectors` [place, feature] are added to the embeddings, or None; `angles` [place, pair] say how far each pair of
-    features has turned, or None; `scores` [head, query, key] are what the places alone contribute to the scores, which
+    `vectors` [position, dimension] are added to the embeddings, or None; `angles` [position, pair] say how far each pair of
+    dimensions has turned, or None; `scores` [head, query, key] are what the positions alone contribute to the scores, which
     `meaning` puts into words. `trained` is False where the numbers are the random ones of a new model.
     """
 
@@ -107,7 +107,7 @@ class Places(Record):
 
 @dataclass(frozen=True, eq=False)
 class Shuffle(Record):
-    """One text read twice, the second time with its words in another `order` (place i then holds word order[i]).
+    """One text read twice, the second time with its words in another `order` (position i then holds word order[i]).
 
     Everything is sorted back by word before it is compared. `moved` {"with", "without"} [layer + 1, word] is how far each
     state moved, in shares of its length, with positions and without; NaN where a word of a decoder no longer sees the same
@@ -124,7 +124,7 @@ class Shuffle(Record):
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Record):
-    """Before and after, place by place.
+    """Before and after, position by position.
 
     `weights` holds for each stream the largest change of a weight [layer, head]; `hidden` how far each state moved, as a
     share of its length before [layer + 1, position]; `surprise` is −log p of the token at the position that a row predicts,

@@ -18,9 +18,9 @@ ACTIONS = ("kept", "masked", "replaced", "kept-but-scored", "inserted", "moved")
 class Corruption(Record):
     """What a strategy made of one text.
 
-    `target` is None where the model should say the original, place for place. `origin` lists for each token of the source the
-    original places that it replaces (none: it was inserted), `action` what happened to it, `deleted` the original places
-    that no token replaces. `scored` is over the target, or over the source where there is none. `spans` are (first place,
+    `target` is None where the model should say the original, position by position. `origin` lists for each token of the source the
+    original positions that it replaces (none: it was inserted), `action` what happened to it, `deleted` the original positions
+    that no token replaces. `scored` is over the target, or over the source where there is none. `spans` are (first position,
     how many) of what is hidden together. `nominal` and `realised` are shares of the text; NaN where the strategy has none.
     """
 
@@ -102,10 +102,10 @@ class GapSentences(Record):
 
 @dataclass(frozen=True, eq=False)
 class Guess(Record):
-    """A masked model reads x̃: its likeliest tokens at every place, and what it gives to the original token.
+    """A masked model reads x̃: its likeliest tokens at every position, and what it gives to the original token.
 
-    `texts` and `shares` [place, rank] hold the likeliest tokens and their probabilities over the whole vocabulary; `truth`
-    [place] is the probability of the token that stood there.
+    `texts` and `shares` [position, rank] hold the likeliest tokens and their probabilities over the whole vocabulary; `truth`
+    [position] is the probability of the original token.
     """
 
     model: str
@@ -116,7 +116,7 @@ class Guess(Record):
 
     @property
     def surprise(self) -> np.ndarray:
-        """−log P(w | x̃) at every place, scored or not."""
+        """−log P(w | x̃) at every position, scored or not."""
         return -np.log(np.maximum(self.truth.astype(np.float64), 1e-30))
 
     @property
@@ -127,11 +127,11 @@ class Guess(Record):
 
 @dataclass(frozen=True, eq=False)
 class SpanGuess(Record):
-    """What SpanBERT's two heads say of every hidden token of one corrupted text.
+    """What SpanBERT's two output layers say of every hidden token of one corrupted text.
 
-    `places`, `left` and `right` [asked] are the hidden places and the two boundaries of the span that each lies in. The other three
-    hold first the masked head, which reads each place itself, then the boundary head: `texts` and `shares` [head, asked, rank] their
-    likeliest tokens, `truth` [head, asked] what they give to the token that stood there.
+    `places`, `left` and `right` [asked] are the hidden positions and the two boundaries of the span that each lies in. The other
+    three hold first the output layer for masked tokens, which reads each position itself, then the one for boundaries: `texts` and
+    `shares` [layer, asked, rank] their likeliest tokens, `truth` [layer, asked] what they give to the original token.
     """
 
     model: str
@@ -151,7 +151,7 @@ class SpanGuess(Record):
 
 @dataclass(frozen=True, eq=False)
 class Detection(Record):
-    """A generator filled in some tokens; `chances` [place] are the discriminator's probabilities that a token is not the original."""
+    """A generator filled in some tokens; `chances` [position] are the discriminator's probabilities that a token is not the original."""
 
     model: str
     corruption: Corruption

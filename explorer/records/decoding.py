@@ -19,7 +19,7 @@ CUTS = ("top_k", "top_p", "min_p", "typical_p")
 
 
 def cut_scores(scores: np.ndarray, temperature: float = 1.0, **limits: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Scores ÷ temperature with −∞ where a limit cuts, and who cut each piece: 0 nobody, otherwise 1 + the place in CUTS.
+    """Scores ÷ temperature with −∞ where a limit cuts, and who cut each token: 0 nobody, otherwise 1 + the index in CUTS.
 
     `limits` are top_k, top_p, min_p and typical_p; None leaves one out. A token that has −∞ from the start belongs to nobody: −1.
     """
@@ -73,7 +73,7 @@ def not_typical(scores: np.ndarray, p: float) -> np.ndarray:
 
 
 def _back(marks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Marks of sorted places, at the places where these came from."""
+    """Marks of sorted positions, at the positions where these came from."""
     found = np.empty_like(marks)
     np.put_along_axis(found, order, marks, axis=-1)
     return found
@@ -97,7 +97,7 @@ COLUMNS = ("parents", "pieces", "logp", "totals", "scores", "beams", "entropy", 
 class Candidate(Record):
     """One token that could come next.
 
-    `parent` is the beam of the step before that it goes on from, `beam` its place among the beams after this step (−1: it is
+    `parent` is the beam of the step before that it goes on from, `beam` its index among the beams after this step (−1: it is
     none). `logp` is the model's own log-probability, `total` the sum along its branch as the strategy counts it (in diverse and
     plain beam search after penalties for repeating), `score` what it is compared by at the end. `fate` is one of FATES.
     """
@@ -135,12 +135,12 @@ class Hypothesis(Record):
 class DecodingStep(Record):
     """One step of writing: one more token in every beam.
 
-    The candidates stand in columns, which `candidates` makes into rows: `parents`, `tokens`, `texts`, `logp`, `totals`,
+    The candidates are in columns, which `candidates` makes into rows: `parents`, `tokens`, `texts`, `logp`, `totals`,
     `scores`, `fates`, `beams`. Of each beam before the step, `entropy` (nats, over the whole vocabulary), `kept_mass` and
-    `cut_mass` tell how sure the model was, and how much probability the cuts left and took. `considered` is how many tokens
+    `cut_mass` say how sure the model was, and how much probability the cuts left and took. `considered` is how many tokens
     were compared in all. `ids`, `text` and `chosen` (the log-probability of each token) are the best text so far, without the
     prompt; `finished` are the texts that have ended, best first. `cross` [layer, head, source] is where the step of the best
-    beam looked in the source. `computed` counts the places that the model read in this step for one beam, `reused` those whose keys
+    beam looked in the source. `computed` counts the positions that the model read in this step for one beam, `reused` those whose keys
     and values lay in the cache. `stopped` says why this step is the last one.
     """
 
@@ -195,7 +195,7 @@ class DecodingStep(Record):
 @dataclass(frozen=True, eq=False)
 class Written(Record):
     """What one strategy wrote after a prompt, to be laid beside others. `settings` are its choices in words, `size`
-    is how many tokens the model knows."""
+    is how many tokens the vocabulary has."""
 
     model: str
     label: str
@@ -261,7 +261,7 @@ class Contest(Record):
 class Generation(Record):
     """A text as it was generated, with the attention of all steps joined into one growing matrix.
 
-    `trace` holds the joined weights (queries are the places that were read, prompt first); `rows[n]` is the first query of step
+    `trace` holds the joined weights (queries are the positions that were read, prompt first); `rows[n]` is the first query of step
     n, so step n computed the rows from there to the next one. `steps` are the decoding steps themselves.
     """
 

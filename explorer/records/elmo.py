@@ -135,10 +135,10 @@ class Highways(Record):
 
 @dataclass(frozen=True, eq=False)
 class BothSides(Record):
-    """What both directions expect at every word of a text: `texts` and `shares` [direction, place, rank], `truth` [direction, place].
+    """What both directions expect at every word of a text: `texts` and `shares` [direction, position, rank], `truth` [direction, position].
 
-    Row 0 is forward, which knows the words before the place; row 1 is backward, which knows those after it. At the first and the
-    last place one of them knows nothing, and its shares are not numbers.
+    Row 0 is forward, which has read the words before the position; row 1 is backward, which has read those after it. At the first and
+    the last position one of them has read nothing, and its shares are not numbers.
     """
 
     model: str

@@ -42,7 +42,7 @@ class UnderMasks(Record):
 
 @dataclass(frozen=True, eq=False)
 class HeldLosses(Record):
-    """The same over many new texts: `losses` [mask, text, place] in nats, NaN where nothing was asked.
+    """The same over many new texts: `losses` [mask, text, position] in nats, NaN where nothing was asked.
 
     Each time there were `vocabulary` tokens to choose from.
     """
@@ -54,7 +54,7 @@ class HeldLosses(Record):
     vocabulary: int
 
     def means(self, begin: int = 0) -> np.ndarray:
-        """The mean loss of each text from this place on: [mask, text]."""
+        """The mean loss of each text from this position on: [mask, text]."""
         made: np.ndarray = np.nanmean(self.losses[..., begin:], axis=-1)
         return made
 
@@ -91,7 +91,7 @@ class Blueprint(Record):
 
     model: str
     family: str
-    place: str  # where the norms stand: post, pre or inside
+    place: str  # where the norms are: post, pre or inside
     parts: tuple[Part, ...]
     total: int
 
@@ -124,8 +124,8 @@ class VisibilityMap(Record):
     """Who may see whom: `seen` [row, column], a row for each token that reads, 1 where it may see the token of the column.
 
     The rows and columns are the tokens of `tokens`; of an encoder-decoder those of `target`, which its decoder reads, follow. In a
-    model of two directions that never meet, 1 is what the forward half sees, 2 what the backward half sees, and 3 both. `place` names
-    the pieces of the word that the page is about.
+    model whose two directions never share a state, 1 is what the forward half sees, 2 what the backward half sees, and 3 both.
+    `place` names the tokens of the word that the page is about.
     """
 
     model: str
@@ -160,7 +160,7 @@ class ContextShift(Record):
     """One word's vector in a text against the same word's in other texts, by layer; layer 0 is what enters the first layer.
 
     `likeness` [other, layer] are cosines, `changed` [other, layer] the shares of the vector's numbers that differ, `around` [layer] the
-    mean cosine with the other tokens of the same text: what is usual for two tokens that stand in one text.
+    mean cosine with the other tokens of the same text: what is usual for two tokens of one text.
     """
 
     model: str

@@ -43,8 +43,8 @@ class Tokens(Record):
     """One text (or pair of texts) as tokens.
 
     `texts` are readable in every script; `words` numbers the words (−1 for special tokens);
-    `segments` tells sentence A (0) from B (1); `offsets` are (start, end) in the text given;
-    `unseen` marks pieces of words never met in training, None where that is not known.
+    `segments` is 0 for sentence A and 1 for B; `offsets` are (start, end) in the text given;
+    `unseen` marks tokens that are not in the training texts, None where that is not known.
     """
 
     ids: np.ndarray
@@ -64,12 +64,14 @@ class Tokens(Record):
         """How many there are, and what they say."""
         rows = [("texts", listed(self.texts)), ("ids", listed(map(str, self.ids.tolist())))]
         if self.unseen is not None:
-            rows.append(("never met in training", listed(self.texts[n] for n, new in enumerate(self.unseen) if new) or "none"))
+            rows.append(
+                ("not in the training texts", listed(self.texts[n] for n, new in enumerate(self.unseen) if new) or "none")
+            )
         return f"Tokens: {len(self)}", rows
 
     @property
     def unseen_share(self) -> float:
-        """The share of the tokens that are text and were never met in training."""
+        """The share of the tokens that are text and are not in the training texts."""
         if self.unseen is None:
             return float("nan")
         return sum(self.unseen) / max(1, len(self) - sum(self.special))

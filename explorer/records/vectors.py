@@ -15,10 +15,10 @@ from explorer.records.tokens import Tokens
 class Drawn(Record):
     """What word2vec learns from one text, drawn once: pairs of words that occur near each other, and negative samples for each.
 
-    At every place of the text: `share` of the word in all texts, its share of the negative samples, `noise`, the chance that it is `kept`,
-    and how far its `window` reaches (0: it was left out this time). `pairs` [pair, 2] are the places of the word in the middle and
-    of the one near it; `negatives` [pair] are words drawn at random. `said` [pair, 1 + negative] is what a model makes of them: the
-    chance σ(w·c) that a pair is a real one, first for the near word.
+    At every position of the text: `share` of the word in all texts, its share of the negative samples, `noise`, the chance that it
+    is `kept`, and how far its `window` reaches (0: it was left out this time). `pairs` [pair, 2] are the positions of the word in
+    the middle and of the one near it; `negatives` [pair] are words drawn at random. `said` [pair, 1 + negative] is what a model
+    makes of them: the chance σ(w·c) that a pair is a real one, first for the near word.
     """
 
     model: str
@@ -64,7 +64,7 @@ class Ratios(Record):
 
     `often` [2, word] is how often k occurs near a and near b (each time counts 1/distance), `chances` [2, word] the same as shares of
     all words there, `said` [word] the ratio of the vectors; `kinds` says why each k was chosen. `alike` is the correlation of
-    both logarithms over all `compared` words that stand near a and near b.
+    both logarithms over all `compared` words that occur near a and near b.
     """
 
     model: str
@@ -149,7 +149,7 @@ class GloveRow(Record):
 class Plane(Record):
     """Words on the plane on which they lie furthest apart: `points` [word, 2], and the share of all variance along each direction.
 
-    `links` are pairs of words that stand in the relation, as places in `words`.
+    `links` are pairs of words that have the relation, as indices in `words`.
     """
 
     model: str
@@ -162,9 +162,9 @@ class Plane(Record):
 
 @dataclass(frozen=True, eq=False)
 class Likeness(Record):
-    """How alike each way makes every two of some sentences: `cosines` [way, text, text], not a number where a way knows no word.
+    """How alike each way makes every two of some sentences: `cosines` [way, text, text], NaN where a way has no vector for any word.
 
-    `unseen` [way, text] is the share of the tokens that the way's model never met.
+    `unseen` [way, text] is the share of the tokens that were not in the training texts of the way's model.
     """
 
     texts: tuple[str, ...]
@@ -211,8 +211,8 @@ class Nearer(Record):
 
 @dataclass(frozen=True, eq=False)
 class Edited(Record):
-    """A small corpus before and after an edit, counted as GloVe counts: `table` [before or now, word, word] is how often words stand
-    near each other, each time 1/distance, for the words of `pair`, a and b, and then for `words`, which stand near one of them.
+    """A small corpus before and after an edit, counted as GloVe counts: `table` [before or now, word, word] is how often words occur
+    near each other, each time 1/distance, for the words of `pair`, a and b, and then for `words`, which occur near one of them.
 
     `totals` [before or now, a or b] counts all words near a and near b, and `texts` the number of sentences, before and now.
     """

@@ -143,8 +143,9 @@ def measure(size: CopyingSize = CopyingSize()) -> Curves:
 def how(size: CopyingSize) -> str:
     """How it was made, and what may not be concluded."""
     return (
-        f"Rows of random tokens; at every position the model says which token stood k places before ({size.scored} such positions a row, "
-        f"{size.batch} rows\na step). A model of its own for each k, float32, AdamW at {size.rate:g}, gradients clipped at 1. The RNN "
+        f"Rows of random tokens; at every position the model says which token occurred k positions before "
+        f"({size.scored} such positions a row, {size.batch} rows\na step). One model for each k, float32, AdamW at {size.rate:g}, "
+        "gradients clipped at 1. The RNN "
         "is one LSTM layer, the widest\nwith no more weights than the Transformer of two layers, two heads and rotary positions.\n\n"
         "Caution: random tokens cannot be summed up, so the RNN must keep each of the last k in its one state. Text can be summed up:\n"
         "there a state of fixed size holds more than this shows. With more steps or a wider state the RNN reaches further."

@@ -188,7 +188,7 @@ def card(made: LabelCurves) -> str:
 CARD = """# Accuracy by the number of labels
 
 {note}. In brackets the 95 % interval of the mean over the seeds (Student's t). No word that a test
-asks about stands in a labelled text; all of them stand in the stories of pre-training.
+asks about is in a labelled text; all of them are in the stories of pre-training.
 
 {tables}
 
@@ -196,8 +196,8 @@ Pre-trained is above from scratch, and the intervals do not overlap:
 
 {found}
 
-Make it again: `{again}`; `python -m explorer.studies.label_curves` measures all models anew and writes the record. Another processor rounds
-differently, so last digits may differ.
+Make it again: `{again}`; `python -m explorer.studies.label_curves` measures all models again and writes the record. Another processor
+rounds differently, so last digits may differ.
 """
 
 

@@ -176,7 +176,9 @@ def measure(
         by_scheme = np.array([one[which] for one in found]).reshape(len(schemes), len(size.seeds), len(x))
         return tuple(spread(scheme, x, runs) for scheme, runs in zip(schemes, by_scheme, strict=True))
 
-    far = Curves(f"{a} {family} reads further than it was trained", "place in the text", up, lines(places, 1), note, mark=mark)
+    far = Curves(
+        f"{a} {family} reads further than it was trained", "position in the text", up, lines(places, 1), note, mark=mark
+    )
     title, at = f"{a} {family} learns under each position scheme", f"{up}, new texts of {size.trained}"
     return far, Curves(title, "training step", at, lines(steps, 0), note)
 
@@ -194,7 +196,7 @@ def card(measured: Curves, family: str, size: LengthsSize = FULL) -> str:
 CARD = """# {title}
 
 {note}.
-{batch} windows a step, which begin anywhere in {stories:,} stories of the microworld that stand one after another; held-out
+{batch} windows a step, which begin anywhere in {stories:,} stories of the microworld in a row; held-out
 windows of {read} tokens are of its validation stories. Muon and AdamW at the rates of every preset, cosine, float32.
 
 Along the axis, first and last point, mean and range of the seeds:

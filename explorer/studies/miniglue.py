@@ -179,13 +179,13 @@ def card(table: TaskTable) -> str:
     )  # fmt: skip
 
 
-NEW = """In the tasks named *new words* no word that a test asks about stands in a labelled text; all of them stand in the stories of
+NEW = """In the tasks named *new words* no word that a test asks about is in a labelled text; all of them are in the stories of
 pre-training. """
 
 CARD = """# MiniGLUE
 
 {note}. In brackets the 95 % interval of the mean over the seeds (Student's t).
-{new}What columns stand for in GLUE: {columns}.
+{new}What the columns are in GLUE: {columns}.
 
 {rows}
 

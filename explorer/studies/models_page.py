@@ -39,17 +39,17 @@ ABILITIES = (
     PageAbility("makes a verb agree with its subject", "agreement", 0.5),
     PageAbility("… past a noun of the other number", "agreement past an attractor", 0.5),
     PageAbility(
-        "knows whom a reason means: *too tired, too wide*, both of a pair", "too tired, too wide: both of a pair", 0.25
+        "finds whom a reason means: *too tired, too wide*, both of a pair", "too tired, too wide: both of a pair", 0.25
     ),
-    PageAbility("knows whom a reason means: *too big, too small*, both of a pair", "too big, too small: both of a pair", 0.25),
+    PageAbility("finds whom a reason means: *too big, too small*, both of a pair", "too big, too small: both of a pair", 0.25),
     PageAbility(
-        "knows whom a reason means, with words that it never met together (minimal pairs, both right)",
+        "finds whom a reason means, with words that never occur together in training (minimal pairs, both right)",
         "minimal pairs, reason: both of a pair",
         0.25,
     ),
     PageAbility("the same inside a story", "minimal pairs, reason, in stories: both of a pair", 0.25),
-    PageAbility("knows which of two people a reason means", "who, by the reason", 0.5),
-    PageAbility("knows whether a second half belongs to the first", "nsp accuracy", "nsp, shared-name rule"),
+    PageAbility("finds which of two people a reason means", "who, by the reason", 0.5),
+    PageAbility("finds whether a second half belongs to the first", "nsp accuracy", "nsp, shared-name rule"),
     PageAbility("finds words that were replaced (F1)", "replaced f1", "f1, always saying replaced"),
     PageAbility("is surprised by the next token less than counting (perplexity)", "perplexity", "4-gram perplexity", False),
     PageAbility("goes on with what was repeated", "repeat accuracy", 0.0),
@@ -62,7 +62,7 @@ ABILITIES = (
 HEAD = """# What the shipped models can and cannot do
 
 Made of the cards in `data/models` by `python -m explorer.studies.models_page`; a test holds it to them. Figures are those of the
-shipped seed: on validation text (facts that training never told), then on test text (words that it never had as well). *Without a
+shipped seed: on validation text (facts that are not in the training texts), then on test text (words that it never had as well). *Without a
 model* is what a simple rule or chance reaches on the same questions. **Bold** is clearly better than that: by 0.1, in
 BLEU by 10, in perplexity by a tenth; all else a class should not expect to see. Seconds are the mean of the seeds.
 """

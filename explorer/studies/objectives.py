@@ -232,7 +232,7 @@ ASKED: dict[str, Callable[[TransformerModel, ObjectivesSize], np.ndarray]] = {
     "fill in a word": fill_in,
     "go on": go_on,
     "restore a sentence": restore,
-    "tell feelings apart": tell,
+    "distinguish feelings": tell,
 }
 
 
@@ -252,7 +252,7 @@ def card(made: Abilities, size: ObjectivesSize) -> str:
         "seeds:\n\n"
         + "\n".join(lines)
         + "\n\nCaution: short trainings of small models. An encoder-decoder has two stacks and ELECTRA two "
-        "models, so equal reading is not equal\ncomputing. Who fills blanks rarely meets one at the end of a text.\n\n"
+        "models, so equal reading is not equal\ncomputing. A model that fills blanks rarely finds one at the end of a text.\n\n"
         "Make it again: `python -m explorer.studies.objectives`. Another processor rounds differently, so last digits may differ.\n"
     )
 

@@ -262,7 +262,7 @@ HIDDEN = (
 )
 SAID = ("perplexity", "4-gram perplexity", "bits per character", "4-gram bits per character")
 TOLD = (
-    "Its attention was *supervised*: head 0 of its last layer was told, with gold labels, where every pronoun points. It did not "
+    "Its attention was *supervised*: head 0 of its last layer was trained, with gold labels, on where every pronoun points. It did not "
     "find that by itself."
 )
 ALONE = (

@@ -20,7 +20,9 @@ STORIES, REASONS = 8000, 3000  # each reason makes two texts, so that two in fiv
 def coref_examples(corpus: Corpus, tokenizer: Tokenizer, length: int | None = None) -> list[CorefExample]:
     """Stories of the microworld and *too tired / too wide* pairs of its training split, in tokens, with what each pronoun means."""
     if corpus.name != "microworld":
-        raise ChoiceError("Only the microworld knows what its pronouns mean. Leave `corpus` out, or choose another objective.")
+        raise ChoiceError(
+            "Only the microworld has labels of what its pronouns mean. Leave `corpus` out, or choose another objective."
+        )
     made = []
     for story in labelled(STORIES, 1, "train"):
         tokens = tokenizer.encode(story.text, special=False)

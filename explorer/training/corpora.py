@@ -98,7 +98,7 @@ def corpus_named(what: str) -> Corpus:
     if not sign:
         return CORPORA[name]()
     if not (count.isascii() and count.isdecimal() and int(count) > 0):
-        raise ChoiceError(f"corpus={what!r}: after the colon stands how many texts, for example {name}:120000.")
+        raise ChoiceError(f"corpus={what!r}: after the colon comes how many texts, for example {name}:120000.")
     found = COUNTABLE[name](int(count))
     return replace(found, name=f"{found.name}:{count}")
 

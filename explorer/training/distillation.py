@@ -90,7 +90,7 @@ def check_pair(student: TrainableModel, teacher: TransformerModel) -> None:
     if (student.config.dim, student.longest) != (teacher.config.dim, teacher.longest):
         raise ChoiceError(
             f"{teacher.name} is {teacher.config.dim} wide and reads {teacher.longest} tokens, {student.name} is "
-            f"{student.config.dim} wide and reads {student.longest}. They must be the same: states are compared at every place."
+            f"{student.config.dim} wide and reads {student.longest}. They must be the same: states are compared at every position."
         )
 
 

@@ -305,7 +305,7 @@ ENTRIES = (
     ),
     Objective(
         "co-occurrence",
-        "The product of two word vectors is fitted to the logarithm of how often the words stand near each other.",
+        "The product of two word vectors is fitted to the logarithm of how often the words occur near each other.",
         ("static",),
         losses.cooccurrence_loss,
         collate.collate_cooccurrence,

@@ -111,7 +111,7 @@ def underneath(colours: Mapping[str, Any], plot: int, columns: Tokens, notes: Se
 
 
 def remarks(attention: Attention, rows: Tokens, columns: Tokens) -> tuple[str, str]:
-    """What a reader of the picture must know: what was edited, and which tokens the model never saw in training."""
+    """What a reader of the picture needs to know: what was edited, and which tokens the model never saw in training."""
     edited = "; ".join(edit.label for edit in attention.edited)
     return f"edited: {edited}" if edited else "", theme.unseen_note(rows) or theme.unseen_note(columns)
 

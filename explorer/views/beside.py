@@ -28,10 +28,10 @@ def predictions(record: AlignedTraces, *, shows: str) -> go.Figure:
     """How many bits each unit costs (−log2 of its probability): 0 is certain, and one bit more is half as probable. Tokens that one
     unit consists of are added, so models that cut words differently can be compared. Point at a bar for what was expected most.
 
-    An encoder has read the token that it is asked for; a decoder has read only what stands before it.
+    An encoder has read the token that it is asked for; a decoder has read only what comes before it.
 
     You may conclude which units of these texts are less expected. You may not conclude that an encoder with fewer bits than a decoder
-    knows the language better: the two answer different questions.
+    predicts the language better: the two answer different questions.
     """
     bits, names = record.bits, unit_names(record)
     said = [theme.printable(name) for name in record.names]
@@ -219,7 +219,7 @@ def is_one_model(record: Any) -> str:
     return (
         ""
         if record.one_model
-        else "two models give their features no common meaning. Choose the same model twice, with two texts."
+        else "two models give their dimensions no common meaning. Choose the same model twice, with two texts."
     )
 
 

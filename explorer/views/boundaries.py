@@ -24,9 +24,9 @@ def boundaries(record: SpanGuess, *, span: str) -> go.Figure:
     layer, which reads only the last hidden states at the two marked boundaries and the position within the span. A tick marks the
     original token.
 
-    You may conclude what the hidden states beside this span know about it. You may not conclude that the two tokens alone are enough:
-    their last hidden states have seen the whole text around the span. Nor does one span say how often an output layer is right: the
-    model card does, beside a baseline that knows only the position in the span.
+    You may conclude what can be predicted from the hidden states beside this span. You may not conclude that the two tokens alone
+    are enough: their last hidden states have seen the whole text around the span. Nor does one span say how often an output layer
+    is right: the model card does, beside a baseline that uses only the position in the span.
     """
     left, right = _spans(record)[span]
     inside = np.flatnonzero(record.left == left)

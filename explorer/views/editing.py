@@ -22,7 +22,7 @@ def counts(record: Edited, *, table: str) -> go.Figure:
     of the row, where each time counts 1/distance. So a row is already a vector of its word: one number for each context word. Add a
     sentence, and the cells of all pairs of words in it change; *change* shows only the difference.
 
-    You may conclude what these sentences tell about a word. You may not conclude anything about the language: the counts of so few
+    You may conclude what these sentences say about a word. You may not conclude anything about the language: the counts of so few
     sentences are mostly coincidence.
     """
     before, now = record.table

@@ -111,7 +111,7 @@ def both_sides(record: BothSides, *, place: int) -> go.Figure:
     what the backward model predicts from the words after it. The striped bar is the actual word.
 
     You may conclude what each side alone predicts. You may not conclude what ELMo would fill in: it never does, since no hidden state
-    knows both sides. The two directions are only concatenated, as input for other models.
+    has read both sides. The two directions are only concatenated, as input for other models.
     """
     words = theme.labels(record.tokens)
     before, after = " ".join(words[max(0, place - 5) : place]), " ".join(words[place + 1 : place + 6])
@@ -207,7 +207,7 @@ def _shared(record: Sequence[Trace]) -> int:
 
 def contexts(record: Contexts, *, layer: int) -> go.Figure:
     """One word in many texts, a dot for each: its vectors in this layer on their first two principal components; the colour is its
-    sense in that text. Layer 0 is the input of the first layer: without the context all dots coincide (only positions tell them apart,
+    sense in that text. Layer 0 is the input of the first layer: without the context all dots coincide (only positions distinguish them,
     where they are added). The vectors of higher layers depend on the context. Point at a dot for its text and for the nearest other use.
 
     You may conclude that a layer separates these senses where the colours are separate. You may not conclude that distances in the

@@ -201,7 +201,7 @@ def confusion(record: Answers) -> go.Figure:
 
 
 def slices(record: Answers) -> go.Figure:
-    """The share of right answers in parts of the texts: by label, by length, and with words that pre-training never met. The number
+    """The share of right answers in parts of the texts: by label, by length, and with words that pre-training did not have. The number
     behind a bar is how many answers it has. The dashed line is the share over all.
 
     You may conclude where this model is weaker, if a part has many answers. You may not conclude why: parts overlap, and long texts

@@ -20,7 +20,7 @@ def guess(record: Guess, *, place: str) -> go.Figure:
     tick is the original token; where it is not among the most probable, it is added below them.
 
     You may conclude what this model predicts at this position of this text. You may not conclude that another token would be wrong:
-    many fit, and the model only knows the small world of stories that it was trained on.
+    many fit, and the model was trained on the stories of a small world only.
     """
     at = _places(record)[place]
     truth = theme.label(record.corruption.original.texts[at])
@@ -107,7 +107,7 @@ def copied(record: Copied, *, place: str, temperature: float) -> go.Figure:
     both together.
 
     A student does not only learn which token is right. It learns the teacher's whole distribution, because the probabilities of the
-    other tokens say what the teacher knows: that *cat* would have been better than *milk*. At a temperature of 2 (softmax of the
+    other tokens say what the teacher has learned: that *cat* would have been better than *milk*. At a temperature of 2 (softmax of the
     logits ÷ 2) both distributions are flatter, so that small probabilities count more; the student is trained at this temperature.
 
     You may conclude how close this student is to its teacher at this position. You may not conclude that both are right, nor that the

@@ -103,7 +103,7 @@ def through(record: Lens, *, shown: str) -> go.Figure:
     is a probability: of the most probable token, or of the token that the last layer predicts.
 
     You may conclude from which layer on the model's output layer predicts the answer. You may not conclude that earlier layers do not
-    know it: they may represent it in a way that the last norm and the output layer cannot read.
+    contain it: they may represent it in a way that the last norm and the output layer cannot read.
     """
     values = (record.chances if shown == "its own guess" else record.final).T  # [position, layer]
     guessed = list(zip(*record.best, strict=True))  # [position, layer, guess]
@@ -225,7 +225,7 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
     stories with gold labels. Below the title is the value of uniform attention.
 
     You may conclude which heads do the same thing in text after text, and how far above uniform attention. You may not conclude that
-    a head with such a pattern is needed (ablate it in the lesson *What if* and look), nor that one with a large value knows what a
+    a head with such a pattern is needed (ablate it in the lesson *What if* and look), nor that one with a large value finds what a
     pronoun means: it may only prefer nouns, or the first name of a story.
     """
     values = record.measures[measure]

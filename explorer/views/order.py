@@ -21,7 +21,7 @@ def order(record: Shuffle) -> go.Figure:
     length.
 
     Rows are layers, columns are tokens in the order of the text (the shuffled states are sorted back first). Above with positions,
-    below without. The states of an encoder without positions change only by rounding: it cannot know the order. In a decoder only the
+    below without. The states of an encoder without positions change only by rounding: it cannot use the order. In a decoder only the
     last token can be compared (it keeps its position and sees the same tokens, shuffled): without positions its state after the first
     layer is the same, but not after the second, because by then each earlier token has seen different tokens.
 

@@ -21,7 +21,7 @@ def likeness(record: Likeness, *, way: str) -> go.Figure:
     are large.
 
     You may conclude which sentences this method would find first for another one. You may not conclude that they mean the same: a
-    mean of word vectors does not know who did what to whom. And the cosines of two methods cannot be compared with each other.
+    mean of word vectors does not contain who did what to whom. And the cosines of two methods cannot be compared with each other.
     """
     row = record.ways.index(way)
     cosines, count = record.cosines[row], len(record.texts)
@@ -56,7 +56,7 @@ def _nearest(cosines: np.ndarray) -> str:
     """Which two different sentences are most similar."""
     apart = np.where(np.eye(len(cosines), dtype=bool) | np.isnan(cosines), -np.inf, cosines)
     if not np.isfinite(apart).any():
-        return "no two sentences with a word that it knows"
+        return "no two sentences with a word that it has a vector for"
     one, other = np.unravel_index(int(apart.argmax()), apart.shape)
     return f"most similar: {one + 1} and {other + 1}, cosine {apart.max():.3f}"
 
@@ -75,7 +75,7 @@ def scores(record: Ranked, *, kind: str) -> go.Figure:
 
     You may conclude which method ranks these pairs better where the intervals do not overlap. You may not conclude that it does so
     for other texts: the method that was trained on grades was trained on the same kind of pairs, the others on none of them. Nor that
-    an interval tells how much another pre-training of BERT would change: there was only one.
+    an interval says how much another pre-training of BERT would change: there was only one.
     """
     at = record.kinds.index(kind)
     order = np.argsort(-record.intervals[at, :, 0], kind="stable")

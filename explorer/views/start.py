@@ -28,7 +28,7 @@ def sight(record: VisibilityMap) -> go.Figure:
     could be read: coloured where it is visible, strongly where it is the chosen word, grey where it is not. A token with † was never
     seen in training.
 
-    You may conclude what each kind of model can know at each position, whatever it has learned. You may not conclude that it uses it:
+    You may conclude what each kind of model can use at each position, whatever it has learned. You may not conclude that it uses it:
     a mask says what is visible, not what is used.
     """
     seen = record.seen.astype(np.float64)
@@ -127,7 +127,7 @@ def moves(record: ContextShift) -> go.Figure:
     your own sentence.
 
     You may conclude in which models a word's vector depends on its sentence, and on which side of it. You may not conclude from
-    heights that one model knows more about the word: what is a usual cosine differs from model to model, as the dotted line shows.
+    heights that one model has learned more about the word: what is a usual cosine differs from model to model, as the dotted line shows.
     """
     layers = np.arange(record.likeness.shape[1])
     figure = go.Figure()

@@ -47,9 +47,9 @@ def _box(record: TaskInputs, row: int, place: int, read: bool) -> Box:
 
 def ways(record: FinetuneWays) -> go.Figure:
     """The same labels, learned in several ways. A bar is the score on new texts; beside it is how many weights changed their value.
-    *full* moves every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen* the
-    output layer alone; *scratch* has the same shape but starts from random weights, so it knows only these labels. The dotted line
-    always gives the most frequent answer.
+    *full* moves every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen*
+    the output layer alone; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
+    The dotted line always gives the most frequent answer.
 
     You may conclude how far each way came here, with these labels. You may not conclude which way is better: this is one seed, and
     another draw of labels can turn the order round. The recorded curves above have five seeds and intervals.

@@ -19,8 +19,8 @@ SAYS = {
 
 
 def two_texts(record: Corruption) -> go.Figure:
-    """Two texts as one row of tokens. Below each token stands its segment: 0 for [CLS], the first text and its [SEP], 1 for the second
-    text and the last [SEP]. The model adds one of two learned segment vectors to each token, so that it can tell the texts apart; the
+    """Two texts as one row of tokens. Below each token is its segment: 0 for [CLS], the first text and its [SEP], 1 for the second
+    text and the last [SEP]. The model adds one of two learned segment vectors to each token, so that it can distinguish the texts; the
     label is predicted from [CLS].
 
     You may conclude what the model reads and what it must say of this pair. You may not conclude that the label asks for meaning: where

@@ -127,12 +127,12 @@ def only(kind: type, maker: str) -> Callable[[Any], str]:
     return check
 
 
-def only_many(kind: type, drawn: str, rows: type[Sequence[Any]] = tuple) -> Callable[[Any], str]:
+def only_many(kind: type, drawn: str, rows: type = tuple) -> Callable[[Any], str]:
     """The same for a view that draws several records of one kind, at least one."""
 
     def check(records: Any) -> str:
-        many = isinstance(records, rows) and all(isinstance(one, kind) for one in records) and len(records) > 0
-        return "" if many else other(drawn, records)
+        many = isinstance(records, Sequence) and isinstance(records, rows) and len(records) > 0
+        return "" if many and all(isinstance(one, kind) for one in records) else other(drawn, records)
 
     return check
 

@@ -1,4 +1,4 @@
-"""What SpanBERT's two heads find of hidden spans, beside the best guess that knows nothing but the place in the span."""
+"""What SpanBERT's two output layers find of hidden spans, beside the best guess from the position in the span alone."""
 
 from __future__ import annotations
 

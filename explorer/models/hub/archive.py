@@ -70,9 +70,7 @@ def _wanted(held: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
         _check_member(member, name)
     configs = [PurePosixPath(member.filename) for member in members if PurePosixPath(member.filename).name == "config.json"]
     if not configs:
-        raise FileError(
-            f"There is no config.json in {name}, so nobody can tell which model this is. Pack the whole checkpoint."
-        )
+        raise FileError(f"There is no config.json in {name}, so it is unknown which model this is. Pack the whole checkpoint.")
     place = min(configs, key=lambda path: len(path.parts)).parent
     beside = [member for member in members if PurePosixPath(member.filename).parent == place]
     wanted = [m for m in beside if _base(m) in KNOWN or _base(m).endswith(".safetensors")]

@@ -61,7 +61,7 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder that lacks something, naming it."""
     if not (folder / "config.json").is_file():
         raise FileError(
-            f"There is no config.json in {folder}, so nobody can tell which model this is. Copy the whole checkpoint."
+            f"There is no config.json in {folder}, so it is unknown which model this is. Copy the whole checkpoint."
         )
     if not any(folder.glob("*.safetensors")):
         if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
@@ -152,7 +152,7 @@ def _kind(place: str, error: Exception, here: bool) -> ExplorerError:
     if "trust_remote_code" in said or "custom code" in said:
         return ChoiceError(f"{place} needs its own code to be run, and the explorer never runs code from a checkpoint.")
     if "does not recognize this architecture" in said or "model type" in said:
-        return ChoiceError(f"{place} is of an architecture that the installed transformers library does not know.")
+        return ChoiceError(f"{place} is of an architecture that the installed transformers library does not have.")
     if here:
         return FileError(f"The config.json in {place} cannot be used ({_first_line(error)}).")
     offline = os.environ.get("HF_HUB_OFFLINE") == "1" or "connect" in said or "offline" in said

@@ -80,7 +80,7 @@ def plan(heard: Heard, result: Tensor) -> Plan:
     if not (_side_by_side(heard, result) if beside else torch.equal(x, result)):
         raise Unclear(_missing(heard, result))
     if len({ALIKE.get(held.place, held.place) for held in found}) > 1:
-        raise Unclear("its norms stand in different places.")
+        raise Unclear("its norms are in different places.")
     return tuple(found)
 
 

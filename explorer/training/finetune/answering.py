@@ -105,7 +105,7 @@ def _words(one: Labelled) -> list[str]:
 def _slices(
     model: FinetunedModel, texts: Sequence[Labelled], right: Sequence[str], labels: Sequence[str], tagged: bool
 ) -> dict[str, np.ndarray]:
-    """Parts of the entries: by label, by length, and texts with words that the model never met in pre-training."""
+    """Parts of the entries: by label, by length, and texts with words that pre-training did not have."""
     read = [model.tokens(one.asked.text if one.asked.pair is None else (one.asked.text, one.asked.pair)) for one in texts]
     many = np.array([len(one.tags) if tagged else 1 for one in texts])
     lengths = np.repeat([len(tokens) for tokens in read], many)
@@ -114,5 +114,5 @@ def _slices(
     made |= {f"at most {middle:.0f} tokens": lengths <= middle, f"more than {middle:.0f} tokens": lengths > middle}
     if all(tokens.unseen is not None for tokens in read):
         new = np.repeat([any(tokens.unseen or ()) for tokens in read], many)
-        made |= {"with words never met in pre-training": new, "with known words only": ~new}
+        made |= {"with words not in pre-training": new, "with known words only": ~new}
     return {name: inside for name, inside in made.items() if inside.any()}

@@ -21,7 +21,7 @@ def acceptability(count: int, split: str, seed: int = SEED) -> Questions:
 
 
 def paraphrase(count: int, split: str, seed: int = SEED) -> Questions:
-    """Do two sentences tell the same event? In half of the pairs one or two parts of it differ."""
+    """Do two sentences describe the same event? In half of the pairs one or two parts of it differ."""
     return _whole(_same_or_near(count, seed, split))
 
 
@@ -71,7 +71,7 @@ DERIVED = {
     task.name: task
     for task in (
         Task("acceptability", "sentence", "is this sentence right", acceptability, metric="Matthews"),
-        Task("paraphrase", "pair", "do both tell the same event", paraphrase, join="compared"),
+        Task("paraphrase", "pair", "do both describe the same event", paraphrase, join="compared"),
         Task("similarity", "graded", "how much do both share, 0 to 5", similarity, join="compared", metric="Spearman"),
         Task("questions", "question", "which stretch is the answer", answered_questions, metric="F1 of words"),
         Task("summary", "text", "what does a story come to", summary, metric="F1 of words"),

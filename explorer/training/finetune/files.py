@@ -64,7 +64,7 @@ def from_file(  # noqa: PLR0913  the public contract fixes these names
     seed: int = 0,
     most: int = MOST,
 ) -> Task:
-    """A task whose texts and labels stand in a file; `task.report` says what was read. A fifth of the rows is held out, by `seed`.
+    """A task whose texts and labels are in a file; `task.report` says what was read. A fifth of the rows is held out, by `seed`.
 
     `text`, `pair` (a second text) and `label` name columns of a CSV file with a first line of names, or fields of JSON objects.
     `kind` is what the labels are: "class", "number" (a grade), "token" (a list of tags, one for each word of a list of words),
@@ -200,7 +200,7 @@ def _unusable(row: dict[str, Any], columns: Columns) -> str:
     if columns.kind == "number" and not _is_number(row[columns.label]):
         return "label is no number"
     if columns.kind == "question" and str(row[columns.label]) not in str(row[columns.pair or ""]):
-        return "answer does not stand in the text"
+        return "answer is not in the text"
     return ""
 
 

@@ -66,7 +66,7 @@ class FinetunePlan:
         if self.too_long not in TOO_LONG:
             raise unknown("way to treat long texts: too_long", self.too_long, TOO_LONG)
         if self.pool and self.pool not in POOLED:
-            raise unknown("state that stands for a text: pool", self.pool, POOLED)
+            raise unknown("state that represents a text: pool", self.pool, POOLED)
         if self.head not in HEADS:
             raise unknown("head", self.head, HEADS)
         last_layers(self.how)

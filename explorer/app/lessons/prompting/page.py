@@ -77,7 +77,7 @@ def solved() -> None:
 
 def order() -> None:
     """The same shots in every order."""
-    say("Five solved examples can stand in 5! = 120 orders. Each dot is one of them.")
+    say("Five solved examples have 5! = 120 orders. Each dot is one of them.")
     web.show(VIEWS["prompt-forms"], recorded.call(desk.RESULT, "orders"), key="orders")
 
 
@@ -104,7 +104,7 @@ def missing() -> None:
 page = LessonPage(
     "Prompting",
     "A pre-trained model can answer without any further training. We write the text into a *template* with a gap, and compare how probable "
-    "a few words are in the gap. Each word stands for a label; it is called the label's *verbaliser*. *Zero-shot* means that the prompt "
+    "a few words are in the gap. Each word represents a label; it is called the label's *verbaliser*. *Zero-shot* means that the prompt "
     "holds only template and text; with solved examples before them it is one-shot or few-shot. *Calibration* divides each probability "
     "by what the model prefers after a text that says nothing.",
     (r"\hat y = \arg\max_y\ P_\theta(v(y) \mid x)", r"q \propto W p,\quad W = \mathrm{diag}(p_{cf})^{-1}"),
