@@ -24,6 +24,15 @@ def verbs(room: str) -> list[str]:
     return sorted(held._HOMES) if hasattr(held, "_HOMES") else [n for n in held.__all__ if inspect.isfunction(getattr(held, n))]
 
 
+TOPICS = {"analysis.costs": "explorer.analysis.costs", "text.classroom": "explorer.text.classroom"}
+METHODS = {  # of what the public names return, as the front page and the notebooks use them
+    "records.trace:Trace": ("axes", "at", "block"),
+    "records.trace:Attention": ("stage",),
+    "text.tokenizers:Tokenizer": ("encode", "decode", "save"),
+    "models.model:TextModel": ("tokens", "outputs", "logits"),
+    "models.finetuned:FinetunedModel": ("classify",),
+    "training.run:Run": ("stop",),
+}
 NAMES = [*ex.__all__, *(f"{room}.{name}" for room in ROOMS for name in verbs(room))]
 
 
@@ -51,16 +60,48 @@ def shared(name: str, **options: Any) -> Any:
     return opened(name)
 
 
+def run_examples(tests: list[doctest.DocTest]) -> None:
+    for test in tests:
+        output: list[str] = []
+        failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
+        assert tried and not failed, "".join(output)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_public_name_has_an_example_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tests = list(examples(name))
     assert tests, f"{name} has no example"
     if name not in ("load", "training.Siamese"):  # no other changes a model, so each is opened once
         monkeypatch.setitem(vars(ex), "load", shared)
-    for test in tests:
-        output: list[str] = []
-        failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=output.append)
-        assert tried and not failed, "".join(output)
+    run_examples(tests)
+
+
+def topic_names() -> list[str]:
+    """Every function that a topic of a room defines."""
+    files = {topic: importlib.import_module(file) for topic, file in TOPICS.items()}
+    return [
+        f"{topic}.{name}"
+        for topic, file in files.items()
+        for name, held in vars(file).items()
+        if callable(held) and getattr(held, "__module__", "") == file.__name__
+    ]
+
+
+@pytest.mark.parametrize("name", topic_names())
+def test_every_function_of_a_topic_has_an_example_that_runs(name: str) -> None:
+    assert list(examples(name)), f"{name} has no example"
+    run_examples(list(examples(name)))
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in METHODS.items() for name in names])
+def test_the_methods_that_notebooks_use_have_examples_that_run(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, _, class_name = kind.partition(":")
+    file = importlib.import_module(f"explorer.{home}")
+    method = getattr(getattr(file, class_name), name)
+    made = doctest.DocTestFinder(recurse=False).find(method, name, module=file, globs={**vars(file), "ex": ex})
+    assert made and made[0].examples, f"{class_name}.{name} has no example"
+    monkeypatch.setitem(vars(ex), "load", shared)
+    run_examples(made)
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -24,28 +24,53 @@ WITHOUT, WITH = "without a cache", "with the cache"
 
 
 def projections(config: Config, queries: float, keys: float) -> float:
-    """W_Q and W_O for every query, W_K and W_V for every key."""
+    """W_Q and W_O for every query, W_K and W_V for every key.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.projections(config, 1, 1) == 4 * config.dim**2
+    True
+    """
     narrow = config.dim // config.heads * config.groups
     return 2 * queries * config.dim**2 + 2 * keys * config.dim * narrow
 
 
 def pairs(config: Config, queries: float, keys: float) -> float:
-    """QKᵀ and the weighted sum of the values: each d products for each pair."""
+    """QKᵀ and the weighted sum of the values: each d products for each pair.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.pairs(config, 10, 10) == 2 * 10 * 10 * config.dim
+    True
+    """
     return 2 * queries * keys * config.dim
 
 
 def feed_forward(config: Config, rows: float) -> float:
-    """Each row through two matrices, three where a gate decides what passes."""
+    """Each row through two matrices, three where a gate decides what passes.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.feed_forward(config, 1) == 2 * config.dim * config.hidden
+    True
+    """
     return config.feed_forward * (2 + (config.activation in GATED)) * rows * config.dim * config.hidden
 
 
 def layer(config: Config, rows: float) -> float:
-    """One layer of one stack over a text."""
+    """One layer of one stack over a text.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.layer(config, 2) > 2 * ex.analysis.costs.layer(config, 1)
+    True
+    """
     return projections(config, rows, rows) + pairs(config, rows, rows) + feed_forward(config, rows)
 
 
 def vocabulary(config: Config, rows: float) -> float:
-    """The scores of every token of the vocabulary, and BERT's extra layer before them."""
+    """The scores of every token of the vocabulary, and BERT's extra layer before them.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.vocabulary(config, 1) == config.vocab * config.dim
+    True
+    """
     e = config.embedding_width if config.head_transform else config.dim
     return rows * (config.vocab * e + config.head_transform * config.dim * e)
 
@@ -53,31 +78,54 @@ def vocabulary(config: Config, rows: float) -> float:
 def step(config: Config, place: float) -> float:
     """One token written with a cache, at position `place` (from 1) of a decoder: one row, whose query is multiplied with all keys
     so far.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.step(config, 100) > ex.analysis.costs.step(config, 1)
+    True
     """
     one = projections(config, 1, 1) + pairs(config, 1, place) + feed_forward(config, 1)
     return config.layers * one + vocabulary(config, 1)
 
 
 def anew(config: Config, place: float) -> float:
-    """The same without a cache: the whole text so far, and the scores of its last row."""
+    """The same without a cache: the whole text so far, and the scores of its last row.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.anew(config, 100) > ex.analysis.costs.step(config, 100)
+    True
+    """
     return config.layers * layer(config, place) + vocabulary(config, 1)
 
 
 def encoding(config: Config, source: float) -> float:
-    """What an encoder does, once."""
+    """What an encoder does, once.
+
+    >>> config = ex.configure("bart", "base", vocab=50_265)
+    >>> ex.analysis.costs.encoding(config, 2) > 2 * ex.analysis.costs.encoding(config, 1)
+    True
+    """
     return config.encoder_depth * layer(config, source)
 
 
 def deciding(config: Config, place: float, source: float) -> float:
     """The cost of one more token in the decoder of an encoder-decoder: its own step, and cross-attention of one query to the
     cached source.
+
+    >>> config = ex.configure("bart", "base", vocab=50_265)
+    >>> ex.analysis.costs.deciding(config, 5, 100) > ex.analysis.costs.deciding(config, 5, 10)
+    True
     """
     looking = 2 * config.dim**2 + pairs(config, 1, source)
     return step(config, place) + config.layers * looking
 
 
 def by_length(config: Config, name: str) -> Curves:
-    """The shares of one layer's multiply-adds by the length of the text."""
+    """The shares of one layer's multiply-adds by the length of the text.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> len(ex.analysis.costs.by_length(config, "GPT-2").lines)
+    3
+    """
     x = LENGTHS.astype(np.float64)
     held = {
         PROJECTIONS: np.array([projections(config, n, n) for n in x]),
@@ -99,12 +147,22 @@ def by_length(config: Config, name: str) -> Curves:
 
 
 def half(config: Config) -> float:
-    """The length at which the pairs cost as much as all the rest of a layer."""
+    """The length at which the pairs cost as much as all the rest of a layer.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> ex.analysis.costs.half(config) == 6 * config.dim
+    True
+    """
     return (projections(config, 1, 1) + feed_forward(config, 1)) / (2 * config.dim)
 
 
 def saving(config: Config, name: str) -> Curves:
-    """The total cost of generating token by token, with and without a cache."""
+    """The total cost of generating token by token, with and without a cache.
+
+    >>> config = ex.configure("gpt2", "base", vocab=50_257)
+    >>> [line.label for line in ex.analysis.costs.saving(config, "GPT-2").lines]
+    ['without a cache', 'with the cache']
+    """
     x = np.arange(1, 513)
     sums = {label: np.cumsum([cost(config, n) for n in x.tolist()]) / 1e6 for label, cost in ((WITHOUT, anew), (WITH, step))}
     lines = tuple(Curve(label, x.astype(np.float64), values) for label, values in sums.items())

@@ -138,7 +138,14 @@ class FinetunedModel(TrainableModel):
         return cast(Tensor, self.layer(self.states(batch), batch.real))
 
     def classify(self, texts: GivenText | Sequence[GivenText]) -> list[Answer]:
-        """The answer to every text or pair (a tuple): a label, a number, a list of (word, tag), a stretch of the text, or a text."""
+        """The answer to every text or pair (a tuple): a label, a number, a list of (word, tag), a stretch of the text, or a text.
+
+        >>> run = ex.finetune("bert", task="sentiment", examples=16, how="frozen", steps=2, checks=0, device="cpu")
+        >>> list(run)[-1].step
+        2
+        >>> len(run.model.classify(["Anna smiled.", "Tom cried."]))
+        2
+        """
         asked = asked_texts(texts, tagged=self.output.kind in TAGGED)
         said = self.answers(asked)
         if self.output.kind in TAGGED:

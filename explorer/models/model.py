@@ -124,7 +124,11 @@ class TextModel(Summarised):
         raise NotImplementedError
 
     def tokens(self, text: Text) -> Tokens:
-        """The tokens that the model would read; a clear error for a text that it cannot."""
+        """The tokens that the model would read; a clear error for a text that it cannot.
+
+        >>> len(ex.load("bert").tokens("A dog ran.").texts)
+        6
+        """
         if isinstance(text, str) and len(text) > LETTERS * self.longest:  # counted first: the whole record takes far longer
             self._check_length(self.tokenizer.count(text))
         tokens = as_tokens(text, self.tokenizer)
@@ -158,6 +162,9 @@ class TextModel(Summarised):
 
         An encoder-decoder reads `target` shifted right, so row i is about token i of the target; without one there is
         a single row, about the first token.
+
+        >>> sorted(ex.load("bert").outputs("A dog ran."))
+        ['lm', 'nsp']
         """
         return self.outputs_many([text], [target])[0]
 
@@ -175,7 +182,11 @@ class TextModel(Summarised):
         return [_of_one(found, n, len(tokens)) for n, tokens in enumerate(rows)]
 
     def logits(self, text: Text, target: Text | None = None) -> np.ndarray:
-        """The scores over the vocabulary, [position, vocab]. Row i is about token i + 1 if causal, about token i otherwise."""
+        """The scores over the vocabulary, [position, vocab]. Row i is about token i + 1 if causal, about token i otherwise.
+
+        >>> ex.load("gpt2").logits("A dog ran.").ndim
+        2
+        """
         found = self.outputs(text, target)
         if "lm" not in found:
             raise ChoiceError(

@@ -56,7 +56,13 @@ class Attention(Record):
         return made
 
     def stage(self, name: str, head: int) -> np.ndarray:
-        """One stage of one head: [query, key], or [query, dim] for the context; one that does not apply equals the one before."""
+        """One stage of one head: [query, key], or [query, dim] for the context; one that does not apply equals the one before.
+
+        >>> trace = ex.trace(ex.load("bert"), "A dog ran.", blocks=True)
+        >>> weights = trace.attention[0].stage("weights", head=0)
+        >>> bool((abs(weights.sum(axis=-1) - 1) < 1e-5).all())
+        True
+        """
         if name not in STAGES:
             raise unknown("stage", name, STAGES)
         head = check_index(f"head in layer {self.layer}", head, self.heads)
@@ -207,12 +213,23 @@ class Trace(Record):
     notes: tuple[str, ...] = ()
 
     def axes(self, stream: str) -> tuple[Tokens, Tokens]:
-        """The tokens of the rows (queries) and of the columns (keys) in this stream."""
+        """The tokens of the rows (queries) and of the columns (keys) in this stream.
+
+        >>> trace = ex.trace(ex.load("bert"), "A dog ran.", blocks=True)
+        >>> queries, keys = trace.axes("encoder")
+        >>> len(queries) == len(keys) == len(trace.source)
+        True
+        """
         rows = self.source if stream == "encoder" or self.target is None else self.target
         return rows, rows if stream != "cross" else self.source
 
     def at(self, stream: str, layer: int) -> Attention:
-        """The attention of one layer of one stream."""
+        """The attention of one layer of one stream.
+
+        >>> trace = ex.trace(ex.load("bert"), "A dog ran.", blocks=True)
+        >>> trace.at("encoder", 1).layer
+        1
+        """
         for attention in self.attention:
             if (attention.stream, attention.layer) == (stream, layer):
                 return attention
@@ -220,7 +237,12 @@ class Trace(Record):
         raise ChoiceError(f"This trace has no attention for {stream} layer {layer}. It holds: {held}.")
 
     def block(self, stream: str, layer: int, part: str) -> Block:
-        """One sub-layer of one layer: "attention", "cross-attention" or "feed-forward"."""
+        """One sub-layer of one layer: "attention", "cross-attention" or "feed-forward".
+
+        >>> trace = ex.trace(ex.load("bert"), "A dog ran.", blocks=True)
+        >>> trace.block("encoder", 0, "feed-forward").part
+        'feed-forward'
+        """
         for block in self.blocks:
             if (block.stream, block.layer, block.part) == (stream, layer, part):
                 return block

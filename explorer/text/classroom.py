@@ -30,13 +30,21 @@ def toys(count: int = STORIES, *, seed: int = SEED) -> list[str]:
 
 @lru_cache(maxsize=32)
 def learned(kind: str, by: str, watch: tuple[str, ...] = ()) -> tuple[Merge, ...]:
-    """Every merge of one way of learning."""
+    """Every merge of one way of learning.
+
+    >>> len(ex.text.classroom.learned("bpe", "count")) > 100
+    True
+    """
     return tuple(learn(kind, toys(), size=SIZE, by=by, watch=watch))
 
 
 @lru_cache(maxsize=1)
 def shelf() -> dict[str, Tokenizer]:
-    """A tokenizer of every kind, all learned from the stories, and a byte BPE that was trained on five languages."""
+    """A tokenizer of every kind, all learned from the stories, and a byte BPE that was trained on five languages.
+
+    >>> list(ex.text.classroom.shelf())
+    ['words', 'wordpiece', 'bpe', 'byte-bpe', 'unigram', 'five languages']
+    """
     made = {
         kind: tokenizer(kind, toys(), size=SIZE, sentinels=0) for kind in ("words", "wordpiece", "bpe", "byte-bpe", "unigram")
     }
@@ -62,7 +70,11 @@ def alike() -> dict[str, Tokenizer]:
 
 @lru_cache(maxsize=1)
 def systems() -> dict[str, Tokenizer]:
-    """The same stories as four systems cut them, each with the special tokens that it adds to a text."""
+    """The same stories as four systems cut them, each with the special tokens that it adds to a text.
+
+    >>> ex.text.classroom.systems()["BERT"].encode("a dog").texts[0]
+    '[CLS]'
+    """
     bart = tokenizer("byte-bpe", toys(), size=SIZE, specials=("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
     held = shelf()
     return {"BERT": held["wordpiece"], "BART, RoBERTa": bart, "T5": held["unigram"], "GPT-2": held["byte-bpe"]}

@@ -77,7 +77,11 @@ class Tokenizer:
         return frozenset(self._special)
 
     def encode(self, text: str, pair: str | None = None, special: bool = True) -> Tokens:
-        """The tokens of a text, or of two; with the special tokens of this tokenizer unless `special` is False."""
+        """The tokens of a text, or of two; with the special tokens of this tokenizer unless `special` is False.
+
+        >>> ex.load("bert").tokenizer.encode("A dog ran.").texts[0]
+        '[CLS]'
+        """
         for given in (text, *(() if pair is None else (pair,))):
             check_text(given)
         with panics("read this text"):
@@ -141,7 +145,12 @@ class Tokenizer:
         return tuple(numbers)
 
     def decode(self, ids: Iterable[int], special: bool = False) -> str:
-        """The text of these ids, without special tokens unless asked for."""
+        """The text of these ids, without special tokens unless asked for.
+
+        >>> tokenizer = ex.load("gpt2").tokenizer
+        >>> tokenizer.decode(tokenizer.encode("A dog ran.").ids)
+        'A dog ran.'
+        """
         if not isinstance(ids, Iterable):
             raise TextError(f"decode takes a list of ids; this is {type(ids).__name__}.")
         numbers = check_ids(list(ids), self.vocabulary.size)
@@ -149,7 +158,12 @@ class Tokenizer:
             return self.core.decode(numbers, skip_special_tokens=not special)
 
     def save(self, path: str | Path) -> Path:
-        """Write tokenizer.json, which the `tokenizers` and `transformers` libraries read as it is."""
+        """Write tokenizer.json, which the `tokenizers` and `transformers` libraries read as it is.
+
+        >>> import tempfile
+        >>> ex.load("gpt2").tokenizer.save(tempfile.mkdtemp() + "/tokenizer.json").name
+        'tokenizer.json'
+        """
         try:
             self.core.save(str(path))
         except Exception as error:  # the library raises plain Exception

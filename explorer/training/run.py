@@ -111,7 +111,14 @@ class Run(Summarised, Generic[Trained]):
         return of_run(self.model.name, self.plan, self.step, self.folder)
 
     def stop(self) -> None:
-        """End after the step that is running; the folder keeps what the next one needs."""
+        """End after the step that is running; the folder keeps what the next one needs.
+
+        >>> run = ex.fit("gpt2", corpus=ex.microworld.texts(20, 1), pieces=300, steps=5, checks=0, device="cpu")
+        >>> for step in run:
+        ...     run.stop()
+        >>> step.step
+        1
+        """
         self._stopped = True
 
     def __iter__(self) -> Iterator[TrainingStep]:
