@@ -20,7 +20,7 @@ KINDS = {
     LEFT_OUT: (6, "✕"),
 }  # fmt: skip
 LOSS_COLOUR = 3
-ANSWERS = {"nsp": ("B follows A", "B comes from another text"), "sop": ("in order", "exchanged")}
+ANSWERS = {"nsp": ("B follows A", "B is from another text"), "sop": ("A and B in order", "A and B exchanged")}
 
 
 @dataclass(frozen=True)

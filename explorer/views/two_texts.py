@@ -7,15 +7,8 @@ import plotly.graph_objects as go
 from explorer.records import Corruption
 from explorer.views import theme
 from explorer.views.strips import FIRST, PLAIN, SECOND, Box, drawn, with_segments, wrapped
-from explorer.views.tiles import nothing
+from explorer.views.tiles import ANSWERS, nothing
 from explorer.views.view import View, by_name, other
-
-SAYS = {
-    ("nsp", 0): "B follows A",
-    ("nsp", 1): "B is from another text",
-    ("sop", 0): "A and B in order",
-    ("sop", 1): "A and B exchanged",
-}
 
 
 def two_texts(record: Corruption) -> go.Figure:
@@ -29,8 +22,8 @@ def two_texts(record: Corruption) -> go.Figure:
     segments = record.source.segments
     boxes = [_token(record, n) for n in range(len(segments))]
     rows = with_segments(wrapped("tokens, and the segment of each", boxes), segments)
-    label = next((name, record.labels[name][0]) for name in ("nsp", "sop") if name in record.labels)
-    notes = (f"label {label[1]}: {SAYS[label]}", f"{segments.count(0)} tokens in segment 0, {segments.count(1)} in segment 1",
+    name, label = next((name, record.labels[name][0]) for name in ANSWERS if name in record.labels)
+    notes = (f"label {label}: {ANSWERS[name][label]}", f"{segments.count(0)} tokens in segment 0, {segments.count(1)} in segment 1",
              theme.unseen_note(record.source))  # fmt: skip
     return drawn(rows, "Two texts, one row", notes)
 

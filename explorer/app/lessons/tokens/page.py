@@ -91,8 +91,8 @@ def several() -> None:
     say(
         f"All are trained on the same toy stories and have at most {classroom.SIZE} tokens; *five languages* is a byte BPE twice as large, "
         "trained also on some Finnish, Arabic, Chinese and emoji. As usual, WordPiece is given all letters and "
-        "digits, BPE and Unigram only the characters of the stories, which have no *z* and no digit: to "
-        "them these are unknown. Give all of them **the same characters** for a fair comparison. *Unigram* starts from many candidate tokens, "
+        "digits, BPE and Unigram only the characters of the stories, which have no *z* and no digit: to them these "
+        "are unknown. Give all of them **the same characters** for a fair comparison. *Unigram* starts from many candidate tokens, "
         "removes those that the likelihood of the texts needs least, and cuts a word into its most probable tokens."
     )
     text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
