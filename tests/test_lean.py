@@ -35,6 +35,25 @@ def test_working_copies_move_the_weights_as_autocast_does(parts: int) -> None:
             assert (weight - named[name]).abs().mean() <= 2e-3, name
 
 
+def test_a_step_that_was_broken_off_leaves_no_gradients_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes between the way back and the collecting of step 3; the loop goes on as if it had not been."""
+    settings = {"steps": 6, "precision": "bfloat16", "lean": True}
+    straight, run = curve(begun("gpt2", "cpu", **settings)), begun("gpt2", "cpu", **settings)
+    real, calls = run._lean.collect, iter(range(1, 100))
+
+    def interrupted() -> None:
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        real()
+
+    monkeypatch.setattr(run._lean, "collect", interrupted)
+    found: list[float] = []
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(sum(step.losses.values()) for step in run)
+    assert run.step == 2
+    assert curve(run) == straight[2:]
+
+
 def test_fused_products_are_those_of_the_layers() -> None:
     """With gradients, against the layers themselves; what is no plain linear layer is left alone."""
     layers = tuple(torch.nn.Linear(24, wide).double() for wide in (24, 8, 8))

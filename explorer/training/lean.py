@@ -46,6 +46,8 @@ class LeanStep:
                 part.fused = True
             elif isinstance(part, Head):
                 part.chunked = True
+        for copy in self.copies:  # what a step that was broken off has left
+            copy.grad = None
         if self.copies:
             torch._foreach_copy_([copy.detach() for copy in self.copies], [master.detach() for master in self.masters])
         for (part, name), copy in zip(self.places, self.copies, strict=True):
