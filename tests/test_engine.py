@@ -18,6 +18,7 @@ import explorer as ex
 from explorer.analysis.evaluation.baselines import Measured
 from explorer.training import resume
 from explorer.training import run as module
+from explorer.training.plan import Plan
 from explorer.training.resume import PointWriter, as_safetensors
 
 
@@ -88,9 +89,12 @@ def test_points_written_beside_the_run_go_on_to_the_same_bits(tmp_path: Path, mo
     assert again.step == 3 and [dict(step.losses) for step in again] == losses[3:]
 
 
-def test_checks_keep_to_their_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("snapshots", [0, 8])
+def test_checks_keep_to_their_share_of_the_time(snapshots: int) -> None:
+    """The first and the last one are always made; those of snapshots count like all others."""
+
     def measured(share: float | None) -> list[int]:
-        run = begun("gpt2", "cpu", steps=40, checks=20, check_share=share)
+        run = begun("gpt2", "cpu", steps=40, checks=20, check_share=share, snapshots=snapshots)
         made: list[int] = []
 
         def slow(model: Any) -> Measured:
@@ -104,7 +108,7 @@ def test_checks_keep_to_their_share_of_the_time(monkeypatch: pytest.MonkeyPatch)
         return found
 
     every, some = measured(None), measured(1e-6)
-    assert every == list(begun("gpt2", "cpu", steps=40, checks=20).plan.checked) and len(some) == 2
+    assert every == list(begun("gpt2", "cpu", steps=40, checks=20, snapshots=snapshots).plan.checked) and len(some) == 2
 
 
 def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,3 +156,86 @@ def test_a_run_that_reads_together_goes_on_and_stops_as_any_other(tmp_path: Path
         list(begun("gpt2", "cpu", steps=10, read_every=4, rate=1e9, optimiser="adamw", schedule="constant"))
     with pytest.raises(ex.ExplorerError, match="read_every"):
         begun("gpt2", "cpu", read_every=0)
+
+
+def broken_off(run: Any, number: int) -> None:
+    """Go through a run until Ctrl-C comes while a step is computed."""
+    real = run._backward
+
+    def interrupted(batch: Any, step: int) -> Any:
+        if step == number:
+            raise KeyboardInterrupt
+        return real(batch, step)
+
+    run._backward = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        list(run)
+    run._backward = real
+
+
+def test_what_was_made_before_a_ctrl_c_is_kept_although_nobody_had_read_it(tmp_path: Path) -> None:
+    """Two steps of a window of four were made: both are written down, and the run goes on from there, with a folder or without."""
+    losses = [dict(step.losses) for step in begun("gpt2", "cpu", steps=8)]
+    for folder in (tmp_path / "run", None):
+        run = begun("gpt2", "cpu", steps=8, read_every=4, folder=folder)
+        broken_off(run, 7)
+        assert run.step == 6
+        again = begun("gpt2", "cpu", steps=8, folder=folder) if folder else run
+        assert [dict(step.losses) for step in again] == losses[6:]
+    assert [dict(step.losses) for step in ex.training.steps_of(tmp_path / "run")] == losses
+
+
+def test_weights_that_are_no_numbers_are_no_point_to_go_on_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The losses of the window would have shown it, but Ctrl-C came first: the point before it is kept."""
+    monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
+    wild = {"steps": 12, "read_every": 6, "optimiser": "adamw", "schedule": "constant", "warm": 0.0, "rate": 1e9}
+    run = begun("gpt2", "cpu", folder=tmp_path / "run", **wild)
+    broken_off(run, 6)
+    assert not all(bool(weight.isfinite().all()) for weight in run.model.module.parameters())
+    kept = begun("gpt2", "cpu", folder=tmp_path / "run", **wild)
+    assert kept.step == 0 and all(bool(weight.isfinite().all()) for weight in kept.model.module.parameters())
+
+
+def test_a_run_is_not_held_up_by_the_point_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk takes longer than the half minute between two points: the run goes on, and begins the next one when it is free."""
+    may, real, written = threading.Event(), resume.put, list[int]()
+
+    def slow(folder: Path, step: int, *rest: Any) -> None:
+        assert may.wait(60)
+        written.append(step)
+        real(folder, step, *rest)
+
+    monkeypatch.setattr(resume, "put", slow)
+    monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
+    run = begun("gpt2", "cpu", steps=5, folder=tmp_path / "run")
+    for step in run:
+        if step.step == 4:  # a run that waited for its points would never come here
+            may.set()
+    assert written[0] == 1 and written[-1] == 5
+
+
+def test_points_hold_a_run_up_for_a_hundredth_of_the_time_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copying what a point is made of takes 50 ms here, so the next one is due 5 s later at the earliest; the copy is used again."""
+    places: list[set[int]] = []
+    real = resume.copied
+
+    def slow(*given: Any) -> Any:
+        time.sleep(0.05)
+        made = real(*given)
+        places.append({value.data_ptr() for value in made.values()})
+        return made
+
+    monkeypatch.setattr(resume, "copied", slow)
+    monkeypatch.setattr(module, "EVERY_SECONDS", 0.0)
+    list(begun("gpt2", "cpu", steps=6, folder=tmp_path / "run"))
+    assert len(places) == 2 and places[0] == places[1], "after the first step and after the last"
+
+
+def test_the_steps_of_checks_and_snapshots_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    for name in ("checked", "kept"):
+        real = getattr(Plan, name).fget
+        monkeypatch.setattr(Plan, name, property(lambda plan, name=name, real=real: (asked.append(name), real(plan))[1]))
+    run = begun("gpt2", "cpu", steps=6, snapshots=3, checks=2, read_every=2)
+    before = len(asked)
+    assert len(list(run)) == 6 and len(asked) == before

@@ -365,12 +365,19 @@ def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path:
     assert [step.step for step in steps_of(tmp_path / "run")] == list(range(1, 13))
 
 
+def write_point(folder: Path, step: int, run: Run[TransformerModel]) -> None:
+    """A resume point of this step, on the disk when this returns."""
+    writer = resume.PointWriter()
+    writer.begin(folder, step, run.model.module, run.optimiser)
+    writer.finish()
+
+
 def test_damage_and_mistakes_are_met_with_a_word(bert: TransformerModel, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run = begun(folder, bert.tokenizer)
     next(iter(run))
     run.stop()
-    resume.write(folder, 1, run.model.module, run.optimiser)
+    write_point(folder, 1, run)
     with pytest.raises(ex.ExplorerError, match="seed=5 there, 6 here"):
         begun(folder, bert.tokenizer, seed=6)
     content = bytearray((folder / resume.POINT).read_bytes())
@@ -418,13 +425,13 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_point(bert: TransformerMo
 
 def test_a_finished_run_is_written_once(bert: TransformerModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
-    real = resume.write
+    real = resume.put
 
     def counted(folder: Path, step: int, *rest: object) -> None:
         written.append(step)
         real(folder, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(resume, "write", counted)
+    monkeypatch.setattr(resume, "put", counted)
     list(begun(tmp_path / "run", bert.tokenizer))
     assert written == [12]
 
@@ -435,7 +442,7 @@ def test_a_full_disk_leaves_the_point_before_intact(
     run = begun(tmp_path / "run", bert.tokenizer)
     steps = iter(run)
     next(steps)
-    resume.write(tmp_path / "run", 1, run.model.module, run.optimiser)
+    write_point(tmp_path / "run", 1, run)
     before = (tmp_path / "run" / resume.POINT).read_bytes()
 
     def full(*_: object) -> None:
@@ -443,7 +450,7 @@ def test_a_full_disk_leaves_the_point_before_intact(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ex.ExplorerError, match="No space left"):
-        resume.write(tmp_path / "run", 2, run.model.module, run.optimiser)
+        write_point(tmp_path / "run", 2, run)
     monkeypatch.undo()
     assert (tmp_path / "run" / resume.POINT).read_bytes() == before
     assert not list((tmp_path / "run").glob("*.new"))

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import torch
@@ -23,11 +24,6 @@ NAMES = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64", torch.int32: "I32",
     torch.uint8: "U8", torch.bool: "BOOL",
 }  # fmt: skip
-
-
-def write(folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> None:
-    """Write the point of a step. What stood there before stays whole until the new one is on the disk."""
-    put(folder, step, run_mark(folder), copied(module, optimiser, {}))
 
 
 def copied(module: nn.Module, optimiser: Optimiser, into: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -73,9 +69,10 @@ def as_safetensors(tensors: dict[str, Tensor]) -> list[bytes | memoryview]:
 
 
 class PointWriter:
-    """Writes points in a thread of its own, one after the other, while the run goes on."""
+    """Writes points in a separate thread, one after the other, while the run goes on. `held_up`: how many seconds the last one held it up."""
 
     def __init__(self) -> None:
+        self.held_up = 0.0
         self._thread: threading.Thread | None = None
         self._failed: BaseException | None = None
         self._copy: dict[str, Tensor] = {}
@@ -83,9 +80,16 @@ class PointWriter:
     def begin(self, folder: Path, step: int, module: nn.Module, optimiser: Optimiser) -> None:
         """Copy what the point is made of, and begin to write it."""
         self.finish()  # the copy is still being written from
+        began = time.monotonic()
         self._copy = copied(module, optimiser, self._copy)
+        self.held_up = time.monotonic() - began
         self._thread = threading.Thread(target=self._write, args=(folder, step, run_mark(folder)), name="resume point")
         self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the last point is still being written."""
+        return self._thread is not None and self._thread.is_alive()
 
     def _write(self, folder: Path, step: int, run: str) -> None:
         try:

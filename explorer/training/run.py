@@ -6,8 +6,8 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext
-from dataclasses import asdict, replace
+from contextlib import ExitStack, closing, nullcontext, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -42,6 +42,7 @@ from explorer.training.schedules import lr_share
 from explorer.training.steps import line_of
 
 EVERY_SECONDS = 30.0
+POINT_SHARE = 0.01  # of the time, for resume points: so much of it may a run be held up by copying them
 TOKENS = "tokens"  # beside the losses: how many the batch has in all processes
 GPU_SHARE = 0.05  # of the time, for checks, where a step takes so little of it
 Trained = TypeVar("Trained", bound=TrainableModel)
@@ -54,6 +55,17 @@ def check_losses(losses: Mapping[str, float], norm: float, step: int) -> None:
     if wrong is not None:
         raise ChoiceError(f"The loss {wrong!r} is not a number at step {step}. Choose a lower rate=….")
     check_norm(norm)
+
+
+@dataclass(frozen=True)
+class _Unread:
+    """A step whose losses [loss] are still where they were computed, with the length of all gradients at the end."""
+
+    number: int
+    names: tuple[str, ...]
+    row: Tensor
+    rate: float
+    tokens: int
 
 
 class Run(Summarised, Generic[Trained]):
@@ -98,6 +110,8 @@ class Run(Summarised, Generic[Trained]):
     def _at_the_start(self) -> None:
         """What a run knows before its first step."""
         self.step, self._stopped, self._agreed, self._whole = 0, False, False, True
+        self._checked_at, self._kept_at = frozenset(self.plan.checked), frozenset(self.plan.kept)
+        self._due = self._checked_at | self._kept_at
         self._stamp: bytes | None = None  # of the resume point that is this object's own
         self._saved, self._saved_at = -1, time.monotonic()
         self._writer = resume.PointWriter()
@@ -191,32 +205,49 @@ class Run(Summarised, Generic[Trained]):
         """How many steps are made before their losses are read: at most `read_every`, and none beyond one that is measured or kept."""
         if self.processes.accelerator is not None:
             return 1
-        many, due = self.plan.read_every, {*self.plan.checked, *self.plan.kept}
-        ends = (n for n in range(1, many) if self.step + n in due)
+        many = self.plan.read_every
+        ends = (n for n in range(1, many) if self.step + n in self._due)
         return min(many, self.plan.steps - self.step, next(ends, many))
 
     def _together(self) -> list[TrainingStep]:
         """Some steps one after the other, for which the device is waited for once, at their end."""
-        begin, many, made = time.perf_counter(), self._window(), []
+        begin, many, made = time.perf_counter(), self._window(), list[_Unread]()
         self._check_lock()
-        with memory_for(self.plan.batch, self.plan.accumulate):
-            for number in range(self.step + 1, self.step + many + 1):
-                batch = self._make(number) if self._batches is None else next(self._batches)
-                totals = self._backward(batch, number)
-                row = torch.stack([value.reshape(()) for value in (*totals.values(), self.optimiser.norm())])
-                with defer_sigint():
-                    made.append((number, tuple(totals), row, self._update(number), batch.tokens))
-            rows = torch.stack([row for _, _, row, _, _ in made]).tolist()
-        speed = sum(tokens for *_, tokens in made) / (time.perf_counter() - begin)
-        self._whole = False  # until it is known that all of them were numbers
+        try:
+            with memory_for(self.plan.batch, self.plan.accumulate):
+                for number in range(self.step + 1, self.step + many + 1):
+                    batch = self._make(number) if self._batches is None else next(self._batches)
+                    totals = self._backward(batch, number)
+                    row = torch.stack([value.reshape(()) for value in (*totals.values(), self.optimiser.norm())])
+                    with defer_sigint():
+                        made.append(_Unread(number, tuple(totals), row, self._update(number), batch.tokens))
+            with defer_sigint():
+                *before, last = self._read(made, begin)
+                self._unwritten += [line_of(step) for step in before] if self._writes else []
+                return [*before, self._keep(self._measured(last))]
+        except BaseException:  # what was made is worth keeping, if it is numbers
+            self._read_late(made, begin)
+            raise
+
+    def _read(self, made: list[_Unread], begin: float) -> list[TrainingStep]:
+        """The steps whose losses nobody has read yet, which are read now; an error where they are no numbers."""
+        whole, self._whole = self._whole, False  # until it is known that all of them were numbers
+        rows = torch.stack([one.row for one in made]).tolist()
+        speed = sum(one.tokens for one in made) / (time.perf_counter() - begin)
         steps = []
-        for (number, names, _, rate, _), (*values, norm) in zip(made, rows, strict=True):
-            losses = dict(zip(names, values, strict=True))
-            check_losses(losses, norm, number)
-            steps.append(TrainingStep(number, losses, rate, speed))
-        self._whole = True
-        self._unwritten += [line_of(step) for step in steps[:-1]] if self._writes else []
-        return [*steps[:-1], self._keep(self._measured(steps[-1]))]
+        for one, (*values, norm) in zip(made, rows, strict=True):
+            losses = dict(zip(one.names, values, strict=True))
+            check_losses(losses, norm, one.number)
+            steps.append(TrainingStep(one.number, losses, one.rate, speed))
+        self._whole = whole
+        made.clear()
+        return steps
+
+    def _read_late(self, made: list[_Unread], begin: float) -> None:
+        """Write down the steps that were made before something came between. Where they are no numbers, their weights are not kept."""
+        with defer_sigint(), suppress(ChoiceError, RuntimeError):
+            steps = self._read(made, begin) if made else []
+            self._unwritten += [line_of(step) for step in steps] if self._writes else []
 
     _scaled = staticmethod(scaled)
 
@@ -252,7 +283,7 @@ class Run(Summarised, Generic[Trained]):
 
     def _measured(self, made: TrainingStep) -> TrainingStep:
         """The step with what the model does on held-out text, where a check is due. Processes do what the clock of the main one says."""
-        if self.measure is None or made.step not in self.plan.checked:
+        if self.measure is None or made.step not in self._checked_at:
             return made
         if not self.processes.as_main(self._is_checked(made.step)):
             return made
@@ -270,11 +301,11 @@ class Run(Summarised, Generic[Trained]):
     def _is_checked(self, step: int) -> bool:
         """Whether the model is measured after this step: where it is planned, as long as checks take no more than their share of time.
 
-        The first and the last one and those of snapshots are never left out.
+        The first and the last one are never left out.
         """
         share = self.plan.check_share or (GPU_SHARE if self.model.device.type == "cuda" else 1.0)
-        if step not in self.plan.checked or step in (self.plan.checked[0], self.plan.steps, *self.plan.kept):
-            return step in self.plan.checked
+        if step not in self._checked_at or step in (min(self._checked_at), self.plan.steps):
+            return step in self._checked_at
         return self._spent <= share * (time.monotonic() - self._began)
 
     @property
@@ -336,7 +367,7 @@ class Run(Summarised, Generic[Trained]):
             return made
         assert self.folder is not None
         try:
-            if made.step in self.plan.kept:
+            if made.step in self._kept_at:
                 made = replace(made, snapshot=self._snapshot(self.folder))
         finally:  # a step that was made is written down, now or with the next one
             self._unwritten.append(line_of(made))
@@ -349,8 +380,9 @@ class Run(Summarised, Generic[Trained]):
 
     @property
     def _is_due(self) -> bool:
-        """Whether it is time for a resume point."""
-        return time.monotonic() - self._saved_at >= EVERY_SECONDS
+        """Whether it is time for a resume point: half a minute after the last one, and so late that points hold the run up but little."""
+        since = time.monotonic() - self._saved_at
+        return since >= max(EVERY_SECONDS, self._writer.held_up / POINT_SHARE) and not self._writer.busy
 
     def _save_beside(self) -> None:
         """Begin to write a resume point, and go on meanwhile."""
@@ -380,8 +412,8 @@ class Run(Summarised, Generic[Trained]):
     def _save(self) -> None:
         assert self.folder is not None
         self._write_down()  # first, so that no step before the point is missing in the list
+        self._writer.begin(self.folder, self.step, self.trained, self.optimiser)
         self._writer.finish()
-        resume.write(self.folder, self.step, self.trained, self.optimiser)
         self._stamp = points.point_stamp(self.folder)
         if self.step == self.plan.steps:
             store.write(self.model, self.folder)
