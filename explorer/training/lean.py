@@ -38,6 +38,13 @@ class LeanStep:
                     self.masters.append(weight)
                     self.copies.append(nn.Parameter(weight.detach().to(torch.bfloat16)))
 
+    def _refresh(self) -> None:
+        """Copies of the weights as they are now, without what a step that was broken off has left."""
+        for copy in self.copies:
+            copy.grad = None
+        if self.copies:
+            torch._foreach_copy_([copy.detach() for copy in self.copies], [master.detach() for master in self.masters])
+
     @contextmanager
     def working(self) -> Iterator[None]:
         """While inside, the module computes with what is lean."""
@@ -46,10 +53,7 @@ class LeanStep:
                 part.fused = True
             elif isinstance(part, Head):
                 part.chunked = True
-        for copy in self.copies:  # what a step that was broken off has left
-            copy.grad = None
-        if self.copies:
-            torch._foreach_copy_([copy.detach() for copy in self.copies], [master.detach() for master in self.masters])
+        self._refresh()
         for (part, name), copy in zip(self.places, self.copies, strict=True):
             part._parameters[name] = copy
         try:

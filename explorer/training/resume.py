@@ -69,7 +69,10 @@ def as_safetensors(tensors: dict[str, Tensor]) -> list[bytes | memoryview]:
 
 
 class PointWriter:
-    """Writes points in a separate thread, one after the other, while the run goes on. `held_up`: how many seconds the last one held it up."""
+    """Writes points in a separate thread, one after the other, while the run goes on.
+
+    `held_up` says for how many seconds the last copy stopped the run.
+    """
 
     def __init__(self) -> None:
         self.held_up = 0.0
