@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +149,23 @@ def test_a_compiler_sees_one_graph(family: str) -> None:
     found = torch._dynamo.explain(lambda: objective(module, given, 0.0))()
     assert (found.graph_count, found.graph_break_count) == (1, 0), found.break_reasons
     torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("positions", ["rope", "t5"])
+def test_a_second_step_is_not_compiled_again(positions: str) -> None:
+    """Tables of angles and distances are part of the graph, and change nothing outside it."""
+    module, given, graphs = model("encoder", positions, 0), batch(), list[Any]()
+    given["loss_positions"] = given["loss_mask"].flatten().nonzero()[:, 0]
+    torch._dynamo.reset()
+
+    def counted(graph: Any, _: Any) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    loss = torch.compile(OBJECTIVES[OBJECTIVE["encoder"]].loss, backend=counted, dynamic=True)
+    losses = [float(sum(loss(module, given, 0.0).values()).detach()) for _ in range(3)]
+    torch._dynamo.reset()
+    assert len(graphs) == 1 and len(set(losses)) == 1
 
 
 def test_compiling_is_refused_where_it_does_not_pay(bert: TransformerModel) -> None:
