@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,13 @@ from test_pretended import begun as small
 from test_processes import begun, by_two, curve, largest_gap
 
 import explorer as ex
-from explorer.corruption.collate import PARTS, Batch
+from explorer.corruption.collate import PARTS, Batch, BatchContext, collate_each, collate_rows
+from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
+from explorer.text.examples import prepared
+from explorer.text.toy import stories
+from explorer.training.batches import BatchMaker
+from explorer.training.objectives import OBJECTIVES
 from explorer.training.prefetch import made_in_processes
 
 
@@ -74,12 +80,52 @@ def test_rows_made_alone_are_those_of_the_batch(name: str) -> None:
     assert not same(run.batch(1), run.batch(2))
 
 
-def test_each_process_takes_its_share_of_the_time(record_property: Any) -> None:
-    run = begun("bert", 40, by_row=True, batch=64)
-    maker = run.making
-    spent = {count: quickest(lambda count=count: [maker.rows(step, 0, count) for step in range(1, 9)]) for count in (1, 2, 4)}
-    record_property("table: making batches", f"a process of 1, 2, 4: {', '.join(f'{1000 * s:.0f} ms' for s in spent.values())}")
-    assert spent[2] <= 0.75 * spent[1] and spent[4] <= 0.5 * spent[1]
+def test_two_threads_that_ask_for_batches_of_like_length_disturb_each_other_not() -> None:
+    """Whenever the windows of one are put down, another thread puts down its own: each gets the batch that it asked for."""
+
+    class Disturbed(BatchMaker):
+        def __setattr__(self, name: str, value: Any) -> None:
+            other = (value[0] + 9, np.zeros_like(value[1])) if name == "_by_length" and value is not None else value
+            super().__setattr__(name, other)
+
+    run = begun("bert", 40, by_length=True)
+    known = run.making
+    disturbed = Disturbed(known.objective, known.stories, known.plan, known.vocabulary, known.longest)
+    for step in (1, 2, 33, 34, 2):
+        np.testing.assert_array_equal(disturbed.numbers(step), known.numbers(step))
+
+
+WAYS = [("mlm", name) for name in ("mlm", "whole-word", "spanbert")] + [("mlm+nsp", "mlm"), ("mlm+nsp", "whole-word")]
+WAYS += [("denoising", name) for name in STRATEGIES if name.startswith(("bart", "cloze"))] + [("span-to-text", "t5")]
+
+
+@pytest.mark.parametrize(("asked", "strategy"), WAYS)
+def test_rows_that_are_hidden_together_are_those_made_alone(asked: str, strategy: str) -> None:
+    """Bit for bit what each row is when it is made with its generator and nobody else, whatever the lengths of the others."""
+    tokenizer = ex.load({"denoising": "bart", "span-to-text": "t5"}.get(asked, "bert"), device="cpu").tokenizer
+    short = [["Tom ran."], ["No.", "Yes.", "A dog sat by the river and looked at the water."]]
+    texts = prepared([*stories(90, 6), *short], tokenizer)
+    collate = OBJECTIVES[asked].collate
+    assert STRATEGIES[strategy].by_row == (strategy != "spanbert")
+    for seed in range(3):
+        held = BatchContext(texts, tokenizer.vocabulary, 48, strategy, np.random.default_rng(seed))
+        rows = [(texts[n], np.random.default_rng((seed, n))) for n in range(len(texts))]
+        again = [(text, np.random.default_rng((seed, n))) for n, (text, _) in enumerate(rows)]
+        together, alone = collate_each(collate, rows, held), collate_rows(collate, again, held)
+        assert same(together, alone)
+
+
+def test_rows_made_alone_cost_little_more_than_rows_made_together(record_property: Any) -> None:
+    """All rows of a process of one, which gains nothing, and those of a process of four, beside the whole batch."""
+    spent: dict[str, list[float]] = {}
+    for name in ("bert", "bart"):
+        whole, own = begun(name, 40, batch=64).making, begun(name, 40, by_row=True, batch=64).making
+        asked = (partial(whole, 7), partial(own.rows, 7, 0, 1), partial(own.rows, 7, 0, 4))
+        spent[name] = [quickest(ask, 12) for ask in asked]
+    told = (f"{name}: {', '.join(f'{1000 * s:.1f} ms' for s in times)}" for name, times in spent.items())
+    record_property("table: a batch of 64 rows: together, each by its own generator, a quarter of them", "; ".join(told))
+    for together, alone, quarter in spent.values():
+        assert alone <= 5 * together and quarter <= 1.5 * together
 
 
 SCRIPT = """

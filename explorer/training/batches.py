@@ -84,7 +84,8 @@ class BatchMaker:
         if not self.plan.by_length:
             return examples_of_step(step, len(self.stories), self.plan.batch, self.plan.seed)
         window, place = divmod(step - 1, WINDOW)
-        if self._by_length is None or self._by_length[0] != window:
-            self._by_length = window, batches_by_length(window, self.stories, self.plan.batch, self.plan.seed)
-        made: np.ndarray = self._by_length[1][place]
+        known = self._by_length  # once: the thread that makes batches ahead may put another window there at any time
+        if known is None or known[0] != window:
+            known = self._by_length = window, batches_by_length(window, self.stories, self.plan.batch, self.plan.seed)
+        made: np.ndarray = known[1][place]
         return made
