@@ -315,6 +315,7 @@ def _swapped(devices: int, halves: bool) -> Iterator[None]:
             "_lazy_call": lambda call, **_: call(), "default_generators": generators, "get_rng_state": state,
             "set_rng_state": lambda value, device=0: generators[number(device)].set_state(value),
             "manual_seed": lambda seed: None, "manual_seed_all": lambda seed: None, "synchronize": lambda device=None: None,
+            "get_device_capability": lambda device=None: CAPABILITY[0],
             "set_device": lambda device: None, "is_current_stream_capturing": lambda: False,
             "get_device_name": lambda device=None: "pretended", "max_memory_allocated": lambda device=None: 0,
             "reset_peak_memory_stats": lambda device=None: None, "empty_cache": lambda: None,
@@ -366,6 +367,7 @@ def _numpy(self: Tensor, **more: Any) -> Any:
     return REAL_NUMPY(self, **more)
 
 
+CAPABILITY = [(9, 0)]  # the kind of GPU, as `torch.cuda.get_device_capability` says it
 HALVES = quick_in_half(torch.device("cpu"))  # then both move weights alike
 
 

@@ -31,7 +31,7 @@ def begun(name: str, device: str, **changes: Any) -> Any:
     own |= {} if PRESETS[name].teacher else {"pieces": 400 if name != "transformer" else 600}
     own |= {} if PRESETS[name].teacher or PRESETS[name].architecture["family"] == "static" else {"layers": 1}
     own |= {"length": 12} if name == "elmo" else {}
-    return ex.fit(name, device=device, **own, **settings)
+    return ex.fit(name, device=device, **{**own, **settings})
 
 
 def curve(run: Any) -> list[float]:

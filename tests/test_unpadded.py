@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pretended as simulated
 import pytest
 import torch
 from conftest import ALL
@@ -13,6 +14,7 @@ from torch import Tensor
 from transformers import GPT2LMHeadModel
 
 import explorer as ex
+from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.transformer import Transformer
 from explorer.nn.unpadded import Unpadded
 from explorer.training.device import tensors, where_real
@@ -98,6 +100,8 @@ def reference(
     """What `varlen_attn` is documented to compute, text by text: [token, head, dim]."""
     edges, made = starts.inner.tolist(), []  # type: ignore[attr-defined]
     assert starts.dtype == torch.int32 and q.dtype == torch.bfloat16 and q.shape == k.shape == v.shape
+    assert q.shape[-1] % 8 == 0 and q.shape[-1] <= 256, "the kernel reads heads of such widths alone"
+    assert torch.cuda.get_device_capability() >= (8, 0), "and runs on Ampere and later GPUs alone"
     for begin, end in zip(edges[:-1], edges[1:], strict=True):
         mine = (x[begin:end].transpose(0, 1)[None] for x in (q, k, v))
         causal = window_size == (-1, 0)
@@ -122,9 +126,41 @@ def test_on_a_gpu_attention_knows_no_mask(name: str, monkeypatch: pytest.MonkeyP
         found = curve(run)
         masked = log.launches["attention with a mask"]
         assert not log.copies
-    layers = sum(part.name[0] != "cross" for part in run.model.module.modules() if hasattr(part, "_in_line"))
+    layers = sum(part.name[0] != "cross" for part in run.model.module.modules() if isinstance(part, MultiHeadAttention))
     assert len(asked) == 3 * layers and masked == (3 if name == "bart" else 0)  # of BART, cross-attention has one
     assert found == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.parametrize("way", ["narrow heads", "an older GPU"])
+def test_where_the_kernel_would_refuse_rows_are_padded_again(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heads of 4 numbers, or a GPU before Ampere: the run goes as with padding, and the kernel is not asked."""
+    monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", reference)
+    monkeypatch.setattr(simulated, "CAPABILITY", [(7, 5) if way == "an older GPU" else (9, 0)])
+    shape = {"dim": 32, "heads": 8} if way == "narrow heads" else {}
+    with pretended() as log:
+        expected = curve(begun("gpt2", "cuda", precision="bfloat16", **shape))
+        log.reset()
+        found = curve(begun("gpt2", "cuda", precision="bfloat16", unpadded=True, **shape))
+        assert sum(count for kind, count in log.launches.items() if kind.startswith("attention")) > 0
+    assert found == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.parametrize(("name", "positions", "stacks"), [("t5", "t5", 3), ("bert", "alibi", 1)])
+def test_bias_and_mask_are_added_up_once_for_all_layers(name: str, positions: str, stacks: int) -> None:
+    """On a GPU every layer of a stack is given the same sum; the losses are those of the processor, where each makes its own."""
+    settings: dict[str, Any] = {"steps": 2, "layers": 3, "positions": positions}
+    expected, given = curve(begun(name, "cpu", **settings)), list[Tensor]()
+    with pretended(), pytest.MonkeyPatch.context() as patch:
+        real = torch.nn.functional.scaled_dot_product_attention
+
+        def heard(*qkv: Tensor, attn_mask: Tensor, **more: Any) -> Tensor:
+            given.append(attn_mask)
+            return real(*qkv, attn_mask=attn_mask, **more)
+
+        patch.setattr(torch.nn.functional, "scaled_dot_product_attention", heard)
+        found = curve(begun(name, "cuda", **settings))
+    assert found == pytest.approx(expected, rel=2e-4)
+    assert len(given) == 2 * 3 * stacks and len({id(mask) for mask in given}) == 2 * stacks
 
 
 @pytest.mark.parametrize("name", ["elmo", "word2vec"])

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from explorer.errors import ChoiceError
 from explorer.nn import tap
 from explorer.nn.cache import KeyValueCache
 from explorer.nn.config import Config
+from explorer.nn.fast_attention import How, at_once, shareable, takes_a_line
 from explorer.nn.layers import NORMS
 from explorer.nn.positions import NO_POSITIONS, POSITIONS, Position
 from explorer.nn.products import fused_products
 from explorer.nn.unpadded import Unpadded, attend_in_line
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,14 @@ class AttentionInputs:
     cache: KeyValueCache | None = None
     states: Tensor | None = None
     layout: Unpadded | None = None
-    tables: dict[str, Tensor] = field(default_factory=dict, compare=False)  # positions and masks, which all layers share
+    tables: dict[str, Any] = field(default_factory=dict, compare=False)  # positions, biases and masks, which all layers share
 
-    def table(self, name: str, make: Callable[[], Tensor]) -> Tensor:
+    def table(self, name: str, make: Callable[[], Made]) -> Made:
         """What the first layer of the stack made under this name; another one would make the same."""
         if name not in self.tables:
             self.tables[name] = make()
-        return self.tables[name]
+        made: Made = self.tables[name]
+        return made
 
 
 def attend(q: Tensor, k: Tensor, scale: float, bias: Tensor | None, allowed: Tensor) -> Tensor:
@@ -81,7 +85,7 @@ class MultiHeadAttention(nn.Module):
         """From [batch, position, dim] to the same shape."""
         crossing = self.stream == "cross"
         position, attention_mask = (NO_POSITIONS, inputs.memory_mask) if crossing else (inputs.position, inputs.attention_mask)
-        if inputs.layout is not None and not crossing and self._in_line(inputs, x):
+        if inputs.layout is not None and not crossing and self._in_line(x, inputs, inputs.layout):
             return self._line(x, inputs, inputs.layout)
         begin = 0 if crossing or inputs.cache is None else _length(inputs.cache, self.name)
         wide = x.shape[1] if inputs.layout is None else inputs.layout.width
@@ -93,15 +97,16 @@ class MultiHeadAttention(nn.Module):
         k, v = self._keys_and_values(three, q_at, position, inputs)  # [batch, key/value head, key, dim]
         keys = inputs.table(f"keys {self.stream}", lambda: torch.arange(k.shape[2], device=x.device))
         _, k_at = self._placed(position, keys)
-        bias = self._for_each_head(position.bias(q_at, k_at))  # a scheme fills one slot: bias or score
+        bias = self._bias(position, (q_at, k_at), inputs)  # a scheme fills one slot: bias or score
         terms = {} if bias is not None else position.score(q, self.shared(k), (self._queries, self._keys), (q_at, k_at))
         tap.tap("terms", *self.name, terms=terms)
         for term in terms.values():
             bias = term if bias is None else bias + term
-        watched = tap.watched()
-        context = (
-            self._openly(q, k, v, bias, attention_mask) if watched else self._fast((q, k, v), bias, attention_mask, inputs)
-        )
+        if tap.watched():
+            context = self._openly(q, k, v, bias, attention_mask)
+        else:
+            how = How(self.stream, self.scale, self._drop, inputs.table, shared=not terms and shareable(x))
+            context = at_once((q, self.shared(k), self.shared(v)), bias, attention_mask, how)
         joined = context.transpose(1, 2).flatten(2)
         joined = joined if inputs.layout is None else inputs.layout.take(joined)
         out: Tensor = self.output(joined)  # heads concatenated, then W_O  [batch, position, dim]
@@ -113,9 +118,14 @@ class MultiHeadAttention(nn.Module):
         places = tap.edited("places", *self.name, where)
         return (NO_POSITIONS, where) if places is None else (position, places)
 
-    def _for_each_head(self, bias: Tensor | None) -> Tensor | None:
+    def _bias(self, position: Position, at: tuple[Tensor, Tensor], inputs: AttentionInputs) -> Tensor | None:
         """[batch or 1, head, query, key], also where a scheme adds the same to every head and says so by a 1."""
-        return bias if bias is None else bias.expand(-1, self.heads, -1, -1)
+
+        def made() -> Tensor | None:
+            bias = position.bias(*at)
+            return bias if bias is None else bias.expand(-1, self.heads, -1, -1)
+
+        return made() if tap.watched() or not shareable(at[0]) else inputs.table(f"bias {self.stream}", made)
 
     def _projections(self, x: Tensor, inputs: AttentionInputs, *, line: bool = False) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values [batch, head, position, dim] of the stack itself; a `line` of texts stays one."""
@@ -174,49 +184,18 @@ class MultiHeadAttention(nn.Module):
         """Keys or values, once for every query head of their group."""
         return x if self.groups == self.heads else x.repeat_interleave(self.heads // self.groups, dim=1)
 
-    def _in_line(self, inputs: AttentionInputs, x: Tensor) -> bool:
-        """Whether attention itself can run over texts that lie end to end: on a GPU in 16 bits, where nothing is added to scores."""
-        assert inputs.layout is not None
-        half = torch.is_autocast_enabled("cuda") or x.dtype in (torch.bfloat16, torch.float16)
+    def _in_line(self, x: Tensor, inputs: AttentionInputs, layout: Unpadded) -> bool:
+        """Whether attention itself can run over texts that lie end to end: where nothing is added to scores, and there is a kernel."""
         plain = not inputs.position.by_head() and not self._drop and inputs.cache is None and not tap.watched()
-        return inputs.layout.whole and half and plain
+        return plain and takes_a_line(x, self.query.out_features // self.heads, layout)
 
     def _line(self, x: Tensor, inputs: AttentionInputs, layout: Unpadded) -> Tensor:
         """The same with a kernel that knows where each text begins."""
         *both, v = self._projections(x, inputs, line=True)
-        turned = (inputs.position.rotate(made, layout.places) for made in both)
-        q, k = (made.to(v.dtype) for made in turned)  # in mixed precision turned ones come back wide
+        q, k = (inputs.position.rotate(made, layout.places) for made in both)
         context = attend_in_line(q, self.shared(k), self.shared(v), layout, self.scale, causal=self.stream == "decoder")
         made: Tensor = self.output(context.transpose(1, 2).flatten(2))
         return made
-
-    def _fast(
-        self, qkv: tuple[Tensor, Tensor, Tensor], bias: Tensor | None, attention_mask: Tensor | None, inputs: AttentionInputs
-    ) -> Tensor:
-        """All six steps at once, when nobody watches."""
-        q, k, v = qkv
-        q, k, v = q.to(v.dtype), self.shared(k).to(v.dtype), self.shared(v)  # in mixed precision turned ones come back wide
-        causal = self.stream == "decoder" and q.shape[2] > 1
-        if causal and bias is None and q.shape[2] == k.shape[2] and not slow_back(q):
-            return functional.scaled_dot_product_attention(q, k, v, dropout_p=self._drop, is_causal=True, scale=self.scale)
-        mask = None
-        if causal:
-            mask = inputs.table("later", lambda: _future(q, k))
-        elif self.stream != "decoder" and attention_mask is not None:
-            mask = inputs.table(f"padding {self.stream}", lambda: _padding(q, attention_mask))
-        mask = mask if bias is None else bias if mask is None else bias + mask
-        if slow_back(q):
-            return self._by_products(q, k, v, mask)
-        mask = None if mask is None else mask.to(q.dtype)
-        return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=self._drop, scale=self.scale)
-
-    def _by_products(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        """The same from two matrix products and a softmax."""
-        scores = (q * self.scale) @ k.transpose(-2, -1)
-        weights = (scores if mask is None else scores + mask).softmax(
-            dim=-1, dtype=torch.float32
-        )  # slow and coarse in bfloat16
-        return functional.dropout(weights.to(v.dtype), self._drop, self.training) @ v
 
     @property
     def _drop(self) -> float:
@@ -253,22 +232,6 @@ class MultiHeadAttention(nn.Module):
         if not bool(allowed.any(dim=-1).all()):
             raise ChoiceError("A row of the mask allows nothing. Let every position see at least one, if only itself.")
         return allowed.expand(*shape)
-
-
-def slow_back(q: Tensor) -> bool:
-    """Whether gradients through PyTorch's own call would be slow: on a processor in bfloat16 they take six times as long."""
-    return torch.is_grad_enabled() and q.dtype == torch.bfloat16 and q.device.type == "cpu"
-
-
-def _future(q: Tensor, k: Tensor) -> Tensor:
-    """The causal mask: −∞ at later positions, 0 elsewhere [query, key]. Padding is at the end, where no query sees it."""
-    queries, keys = q.shape[2], k.shape[2]
-    return torch.full((queries, keys), -torch.inf, device=q.device).triu(keys - queries + 1)
-
-
-def _padding(q: Tensor, attention_mask: Tensor) -> Tensor:
-    """The padding mask [batch, 1, 1, key]: −∞ at padding, 0 elsewhere."""
-    return torch.zeros(attention_mask.shape, device=q.device).masked_fill_(~attention_mask, -torch.inf)[:, None, None]
 
 
 def _length(cache: KeyValueCache, name: tuple[str, int]) -> int:

@@ -97,6 +97,7 @@ def attend_in_line(q: Tensor, k: Tensor, v: Tensor, layout: Unpadded, scale: flo
     """Attention of texts that lie end to end, each inside itself: from [1, head, token, dim] to the same shape."""
     from torch.nn.attention import varlen  # late: a processor has no such kernel
 
+    q, k = q.to(v.dtype), k.to(v.dtype)  # in mixed precision turned ones come back wide
     first, second, third = (x[0].transpose(0, 1).contiguous() for x in (q, k, v))  # [token, head, dim]
     window = (-1, 0) if causal else (-1, -1)
     starts, longest = layout.offsets, layout.width
