@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,8 @@ from pretended import pretended
 from test_processes import begun, by_two, curve, largest_gap
 
 from explorer.analysis.evaluation.baselines import merged
-from explorer.training import processes
+from explorer.training import processes, sharding
+from explorer.training import run as module
 from explorer.training.checking import Checks
 from explorer.training.device import sent, tensors
 
@@ -48,6 +50,63 @@ def test_gradients_are_sent_in_parts_of_a_bounded_size(monkeypatch: pytest.Monke
     monkeypatch.setattr(processes, "SENT", 8)
     parts = list(processes.bundles(weights))
     assert [[len(weight) for weight in part] for part in parts] == [[3, 4], [9], [1, 1], [20], [2]]
+
+
+class Alone:
+    """What connects several processes, with one that is there: sums and what all say are its own."""
+
+    device = torch.device("cuda:0")
+
+    def reduce(self, value: torch.Tensor, reduction: str) -> torch.Tensor:
+        assert reduction == "sum"
+        return value.clone()
+
+
+@pytest.fixture
+def together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs go the way of several processes, each making its own rows."""
+    found = processes.Processes(0, 1, Alone())
+    monkeypatch.setattr(module, "join_processes", lambda on_cpu: found)
+    monkeypatch.setattr(module.Run, "_alone", property(lambda run: run.plan.by_row and run.processes.accelerator is not None))
+    answers = {"get_world_size": lambda: 1, "get_rank": lambda: 0, "all_reduce": lambda sent: None}
+    for name, answer in {**answers, "all_gather_into_tensor": lambda every, sent: every.copy_(sent)}.items():
+        monkeypatch.setattr(torch.distributed, name, answer)
+
+
+@pytest.mark.parametrize("system", ["bert", "gpt2"])
+def test_processes_on_gpus_block_for_no_copy(system: str, together: None) -> None:
+    """Counts, flags and gradients are exchanged without a wait: Python reads the losses of a step, and that is all."""
+    settings = {"precision": "float32", "by_row": True, "accumulate": 2, "steps": 4, "checks": 0, "snapshots": 0}
+    expected, found = None, []
+    with pretended() as log:
+        run = begun(system, device="cuda", **settings)
+        for step in run:
+            found.append(dict(step.losses))
+            assert step.step == 1 or (log.waits.total() == 1 and not log.copies), (log.waits, log.copies)
+            log.reset()
+        expected = [dict(step.losses) for step in alone_on_a_gpu(system, **settings)]
+    assert largest_gap(expected, found) <= 1e-3
+
+
+def alone_on_a_gpu(system: str, **settings: Any) -> Any:
+    """The same run in one process that is connected with nobody."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "join_processes", lambda on_cpu: processes.Processes())
+        return begun(system, device="cuda", **settings)
+
+
+def test_divided_weights_on_gpus_block_for_no_copy(together: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step of a run whose weights are divided, with all of them here."""
+    monkeypatch.setattr(sharding.ShardedOptimiser, "squares", lambda own: own.norm().square())
+    monkeypatch.setattr(sharding.ShardedRun, "trained", property(lambda run: run.model.module))
+    with pretended() as log:
+        run = begun("bert", device="cuda", by_row=True, checks=0)
+        expected = run._gradients(run._make(1), 1)
+        run.__class__, run.optimiser.__class__ = sharding.ShardedRun, sharding.ShardedOptimiser
+        batch = run._make(1)
+        log.reset()
+        assert run._gradients(batch, 1) == pytest.approx(expected, rel=1e-5)
+        assert log.waits.total() == 1 and not log.copies, (log.waits, log.copies)
 
 
 SCRIPT = """

@@ -74,9 +74,7 @@ class Processes:
 
     def _summed(self, counts: dict[str, int]) -> dict[str, Tensor]:
         """The counts of all processes together, where they compute: nobody waits for them here."""
-        mine = torch.tensor([float(count) for count in counts.values()], dtype=torch.float64)
-        device = self.accelerator.device
-        mine = (mine.pin_memory() if device.type == "cuda" else mine).to(device, non_blocking=True)
+        mine = handed_over([float(count) for count in counts.values()], torch.float64, self.accelerator.device)
         every = self.accelerator.reduce(mine, reduction="sum").clamp(min=1)
         return dict(zip(counts, every.unbind(), strict=True))
 
@@ -101,10 +99,8 @@ class Processes:
         weights = list(module.parameters())
         device = weights[0].device
         kind = torch.promote_types(weights[0].dtype, torch.float32)
-        known = torch.tensor([float(stopped), *(weight.grad is not None for weight in weights)], dtype=kind)
-        stop, has = (
-            (known.pin_memory() if device.type == "cuda" else known).to(device, non_blocking=True).split([1, len(weights)])
-        )
+        known = [float(stopped), *(float(weight.grad is not None) for weight in weights)]
+        stop, has = handed_over(known, kind, device).split([1, len(weights)])
         flags = torch.cat([part.reshape(-1).to(kind) for part in (stop, *losses.values(), has)])
         for number, some in enumerate(bundles(weights)):
             flags = add_up(some, flags, first=number == 0)
@@ -112,6 +108,12 @@ class Processes:
         for weight, some in zip(weights, values[len(losses) :], strict=True):
             weight.grad = weight.grad if some else None
         return dict(zip(losses, values, strict=False)), size, stop > 0
+
+
+def handed_over(numbers: list[float], kind: torch.dtype, device: torch.device) -> Tensor:
+    """A few numbers on a device, by a copy for which nobody waits."""
+    near = torch.tensor(numbers, dtype=kind)
+    return (near.pin_memory() if device.type == "cuda" else near).to(device, non_blocking=True)
 
 
 def bundles(weights: list[torch.nn.Parameter]) -> Iterator[list[torch.nn.Parameter]]:

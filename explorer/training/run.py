@@ -255,7 +255,7 @@ class Run(Summarised, Generic[Trained]):
         """The losses of a batch, the same in every process, with their gradients in the weights."""
         totals = self._backward(batch, number)
         if self._alone:  # of the whole batch, of which this process has seen its rows
-            totals |= {TOKENS: torch.tensor(float(batch.tokens), device=self.model.device)}
+            totals |= {TOKENS: torch.full((), float(batch.tokens), device=self.model.device)}  # nothing is copied there
         values, norm, self._agreed = self.processes.all_reduce(self.model.module, totals, self._stopped, self.optimiser.norm)
         check_losses(values, norm, number)  # before the update, so that the point which is kept is still a good one
         return values

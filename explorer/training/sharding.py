@@ -30,7 +30,7 @@ from explorer.training import points
 from explorer.training.divided_muon import ShardedMuon
 from explorer.training.lean import LeanStep
 from explorer.training.optimising import Optimiser
-from explorer.training.processes import Share
+from explorer.training.processes import Share, handed_over
 from explorer.training.run import TOKENS, Measure, Run, Trained, check_losses
 
 PLAIN = MixedPrecisionPolicy(
@@ -94,7 +94,7 @@ class ShardedOptimiser(Optimiser):
 
     def clip_by(self, norm: float, device: torch.device) -> None:
         """The length of all gradients, which the processes found together: the next step clips by it."""
-        self._norm = torch.tensor(norm, device=device)
+        self._norm = torch.full((), norm, device=device)
 
 
 class ShardedRun(Run[Trained]):
@@ -127,11 +127,11 @@ class ShardedRun(Run[Trained]):
     def _gradients(self, batch: Batch, number: int) -> dict[str, float]:
         totals = self._backward(batch, number)
         if self._alone:
-            totals |= {TOKENS: torch.tensor(float(batch.tokens), device=self.model.device)}
+            totals |= {TOKENS: torch.full((), float(batch.tokens), device=self.model.device)}
         assert isinstance(self.optimiser, ShardedOptimiser)
         main = self.processes.main
         told = (self._stopped, main and super()._is_due, main and super()._is_checked(number))
-        flags = torch.tensor([float(flag) for flag in told]).to(self.model.device)
+        flags = handed_over([float(flag) for flag in told], torch.float32, self.model.device)
         sent = [*(value.reshape(1).float() for value in totals.values()), self.optimiser.squares().reshape(1).float()]
         *found, squares = self.processes.accelerator.reduce(torch.cat([flags, *sent]), reduction="sum").tolist()
         self._told = (found[0] > 0, found[1] > 0, found[2] > 0)
