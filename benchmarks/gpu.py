@@ -3,27 +3,36 @@
     python benchmarks/gpu.py              # on a machine with a GPU
     python benchmarks/gpu.py --pretend    # the same parts on a pretended GPU, small: whether they run, not how fast
 
-Each part has its own limit of time: what does not fit is left out aloud, and the next part begins. Without a GPU it pretends.
+Each part has a limit of time: a row that exceeds it is broken off, what follows is left out aloud, and the next part begins. Without
+a GPU it pretends. NumPy, PyTorch, safetensors, tokenizers and tqdm are enough; without transformers there is no Trainer beside.
 """
 
 # ruff: noqa: E402
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import random
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
+os.environ.setdefault(
+    "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
+)  # older releases read it at the first product, long before the flag is set
 import torch
 import training as bench
 
@@ -51,7 +60,7 @@ class Bench:
 
     @property
     def presets(self) -> tuple[str, ...]:
-        return ("bert", "gpt2", "bart", "electra") if self.pretend else NEURAL
+        return ("bart",) if self.pretend else NEURAL
 
     def begun(self, name: str, device: str = "cuda", **changes: Any) -> Run:
         count = 40 if self.pretend else 2000
@@ -131,70 +140,113 @@ def asked(at: Bench) -> Rows:
             list(ex.decode(ex.load("gpt2", device=device), text, "beam", max_tokens=4))[-1].ids
         ),
     }
-    for name, question in questions.items():
+    for name, question in list(questions.items())[2 if at.pretend else 0 :]:
         one, other = question("cuda"), question("cpu")
         yield name, f"{float((one.double() - other.double()).abs().max()):.1e}"
 
 
 def same_bits(at: Bench) -> Rows:
     """A run that was stopped and goes on: the same bits as one that was not? With the flag it must be."""
-    for flag in (False, True):
-        for name in ("bert", "gpt2"):
-            straight = curve(at.begun(name, deterministic=flag, dropout=0.1))
-            with tempfile.TemporaryDirectory() as folder:
-                first = at.begun(name, deterministic=flag, dropout=0.1, folder=f"{folder}/run")
-                begin = []
-                for step in first:
-                    begin.append(sum(step.losses.values()))
-                    if step.step == self_stop(at):
-                        first.stop()
-                rest = curve(at.begun(name, deterministic=flag, dropout=0.1, folder=f"{folder}/run"))
-            yield name, "deterministic=True" if flag else "as it is", "the same bits" if begin + rest == straight else "differs"
+    for flag in (True,) if at.pretend else (True, False):
+        for name in ("gpt2",) if at.pretend else ("bert", "gpt2"):
+            settings = {"deterministic": flag, "dropout": 0.1}
+            straight, found = curve(at.begun(name, **settings)), gone_on(at, name, ("cuda", "cuda"), **settings)
+            yield name, "deterministic=True" if flag else "as it is", "the same bits" if found == straight else "differs"
+    straight, found = curve(at.begun("gpt2", "cpu")), gone_on(at, "gpt2", ("cpu", "cuda", "cpu"))
+    gap = max(abs(a - b) / abs(b) for a, b in zip(found, straight, strict=True))
+    yield "gpt2", "processor → GPU → processor", f"largest relative gap to the processor alone: {gap:.1e}"
+
+
+def gone_on(at: Bench, name: str, devices: tuple[str, ...], **settings: Any) -> list[float]:
+    """The losses of a run that is stopped as often as it changes devices, and goes on from its folder."""
+    found: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        at.begun("gpt2", folder=f"{folder}/run", steps=2)
-        moved = at.begun("gpt2", folder=f"{folder}/run", steps=2)
-        list(moved)
-        yield (
-            "gpt2",
-            "GPU → processor",
-            "opens" if at.begun("gpt2", "cpu", folder=f"{folder}/run", steps=2).step == 2 else "differs",
-        )
+        for n, device in enumerate(devices, 1):
+            run = at.begun(name, device, folder=f"{folder}/run", **settings)
+            for step in run:
+                found.append(sum(step.losses.values()))
+                if step.step == at.few * n // len(devices):
+                    run.stop()
+    return found
 
 
-def self_stop(at: Bench) -> int:
-    return at.few // 2
+QUICK = {"lean": True, "unpadded": True, "read_every": 10}
+ROWS: tuple[tuple[str, int, dict[str, Any]], ...] = (
+    ("as it is", 128, {}), ("compiled", 128, {"compiled": True}), ("lean, unpadded, read_every", 128, QUICK), ("as it is", 512, {}),
+    ("lean, unpadded, read_every", 512, QUICK), ("compiled", 512, {"compiled": True}),
+)  # fmt: skip
 
 
 def speed(at: Bench) -> Rows:
     """Real tokens a second, the share of the peak, the memory, the share of making batches, and the Trainer beside."""
-    sizes = ("tiny",) if at.pretend else ("small", "base")
-    for name, size in ((name, size) for size in sizes for name in ("masked", "causal")):
-        side, steps = bench.SYSTEMS[name], 4 if at.pretend else 40
-        for batch, compiled in ((4, False),) if at.pretend else ((128, False), (128, True), (512, False)):
-            options = {"precision": "bfloat16", "batch": batch, "compiled": compiled, "device": "cuda"}
-            run = bench.ours(side, steps, size, **options)
-            tokens = sum(run.batch(n).tokens for n in range(bench.WARM + 1, steps + 1))
-            torch.cuda.reset_peak_memory_stats()
-            rate = bench.rate_of_ours(run, tokens)
-            memory = torch.cuda.max_memory_allocated() / 1e9
-            making = bench.making(run) * rate * (steps - bench.WARM) / tokens
-            if at.pretend:
-                yield name, size, batch, "eager", "–", "–", f"{memory:.1f}", "–", "–"
-                continue
-            each = sum(bench.work(run, n) for n in range(bench.WARM + 1, steps + 1)) / tokens
-            share = each * rate / bench.peak(run.model.device, "bfloat16")
-            times = "–" if compiled else f"{rate / beside(side, run, steps, tokens):.1f} ×"
-            way = "compiled" if compiled else "eager"
-            yield name, size, batch, way, f"{rate:,.0f}", f"{share:.0%}", f"{memory:.1f}", f"{making:.0%}", times
+    for size in ("tiny",) if at.pretend else ("small", "base"):
+        for name in ("causal",) if at.pretend else ("masked", "causal"):
+            for way, batch, options in (("all", 4, QUICK),) if at.pretend else ROWS:
+                yield name, size, batch, way, *measured(at, name, size, {"precision": "bfloat16", "batch": batch, **options})
+
+
+def measured(at: Bench, name: str, size: str, options: dict[str, Any]) -> tuple[str, ...]:
+    side, steps = bench.SYSTEMS[name], 4 if at.pretend else 40
+    run = bench.ours(side, steps, size, device="cuda", **options)
+    tokens = sum(run.batch(n).tokens for n in range(bench.WARM + 1, steps + 1))
+    torch.cuda.reset_peak_memory_stats()
+    rate = bench.rate_of_ours(run, tokens)
+    memory = torch.cuda.max_memory_allocated() / 1e9
+    making = bench.making(run) * rate * (steps - bench.WARM) / tokens
+    if at.pretend:
+        return "–", "–", f"{memory:.1f}", "–", "–"
+    each = sum(bench.work(run, n) for n in range(bench.WARM + 1, steps + 1)) / tokens
+    share = each * rate / bench.peak(run.model.device, "bfloat16")
+    plain = not {*options} - {"precision", "batch"}
+    times = f"{rate / beside(side, run, steps, tokens):.1f} ×" if plain and find_spec("transformers") else "–"
+    return f"{rate:,.0f}", f"{share:.0%}", f"{memory:.1f}", f"{making:.0%}", times
 
 
 def beside(side: bench.Side, run: Run, steps: int, tokens: int) -> float:
     return bench.rate_of_theirs(bench.Theirs(side, run, bench.Rows(run, steps)), tokens)
 
 
+def ahead(at: Bench) -> Rows:
+    """Who makes the batches, while the GPU computes: a thread, two processes, or nobody, so that it waits for each."""
+    for name in ("masked",) if at.pretend else ("masked", "causal"):
+        side, steps = bench.SYSTEMS[name], 4 if at.pretend else 60
+        for way, workers in (("a thread", 0), ("nobody", 0), ("two processes", 2)):
+            options = {"precision": "bfloat16", "batch": 4 if at.pretend else 128, "workers": workers, "device": "cuda"}
+            run = bench.ours(side, steps, "tiny" if at.pretend else "small", **options)
+            run.ahead = way != "nobody"
+            rate = bench.rate_of_ours(run, sum(run.batch(n).tokens for n in range(bench.WARM + 1, steps + 1)))
+            yield name, way, "–" if at.pretend else f"{rate:,.0f}"
+
+
+def several(at: Bench) -> Rows:
+    """Two GPUs train one run: its curve beside that of one of them, and how much sooner they are done."""
+    if torch.cuda.device_count() < 2:
+        yield "gpt2", "not measured: one GPU"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        told = []
+        for count in (1, 2):
+            start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(count), __file__]
+            subprocess.run([*start, "--several", f"{folder}/{count}.json"], check=True, capture_output=True)
+            told.append(json.loads(Path(f"{folder}/{count}.json").read_text("utf-8")))
+    (one, alone), (two, together) = told
+    yield "gpt2", f"largest gap {max(abs(a - b) for a, b in zip(one, two, strict=True)):.1e}, {alone / together:.2f} × as fast"
+
+
+def one_of_several(place: str, device: str = "cuda") -> None:
+    """One of the processes of the part above: the main one writes down the losses, and the seconds after the first steps."""
+    run = Bench(pretend=False).begun("gpt2", device, batch=128, size="small" if device == "cuda" else "tiny")
+    losses, marks = [], []
+    for step in run:
+        losses.append(sum(step.losses.values()))
+        marks.append(time.monotonic())
+    if run.processes.main:
+        Path(place).write_text(json.dumps([losses, marks[-1] - marks[bench.WARM]]), "utf-8")
+
+
 def kernels(at: Bench) -> Rows:
     """What one step spends its time on: launches, casts, and which attention ran."""
-    for name in ("bert", "gpt2", "t5"):
+    for name in ("t5",) if at.pretend else ("bert", "gpt2", "t5"):
         run = at.begun(name, precision="bfloat16", **({} if at.pretend else {"size": "base"}))
         steps = iter(run)
         next(steps)
@@ -218,22 +270,35 @@ def kernels(at: Bench) -> Rows:
         yield name, sum(count for _, count in found), casts, ", ".join(sorted(attention)) or "by products"
 
 
+def whole_rows(at: Bench) -> dict[str, Any]:
+    """Texts of made-up words, so long that each fills its row, and so many words that the vocabulary is as large as GPT-2 reads."""
+    draw = random.Random(1)
+    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=5)) for _ in range(200 if at.pretend else 40_000)]
+    texts = [[" ".join(draw.choices(words, k=40 if at.pretend else 1100))] for _ in range(8 if at.pretend else 256)]
+    small = {"length": 24, "pieces": 300, "batch": 4, "steps": 2}
+    return {"corpus": texts} | (small if at.pretend else {"size": "base", "pieces": 30_000, "batch": 128, "steps": 6})
+
+
 def large(at: Bench) -> Rows:
     """GPT-2 base over whole rows: its memory, how long a resume point holds the run up, and what a check costs."""
-    size = {"steps": 6, "checks": 1, "precision": "bfloat16"} | ({} if at.pretend else {"size": "base", "batch": 128})
     torch.cuda.reset_peak_memory_stats()
-    run = at.begun("gpt2", **size)
+    settings = {"precision": "bfloat16", "lean": True, "checks": 1, "snapshots": 0, "seed": 5, "device": "cuda"}
+    run = ex.fit("gpt2", **settings, **whole_rows(at))
+    read = run.batch(1)
+    yield (
+        "rows × positions of a batch, padding",
+        f"{' × '.join(map(str, read.source.shape))}, {1 - read.attention_mask.mean():.1%}",
+    )
+    yield "tokens in the vocabulary", run.model.config.vocab
     list(run)
     yield "most memory, GB", f"{torch.cuda.max_memory_allocated() / 1e9:.1f}"
     with tempfile.TemporaryDirectory() as folder:
-        writer, blocked = resume.PointWriter(), []
+        writer = resume.PointWriter()
         for _ in range(3):  # the first one also takes the memory for the copy
-            begin = time.perf_counter()
             writer.begin(Path(folder), run.step, run.model.module, run.optimiser)
-            blocked.append(time.perf_counter() - begin)
             writer.finish()
         megabytes = (Path(folder) / resume.POINT).stat().st_size / 1e6
-    yield f"a resume point of {megabytes:,.0f} MB holds the run up, ms", f"{1000 * blocked[-1]:.0f}"
+    yield f"a resume point of {megabytes:,.0f} MB holds the run up, ms", f"{1000 * writer.held_up:.0f}"
     if run.measure is not None:
         begin = time.perf_counter()
         run.measure(run.model)
@@ -252,29 +317,49 @@ class Part:
 
 PARTS = (
     Part("The device", ("what", "which"), versions, 10),
-    Part("Every preset", ("preset", "precision", "largest relative gap to the processor", "waits a step"), presets, 150),
+    Part("Every preset", ("preset", "precision", "largest relative gap to the processor", "waits a step"), presets, 130),
     Part("What is asked of a model", ("what", "largest gap to the processor"), asked, 30),
-    Part("Stopped and gone on", ("preset", "how", "result"), same_bits, 60),
+    Part("Stopped and gone on", ("preset", "how", "result"), same_bits, 50),
     Part(
         "Speed", ("system", "size", "batch", "way", "tokens a second", "share of the peak", "GB", "making the batch", "÷ Trainer's"),
-        speed, 200,
+        speed, 190,
     ),
-    Part("A step's kernels (bfloat16)", ("preset", "launches", "casts or copies", "attention"), kernels, 60),
-    Part("GPT-2, whole rows", ("what", "how much"), large, 60),
+    Part("Who makes the batches (small, 128 rows)", ("system", "who", "tokens a second"), ahead, 40),
+    Part("A step's kernels (bfloat16)", ("preset", "launches", "casts or copies", "attention"), kernels, 40),
+    Part("GPT-2 base, whole rows", ("what", "how much"), large, 60),
+    Part("Two GPUs", ("preset", "beside one"), several, 45),
 )  # fmt: skip
+
+
+class OutOfTimeError(BaseException):
+    """The seconds of a part are over; no handler of errors on the way takes it for one."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Break off what takes longer."""
+
+    def over(*_: object) -> None:
+        raise OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def table(part: Part, at: Bench) -> bool:
     """Print one part; whether nothing in it failed."""
-    print(f"\n**{part.title}**\n\n| {' | '.join(part.columns)} |\n|{'---|' * len(part.columns)}")
-    begin, times = time.monotonic(), []
+    print(f"\n**{part.title}**\n\n| {' | '.join(part.columns)} |\n|{'---|' * len(part.columns)}", flush=True)
     try:
-        for row in part.rows(at):
-            print(f"| {' | '.join(map(str, row))} |", flush=True)
-            times.append(time.monotonic() - begin)
-            if times[-1] + median([times[0], *(b - a for a, b in zip(times, times[1:], strict=False))]) > part.seconds:
-                print(f"\nThe {part.seconds:.0f} seconds of this part are over: what would follow was left out.")
-                break
+        with within(600 if at.pretend else part.seconds):
+            for row in part.rows(at):
+                print(f"| {' | '.join(map(str, row))} |", flush=True)
+    except OutOfTimeError:
+        print(f"\nThe {part.seconds:.0f} seconds of this part are over: what would follow was left out.")
     except Exception:  # the parts after it are still worth their time
         print(f"\nThis part failed:\n\n```\n{traceback.format_exc()}```")
         return False
@@ -284,8 +369,12 @@ def table(part: Part, at: Bench) -> bool:
 def main() -> int:
     read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     read.add_argument("--pretend", action="store_true", help="on a pretended GPU")
+    read.add_argument("--several", help=argparse.SUPPRESS)
     read.add_argument("--rounds", type=int, default=1, help=argparse.SUPPRESS)
     given = read.parse_args()
+    if given.several:
+        one_of_several(given.several)
+        return 0
     at = Bench(given.pretend or not torch.cuda.is_available())
     bench.quiet()
     with ExitStack() as stack:

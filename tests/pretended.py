@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.attention import varlen
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
@@ -223,6 +224,24 @@ def attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None, 
 REAL_ATTENTION = torch.nn.functional.scaled_dot_product_attention
 
 
+def end_to_end(
+    q: Tensor, k: Tensor, v: Tensor, starts: Tensor, *rest: Any, scale: float, window_size: tuple[int, int]
+) -> Tensor:
+    """What `varlen_attn` is documented to compute, text by text, with the conditions of its kernel: [token, head, dim]."""
+    edges, made = starts.inner.tolist(), []  # type: ignore[attr-defined]
+    assert starts.dtype == torch.int32 and q.dtype == torch.bfloat16 and q.shape == k.shape == v.shape
+    assert q.shape[-1] % 8 == 0 and q.shape[-1] <= 256, "the kernel reads heads of such widths alone"
+    assert torch.cuda.get_device_capability() >= (8, 0), "and runs on Ampere and later GPUs alone"
+    before = LOG.launches.copy()
+    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+        mine = (x[begin:end].transpose(0, 1)[None] for x in (q, k, v))
+        made.append(attention(*mine, scale=scale, is_causal=window_size == (-1, 0))[0].transpose(0, 1))
+    LOG.launches.clear()
+    LOG.launches.update(before)
+    LOG.launches["attention end to end"] += 1
+    return torch.cat(made)
+
+
 class Recurrent:
     """cuDNN's LSTM, written out, with its rule about gradients."""
 
@@ -332,6 +351,7 @@ def _swapped(devices: int, halves: bool) -> Iterator[None]:
         put(torch.nn.modules.rnn, "_VF", Recurrent())
         put(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
         put(torch.nn.functional, "scaled_dot_product_attention", attention)
+        put(varlen, "varlen_attn", end_to_end)
         put(torch.nn.Module, "_apply", _apply)
         put(torch._C, "_InferenceMode", lambda mode: torch.set_grad_enabled(not mode))  # wrappers have no such mode
         torch._C._set_only_lift_cpu_tensors(True)

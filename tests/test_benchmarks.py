@@ -40,3 +40,22 @@ def test_a_benchmark_runs(path: Path) -> None:
     run = subprocess.run([sys.executable, str(path), "--rounds", "2"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
     assert run.stdout.count("\n| ") >= 8
+
+
+BARE = """
+import runpy, sys
+for name in ("accelerate", "anywidget", "ipywidgets", "matplotlib", "pandas", "peft", "plotly", "sklearn", "streamlit", "transformers"):
+    sys.modules[name] = None  # as if it were not installed
+sys.argv = [sys.argv[1], "--pretend"]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_the_script_for_a_gpu_runs_where_little_is_installed() -> None:
+    """Every part on a pretended GPU, with what `fit` needs and nothing else: on the day that a GPU comes, nothing of it is wrong."""
+    script = next(path for path in BENCHMARKS if path.stem == "gpu")
+    run = subprocess.run([sys.executable, "-c", BARE, str(script)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
+    assert run.stdout.count("\n**") == 9 and "failed" not in run.stdout and "differs" not in run.stdout
+    gap = next(line for line in run.stdout.splitlines() if "processor → GPU → processor" in line)
+    assert float(gap.split(":")[1].strip(" |")) <= 1e-3
