@@ -42,6 +42,31 @@ def test_the_bar_tells_how_far_how_good_how_fast_and_how_long(monkeypatch: pytes
     assert line == "█" * 6 + "░" * 18 + " 100/400  mlm 2.500  nsp 0.700  12,345 tokens/s  5:00 left"
 
 
+def test_the_time_that_is_left_is_that_of_the_last_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute of compiling before the first step is not expected again; a run that becomes slower says so soon."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress.sys, "stderr", Terminal())
+    bar, left = Progress(1000, 0, False), dict[int, str]()
+    for number, seconds in enumerate([60.0, *[1.0] * 99, *[3.0] * 20], 1):
+        now[0] += seconds
+        bar.say(step(number))
+        left[number] = bar.line(step(number)).split()[-2]
+    assert [left[number] for number in (2, 100, 120)] == [clock(998), clock(900), clock(3 * 880)]
+
+
+def test_steps_that_come_together_say_how_long_each_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress.sys, "stderr", Terminal())
+    bar = Progress(100, 0, False)
+    for number in range(1, 41):
+        now[0] += 8.0 * (number % 4 == 1)  # four at once, every eight seconds
+        bar.say(step(number))
+        if number in (4, 40):
+            assert bar.line(step(number)).split()[-2] == clock(2 * (100 - number))
+
+
 def test_a_measurement_stays_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(progress.sys, "stderr", screen)

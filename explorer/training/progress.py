@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -14,6 +15,7 @@ from typing import Any
 from explorer.records import TrainingStep
 
 WIDTH, SECONDS, SHOWN = 24, 0.1, 4
+LATELY = 21  # moments from which the time that is left is reckoned: of twenty steps
 ENDING = ("SIGINT", "SIGTERM")
 
 
@@ -21,12 +23,14 @@ class Progress:
     """Says where a run is. On a terminal the line moves; elsewhere there is one for every tenth of the way."""
 
     def __init__(self, steps: int, done: int, as_json: bool) -> None:
-        self.steps, self.first, self.as_json = steps, done, as_json
-        self.began = time.monotonic()
+        self.steps, self.as_json = steps, as_json
+        self._marks = deque([(done, time.monotonic())], maxlen=LATELY)  # of the last steps, each with its moment
+        self._begun = False  # whether a step after the first one was made: it alone waits for a compiler and for caches
         self._said_at, self._moves, self._lines = 0.0, sys.stderr.isatty(), max(1, steps // 10)
 
     def say(self, step: TrainingStep) -> None:
         """Tell of a step, if it is time to."""
+        self._note(step.step)
         last = step.step == self.steps
         if self.as_json:
             if step.step % 10 == 0 or last or step.metrics:
@@ -42,11 +46,19 @@ class Progress:
             sys.stderr.write(f"\r{self.line(step)}\x1b[K" if self._moves else f"{self.line(step)}\n")
             sys.stderr.flush()
 
+    def _note(self, step: int) -> None:
+        """Remember when a step came, and forget the beginning once a second one shows how long a usual step takes."""
+        self._marks.append((step, time.monotonic()))
+        if not self._begun and len(self._marks) > 2 and self._marks[-1][1] > self._marks[1][1]:
+            self._begun = True
+            self._marks.popleft()
+
     def line(self, step: TrainingStep) -> str:
         """How far it is, the losses, how fast, how long still."""
         done = round(WIDTH * step.step / self.steps)
         losses = "  ".join(f"{name} {value:.3f}" for name, value in step.losses.items())
-        left = (time.monotonic() - self.began) / max(1, step.step - self.first) * (self.steps - step.step)
+        (first, began), (last, now) = self._marks[0], self._marks[-1]
+        left = (now - began) / max(1, last - first) * (self.steps - step.step)
         bar = "█" * done + "░" * (WIDTH - done)
         return f"{bar} {step.step}/{self.steps}  {losses}  {step.speed:,.0f} tokens/s  {clock(left)} left"
 
