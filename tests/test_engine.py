@@ -122,6 +122,16 @@ def test_the_flag_for_the_same_bits_holds_while_the_run_trains(monkeypatch: pyte
         assert not torch.are_deterministic_algorithms_enabled()
 
 
+def test_tf32_is_for_runs_in_16_bits_while_they_train() -> None:
+    """A float32 run stays as near to the processor's as it was, and what comes after a run finds what it left."""
+    before = torch.get_float32_matmul_precision()
+    with pretended():
+        for precision, expected in (("bfloat16", "high"), ("float32", before)):
+            held = [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cuda", steps=2, precision=precision)]
+            assert held == [expected] * 2 and torch.get_float32_matmul_precision() == before
+    assert [torch.get_float32_matmul_precision() for _ in begun("gpt2", "cpu", steps=1, precision="bfloat16")] == [before]
+
+
 def test_losses_read_together_are_the_same_and_nobody_waits_between() -> None:
     one, some = (
         begun("gpt2", "cpu", steps=11, checks=2, dropout=0.1),

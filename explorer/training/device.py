@@ -110,6 +110,21 @@ def deterministic(device: torch.device, wanted: bool) -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
+@contextmanager
+def coarse_float32(device: torch.device, precision: str) -> Iterator[None]:
+    """While inside, what stays in float32 beside products in bfloat16 (such as checks) may use a GPU's TF32 units.
+
+    They keep 10 bits behind the point, bfloat16 has 7. A run in float32 does without them, so that it stays near that of a processor.
+    """
+    before = torch.get_float32_matmul_precision()
+    if device.type == "cuda" and AUTOCAST[precision]:
+        torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
 def forked(device: torch.device) -> AbstractContextManager[None]:
     """While inside, random numbers on this device are drawn without a trace: those of the processor and of no other device come back."""
     if device.type == "mps":

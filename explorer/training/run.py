@@ -26,7 +26,7 @@ from explorer.text.examples import step_rng
 from explorer.training import points, resume
 from explorer.training.batches import BatchMaker
 from explorer.training.checking import Checks
-from explorer.training.device import autocast, compiled, deterministic, forked, seeded, tensors
+from explorer.training.device import autocast, coarse_float32, compiled, deterministic, forked, seeded, tensors
 from explorer.training.distillation import Teacher, loss_of
 from explorer.training.divided_muon import DividedMuon
 from explorer.training.folder import Lock, append, enter, forget_after, locked, write_pieces
@@ -140,6 +140,7 @@ class Run(Summarised, Generic[Trained]):
         with ExitStack() as until_the_end:
             self._begin(until_the_end)
             until_the_end.enter_context(deterministic(self.model.device, self.plan.deterministic))
+            until_the_end.enter_context(coarse_float32(self.model.device, self.plan.precision))
             self._began, self._spent = time.monotonic(), 0.0
             self._batches = None
             if self.ahead or self._workers:
