@@ -51,7 +51,12 @@ class WholeLoss(nn.Module):
 
 
 def divided(network: nn.Module, loss: Loss, count: int) -> WholeLoss:
-    """A copy of a network, divided over so many processes: layer by layer, and all else together."""
+    """A copy of a network, divided over so many processes: layer by layer, and all else together.
+
+    With `accumulate`, gradients are divided after every part of a batch. Doing so once for all parts would take less traffic, but
+    each process would hold the gradients of the whole model meanwhile, and not its part of them. Weights are put together in
+    float32, because norms and embeddings compute in it, here as in an undivided run.
+    """
     asked = WholeLoss(copy.deepcopy(network, {id(weight): weight for weight in network.parameters()}), loss)
     mesh = init_device_mesh(next(network.parameters()).device.type, (count,))
     for layer in own_layers(asked):
