@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import ALL
+from conftest import ALL, LONG
 
 import explorer as ex
 from explorer.corruption.collate import Batch
@@ -134,6 +135,44 @@ def test_processes_end_together_and_go_on_alone(tmp_path: Path) -> None:
     straight = begun("gpt2", 400)
     whole = iter(straight)
     assert largest_gap([dict(next(whole).losses) for _ in range(10)][6:], found) <= 1e-4
+
+
+KILLED = """
+import sys
+sys.path.insert(0, {here!r})
+import os, signal, time, torch
+torch.set_num_threads(1)
+from pathlib import Path
+from test_processes import begun
+from explorer.training import resume
+from explorer.training import run as module
+module.EVERY_SECONDS = 0.0
+place = Path(sys.argv[1])
+for step in begun("gpt2", 12, place):
+    if step.step == 6:
+        while not (place / resume.POINT).exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@LONG
+def test_killed_processes_go_on_alone_or_together(tmp_path: Path) -> None:
+    """Killed after step 6: one process goes on from the last point, and so do two, on the curve of a run that nobody killed."""
+    script, place = tmp_path / "script.py", tmp_path / "run"
+    script.write_text(KILLED.format(here=str(ROOT / "tests")))
+    assert torchrun(2, str(script), str(place), folder=tmp_path).returncode != 0
+    straight = curve(begun("gpt2", 12))
+    shutil.copytree(place, tmp_path / "other")
+    alone = begun("gpt2", 12, tmp_path / "other")
+    assert 1 <= alone.step <= 6
+    assert largest_gap(straight[alone.step :], curve(alone)) <= 1e-4
+    goes_on = SCRIPT.replace('("bert", "gpt2", "transformer")', '("gpt2",)').replace("begun(system,", "begun(system, 12,")
+    (tmp_path / "runs").mkdir()
+    shutil.move(place, tmp_path / "runs" / "gpt2")
+    by_two(goes_on, str(tmp_path / "runs"), folder=tmp_path, count=2)
+    told = json.loads((tmp_path / "told-0.json").read_text("utf-8"))["gpt2"]
+    assert 6 <= len(told) < 12 and largest_gap(straight[-len(told) :], told) <= 1e-4
 
 
 def test_every_row_is_worked_on_once() -> None:
