@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from conftest import sample
+from conftest import LONG, sample
 from test_twins import CLASSES, shaken
 from transformers import (
     GenerationConfig,
@@ -131,9 +133,15 @@ def theirs(twin: torch.nn.Module, start: list[int], source: list[int] | None, gi
 @pytest.mark.parametrize("number", CASES)
 def test_greedy_and_beam_search_write_what_generate_writes(number: int) -> None:
     rng = np.random.default_rng(number)
-    model, twin, paired = chosen(number)
+    same_as_generate(*chosen(number), rng, lambda: options_of(rng))
+
+
+def same_as_generate(
+    model: Any, twin: torch.nn.Module, paired: bool, rng: np.random.Generator, options: Callable[[], dict[str, Any]]
+) -> None:
+    """One text as both libraries continue it: the same tokens, and the same texts with their scores at the end of a beam search."""
     text = [int(piece) for piece in rng.integers(3, VOCAB, size=rng.integers(1, 9))]
-    given = options_of(rng)
+    given = options()
     prefix = [int(p) for p in rng.integers(3, VOCAB, size=rng.integers(0, 3))] if paired else None
     made = writer(model, text, prefix=prefix or None)
     strategy = "beam" if "beams" in given else "greedy"
@@ -145,6 +153,23 @@ def test_greedy_and_beam_search_write_what_generate_writes(number: int) -> None:
         best = {tuple(row): score for row, score in zip(rows, scores, strict=True) if score > -1e8}
         assert list(ours) == list(best), given
         np.testing.assert_allclose(list(ours.values()), list(best.values()), rtol=2e-4, atol=1e-5)
+
+
+@LONG
+@pytest.mark.parametrize("preset", ["bart", "t5"])
+@pytest.mark.parametrize("no_repeat", [1, 2, 3])
+def test_beams_end_as_theirs_do_whatever_ends_them(preset: str, no_repeat: int) -> None:
+    """Every length penalty with every way to stop early, where repeats are forbidden: what finished texts are worth decides."""
+    for number, (penalty, early) in enumerate(itertools.product((-1.0, 0.0, 0.6, 1.0, 2.0), (True, False, "never"))):
+        rng = np.random.default_rng((number, no_repeat))
+        given = {
+            "max_tokens": 12,
+            "beams": 2 + number % 4,
+            "no_repeat": no_repeat,
+            "length_penalty": penalty,
+            "early_stopping": early,
+        }
+        same_as_generate(*own(preset, number % 3), True, rng, lambda given=given: given)
 
 
 def warpers(given: dict[str, Any]) -> LogitsProcessorList:
