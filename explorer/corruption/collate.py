@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.corruption.rows import KEPT, Corrupted, RowGenerators, Rows, rows_of
+from explorer.corruption.rows import KEPT, Corrupted, Rng, RowGenerators, Rows, rows_of
 from explorer.corruption.strangers import Subjects
 from explorer.corruption.strategies import STRATEGIES
 from explorer.errors import TextError
@@ -137,7 +137,7 @@ def collate_mlm_nsp(stories: Sequence[Example], context: BatchContext) -> Batch:
 
 def _hide(rows: Rows, context: BatchContext) -> Corrupted:
     share = {} if context.mask_rate is None else {"rate": context.mask_rate}
-    rng = RowGenerators(context.rngs, rows.attention_mask.sum(axis=1)) if context.rngs else context.rng
+    rng: Rng = RowGenerators(context.rngs, rows.attention_mask.sum(axis=1)) if context.rngs else context.rng
     return STRATEGIES[context.strategy](rows, context.vocabulary, rng, **share)
 
 
