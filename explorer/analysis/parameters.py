@@ -90,7 +90,7 @@ def total(config: Config) -> int:
 
 
 def _stack_counts(config: Config, layers: int, *, crossing: bool) -> Iterator[tuple[str, Count]]:
-    width, norm, near = config.embedding_width, norm_count(config, config.dim), beside(config)
+    width, norm, near = config.embedding_width, norm_count(config, config.dim), norm_side(config)
     yield "token embeddings", (config.vocab * width, f"|V| · d = {config.vocab} · {width}")
     yield "positions", position_count(config)
     if config.segments:
@@ -112,7 +112,7 @@ def _stack_counts(config: Config, layers: int, *, crossing: bool) -> Iterator[tu
         yield "mask decoder", (config.length * config.dim, f"{config.length} positions · d = {config.length} · {config.dim}")
 
 
-def beside(config: Config) -> str:
+def norm_side(config: Config) -> str:
     """Where the norm of a sub-layer is computed: before it reads the states, or after it."""
     return "before" if config.norm_place == "pre" else "after"
 
@@ -224,7 +224,7 @@ def _stack(stack: Stack, sizes: Sizes, *, shared: bool) -> Iterator[Part]:
 
 def _modules(stack: Stack, shared: bool) -> dict[str, Sequence[nn.Module]]:
     """The modules behind each name: one, or one for each layer."""
-    embeddings, near = stack.embeddings, beside(stack.config)
+    embeddings, near = stack.embeddings, norm_side(stack.config)
     layers = [layer for layer in stack.layers if isinstance(layer, Layer)]
     found: dict[str, Sequence[nn.Module | None]] = {
         "token embeddings": [] if shared else [embeddings.tokens],
