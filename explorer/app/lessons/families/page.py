@@ -49,7 +49,7 @@ def blocks() -> None:
     question = lesson.doubling_question(built)
     web.show(
         VIEWS["blueprint"], parts.built(name, text), beside=partial(parts.block, built), click=partial(parts.clicked, built),
-        question=question and (question, "guess.doubling"),
+        question=(question, "guess.doubling") if question else None,
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ IDEAS = {
         "GPT's own.",
         COUNTED,
         "Perplexity is e to the mean loss per token. It compares only models that predict the same tokens of the same texts, as these two.",
-        COUNTED,
+        new=COUNTED,
     ),
     "gpt2": Idea(
         "GPT-2 has GPT's objective and moves the norms: each comes *before* its sub-layer, so that the residual stream runs from the "
@@ -55,7 +55,7 @@ IDEAS = {
         "published GPT-2 was also larger, and answered tasks from a prompt alone.",
         COUNTED,
         "Perplexity is e to the mean loss per token. This does not compare pre-norm with post-norm: more differs from *gpt*.",
-        COUNTED,
+        new=COUNTED,
     ),
     "bart": Idea(
         "BART damages a text in any way, reads the damage with an encoder, and writes the **whole** original text with a decoder. One mask "
@@ -63,7 +63,7 @@ IDEAS = {
         COPYING,
         "BLEU counts runs of 1 to 4 tokens that occur in the original as well. *Copying the source* changes nothing of the damaged text; "
         "only what lies above it was restored.",
-        COPYING,
+        new=COPYING,
     ),
     "t5": Idea(
         "T5 removes spans, leaves a numbered sentinel for each, and writes only what was removed, each span after its sentinel: a short "
@@ -120,21 +120,21 @@ IDEAS = {
         "values, as here. Walk through one layer: the norm subtracts no mean, and q and k are rotated before their dot product.",
         COUNTED,
         "At this size the changes save memory and steps; the perplexity does not show which of them helps.",
-        COUNTED,
+        new=COUNTED,
     ),
     "olmo": Idea(
         "Of OLMo everything is published: data, code and checkpoints. In its first version the norms have no weights, and no layer has a "
         "bias.",
         COUNTED,
         "One tiny model per architecture says nothing about which of them is better at scale.",
-        COUNTED,
+        new=COUNTED,
     ),
     "olmo2": Idea(
         "OLMo 2 norms what a block *adds* (inside the residual), and norms queries and keys before their dot product, so that no score "
         "grows without bound.",
         COUNTED,
         "One tiny model per architecture says nothing about which of them is better at scale.",
-        COUNTED,
+        new=COUNTED,
     ),
     "pegasus": Idea(
         "PEGASUS removes whole sentences, those with the highest ROUGE-1 with the rest, and generates them.",
