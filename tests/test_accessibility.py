@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from conftest import ALL
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
@@ -38,8 +39,7 @@ def audit(page: Page) -> list[str]:
 
 def judged(page: Page) -> list[str]:
     """What axe-core finds serious or critical: the checker of others, beside our own."""
-    axe = pytest.importorskip("axe_playwright_python.base", reason="axe-core comes with the tools for development")
-    page.evaluate(axe.AXE_SCRIPT)
+    page.evaluate(AXE_SCRIPT)
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
     return [
         f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:3]}"
