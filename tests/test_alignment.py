@@ -13,6 +13,7 @@ from opening import opened
 
 import explorer as ex
 from explorer.analysis.alignment import WORDS, aligned_words
+from explorer.app.lessons import SENTENCE as OPENING
 from explorer.models.transformer import TransformerModel
 from explorer.records import AlignedTraces
 from explorer.views import VIEWS
@@ -204,7 +205,7 @@ def test_the_part_of_the_page_holds_what_is_held_and_follows_its_address() -> No
     at = opened("yours", part="side-by-side", hold="54")
     assert not at.exception and at.segmented_control(key="pair.shows").value == "Predictions"
     labels, row, text = at.session_state["hold.shown"]
-    assert labels[row] == "tired | wide" and text == SENTENCE
+    assert labels[row] == "tired | wide" and text == OPENING
     at = opened(
         "yours", part="side-by-side", **{"pair.second": "gpt2", "pair.text": OTHER, "pair.shows": "Attention", "hold": "54"}
     )

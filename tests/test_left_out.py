@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE as WRITTEN
 from test_model_edits import SENTENCE, TARGET, pair, said
 from test_whatif_lesson import page, titles
 from torch import Tensor, nn
 
 import explorer as ex
 from explorer.analysis.parameters import total
+from explorer.app.lessons import SENTENCE as WRITTEN
 from explorer.models.transformer import TransformerModel
 from explorer.records import Edit
 

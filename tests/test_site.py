@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from conftest import ALL, SENTENCE
+from conftest import ALL
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from offline import Watch, opened
 from PIL import Image
@@ -21,6 +21,7 @@ from playwright.sync_api import Browser
 from test_notebooks import NOTEBOOKS
 
 import explorer as ex
+from explorer.app.lessons import SENTENCE
 from explorer.errors import ChoiceError
 from explorer.studies import board_picture, site
 from explorer.studies.mathml import formulas, mathml

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE
+from conftest import SENTENCE, unmarked
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -81,7 +81,7 @@ def test_a_system_shows_its_figures_and_its_picture(name: str) -> None:
 def test_every_other_name_on_the_shelf_shows_what_it_can_do(name: str) -> None:
     at = shown(name)
     assert not at.exception and not at.warning and len(at.table) == 1, "the page goes on to its end"
-    said = [block.value for block in at.caption]
+    said = [unmarked(block.value) for block in at.caption]
     preset = ex.models()[name].about()["preset"]
     asked = parts.plan(ex.models()[name].folder).get("objective")
     if name in OWN:

@@ -11,7 +11,7 @@ import streamlit as st
 from explorer.app import core, deeds, present
 from explorer.app.glossary import marked, say
 from explorer.records import Exercise
-from explorer.records.answering import Tries, feedback, score, verdict, wanted
+from explorer.records.answering import Tries, feedback, score, verdict, wanted_form
 
 ASIDE: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "persist_state": "session"}
 LOOK, TRY = "Hover over the figure above.", "Try again, or press *Show me*."  # with a figure beside it, and without
@@ -70,7 +70,7 @@ def ask(item: Exercise, name: str, label: str = "Answer", beside: bool = False) 
             given = st.radio("Answer", item.options, index=None, key=name, **ASIDE)
         else:
             given = st.text_input(
-                label, key=name, placeholder=wanted(item), label_visibility="collapsed", width=320, persist_state="session"
+                label, key=name, placeholder=wanted_form(item), label_visibility="collapsed", width=320, persist_state="session"
             )
         st.button("Show me", key=f"{name}.show", type="tertiary", on_click=_give_up, args=(name, item))
     return _judge(item, given or "", name, LOOK if beside else TRY)

@@ -76,10 +76,10 @@ def verdict(item: Exercise, given: str) -> Feedback:
     return Feedback("shown", f"You said *{given}*. It is: **{item.shown}**. {item.why}")
 
 
-def wanted(item: Exercise) -> str:
+def wanted_form(item: Exercise) -> str:
     """What is typed where there are no options.
 
-    >>> wanted(Exercise("How many?", 12.0, digits=0))
+    >>> wanted_form(Exercise("How many?", 12.0, digits=0))
     'a whole number'
     """
     return HINTS.get(item.digits, f"a number, {item.digits} decimals")

@@ -182,8 +182,8 @@ ENTRIES = (
     ),
     Objective(
         "mlm+nsp",
-        "Masked language modelling (mlm): hidden tokens are predicted from both sides. Next-sentence prediction (nsp): does the second of "
-        "two parts of a text follow the first?",
+        "Masked language modelling (mlm): hidden tokens are predicted from both sides. Next-sentence prediction (nsp): the "
+        "model says whether the second of two parts of a text follows the first; in half of the pairs it does not. Read from [CLS].",
         ("encoder",),
         losses.mlm_loss,
         collate.collate_mlm_nsp,

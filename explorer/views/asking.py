@@ -13,7 +13,7 @@ from IPython.utils.capture import capture_output
 from explorer.errors import ChoiceError
 from explorer.errors.kinds import checked
 from explorer.records import Exercise
-from explorer.records.answering import Feedback, Tries, feedback, score, verdict, wanted
+from explorer.records.answering import Feedback, Tries, feedback, score, verdict, wanted_form
 from explorer.views.export import prose
 
 LOOK = "Point at the figure: its cells and bars hold the numbers."
@@ -34,7 +34,7 @@ class Asked(widgets.VBox):
         if item.options:
             self.answer = widgets.RadioButtons(options=list(item.options), value=None, layout={"width": "auto"})
         else:
-            self.answer = widgets.Text(placeholder=f"{wanted(item)}, then Enter", continuous_update=False)
+            self.answer = widgets.Text(placeholder=f"{wanted_form(item)}, then Enter", continuous_update=False)
         self.answer.observe(self._judge, names="value")
         self.show_me = widgets.Button(description="Show me", layout={"width": "auto"})
         self.show_me.on_click(self._give_up)
@@ -69,7 +69,7 @@ class Asked(widgets.VBox):
         self.changed()
 
 
-class Questions(widgets.VBox):
+class QuestionBox(widgets.VBox):
     """The questions of a cell, with the score of exercises, and what waits for their answers."""
 
     def __init__(self, items: Sequence[Exercise], reveal: Callable[[], Any] | None) -> None:
@@ -139,7 +139,7 @@ def _traced(error: Exception) -> dict[str, Any]:
 
 
 @checked
-def ask(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | None = None) -> Questions:
+def ask(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | None = None) -> QuestionBox:
     """Exercises whose answers are checked against the numbers of the lesson: with hints, *Show me*, and a score.
 
     With `then` they are predictions with one try: what it shows, prints or returns waits until each has an answer, also under
@@ -160,4 +160,4 @@ def ask(exercises: Exercise | Iterable[Exercise], *, then: Callable[[], Any] | N
         raise ChoiceError(
             f"ask takes exercises, which a lesson makes; this is {type(wrong).__name__ if items else 'an empty list'}."
         )
-    return Questions(items, then)
+    return QuestionBox(items, then)

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from explorer.records import BothSides, Contexts, Filters, Highways, Trace
 from explorer.views import theme
-from explorer.views.view import Choice, Control, Range, View, by_name, only
+from explorer.views.view import Choice, Control, Range, View, by_name, only, other
 
 SIDES = {"forward": "→", "backward": "←"}  # the two streams of a trace
 SHOWN = 14  # so many filters fit into a picture
@@ -291,7 +291,7 @@ def shared_places(record: Sequence[Trace]) -> Mapping[str, Control]:
 def are_halves(record: object) -> str:
     """Empty for two traces of an ELMo whose texts begin alike."""
     if not isinstance(record, (tuple, list)) or len(record) != 2 or not all(isinstance(one, Trace) for one in record):
-        return "it draws two traces of an ELMo, (ex.trace(model, text), ex.trace(model, other))."
+        return other("two traces of an ELMo, (ex.trace(model, text), ex.trace(model, other))", record)
     if not all(SIDES.keys() <= set(one.hidden) for one in record):
         return "only an ELMo has a forward and a backward half."
     return "" if _shared(record) else "the two texts begin with different tokens."
