@@ -503,7 +503,9 @@ def test_the_code_on_the_page_makes_its_pictures(shelf: Path) -> None:
         radio = next(radio for radio in at.radio if str(radio.key).startswith(guess))
         at = radio.set_value(radio.options[0]).run()
     every = [json.loads(chart.proto.spec) for chart in pictures(at)]
-    drawn = [one for one in every if "with a line at step" not in one["layout"]["title"]["text"]]  # the first picture once more, low
+    drawn = [
+        one for one in every if "with a line at step" not in one["layout"]["title"]["text"]
+    ]  # the first picture once more, low
     codes = [block.value for block in at.code if "ex.show" in block.value]
     extra = sum(recorded.there(name) for name in ("rates-senses", "next-sentence"))
     assert len(drawn) == len(codes) == 7 + extra, "recorded results that are measured are shown"
