@@ -148,7 +148,7 @@ STATIONS = {
             "softmax",
             "Each row becomes weights with sum 1",
             "α_ij = e^s_ij / Σ_m e^s_im",
-            "top = scores.max(1, keepdims=True)\nparts = np.exp(scores - top)\nweights = parts / parts.sum(1, keepdims=True)",
+            "top = scores.max(1, keepdims=True)\nparts = np.exp(scores - top)\nweights = parts / parts.sum(1)[:, None]",
             "Each row separately: e to the power of a score is positive, and divided by the sum of its row it becomes a weight.",
             "You may conclude how much of each value is taken along. You may not conclude that the output depends on it to that degree.",
             900,
