@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,25 @@ def judged(page: Page) -> list[str]:
     ]
 
 
+def walked(browser: Browser, app: tuple[str, Path], lesson: str, mode: str, judge: Callable[[Page], list[str]]) -> None:
+    """Nothing is wrong in the first part of a page, nor in all others where everything is tested."""
+    watch, found = Watch(), {}
+    page = opened(browser, watch, f"{app[0]}/{lesson}", mode)
+    expect(page.locator("h1").first).to_be_visible()
+    parted = page.locator(".st-key-bar").count() > 0
+    if parted:
+        rested(page)
+    else:
+        expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
+    found[lesson] = judge(page)
+    for name in parts_of(page) if ALL and parted else ():
+        page.get_by_role("radio", name=name, exact=True).last.click()
+        rested(page)
+        found[name] = judge(page)
+    assert {name: faults for name, faults in found.items() if faults} == {} and watch.faults == []
+    page.context.close()
+
+
 def test_axe_finds_what_is_wrong(browser: Browser) -> None:
     page = browser.new_page()
     page.set_content(f"<!doctype html><html><body>{BROKEN}</body></html>")
@@ -59,20 +79,7 @@ def test_axe_finds_what_is_wrong(browser: Browser) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["elmo?part=letters"])
 def test_axe_finds_nothing_serious(browser: Browser, app: tuple[str, Path], lesson: str, mode: str) -> None:
-    """In the first part of every page, and in all others where everything is tested."""
-    watch, found = Watch(), {}
-    page = opened(browser, watch, f"{app[0]}/{lesson}", mode)
-    expect(page.locator("h1").first).to_be_visible()
-    expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
-    if page.locator(".st-key-bar").count():
-        rested(page)
-    found[lesson] = judged(page)
-    for name in parts_of(page) if ALL and page.locator(".st-key-bar").count() else ():
-        page.get_by_role("radio", name=name, exact=True).last.click()
-        rested(page)
-        found[name] = judged(page)
-    assert {name: faults for name, faults in found.items() if faults} == {} and watch.faults == []
-    page.context.close()
+    walked(browser, app, lesson, mode, judged)
 
 
 def test_the_check_finds_what_is_wrong(browser: Browser) -> None:
@@ -89,20 +96,4 @@ def test_the_check_finds_what_is_wrong(browser: Browser) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["attention?part=both-masks"])
 def test_a_page_keeps_the_rules(browser: Browser, app: tuple[str, Path], lesson: str, mode: str) -> None:
-    """In its first part, and in all others where everything is tested."""
-    watch, found = Watch(), {}
-    page = opened(browser, watch, f"{app[0]}/{lesson}", mode)
-    expect(page.locator("h1").first).to_be_visible()
-    if page.locator(".st-key-bar").count() == 0:
-        expect(page.locator("[data-test-script-state=notRunning]")).to_be_attached()
-        found[lesson] = audit(page)
-    else:
-        rested(page)
-        found[lesson] = audit(page)
-        for name in parts_of(page) if ALL else ():
-            page.get_by_role("radio", name=name, exact=True).last.click()
-            rested(page)
-            found[name] = audit(page)
-    assert {name: faults for name, faults in found.items() if faults} == {}
-    assert watch.faults == []
-    page.context.close()
+    walked(browser, app, lesson, mode, audit)

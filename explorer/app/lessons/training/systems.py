@@ -10,10 +10,11 @@ import numpy as np
 import streamlit as st
 
 from explorer.analysis.capabilities import TEXT
+from explorer.analysis.masks import losses_of
 from explorer.app import board, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import LECTURED, made, model_of, one_of, opened, read, trace_of
+from explorer.app.controls import LECTURED, model_of, one_of, opened, read, trace_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
@@ -22,6 +23,7 @@ from explorer.app.lessons.training.systems_questions import COUNTED, IDEAS, OWN,
 from explorer.models.card_figures import shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
+from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
 
 SHORT = ("mlm", "nsp", "sbo", "f1", "bleu")
@@ -81,15 +83,11 @@ def _on_new_words(name: str, folder: Path) -> None:
 def _losses(name: str) -> tuple[np.ndarray, np.ndarray]:
     """−log P of the tokens that training never had, in stories with new words, and of all others."""
     model = opened(name)
-    version = str(lab.plan(lab.shelf()[name])["corpus"]["name"]).partition(":")[0].partition("-")[2] or "1.0"
-    stories = made(Call("microworld.texts", STORIES, 2, "test", version=version))
+    stories = (" ".join(story) for story in fresh(lab.corpus_of(lab.shelf()[name]), STORIES))
     rows = [model.tokens(" ".join(story.split()[:WORDS])) for story in stories]
     losses, unseen = [], []
     for tokens, found in zip(rows, model.outputs_many(rows), strict=True):
-        scores = found["lm"][:-1].astype(np.float64)
-        most = scores.max(1)
-        right = scores[np.arange(len(scores)), tokens.ids[1:]]
-        losses.append(np.log(np.exp(scores - most[:, None]).sum(1)) + most - right)
+        losses.append(losses_of(found["lm"][:-1], tokens.ids[1:]))
         unseen.append(np.array(tokens.unseen or [False] * len(tokens))[1:])
     every, new = np.concatenate(losses), np.concatenate(unseen)
     return every[new], every[~new]
