@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import io
 import os
 import re
 import shutil
@@ -11,9 +13,12 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import pytest
 from conftest import ALL, LONG
+from nbconvert import HTMLExporter
 from offline import LATE, ROOT, Watch, app_server, free_port, opened, server
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 from playwright.sync_api import TimeoutError as Late
 from test_views import every_record
@@ -412,7 +417,7 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
                  f"--notebook-dir={tmp_path}", "--IdentityProvider.token=", "--ServerApp.password=",
                  f"--LabApp.app_settings_dir={ROOT / 'notebooks' / 'settings'}"]  # fmt: skip
     (tmp_path / "logs").mkdir()
-    with server(arguments, f"http://127.0.0.1:{port}/lab", tmp_path / "logs") as outside:
+    with server(arguments, f"http://127.0.0.1:{port}/lab", tmp_path / "logs", path=(ROOT,)) as outside:
         watch = Watch()
         page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{notebook}", height=5000)  # all of it is drawn
         run_all_cells(page)
@@ -429,6 +434,25 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
             bright = page.locator(PAPER).first.get_attribute("style")
             page.evaluate("document.body.dataset.jpThemeLight = 'false'")  # as JupyterLab says that its theme is dark
             expect(page.locator(PAPER).first).not_to_have_attribute("style", str(bright))
+        still_when_saved(page, tmp_path / notebook)
         assert [fault for fault in watch.faults if not any(late in fault for late in LATE)] == []
         assert outside.read_text() == ""
         page.context.close()
+
+
+def still_when_saved(page: Page, path: Path) -> None:
+    """Saved, every picture of a cell is an image, too, which is not on the screen beside it; as a page it needs no kernel."""
+    page.wait_for_timeout(2000)
+    assert page.locator(".jp-OutputArea-child:visible .jp-RenderedImage img").count() == 0
+    page.locator(".jp-CodeCell .jp-InputPrompt").first.click()
+    page.keyboard.press("Control+s")
+    expect(page.locator(".lm-TabBar-tab.jp-mod-dirty")).to_have_count(0)
+    page.wait_for_timeout(1000)
+    saved = nbformat.read(path, as_version=4)
+    data = [output.get("data", {}) for cell in saved.cells for output in cell.get("outputs", ())]
+    titles = {view.title for view in VIEWS.values()}
+    shown = [number for number, one in enumerate(data) if "text/html" in one and one["text/plain"] in titles]
+    images = [base64.b64decode(data[number + 1]["image/png"]) for number in shown]
+    assert images and all(len(Image.open(io.BytesIO(one)).convert("L").getcolors()) > 2 for one in images), "none is empty"
+    html, _ = HTMLExporter(template_name="lab").from_notebook_node(saved)
+    assert html.count("data:image/png;base64,") >= len(images) and len(html) <= 3_000_000

@@ -37,10 +37,7 @@ NARROW = {
 }
 # What breaks the table all the same, each with its reason.
 EXCEPTIONS = {
-    (
-        "views/lab.py",
-        "anywidget",
-    ): "the browser's side of a notebook: whether it is light or dark, and the button that fills the screen",
+    ("views/lab.py", "anywidget"): "the browser's side of a notebook: its theme, full screen, and the images that are saved",
     ("views/asking.py", "ipywidgets"): "questions are the other half of what a notebook shows",
     ("studies/support.py", "transformers"): "the table of architectures prints the version that it was measured with",
 }

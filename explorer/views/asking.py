@@ -15,6 +15,7 @@ from explorer.errors.kinds import checked
 from explorer.records import Exercise
 from explorer.records.answering import Feedback, Tries, feedback, score, verdict, wanted_form
 from explorer.views.export import prose
+from explorer.views.lab import display_with_text
 
 LOOK = "Point at the figure: its cells and bars hold the numbers."
 AHEAD = "**◇ Predict, then reveal.** "
@@ -93,6 +94,11 @@ class QuestionBox(widgets.VBox):
         """Show what waits without an answer: a page without a kernel cannot wait."""
         self.opened = True
         self._changed()
+
+    def _ipython_display_(self) -> None:
+        """The questions; a saved notebook holds their text."""
+        asked = "".join(prose(one.item.question) for one in self.asked)
+        display_with_text(self, title="\n".join(one.item.question for one in self.asked), text=asked)
 
     def _changed(self) -> None:
         if any(one.said.kind for one in self.asked):

@@ -1,11 +1,18 @@
-"""The browser's side of a notebook's pictures: whether it is light or dark, and the button that enlarges a picture."""
+"""The browser's side of a notebook's pictures: light or dark, the button that enlarges one, and the image that is saved of it.
+
+A saved widget is empty where no kernel runs: on a code host, and in a page that nbconvert made. So every picture that a cell shows
+is followed by the same picture as an image, which a style of ours hides in JupyterLab as long as the picture above it is alive.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import Any
 
 import anywidget
 import traitlets
+from IPython.display import DisplayHandle, display
 
 from explorer.views.board.module import EXPORTED, FOLDER
 
@@ -42,6 +49,59 @@ STYLE = """
 .explorer-picture:fullscreen { background: var(--jp-layout-color0, Canvas); padding: 8px 16px; overflow: auto; }
 .explorer-picture .jupyter-button { width: auto; height: 24px; line-height: 24px; }
 """
+START = "data:image/png;base64,"
+PAINT = """
+const SETTLED = 600;  // milliseconds without a change
+const SCALE = 1;  // dots for each point
+const SVG = "http://www.w3.org/2000/svg";
+async function painted(graph) {
+  const layers = [...graph.querySelectorAll(".svg-container > svg.main-svg")];
+  const [width, height] = [layers[0].width.baseVal.value, layers[0].height.baseVal.value];
+  const all = document.createElementNS(SVG, "svg");
+  all.setAttribute("width", width);
+  all.setAttribute("height", height);
+  all.append(...layers.map((layer) => layer.cloneNode(true)));
+  all.querySelectorAll(".hoverlayer, .draglayer").forEach((hover) => hover.remove());
+  all.querySelectorAll("text").forEach((text) => { text.style.whiteSpace = "pre"; });
+  const image = new Image();
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(all));
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [Math.round(width * SCALE), Math.round(height * SCALE)];
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = graph._fullLayout.paper_bgcolor;
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png");
+}
+export default { render({ model, el }) {
+  el.style.display = "none";
+  let waiting = 0;
+  const keep = async () => {
+    const graph = el.closest("." + model.get("frame"))?.querySelector(".js-plotly-plot");
+    if (!graph?.querySelector(".svg-container > svg.main-svg") || graph._fullLayout._has("gl3d") || document.fullscreenElement) return;
+    model.set("image", await painted(graph));
+    model.save_changes();
+  };
+  const later = () => { clearTimeout(waiting); waiting = setTimeout(() => keep().catch(() => {}), SETTLED); };
+  const watch = new MutationObserver((changes) => {
+    if (changes.some(({ target }) => !target.closest?.(".hoverlayer"))) later();
+  });
+  const begin = () => {
+    const frame = el.closest("." + model.get("frame"));
+    if (!frame) { waiting = setTimeout(begin, 100); return; }
+    watch.observe(frame, { childList: true, subtree: true });
+    later();
+  };
+  begin();
+  return () => { clearTimeout(waiting); watch.disconnect(); };
+} };
+"""
+
+
+OUTPUT = ".jp-OutputArea-child"
+HIDDEN = "explorer-stills"  # the class of what is followed by its images; with their number, where they are several
+MOST = 6
 
 
 class Theme(anywidget.AnyWidget):
@@ -62,3 +122,40 @@ class Enlarge(anywidget.AnyWidget):
 def theme_of_lab() -> Theme:
     """The one of this kernel."""
     return Theme()
+
+
+def _hidden(number: int) -> str:
+    """What hides the output that comes so many after a picture."""
+    first = HIDDEN if number == 1 else f"{HIDDEN}-{number}"
+    return f"{OUTPUT}:has(.{first})" + f" + {OUTPUT}" * number + " { display: none; }"
+
+
+class Still(anywidget.AnyWidget):
+    """What draws the picture of its frame as an image; it is not seen. `image` is the address that holds the last one."""
+
+    _esm, _css = PAINT, "\n".join(map(_hidden, range(1, MOST + 1)))
+    frame = traitlets.Unicode("").tag(sync=True)
+    image = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, frame: str, title: str) -> None:
+        self.title, self.below = title, list[DisplayHandle]()
+        super().__init__(frame=frame)
+        self.observe(self._keep, names="image")
+
+    def put_below(self) -> None:
+        """Add an output to the cell that will hold the image."""
+        self.below.append(display({"text/plain": ""}, raw=True, display_id=True))
+
+    def _keep(self, change: object) -> None:
+        data = {"image/png": self.image.removeprefix(START), "text/plain": self.title}
+        for one in self.below:
+            one.update(data, raw=True, metadata={"image/png": {"alt": self.title}})
+
+
+def display_with_text(shown: Any, *, title: str, text: str, stills: Sequence[Still] = ()) -> None:
+    """Show a widget, which is saved as its text (HTML) and the images of its pictures."""
+    for number in range(1, min(len(stills), MOST) + 1):
+        shown.add_class(HIDDEN if number == 1 else f"{HIDDEN}-{number}")
+    display({**shown._repr_mimebundle_(), "text/html": text, "text/plain": title}, raw=True)
+    for still in stills[:MOST]:
+        still.put_below()

@@ -13,7 +13,7 @@ from explorer.errors import unknown
 from explorer.errors.kinds import checked
 from explorer.views import VIEWS, Choice, Control, Range, View, theme
 from explorer.views.export import ALONE, prose, themed
-from explorer.views.lab import FRAME, Enlarge, theme_of_lab
+from explorer.views.lab import FRAME, Enlarge, Still, display_with_text, theme_of_lab
 
 PLOTLY = "application/vnd.plotly.v1+json"  # what JupyterLab, Notebook and VS Code draw by themselves
 NARROWEST = "24em"  # a picture of several side by side
@@ -26,13 +26,14 @@ class Shown(widgets.VBox):
         self.view, self.record, self.mode = view, record, mode
         start = view.choices(record, given)
         self.controls = {name: _widget(control, start[name]) for name, control in view.controls(record).items()}
-        self.picture, self.enlarge = widgets.Output(), Enlarge()
+        self.picture, self.enlarge, self.still = widgets.Output(), Enlarge(), Still(FRAME, view.title)
         self._redraw(None)
         for control in self.controls.values():
             control.observe(self._redraw, names="value")
         self.enlarge.observe(self._redraw, names="height")
-        row = widgets.HBox([*self.controls.values(), self.enlarge], layout={"flex_flow": "row wrap", "align_items": "center"})
-        super().__init__([row, self.picture, *([_caption(view)] if captioned else [])], layout={"min_width": "0"})
+        row = [*self.controls.values(), self.enlarge, self.still]
+        above = widgets.HBox(row, layout={"flex_flow": "row wrap", "align_items": "center"})
+        super().__init__([above, self.picture, *([_caption(view)] if captioned else [])], layout={"min_width": "0"})
         self.add_class(FRAME)
         if not mode:
             _follow(self)
@@ -41,6 +42,10 @@ class Shown(widgets.VBox):
     def choices(self) -> dict[str, Any]:
         """What is chosen now."""
         return {name: control.value for name, control in self.controls.items()}
+
+    def _ipython_display_(self) -> None:
+        """The picture, and below it what a saved notebook holds of it."""
+        display_with_text(self, title=self.view.title, text=prose(self.view.caption), stills=(self.still,))
 
     def _redraw(self, change: object) -> None:
         """Draw again. The figure is sent as data of its own kind: a widget would have to load plotly within two seconds."""
@@ -64,6 +69,11 @@ class Several(widgets.VBox):
         columns = f"repeat(auto-fit, minmax(min(100%, {NARROWEST}), 1fr))"
         grid = widgets.GridBox(self.pictures, layout={"grid_template_columns": columns, "grid_gap": "12px"})
         super().__init__([grid, _caption(view)])
+
+    def _ipython_display_(self) -> None:
+        """The pictures, and below them what a saved notebook holds of each."""
+        stills = [picture.still for picture in self.pictures]
+        display_with_text(self, title=self.view.title, text=prose(self.view.caption), stills=stills)
 
 
 def _caption(view: View) -> widgets.HTML:
