@@ -65,20 +65,20 @@ def app(
     port: Annotated[int, typer.Option(help="The port to serve on.")] = 8501,
     open_browser: bool = True,
     classroom: Annotated[bool, typer.Option("--classroom", help="Serve a room: with limits, and to other computers.")] = False,
-    address: Annotated[
-        str, typer.Option(help="The address to serve on; by default this computer alone, with --classroom 0.0.0.0.")
-    ] = "",
+    address: Annotated[str, typer.Option(help="The address to serve on: this computer alone, with --classroom 0.0.0.0.")] = "",
     settings: Annotated[Path | None, typer.Option(help="A TOML file with the limits of the room (means --classroom).")] = None,
 ) -> None:
     """Open the explorer in a browser, for oneself or for a room."""
     check_installed("explorer app", "streamlit", "plotly")
     home = _home("app.py")
     where = address or ("0.0.0.0" if classroom or settings is not None else "127.0.0.1")
+    said = f"The explorer: http://{where}:{port}/ (Ctrl-C stops it)\n"
     if classroom or settings is not None:
         from explorer.app import hosted
 
-        sys.stdout.write(hosted.opened(settings, where, port))
-        sys.stdout.flush()
+        said = hosted.opened(settings, where, port)
+    sys.stdout.write(said)
+    sys.stdout.flush()
     os.chdir(home.parent)
     options = ("--server.port", str(port), "--server.address", where, "--server.headless", str(not open_browser).lower())
     _start("explorer.app.serve", "run", str(home), *options)

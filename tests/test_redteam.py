@@ -466,6 +466,33 @@ def test_nobody_outside_is_asked_for_the_address_of_this_machine(monkeypatch: py
     assert started == [serve.__name__], "before the first visitor, too"
 
 
+def test_nothing_is_advertised_on_a_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Streamlit recommends tools for programmers in a card over the page, where a browser is opened on a programmer's computer."""
+    import subprocess
+    import sys
+
+    from explorer import cli
+
+    asked = """
+import sys
+from streamlit.web import bootstrap, cli, skills
+from explorer.app import serve
+
+skills.agent_harness_present = lambda: True
+bootstrap.run = lambda *given, **more: print(skills.nudge_suppression_reason("."))
+sys.argv = ["streamlit", "run", "app.py", "--server.headless", "false"]
+STARTED()
+"""
+    for started, said in (("cli.main", False), ("serve.main", True)):
+        command = [sys.executable, "-c", asked.replace("STARTED", started)]
+        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+        assert ("welcome_hidden" in found) is said, found
+    monkeypatch.setattr(cli, "_start", lambda module, *options: None)
+    monkeypatch.chdir(ROOT)
+    cli.app(port=8501, open_browser=False, classroom=False, address="", settings=None)
+    assert "http://127.0.0.1:8501/" in capsys.readouterr().out, "what Streamlit no longer says"
+
+
 def test_no_error_is_offered_to_anybody_outside() -> None:
     import tomllib
 

@@ -1,9 +1,14 @@
 """Streamlit's own command, which asks no address outside for the address of this machine: `python -m explorer.app.serve run app.py`.
 
-Streamlit does so when it prints where it is, and when a page of somebody else's tries to reach it.
+Streamlit does so when it prints where it is, and when a page of somebody else's tries to reach it. It also advertises tools for
+programmers, in the terminal and on the page, where a class would read it: `explorer app` says itself where it is.
 """
 
 from __future__ import annotations
+
+import os
+
+QUIET = "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE"
 
 
 def keep_inside() -> None:
@@ -18,6 +23,7 @@ def main() -> None:
     from streamlit.web.cli import main as streamlit
 
     keep_inside()
+    os.environ.setdefault(QUIET, "true")
     streamlit(prog_name="streamlit")
 
 
