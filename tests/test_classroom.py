@@ -211,7 +211,12 @@ def served(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[list[str],
 
 def test_the_app_of_one_person_listens_to_this_computer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     started, said = served(monkeypatch)
-    assert started[started.index("--server.address") + 1] == "127.0.0.1" and said == "" and hosted.room() is None
+    assert (
+        started[started.index("--server.address") + 1] == "127.0.0.1"
+        and "http://127.0.0.1:8501/" in said
+        and "teacher" not in said
+        and hosted.room() is None
+    )
 
 
 def test_a_classroom_reads_its_file_and_prints_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -118,6 +118,9 @@ def test_everything_that_takes_long_says_so(screen: Screen, impatient: None, tmp
         "Comparing the pairs": lambda: ex.analysis.minimal_scores(bert, "agreement", count=4),
         "Reading with bert": lambda: ex.analysis.cka(bert, bert, texts_read[:4]),
         "Trying every order": lambda: ex.analysis.prompt_orders(gpt2, ["Anna was"], gold=["happy"], **ASKED),
+        "Reading the uses": lambda: ex.analysis.contexts(bert, "bank", ex.microworld.uses("bank", 3)),
+        "Learning the tokenizer": lambda: ex.tokenizer("bpe", texts_read, size=300),
+        "Preparing the labelled texts": lambda: ex.finetune("bert", examples=16, steps=1, checks=0, device="cpu"),
         "Preparing the corpus": lambda: ex.text.corpus(tmp_path / "mine.txt", bert.tokenizer, tmp_path / "ready"),
     }
     for said, work in long.items():

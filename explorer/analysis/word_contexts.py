@@ -9,6 +9,7 @@ import numpy as np
 from explorer.analysis.trace import trace
 from explorer.errors import ChoiceError, TextError
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import told
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model, check_eval_mode, reading_stream
 from explorer.records import Contexts, Tokens
@@ -32,7 +33,10 @@ def contexts(model: Model | ElmoModel, word: str, uses: Sequence[tuple[str, int,
     read = [model.tokens(text) for text, *_ in uses]
     places = [_tokens_of(word, tokens, text, start) for tokens, (text, start, _) in zip(read, uses, strict=True)]
     states = model.layers(read) if isinstance(model, ElmoModel) else (states_of(model, text) for text, *_ in uses)
-    found = [held[:, at].astype(np.float32).mean(axis=1) for held, at in zip(states, places, strict=True)]
+    found = [
+        held[:, at].astype(np.float32).mean(axis=1)
+        for held, at in zip(told(states, "Reading the uses", len(uses)), places, strict=True)
+    ]
     texts, _, senses = zip(*uses, strict=True)
     return Contexts(model.name, word, texts, senses, np.stack(found, axis=1))
 

@@ -15,6 +15,7 @@ from tokenizers import models, pre_tokenizers, trainers
 
 from explorer.errors import ChoiceError, TextError, check_whole, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import during
 from explorer.records import Merge
 from explorer.text.kinds import CUTS, SPECIALS, UNKNOWN, check_specials, framed, sentinels, unknown_of, words_of
 from explorer.text.learner import INSIDE, SHOWN, Learner, plain_letters, word_letters
@@ -103,9 +104,10 @@ def tokenizer(  # noqa: PLR0913  each is a choice of its own
     marks = (100 if kind == "unigram" else 0) if sentinels is None else sentinels
     check_whole("whole", whole, 0)  # how often a word occurs that becomes one token; 0: none must
     order = replace(ordered(kind, texts, size, by, specials, marks), whole=whole, letters=check_text(letters))
-    made = Tokenizer(TOKENIZERS[kind](order))
-    check_whole_words(made.core, order)
-    return Tokenizer(made.core, met(made, order.words))
+    with during("Learning the tokenizer"):
+        made = Tokenizer(TOKENIZERS[kind](order))
+        check_whole_words(made.core, order)
+        return Tokenizer(made.core, met(made, order.words))
 
 
 def check_whole_words(core: library.Tokenizer, order: Order) -> None:

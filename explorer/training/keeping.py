@@ -11,7 +11,6 @@ from typing import Any
 
 from explorer import text
 from explorer.errors import ChoiceError, check_whole
-from explorer.errors.waiting import during
 from explorer.models.presets import Preset
 from explorer.text.disk_cache import cached, source_mark
 from explorer.text.learning import tokenizer as learned
@@ -41,8 +40,7 @@ def learned_tokenizer(
         for room in range(size, 2 * size if grows else size + 1, MORE):
             plain = (text if isinstance(text, str) else " ".join(text) for text in corpus.texts)
             try:
-                with during("Learning the tokenizer"):
-                    return learned(kind or system.tokenizer, plain, size=room, specials=specials, whole=whole)
+                return learned(kind or system.tokenizer, plain, size=room, specials=specials, whole=whole)
             except ChoiceError:
                 if not grows or room + MORE >= 2 * size:
                     raise

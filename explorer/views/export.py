@@ -22,6 +22,7 @@ from plotly.offline import get_plotlyjs
 from explorer.errors import ChoiceError, FileError, MissingError, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.missing import check_installed
+from explorer.errors.waiting import during
 from explorer.views import theme
 from explorer.views.letters import UNPACK, packed
 from explorer.views.spoken import spoken
@@ -196,7 +197,8 @@ def _painted(figure: go.Figure, kind: str) -> bytes:
 
     try:
         size = {"format": kind, "width": _width(figure), "height": figure.layout.height or 600, "scale": 2}
-        return kaleido.calc_fig_sync(json.loads(figure.to_json()), opts=size, kopts=None if KEPT else ALONE_HERE)
+        with during(f"Drawing the {kind.upper()}"):
+            return kaleido.calc_fig_sync(json.loads(figure.to_json()), opts=size, kopts=None if KEPT else ALONE_HERE)
     except Exception as error:  # the browser raises many kinds
         raise MissingError(f"The browser could not draw the {kind.upper()} ({error}). Save as .html instead.") from error
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.errors import ChoiceError, check_whole, unknown
 from explorer.errors.kinds import checked
+from explorer.errors.waiting import during
 from explorer.models.factory import model_of
 from explorer.models.hub.body import HubBody, body_of
 from explorer.models.hub.foreign import HubModel
@@ -57,16 +58,17 @@ def finetune(  # noqa: PLR0913  the public contract fixes these names
     ([1, 2], True)
     """
     chosen = task_named(task)
-    held = _examples(chosen, examples, seed)
-    source = _source(model, held, device)
-    labels = classes(chosen, held)
-    how = how or ("frozen" if source.family in ("bilm", "static") and source.preset != COUNTS else "full")
-    plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(held), **options})
-    if folder is not None and isinstance(source, HubBody):
-        raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
-    return FinetuneRun(
-        with_output_layer(source, chosen, labels, plan), chosen, held, plan, None if folder is None else Path(folder)
-    )
+    with during("Preparing the labelled texts"):
+        held = _examples(chosen, examples, seed)
+        source = _source(model, held, device)
+        labels = classes(chosen, held)
+        how = how or ("frozen" if source.family in ("bilm", "static") and source.preset != COUNTS else "full")
+        plan = _plan(chosen, source, {"how": how, "steps": steps, "seed": seed, "examples": len(held), **options})
+        if folder is not None and isinstance(source, HubBody):
+            raise ChoiceError(f"{source.name} has no class of ours, so a folder cannot keep its run. Leave folder out.")
+        return FinetuneRun(
+            with_output_layer(source, chosen, labels, plan), chosen, held, plan, None if folder is None else Path(folder)
+        )
 
 
 def _examples(task: Task, examples: int | Sequence[Labelled], seed: int) -> tuple[Labelled, ...]:
