@@ -76,6 +76,7 @@ async function painted(graph) {
 }
 export default { render({ model, el }) {
   el.style.display = "none";
+  if (!document.querySelector(".jp-Notebook")) return;  // elsewhere no style would hide the image
   let waiting = 0;
   const keep = async () => {
     const graph = el.closest("." + model.get("frame"))?.querySelector(".js-plotly-plot");
