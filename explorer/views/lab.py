@@ -101,7 +101,7 @@ export default { render({ model, el }) {
 
 
 OUTPUT = ".jp-OutputArea-child"
-HIDDEN = "explorer-stills"  # the class of what is followed by its images; with their number, where they are several
+HIDDEN = "explorer-still"  # with a number: the class of what is followed by so many images of its pictures
 MOST = 6
 
 
@@ -127,8 +127,7 @@ def theme_of_lab() -> Theme:
 
 def _hidden(number: int) -> str:
     """What hides the output that comes so many after a picture."""
-    first = HIDDEN if number == 1 else f"{HIDDEN}-{number}"
-    return f"{OUTPUT}:has(.{first})" + f" + {OUTPUT}" * number + " { display: none; }"
+    return f"{OUTPUT}:has(.{HIDDEN}-{number})" + f" + {OUTPUT}" * number + " { display: none; }"
 
 
 class Still(anywidget.AnyWidget):
@@ -156,7 +155,7 @@ class Still(anywidget.AnyWidget):
 def display_with_text(shown: Any, *, title: str, text: str, stills: Sequence[Still] = ()) -> None:
     """Show a widget, which is saved as its text (HTML) and the images of its pictures."""
     for number in range(1, min(len(stills), MOST) + 1):
-        shown.add_class(HIDDEN if number == 1 else f"{HIDDEN}-{number}")
+        shown.add_class(f"{HIDDEN}-{number}")
     display({**shown._repr_mimebundle_(), "text/html": text, "text/plain": title}, raw=True)
     for still in stills[:MOST]:
         still.put_below()
