@@ -45,6 +45,11 @@ def recorded(name: str, kind: type[Kind], part: str = "record") -> Kind:
     return kind.read(data_folder() / "results" / name / f"{part}.npz")
 
 
+def result_card(name: str) -> str:
+    """The card of a recorded measurement: how it was done, what may be concluded, and how to do it again."""
+    return (data_folder() / "results" / name / "CARD.md").read_text("utf-8")
+
+
 def support_table() -> SupportTable:
     """Which architectures of Hugging Face's can be shown, as it was last measured.
 
