@@ -36,20 +36,33 @@ _REPLACE = "Copy it again from where it was whole, or begin in another folder."
 
 
 def snapshots(folder: Path) -> tuple[int, ...]:
-    """The steps of the snapshots of the run in a folder, in order."""
+    """The steps of the snapshots of the run in a folder, in order. The last one of a shipped model is the model itself."""
     inside = folder / SNAPSHOTS
-    kept = inside.iterdir() if inside.is_dir() else iter(())
-    return tuple(sorted(int(place.name) for place in kept if place.name.isdecimal() and (place / WEIGHTS).is_file()))
+    places = inside.iterdir() if inside.is_dir() else iter(())
+    kept = {int(place.name) for place in places if place.name.isdecimal() and (place / WEIGHTS).is_file()}
+    return tuple(sorted(kept | _last(folder)))
+
+
+def _last(folder: Path) -> set[int]:
+    """The last logged step, if it names a snapshot and the finished model is there: both have the same weights."""
+    path = folder / STEPS
+    try:
+        written = path.read_bytes().split(b"\n") if (folder / WEIGHTS).is_file() else []
+        step = _line(path, len(written), next(line for line in reversed(written) if line))
+    except (OSError, FileError, StopIteration):  # who reads the curve is told what is wrong with it
+        return set()
+    return {step["step"]} if step.get("snapshot") == step["step"] else set()
 
 
 def snapshot(folder: Path, step: int) -> Path:
-    """The folder of a snapshot."""
+    """The folder with the weights of a snapshot."""
     kept = snapshots(folder)
     if isinstance(step, bool) or step not in kept:
         raise ChoiceError(
             f"There is no snapshot of step {step!r} in {folder}. There are: {', '.join(map(str, kept)) or 'none'}."
         )
-    return place_of(folder, step)
+    place = place_of(folder, step)
+    return place if (place / WEIGHTS).is_file() else folder
 
 
 def place_of(folder: Path, step: int) -> Path:

@@ -311,7 +311,10 @@ def fill_weights(module: torch.nn.Module, weights: dict[str, torch.Tensor], sour
 
 
 def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card: str = "") -> Path:
-    """Copy a finished run as a model to share: weights and the snapshots to `keep` in 16 bits, fewer steps, its card."""
+    """Copy a finished run as a model to share: weights and the snapshots to `keep` in 16 bits, fewer steps, its card.
+
+    The snapshot of its last step is the model itself, so it is not written a second time.
+    """
     run, target = Path(run), Path(target)
     if run.resolve() == target.resolve():
         raise ChoiceError(f"{run} cannot be shipped into itself. Choose another folder.")
@@ -327,6 +330,8 @@ def ship(run: str | Path, target: str | Path, *, keep: Sequence[int] = (), card:
         (target / CONFIG).unlink(missing_ok=True)
         shutil.rmtree(target / run_folder.SNAPSHOTS, ignore_errors=True)
         for number, place in places.items():
+            if number == steps[-1]["step"]:
+                continue  # these are the weights of the model itself
             fresh = run_folder.place_of(target, number)
             fresh.mkdir(parents=True)
             write_weights(fresh / WEIGHTS, {name: value.half() for name, value in read_weights(place / WEIGHTS).items()})
