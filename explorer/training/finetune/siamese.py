@@ -18,6 +18,7 @@ from explorer.microworld.derived.inference import NAMES, inferences
 from explorer.microworld.derived.paraphrase import paraphrases
 from explorer.microworld.excerpts import MOST
 from explorer.models.transformer import TransformerModel
+from explorer.nn.threads import one_thread
 from explorer.training.finetune.sentences import pooled
 
 RATE, BATCH, STEPS, WARM, DECAY = 2e-3, 16, 500, 0.1, 0.01
@@ -114,10 +115,11 @@ class Siamese:
         try:
             for step in range(1, self.steps + 1):
                 optimiser.param_groups[0]["lr"] = RATE * siamese_rate_share(step, self.steps)
-                optimiser.zero_grad()
-                loss = self.loss(self.rng.choice(len(self.pairs.first), self.batch, replace=False))
-                loss.backward()
-                optimiser.step()
+                with one_thread(self.model.module):
+                    optimiser.zero_grad()
+                    loss = self.loss(self.rng.choice(len(self.pairs.first), self.batch, replace=False))
+                    loss.backward()
+                    optimiser.step()
                 yield loss.item()
         finally:
             self.model.module.eval()
