@@ -39,7 +39,11 @@ SOME = sampled(NOTEBOOKS, turn(Path(__file__).parent))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS if ALL else SOME, ids=lambda path: path.stem)
-def test_a_notebook_runs(path: Path, tmp_path: Path, record_property: Callable[[str, str], None]) -> None:
+def test_a_notebook_runs(
+    path: Path, tmp_path: Path, record_property: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not ALL:  # each of the two processes of tests has one core; two threads on it wait for each other many times as long
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
     notebook = nbformat.read(path, as_version=4)
     begun = time.perf_counter()
     done = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
