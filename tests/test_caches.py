@@ -27,7 +27,7 @@ from explorer.app.lessons import LESSONS
 from explorer.models import store
 from explorer.models.cache import Cache, stamp, weight_of
 from explorer.records import Attention, Trace
-from explorer.training.jobs import workshop
+from explorer.training.jobs import job_queue
 
 ROOT = Path(__file__).parent.parent
 REGISTER = SessionState._set_widget_metadata
@@ -139,7 +139,7 @@ def test_ever_new_sentences_never_push_out_the_model_that_reads_them(monkeypatch
     for sentence in ("The dog ran.", "The cat sat.", "A bird sang."):
         controls.made(controls.trace_of("bert", sentence))
     assert controls.opened("bert") is model and len(kept.KEPT) == 1
-    theirs = controls.Call("load", str(workshop().home / "0123456789ab" / "run"), device="cpu")
+    theirs = controls.Call("load", str(job_queue().home / "0123456789ab" / "run"), device="cpu")
     assert controls.cache_of(theirs) is kept.KEPT and controls.cache_of(controls.model_of("bert")) is kept.OPENED
 
 

@@ -114,7 +114,7 @@ def test_trainings_that_nobody_watches_are_stopped(still: JobQueue) -> None:
     watched, left = still.begin(JobSpec("bert", "toy", 50)), still.begin(JobSpec("bert", "toy", 50))
     long_ago = time.time() - 700
     for name in (watched, left):
-        os.utime(still.folder(name) / jobs.ORDER, (long_ago, long_ago))
+        os.utime(still.folder(name) / jobs.SPEC, (long_ago, long_ago))
     still.look(watched)
     assert still.reclaim(600, 3600) == [left]
     assert (still.folder(left) / jobs.STOP).exists() and not (still.folder(watched) / jobs.STOP).exists()

@@ -332,8 +332,8 @@ def test_a_text_to_train_on_is_kept_once_and_has_an_end(tmp_path: Path, monkeypa
     monkeypatch.setattr(jobs.JobQueue, "go_on", lambda self, name: None)
     bench, text = jobs.JobQueue(tmp_path), "A dog ran.\nA cat ran."
     name = bench.begin(jobs.JobSpec("bert", "own", 5, plan={"batch": 4}, text=text))
-    assert "dog" not in (tmp_path / name / jobs.ORDER).read_text("utf-8")
-    assert bench.order(name) == jobs.JobSpec("bert", "own", 5, plan={"batch": 4}, text=text)
+    assert "dog" not in (tmp_path / name / jobs.SPEC).read_text("utf-8")
+    assert bench.spec(name) == jobs.JobSpec("bert", "own", 5, plan={"batch": 4}, text=text)
     with pytest.raises(ChoiceError, match="letters"):
         bench.begin(jobs.JobSpec("bert", "own", 5, text="a " * jobs.LETTERS))
 
@@ -384,7 +384,7 @@ def test_a_full_disk_is_a_file_error_when_a_training_is_stopped(tmp_path: Path, 
         raise OSError(28, "No space left on device")
 
     (tmp_path / "0123456789ab").mkdir()
-    (tmp_path / "0123456789ab" / jobs.ORDER).write_text('{"system": "bert", "corpus": "toy", "steps": 5}', "utf-8")
+    (tmp_path / "0123456789ab" / jobs.SPEC).write_text('{"system": "bert", "corpus": "toy", "steps": 5}', "utf-8")
     monkeypatch.setattr(Path, "touch", full)
     for ask in (jobs.JobQueue(tmp_path).stop, jobs.JobQueue(tmp_path).go_on):
         with pytest.raises(FileError, match="No space left"):

@@ -75,7 +75,7 @@ def write_anew(model: TransformerModel, text: str, objective: str) -> tuple[str,
         ids = [*model.tokenizer.encode(SOURCE, special=False).ids.tolist(), *([] if last is None else [last])]
         reads = SOURCE
     else:
-        damaged = corrupt(text, DAMAGED.get(objective, "t5"), tokenizer=model.tokenizer).source
+        damaged = corrupt(text, CORRUPTION_OF.get(objective, "t5"), tokenizer=model.tokenizer).source
         ids, reads = damaged.ids.tolist(), " ".join(damaged.texts)
     model.tokens(ids)  # raises a clear error where it cannot read them
     said = rewritten(model, [ids], LONGEST)[0]
@@ -102,7 +102,7 @@ NO_MASK = {
     "decoder": "it has no [MASK]: it reads from left to right",
     "encoder-decoder": "its answers come from the decoder, which writes a whole text: see *rewrite*",
 }
-DAMAGED = {"denoising": "bart-infill", "span-to-text": "t5", "gap-sentence": "pegasus"}
+CORRUPTION_OF = {"denoising": "bart-infill", "span-to-text": "t5", "gap-sentence": "pegasus"}
 ASKED: dict[str, Callable[[TransformerModel, str, str], tuple[str, str]]] = {
     "fill in": mask_last_word,
     "continue": go_on,

@@ -20,7 +20,7 @@ from explorer.models.cache import Cache, Stamp, stamp
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.nn.config import FAMILIES
-from explorer.training.jobs import workshop
+from explorer.training.jobs import job_queue
 from explorer.views import theme
 
 UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
@@ -74,7 +74,7 @@ def cache_of(what: Call) -> Cache:
     """Opened models are kept apart from the rest, but for those that visitors train: there are ever more, and few look at each."""
     if what.name not in OPENING:
         return KEPT
-    home = workshop().home
+    home = job_queue().home
     return KEPT if any(isinstance(one, str) and Path(one).is_relative_to(home) for one in what.given) else OPENED
 
 

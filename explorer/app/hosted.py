@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from explorer.app import serve
 from explorer.errors import ChoiceError, ExplorerError, FileError, TextError
-from explorer.training.jobs import JobQueue, JobSpec, workshop
+from explorer.training.jobs import JobQueue, JobSpec, job_queue
 
 VARIABLE = "EXPLORER_CLASSROOM"  # holds the settings of a room as JSON, for the process of the server
 CLOSED = (
@@ -154,25 +154,25 @@ def most_letters(longest: int) -> int:
     return longest if held is None else min(held.letters, longest)
 
 
-def begin(queue: JobQueue, order: JobSpec) -> str:
+def begin(queue: JobQueue, spec: JobSpec) -> str:
     """Put a training into the queue, where this room allows it."""
-    _check(queue, order)
-    return queue.begin(order)
+    _check(queue, spec)
+    return queue.begin(spec)
 
 
 def go_on(queue: JobQueue, name: str) -> None:
     """Take a training up again, where this room allows it."""
-    _check(queue, queue.order(name))
+    _check(queue, queue.spec(name))
     queue.go_on(name)
 
 
-def _check(queue: JobQueue, order: JobSpec) -> None:
+def _check(queue: JobQueue, spec: JobSpec) -> None:
     """Refuse a training that is too long for this room, or for which it has no place left."""
     held = room()
     if held is None:
         return
-    check_text((order.text,))
-    if order.steps > held.steps:
+    check_text((spec.text,))
+    if spec.steps > held.steps:
         raise ChoiceError(f"This room trains at most {held.steps:,} steps at once. Choose fewer.")
     if len(queue.alive()) >= held.queue:
         raise ChoiceError(f"{held.queue} trainings are at work or in the queue already. Try again when one has ended.")
@@ -182,7 +182,7 @@ def _check(queue: JobQueue, order: JobSpec) -> None:
 def start() -> None:
     """Once for a server: ask nothing outside; where it is a room's, stop trainings that nobody looks at any more, as long as it runs."""
     serve.keep_inside()
-    held, queue = room(), workshop()
+    held, queue = room(), job_queue()
     if held is not None:
         Thread(target=_reclaim, args=(queue, held), daemon=True, name="reclaim").start()
 

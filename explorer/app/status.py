@@ -14,7 +14,7 @@ from pathlib import Path
 from explorer.app import hosted
 from explorer.errors import ExplorerError
 from explorer.models import store
-from explorer.training.jobs import workshop
+from explorer.training.jobs import job_queue
 from explorer.views import export
 
 PACKAGES = ("torch", "transformers", "tokenizers", "plotly", "streamlit", "jupyterlab", "ipywidgets", "kaleido", "bertviz")
@@ -42,7 +42,7 @@ def offline() -> dict[str, str]:
     drawn = plotly is not None and any((Path(place) / GUI).is_file() for place in plotly.submodule_search_locations or ())
     found["pictures"] = "ok" if drawn else f"missing: {GUI}. Install plotly again."
     found["PNG and SVG"] = "ok" if export.browser() else "no Chrome or Chromium found: HTML and CSV still work"
-    found["own models"] = _writable(workshop().home.parent)
+    found["own models"] = _writable(job_queue().home.parent)
     return found
 
 
@@ -92,7 +92,7 @@ def visitors() -> int:
 
 def trainings() -> dict[str, int]:
     """How many trainings are at work and how many wait."""
-    alive = workshop().alive()
+    alive = job_queue().alive()
     return {"at work": min(1, len(alive)), "waiting": max(0, len(alive) - 1)}
 
 

@@ -20,7 +20,7 @@ NONE = "O"  # the tag of a word, and the class of a span, that is no part of a n
 WIDEST = 8  # so many tokens has a span that is classified, at most
 POOLS = ("first", "mean", "last", "counts")
 COMPARED = 64  # the width of the layer between two compared vectors and the classes
-BENDS = {"tanh": torch.tanh, "relu": torch.relu, "gelu": functional.gelu}
+ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "gelu": functional.gelu}
 DEVIATION = 0.02
 
 
@@ -29,7 +29,7 @@ class OutputConfig:
     """The shape of an output layer, and what its outputs mean.
 
     `kind` "text" has no layer of its own: an encoder-decoder writes the answer. `pool` is the state that represents a text: the
-    first ([CLS]), the last, or the mean of all; "counts" leaves the states out and counts tokens. `bend` is the activation of a
+    first ([CLS]), the last, or the mean of all; "counts" leaves the states out and counts tokens. `activation` is that of a
     dense layer between this state and the classes, "" where there is none. Where two texts are read `apart`, their vectors are
     compared as [u; v; |u − v|; u ∘ v]. `mixed` is how many layers of an ELMo are mixed, `lstm` the width of a biLSTM that reads
     the states. Tags may be joined by a conditional random field (`crf`), or come from classes of whole spans (kind "spans"), which
@@ -42,7 +42,7 @@ class OutputConfig:
     labels: tuple[str, ...] = ()
     metric: str = "accuracy"
     pool: str = "first"
-    bend: str = ""
+    activation: str = ""
     apart: bool = False
     mixed: int = 0
     lstm: int = 0
@@ -54,7 +54,7 @@ class OutputConfig:
         for what, given, known in (
             ("kind of output", self.kind, KINDS),
             ("pool", self.pool, POOLS),
-            ("activation", self.bend or "tanh", BENDS),
+            ("activation", self.activation or "tanh", ACTIVATIONS),
         ):
             if given not in known:
                 raise unknown(what, given, known)
@@ -79,7 +79,7 @@ class OutputLayer(nn.Module):
         self.mix = ScalarMix(config.mixed, norm=True) if config.mixed else None
         self.read = nn.LSTM(config.dim, config.lstm, batch_first=True, bidirectional=True) if config.lstm else None
         wide = 2 * config.lstm or config.dim
-        self.dense = nn.Linear(wide, wide) if config.bend else None
+        self.dense = nn.Linear(wide, wide) if config.activation else None
         self.compare = nn.Linear(4 * wide, COMPARED) if config.apart else None
         plain = config.pool == "last" and config.kind in ("class", "number")  # as GPT-2's score, which has no bias
         self.chain = TagChain(config.outputs) if config.crf else None
@@ -102,7 +102,7 @@ class OutputLayer(nn.Module):
             u, v = x.chunk(2)
             x = torch.relu(self.compare(torch.cat((u, v, (u - v).abs(), u * v), dim=-1)))
         elif self.dense is not None:
-            x = BENDS[self.config.bend](self.dense(x))
+            x = ACTIVATIONS[self.config.activation](self.dense(x))
         return cast(Tensor, self.classify(x))
 
     def pooled(self, x: Tensor, attention_mask: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ LIMIT = 512 << 20  # bytes on disk; what was not used for longest goes first
 IN_MEMORY = 64 << 20  # bytes kept in memory where the disk cannot be written
 ENDING, STALE = ".cache", ".part"
 NAME = "pretraining-explorer"
-DAMAGED = (ValueError, KeyError, IndexError, EOFError, ZlibError, BadZipFile, UnicodeDecodeError)
+READ_ERRORS = (ValueError, KeyError, IndexError, EOFError, ZlibError, BadZipFile, UnicodeDecodeError)
 Made = TypeVar("Made")
 _memory: OrderedDict[str, bytes] = OrderedDict()
 _lock = Lock()
@@ -60,7 +60,7 @@ def cached(
     name = f"{kind}-{hashlib.sha256(repr(key).encode('utf-8')).hexdigest()[:32]}{ENDING}"
     held = _read(name)
     if held is not None:
-        with suppress(*DAMAGED):
+        with suppress(*READ_ERRORS):
             return unpack(held)
     made = make()
     _write(name, pack(made))

@@ -1,6 +1,6 @@
 """A training in its own process, one at a time on this machine, so that whoever reads a page meanwhile is not held up.
 
-Every training that was asked for is a folder on the disk: its order, its place in the queue, its run. Nothing is kept in the
+Every training that was asked for is a folder on the disk: what was asked for, its place in the queue, its run. Nothing is kept in the
 memory of the app, so a page that is opened again finds all of it, and a process that dies leaves no lock behind.
 """
 
@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.models import run_folder
 
-ORDER, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE, SEEN = (
+SPEC, TEXT, STOP, FAULT, BEGAN, LOG, KEPT, QUEUE, SEEN = (
     "order.json", "text.txt", "stop", "fault.txt", "began.json", "log.txt", "run", "queue", "seen",
 )  # fmt: skip
 OPENING = 30.0  # seconds that a process may take to show that it lives
@@ -82,7 +82,7 @@ class JobQueue:
 
     def folder(self, name: str) -> Path:
         """The folder of a training, by the name in the address of a page."""
-        if not re.fullmatch(r"[0-9a-f]{12}", name) or not (self.home / name / ORDER).is_file():
+        if not re.fullmatch(r"[0-9a-f]{12}", name) or not (self.home / name / SPEC).is_file():
             raise ChoiceError(f"There is no training {name!r} on this machine. Begin a new one.")
         return self.home / name
 
@@ -90,22 +90,22 @@ class JobQueue:
         """The run folder of a training: `ex.load` opens it."""
         return self.folder(name) / KEPT
 
-    def order(self, name: str) -> JobSpec:
+    def spec(self, name: str) -> JobSpec:
         """What was asked for."""
-        return read_order(self.folder(name))
+        return read_spec(self.folder(name))
 
-    def begin(self, order: JobSpec) -> str:
+    def begin(self, spec: JobSpec) -> str:
         """Put a training into the queue and return its name."""
-        if len(order.text) > LETTERS:
-            raise ChoiceError(f"The text has {len(order.text):,} letters; at most {LETTERS:,} are taken here. Shorten it.")
+        if len(spec.text) > LETTERS:
+            raise ChoiceError(f"The text has {len(spec.text):,} letters; at most {LETTERS:,} are taken here. Shorten it.")
         name = secrets.token_hex(6)
         self._check_line()
         self._tidy()
         try:
             (self.home / name).mkdir(parents=True)
-            (self.home / name / TEXT).write_text(order.text, "utf-8", "replace")
-            held = {part: value for part, value in asdict(order).items() if part != "text"}  # which has a file
-            (self.home / name / ORDER).write_text(json.dumps(held), "utf-8")
+            (self.home / name / TEXT).write_text(spec.text, "utf-8", "replace")
+            held = {part: value for part, value in asdict(spec).items() if part != "text"}  # which has a file
+            (self.home / name / SPEC).write_text(json.dumps(held), "utf-8")
         except OSError as error:
             raise FileError(f"A training cannot be kept in {self.home} ({error.strerror}). Make room there.") from error
         self.go_on(name)
@@ -154,7 +154,7 @@ class JobQueue:
         now, stopped = time.time(), []
         for name in self.alive():
             folder = self.folder(name)
-            marks = [folder / part for part in (SEEN, ORDER) if (folder / part).is_file()]
+            marks = [folder / part for part in (SEEN, SPEC) if (folder / part).is_file()]
             unseen = now - max((mark.stat().st_mtime for mark in marks), default=now)
             began = folder / BEGAN
             if unseen > idle or (began.is_file() and now - began.stat().st_mtime > longest):
@@ -184,7 +184,7 @@ class JobQueue:
         path = self.run(name) / run_folder.STEPS
         lines = path.read_text("utf-8").splitlines() if path.is_file() else []
         whole = [line for line in lines[-2:] if line.endswith("}")]  # a line that is being written is not counted
-        steps = json.loads((self.folder(name) / ORDER).read_text("utf-8"))["steps"]
+        steps = json.loads((self.folder(name) / SPEC).read_text("utf-8"))["steps"]
         if (self.run(name) / run_folder.RUN).is_file():
             steps = run_folder.described(self.run(name))["plan"]["steps"]  # few texts have fewer portions than were asked for
         return (int(json.loads(whole[-1])["step"]) if whole else 0), int(steps)
@@ -202,23 +202,23 @@ class JobQueue:
 
     def _tidy(self) -> None:
         """Let the oldest trainings go, so that a class does not fill the disk."""
-        found = sorted(self.home.glob(f"*/{ORDER}"), key=lambda path: path.stat().st_mtime)
+        found = sorted(self.home.glob(f"*/{SPEC}"), key=lambda path: path.stat().st_mtime)
         for path in found[: max(0, len(found) - OLDEST)]:
             if not self.state(path.parent.name).alive:
                 shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def workshop() -> JobQueue:
+def job_queue() -> JobQueue:
     """The trainings of this machine: beside your own models."""
     from explorer.models.folders import own_folder
 
     return JobQueue(own_folder().parent / "trainings")
 
 
-def read_order(folder: Path) -> JobSpec:
+def read_spec(folder: Path) -> JobSpec:
     """What was asked for: the text is in its own file."""
     text = folder / TEXT
-    held = {"text": text.read_text("utf-8") if text.is_file() else "", **json.loads((folder / ORDER).read_text("utf-8"))}
+    held = {"text": text.read_text("utf-8") if text.is_file() else "", **json.loads((folder / SPEC).read_text("utf-8"))}
     return JobSpec(**held)
 
 
@@ -285,9 +285,9 @@ def _train(folder: Path, parent: int) -> None:
     from explorer.training.fit import fit
 
     torch.set_num_threads(1)
-    order = read_order(folder)
-    corpus = [line for line in order.text.splitlines() if line.strip()] if order.corpus == "own" else order.corpus
-    run = fit(order.system, corpus=corpus, steps=order.steps, seed=order.seed, folder=folder / KEPT, **order.plan)
+    spec = read_spec(folder)
+    corpus = [line for line in spec.text.splitlines() if line.strip()] if spec.corpus == "own" else spec.corpus
+    run = fit(spec.system, corpus=corpus, steps=spec.steps, seed=spec.seed, folder=folder / KEPT, **spec.plan)
     (folder / BEGAN).write_text(json.dumps({"time": time.time(), "step": run.step}), "utf-8")
     for _ in run:
         if _ended(folder, parent):

@@ -26,7 +26,11 @@ from explorer.training.finetune.task import Task
 
 KINDS = {"token": "tags", "graded": "number", "question": "span", "text": "text"}  # of tasks, with the kind of their output
 LSTM = 32
-BENDS = {"roberta": "tanh", "distilbert": "relu", "electra": "gelu"}  # the activation of each family's published classifier
+CLASSIFIER_ACTIVATIONS = {
+    "roberta": "tanh",
+    "distilbert": "relu",
+    "electra": "gelu",
+}  # the activation of each family's published classifier
 COUNTS = "bag of words"
 PRE_TRAINING = ("head", "replaced", "generator", "next_sentence", "span_boundary", "near")  # what nothing is asked of any more
 EMBEDDED = ("embeddings", "words")
@@ -78,7 +82,7 @@ def output_of(body: TrainableModel, task: Task, labels: tuple[str, ...]) -> Outp
         )
     if body.family == "decoder":
         return OutputConfig(**shape, pool="last")
-    return OutputConfig(**shape, pool="first", bend=BENDS.get(body.preset, "tanh") if whole else "")
+    return OutputConfig(**shape, pool="first", activation=CLASSIFIER_ACTIVATIONS.get(body.preset, "tanh") if whole else "")
 
 
 def with_choices(output: OutputConfig, plan: FinetunePlan) -> OutputConfig:
@@ -175,7 +179,7 @@ def _take_pooler(model: FinetunedModel) -> None:
         _take_their_pooler(model, model.body)
         return
     learned = getattr(model.module, "next_sentence", None)
-    if learned is not None and model.output.bend:
+    if learned is not None and model.output.activation:
         assert model.layer.dense is not None
         model.layer.dense.load_state_dict(learned.pool.state_dict())
 

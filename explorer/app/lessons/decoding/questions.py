@@ -15,7 +15,7 @@ GENDER = (
     "*It* means the animal here: *il*, because *animal* is masculine in French. With *wide* instead of *tired* it means the street, which "
     "is feminine: *elle*. Try it, and look where the decoder attends. The translator knows *did not*; it drops the negation of *didn't*."
 )
-DAMAGED = "The dog was tired. It slept in the garden."
+TO_RESTORE = "The dog was tired. It slept in the garden."
 RESTORES = (
     "Each encoder–decoder writes what it was trained to write: *bart* restores a damaged text, *t5* fills the gaps of a text, *pegasus* "
     "writes a missing sentence. A text without damage is no task for them; read what they write with that in mind."

@@ -74,7 +74,7 @@ def every_text(name: str, text: str) -> None:
 def watching(key: str, name: str = TRANSLATOR) -> tuple[str, Call]:
     """The text that a visitor wrote, and what an encoder-decoder makes of it."""
     label, first = (
-        ("An English sentence for the translator", lesson.SOURCE) if name == TRANSLATOR else ("A text", lesson.DAMAGED)
+        ("An English sentence for the translator", lesson.SOURCE) if name == TRANSLATOR else ("A text", lesson.TO_RESTORE)
     )
     source = st.text_input(label, first, key=f"{key}.{name}" if name != TRANSLATOR else key, bind="query-params", width=620)
     return source, desk.watched(name, source, "beam", beams=4, max_tokens=30)

@@ -13,7 +13,7 @@ from explorer.app.controls import one_of, read
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.errors import ExplorerError
-from explorer.training.jobs import workshop
+from explorer.training.jobs import job_queue
 from explorer.views import VIEWS
 
 SAYS = (
@@ -32,7 +32,7 @@ def own(given: str) -> dict[str, str]:
     found = {}
     for name in dict.fromkeys(given.replace(",", " ").split()):
         try:
-            found[f"run {name}"] = str(workshop().run(name))
+            found[f"run {name}"] = str(job_queue().run(name))
         except ExplorerError as error:
             st.warning(plain(str(error)))
     return found

@@ -16,7 +16,7 @@ from explorer.corruption.strategies import STRATEGIES, nominal_rate
 from explorer.errors import ExplorerError
 from explorer.models import run_folder
 from explorer.models.presets import preset
-from explorer.training.jobs import LETTERS, LONGEST, JobSpec, JobStatus, workshop
+from explorer.training.jobs import LETTERS, LONGEST, JobSpec, JobStatus, job_queue
 from explorer.training.objectives import OBJECTIVES
 from explorer.views import VIEWS, export
 
@@ -131,9 +131,9 @@ def _hidden(system: str) -> dict[str, float]:
     return {} if share == as_usual else {"mask_rate": share / 100}
 
 
-def begin(order: JobSpec | None) -> None:
+def begin(spec: JobSpec | None) -> None:
     """Start a training and keep its ID in the address."""
-    if order is not None and (name := tried(hosted.begin, workshop(), order)):
+    if spec is not None and (name := tried(hosted.begin, job_queue(), spec)):
         st.session_state["training"] = name
 
 
@@ -149,9 +149,9 @@ def tried(ask: Callable[..., Answer], *given: Any) -> Answer | None:
 
 def section(sentence: str) -> None:
     """The whole part of the page: choose, start, watch."""
-    order = form()
+    spec = form()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Start", type="primary", disabled=order is None, on_click=begin, args=(order,), key="live.start")
+        st.button("Start", type="primary", disabled=spec is None, on_click=begin, args=(spec,), key="live.start")
         name = st.text_input(
             "Run ID (also in the address, to reopen or share)",
             key="training",
@@ -164,26 +164,26 @@ def section(sentence: str) -> None:
         st.caption("Press Start. The training runs in the background: you can go on reading, leave, and come back.")
         return
     try:
-        state = workshop().state(name)
+        state = job_queue().state(name)
     except ExplorerError as error:
         st.warning(plain(str(error)))
         return
     with st.container(horizontal=True):  # outside of what is drawn every second, so that a press draws the whole page
-        st.button("Stop", disabled=not state.alive, on_click=tried, args=(workshop().stop, name), key="live.stop")
+        st.button("Stop", disabled=not state.alive, on_click=tried, args=(job_queue().stop, name), key="live.stop")
         on = state.kind in ("stopped", "failed")
-        st.button("Go on", disabled=not on, on_click=tried, args=(hosted.go_on, workshop(), name), key="live.go_on")
+        st.button("Go on", disabled=not on, on_click=tried, args=(hosted.go_on, job_queue(), name), key="live.go_on")
     pause = 1.0 if state.steps <= SHORT else 4.0  # to draw takes time too, from whoever else is here
     st.fragment(_watched, run_every=pause if state.alive else None)(name, sentence, state.alive)
 
 
 def _watched(name: str, sentence: str, alive: bool) -> None:
     """Its progress now; when the process ends, the page is drawn once more and no longer refreshed."""
-    workshop().look(name)
-    state = workshop().state(name)
+    job_queue().look(name)
+    state = job_queue().state(name)
     if alive and not state.alive:
         st.rerun()
     _say(state)
-    steps = lab.read_steps(workshop().run(name))
+    steps = lab.read_steps(job_queue().run(name))
     if steps:
         _pictures(name, steps, sentence, state)
 
@@ -209,7 +209,7 @@ def _minutes(seconds: float) -> str:
 
 def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus) -> None:
     """While it trains, pictures alone; afterwards everything that a view has."""
-    folder = workshop().run(name)
+    folder = job_queue().run(name)
     for view in (VIEWS["training"], VIEWS["probes"]):
         if view.fits(steps):
             continue
@@ -222,6 +222,6 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
     if said:
         st.markdown("**Its predictions now**")
         st.markdown("\n".join(f"- {plain(line)}" for line in said))
-    system, taken = workshop().order(name).system, run_folder.snapshots(folder)
+    system, taken = job_queue().spec(name).system, run_folder.snapshots(folder)
     if taken or preset(system).objective == "counting":
         inside.section(folder, system, taken[-1] if taken else state.step, sentence, alive=state.alive)
