@@ -120,8 +120,8 @@ def test_what_a_model_cannot_do_is_told_as_it_is() -> None:
 
 
 def test_new_texts_are_of_the_world_that_a_training_read() -> None:
-    for name, folder in parts.kept().items():
-        corpus = parts.plan(folder)["corpus"]["name"]
+    named = {parts.plan(folder)["corpus"]["name"]: (name, folder) for name, folder in parts.kept().items()}
+    for corpus, (name, folder) in named.items():
         version = "1.1" if "-1.1" in corpus else "1.0"
         if corpus.startswith("microworld") and "+" not in corpus:
             assert fresh(parts.corpus_of(folder), 2) == list(ex.microworld.stories(2, 2, "test", version=version)), name

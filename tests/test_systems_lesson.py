@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE, unmarked
+from conftest import ALL, SENTENCE, unmarked
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -104,7 +104,9 @@ def test_the_student_without_a_teacher_is_shown_beside_the_other() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("bert", "roberta", "llama", "gpt2")])
-@pytest.mark.parametrize("text", ["Dog", "<script>alert(1)</script> 😀 مرحبا", "The dog slept. It was tired. It woke up."])
+@pytest.mark.parametrize(
+    "text", [*(["Dog", "The dog slept. It was tired. It woke up."] if ALL else []), "<script>alert(1)</script> 😀 مرحبا"]
+)
 def test_odd_texts_are_met_calmly(name: str, text: str) -> None:
     assert not shown(name, text).exception
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import explorer as ex
 from explorer.microworld import stories as microworld
 from explorer.models.transformer import TransformerModel
 from explorer.text import tokenizers
-from explorer.text.tokenizers import Seen
+from explorer.text.tokenizers import Seen, Tokenizer
 from explorer.text.toy import HELD_OUT, SCRIPTS, stories
 
 SCRIPT_TEXT = "Hello wörld! Привет, мир. 你好 世界。 مرحبا بالعالم 😀👩‍👩‍👧 नमस्ते"
@@ -64,11 +65,16 @@ def test_decoding_gives_the_text_back(bert: TransformerModel, gpt2: TransformerM
         bert.tokenizer.decode([99999])
 
 
+@cache
+def shipped_tokenizer(name: str) -> Tokenizer:
+    return tokenizers.read(ex.models()[name].folder / "tokenizer.json")
+
+
 @settings(max_examples=1000 if ALL else 150, deadline=None)
 @given(text=st.text(max_size=60))
 def test_any_text_is_encoded_as_the_library_encodes_it(text: str) -> None:
     for name in ("bert", "gpt2"):
-        tokenizer = tokenizers.read(ex.models()[name].folder / "tokenizer.json")
+        tokenizer = shipped_tokenizer(name)
         tokens = tokenizer.encode(text)
         assert tokens.ids.tolist() == tokenizer.core.encode(text).ids
         assert all(tokens.texts), "every token can be read"

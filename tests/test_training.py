@@ -343,7 +343,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(bert: TransformerModel, tmp_path:
     assert len(list(straight)) == 12
     command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent)), str(tmp_path / "run")]
     rng = np.random.default_rng(moment)
-    for _ in range(40 if ALL else 3):  # or it goes on to its end here
+    for _ in range(40 if ALL else 2):  # or it goes on to its end here
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         first = process.stdout.readline()
