@@ -136,7 +136,7 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
         return ngram_files.read(folder, name)
     try:
         shape, preset = config_from(config["architecture"]), str(config["preset"])
-        output = OutputConfig(**renamed(config["output"])) if "output" in config else None
+        output = OutputConfig(**_output_options(config["output"])) if "output" in config else None
     except (AttributeError, TypeError, KeyError, ValueError, ExplorerError) as error:
         raise FileError(f"{folder / CONFIG} does not describe a model that this version can build ({error}).") from error
     module = built(shape, weights)
@@ -147,7 +147,7 @@ def read(folder: Path, name: str, step: int | None = None) -> Model:
     return body if output is None else FinetunedModel(body, output)
 
 
-def renamed(output: Mapping[str, Any]) -> dict[str, Any]:
+def _output_options(output: Mapping[str, Any]) -> dict[str, Any]:
     """The options of an output layer under today's names: models that were saved earlier call the activation "bend"."""
     return {"activation" if name == "bend" else name: value for name, value in output.items()}
 
