@@ -1,6 +1,8 @@
 # Two commands are enough: `make app` and `make test`. Everything is installed into .venv, with the versions of constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
+# Two processes; a file's tests run in one of them, so that what the file prepares for them is prepared once.
+PARALLEL := -n 2 --dist loadfile
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -34,10 +36,10 @@ lab: env          ## open the notebooks in JupyterLab
 	$(BIN)/explorer lab
 
 test: env-dev     ## every check, with a small fixed sample of the long ones
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-all: env-dev ## every check in full
-	EXPLORER_TEST_ALL=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	EXPLORER_TEST_ALL=1 $(BIN)/python -m pytest $(PARALLEL)
 
 check: env-dev    ## lint, format and types
 	$(BIN)/ruff check .
@@ -87,7 +89,7 @@ oldest:           ## install the oldest versions that pyproject.toml allows into
 	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python .ci/constraints.py --oldest > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/oldest.txt -e '.[dev]'
-	.venv-oldest/bin/python -m pytest -n 2 --dist loadgroup -m 'not browser'
+	.venv-oldest/bin/python -m pytest $(PARALLEL) -m 'not browser'
 
 clean:            ## remove what was installed and built
 	rm -rf .venv .venv-oldest site wheels build dist .pytest_cache .mypy_cache .ruff_cache

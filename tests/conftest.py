@@ -112,14 +112,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not ALL and case.removesuffix("]") in LEFT.get(test, ()):
             item.add_marker(LONG)
             left.add((test, case.removesuffix("]")))
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-            if CHROMIUM is None and os.environ.get("CI") != "true":
-                item.add_marker(
-                    pytest.mark.skipif(True, reason="no Chromium on this machine (Debian: apt-get install chromium)")
-                )
-        elif not item.get_closest_marker("xdist_group"):  # what a file prepares for its tests is prepared once
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if item.get_closest_marker("browser") and CHROMIUM is None and os.environ.get("CI") != "true":
+            item.add_marker(pytest.mark.skipif(True, reason="no Chromium on this machine (Debian: apt-get install chromium)"))
     if (
         not ALL
         and config.args == ["tests"]

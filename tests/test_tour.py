@@ -32,7 +32,6 @@ def walk() -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
 
 
-@pytest.mark.xdist_group("tour")  # one after the other, as a visitor goes
 @pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=lambda n: f"{n}-{STEPS[n - 1].page}")
 def test_a_step_of_the_tour(walk: AppTest, number: int) -> None:
     step = STEPS[number - 1]
