@@ -141,7 +141,7 @@ FIRST_MET = {  # the anchors of those words that stopped a newcomer on each page
     "positions": "position query key score",
     "heads": "softmax d-k rollout gradient logit-lens query key value",
     "families": "perplexity multiply-adds residual-stream norm feed-forward",
-    "corruption": "theta poisson rouge-1 nsp sop loss",
+    "corruption": "theta rouge-1 nsp sop loss",
     "training": "theta mlm nsp learning-rate seed batch gradient",
     "elmo": "lstm highway max-pooling bilm softmax",
     "decoding": "probability greedy beam-search theta vocabulary",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.errors import ChoiceError, check_whole
+from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.ngram import NGram
 from explorer.models.top_tokens import top_tokens
 from explorer.records import BackOff
 from explorer.text.reading import Text
 
-MOST = 50
+MOST, LONGEST = 50, 2000  # next tokens, and tokens of a text: every position looks at the whole vocabulary
 
 
 @checked
@@ -26,6 +26,10 @@ def back_off(model: NGram, text: Text, *, top: int = 6) -> BackOff:
     if not isinstance(model, NGram):
         raise ChoiceError("Back-off is what an n-gram model does. Give one, for example of ex.fit('ngram').")
     top, tokens = check_whole("top", top, 1, MOST), model.tokens(text)
+    if len(tokens) > LONGEST:
+        raise TextError(
+            f"The text has {len(tokens):,} tokens. Back-off is worked out for at most {LONGEST:,}: give a shorter text."
+        )
     texts, held, shares, known, truth = [], [], [], [], []
     for n in range(len(tokens)):
         parts = model.parts(tokens.ids[: n + 1])  # [source, token]

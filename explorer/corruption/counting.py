@@ -16,6 +16,7 @@ from explorer.records import GapSentences, Rates, SpanLengths, Tokens, Vocabular
 from explorer.text.tokenizers import Tokenizer
 
 MOST, LETTERS = 2_000_000, 8  # tokens in all draws together, and letters for each of them: with more of them a text is too long
+LONGEST = 20_000  # tokens of one text: the time that spans take grows with its square
 
 
 def counted_strategies(vocabulary: Vocabulary) -> dict[str, tuple[str, Mapping[str, Any]]]:
@@ -57,6 +58,10 @@ def copies(text: str | Tokens, tokenizer: Tokenizer, count: int) -> Rows:
             f"{count:,} draws of {len(text):,} letters would take too much memory. Shorten the text, or draw less often."
         )
     tokens = text if isinstance(text, Tokens) else tokenizer.encode(text)
+    if len(tokens) > LONGEST:
+        raise TextError(
+            f"The text has {len(tokens):,} tokens. What is hidden is counted in at most {LONGEST:,}: shorten the text."
+        )
     if len(tokens) * count > MOST:
         raise TextError(
             f"{count:,} draws of {len(tokens):,} tokens would take too much memory. Shorten the text, or draw less often."
