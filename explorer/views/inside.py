@@ -226,7 +226,8 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
 
     You may conclude which heads do the same thing in text after text, and how far above uniform attention. You may not conclude that
     a head with such a pattern is needed (ablate it in the lesson *What if* and look), nor that one with a large value finds what a
-    pronoun means: it may only prefer nouns, or the first name of a story.
+    pronoun means: it may only prefer nouns, or the first name of a story. The largest of many values is partly the largest by chance:
+    choose a head on some texts and measure it on others.
     """
     values = record.measures[measure]
     figure = go.Figure(

@@ -9,6 +9,7 @@ from explorer.records import Contributions, Exercise, HeadStatistics, Trace, Vis
 
 WHO, WHOM = "it", ("dog", "animal")  # the opening sentence, the lecture's
 MEANT = "from a pronoun to its antecedent"  # the measure of this name
+CHOSEN, MEASURED = 7, 8  # the seeds of the stories on which a head is chosen, and of the others on which it is measured
 SUPERVISED = (
     " **This head was supervised:** it was trained with gold labels to point at antecedents; the model did not learn it from masked "
     "tokens alone. It learned this from stories; on sentences of another form it may fail, although it knows all of their words."
@@ -111,15 +112,16 @@ def contribution_question(record: Contributions) -> Exercise:
     )  # fmt: skip
 
 
-def coreference(habits: HeadStatistics, supervised: bool = False) -> str:
-    """The best head's weight from pronouns to their antecedents, beside the mean of all heads and beside uniform attention."""
-    values, even = habits.measures[MEANT], habits.even[MEANT]
-    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+def coreference(chosen: HeadStatistics, others: HeadStatistics, supervised: bool = False) -> str:
+    """The head that is best on some stories, and what it reaches on others, beside the mean of all heads and uniform attention."""
+    first, values = chosen.measures[MEANT], others.measures[MEANT]
+    layer, head = np.unravel_index(int(first.argmax()), first.shape)
     return (
-        f"Pronoun → antecedent: the weight on earlier mentions of the right entity, by gold labels. Over **{habits.pronouns}** pronouns it "
-        f"is largest in head {head} of layer {layer}: **{values.max():.1%}**. The mean of all heads is {values.mean():.1%}, and uniform "
-        f"attention would give {even:.1%}. The best of {values.size} heads was chosen on the same pronouns, so expect a little less on "
-        f"others; the part *Searched* chooses on one half and judges on the other.{SUPERVISED if supervised else ''}"
+        "Pronoun → antecedent: the weight on earlier mentions of the right entity, by gold labels. In the stories of this figure head "
+        f"{head} of layer {layer} has the largest: {first.max():.1%} over {chosen.pronouns} pronouns. The best of {first.size} heads is "
+        f"partly the best by chance, so the same head was measured on {others.texts} other stories: **{values[layer, head]:.1%}** over "
+        f"**{others.pronouns}** pronouns. There the mean of all heads is {values.mean():.1%}, and uniform attention gives "
+        f"{others.even[MEANT]:.1%}.{SUPERVISED if supervised else ''}"
     )
 
 
