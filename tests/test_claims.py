@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from explorer.analysis.word_vectors import ids_of, unit
 from explorer.app import controls
 from explorer.app.exercises import table_row
 from explorer.app.lessons import LESSONS, SENTENCE
+from explorer.app.lessons.attention import questions as attention
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.families import parts as families
 from explorer.app.lessons.families import questions as family_questions
@@ -113,11 +115,13 @@ def test_the_picture_of_shuffled_words_says_where_its_two_halves_are() -> None:
 
 
 def test_rows_of_slides_name_only_slides_that_there_are() -> None:
-    """Checked by hand against the decks: L1 has no slide with sinusoids in code, L2 none with heads of pronouns."""
-    rows = [row for page in ("positions", "heads") for row in ex.lesson(page).DECK]
-    for where, says, _ in rows:
-        if "sines, then" in says or "antecedent" in says:
-            assert "not in the decks" in where, where
+    """Checked by hand against the decks: L1 has no slide with sinusoids in code, L2 none with heads of pronouns.
+
+    A row corrects a slide, so it names a deck; what no slide says is explained in the text of a part.
+    """
+    rows = [row for page in LESSONS for row in getattr(ex.lesson(page), "DECK", ())] + list(whole.DECK)
+    assert not [where for where, *_ in rows if not re.match(r"(L[0-4]|all\b)", where) or "further reading" in where]
+    assert not [says for where, says, _ in rows if "sines, then" in says or "antecedent" in says]
     assert any("represents a single attention head" in says and where.startswith("L2") for where, says, _ in rows)
     assert any(
         "reduced to the original input/output dimensionality" in says and where.startswith("L2") for where, says, _ in rows
@@ -216,8 +220,15 @@ def bart() -> TransformerModel:
 def test_t5_multiplies_its_scores_by_one_and_so_does_the_board() -> None:
     trace = ex.trace(ex.load("t5", device="cpu"), "The dog saw the cat.", target="The dog.")
     assert {attention.scale for attention in trace.attention} == {1.0}
-    row = next(row for row in ex.lesson("attention").DECK if row[0].startswith("T5"))
-    assert "its factor, 1" in row[2]
+    assert "its scores are multiplied by 1" in attention.T5
+
+
+def test_t5_starts_with_queries_that_are_smaller_by_the_root_of_a_head_s_width() -> None:
+    model = ex.build("t5", tokenizer=ex.load("t5", device="cpu").tokenizer, device="cpu")
+    layer = next(part for part in model.module.modules() if isinstance(part, MultiHeadAttention))
+    query, key = (part.weight.detach().std().item() for part in (layer.query, layer.key))
+    assert query / key == pytest.approx((model.config.dim / model.config.heads) ** -0.5, rel=0.05)
+    assert "smaller by the factor $1/\\sqrt{d_k}$" in attention.T5
 
 
 def test_queries_times_keys_is_one_matrix_of_the_stream_as_the_composed_form_says() -> None:

@@ -19,7 +19,8 @@ SAYS = (
     "*The dog did not cross the road because it was too **tired***: *it* is the dog. With *too **wide*** it is the road. We ask each "
     "model twice about such pairs, inside stories that no training had. **Behaviour**: *it* is replaced by *the [MASK]*; which of both "
     "nouns does the model find more probable? **Heads**: in which head does *it* attend more to the right noun? The best head is chosen "
-    "on every other pair and scored on those between. Two nouns: by chance half of the answers are right."
+    "on every other pair and scored on those between. Two nouns: by chance half of the answers are right. (In BERT base, heads from "
+    "pronouns to their antecedents were found: Clark et al. 2019.)"
 )
 CONCLUDE = (
     "**You may conclude** whether one head of a model shows what the whole model does. **You may not conclude** that its heads have no "

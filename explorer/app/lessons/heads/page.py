@@ -49,6 +49,7 @@ def formula() -> None:
 
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
+    say(lesson.FAMOUS)
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")

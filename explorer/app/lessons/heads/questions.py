@@ -23,6 +23,10 @@ CONTRIBUTING = (
     "A weight α multiplies a vector: the value of the token, turned by the head's part of $W_O$. So a token with a large weight brings "
     "little if its vector is short. Here is the length of what each token brings beside its weight (Kobayashi et al. 2020)."
 )
+FAMOUS = (
+    "The well-known picture in which *it* attends to *animal* shows one selected head of a translation encoder. Before you believe such a "
+    "picture, count how many heads show it."
+)
 NOTATION = (
     "A head is one set of $W_Q, W_K, W_V$; a layer has $h$ of them side by side, and $h\\cdot d_k=d$ by convention. Layers and heads "
     "are counted from 0 here, in the decks from 1."
@@ -32,9 +36,6 @@ DECK = (
     ("L0, multi-head", "*typical transformer uses 8 heads*", "the first of 2017: 8 (base) and 16 (big); BERT 12 and 16; GPT-3 96"),
     ("L2, multihead attention", "*concatenated and then reduced to the original input/output dimensionality*", "h heads of d/h "
      "already make d; $W_O$ mixes them"),
-    ("in papers, not in the decks", "*pronoun → antecedent heads*", "found in BERT base (Clark et al. "
-     "2019); the part *Behaviour and heads* has the figures of the small models here"),
-    ("*it → animal*", "the famous picture", "one selected head of a translation encoder; count how many heads do it, then look at all"),
 )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ DECK = (
     ("L0, absolute position", "sines and cosines as an alternative to *absolute*", "they are absolute too, fixed instead of learned"),
     ("L0, encoder representation", "*positional embeddings learn relative positioning*", "BERT's are learned, for absolute positions"),
     ("L0 and L3, *relative*", "two different things by the same name", "a distance in the score (T5, ALiBi), or q and k turned (RoPE)"),
-    ("in some programs, not in the decks", "all sines, then all cosines", "the formula interleaves them; both hold the same numbers"),
     ("L4, GPT", "*positional encoding* $W_p$", "a learned table: nothing beyond its last row"),
 )  # fmt: skip
 

@@ -12,16 +12,29 @@ NOTATION = (
     "$\\mathrm{freq}(ab)$ counts how often $a$ is directly followed by $b$ inside words. [CLS], [SEP], [MASK], [PAD] and [UNK] are special "
     "tokens of the vocabulary."
 )
+SEVERAL = (
+    "All are trained on the same toy stories and have at most {size} tokens; *five languages* is a byte BPE twice as large, "
+    "trained also on some Finnish, Arabic, Chinese and emoji. As usual, WordPiece is given all letters and digits, BPE and Unigram only "
+    "the characters of the stories, which have no *z* and no digit: to them these are unknown. Give all of them **the same characters** "
+    "for a fair comparison. *Unigram* starts from many candidate tokens, removes those that the likelihood of the texts needs least, and "
+    "cuts a word into its most probable tokens."
+)
+FRAMED = (
+    "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for the first "
+    "text, 1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
+)
+LONG = (
+    "The plain way to read a long text is to cut it into segments and to read each alone. Other models connect them: **SMITH** (Yang et al. "
+    "2020) encodes the segments one by one, and a second encoder reads one vector of each, up to 2,048 tokens in all."
+)
 DECK = (
     ("L2, Training a WordPiece Tokenizer", "score = freq(ab) / (freq(a)·freq(b))", "the published WordPiece was never released; this "
-     "score is a widely taught guess. The `tokenizers` library joins the *most frequent* pair, as BPE does; see the table"),
+     "score is a widely taught guess. The `tokenizers` library joins the *most frequent* pair, as BPE does: *Count or score?*"),
     ("L2, WordPiece Tokenization", "no match: *tokenize the text as [UNK]*", "the *word*, and all of it; and only where a *letter* is "
      "unknown (or the word has more than 100 letters)"),
     ("L2 and L4", "WordPiece and BPE in one breath", "longest match is WordPiece only; BPE does its merges again in the order learned"),
     ("L0, Input Representation", "WordPiece → morphology", "frequent strings, not morphemes"),
     ("L2, Additional Details", "a fixed input length of 512", "the most, [CLS] and [SEP] included; shorter texts stay short"),
-    ("L0, further reading", "*beyond 512 tokens*: SMITH", "encodes blocks of a long text one by one, then a second encoder reads the "
-    "blocks' vectors (Yang et al. 2020): 2,048 tokens; the part *Long texts* shows the plain way, segments"),
     ("L2, Complication with BERT", "all tokens get the word's label", "one way to train; BERT's paper uses the first token only"),
     ("L3", "[SEP] is the end of the sequence", "and the separator; [PAD] and [UNK] are special tokens too"),
     ("L4", "all models use BPE, words", "from GPT-2 on BPE over *bytes*; what is counted are tokens"),

@@ -36,7 +36,7 @@ DECK = (
     ("L2, GloVe", "*predictive models are black boxes*, GloVe is easier to interpret", "they are related: skip-gram with $k$ "
      "negative samples fits PMI − log $k$, a count too (Levy and Goldberg 2014)"),
     ("L2, GloVe", "ratios of probabilities, without a table", "the paper's: $P(k \\mid ice)/P(k \\mid steam)$ is 8.9 for *solid*, "
-     "0.085 for *gas*, 1.36 for *water*, 0.96 for *fashion*; ours are counted above"),
+     "0.085 for *gas*, 1.36 for *water*, 0.96 for *fashion*; ours are in the part *Ratios*"),
     ("L2, *the weights we're interested in*", "one table of vectors", "there are two, $w$ and $c$; the second is usually discarded"),
     ("L3, word2vec as a pre-training", "negative context $C^-$", "drawn at random, so a real context word may be among them"),
     ("L3, *Word2Vec++*", "predicts a word from its context", "the direction of CBOW; skip-gram predicts the context from the word"),
