@@ -24,8 +24,8 @@ FRAMED = (
     "text, 1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
 )
 LONG = (
-    "The plain way to read a long text is to cut it into segments and to read each alone. Other models connect them: **SMITH** (Yang et al. "
-    "2020) encodes the segments one by one, and a second encoder reads one vector of each, up to 2,048 tokens in all."
+    "The plain way to read a long text is to cut it into segments and to read each alone. Other models connect them: **SMITH** (Yang et "
+    "al. 2020) encodes the segments one by one, and a second encoder reads one vector of each, up to 2,048 tokens in all."
 )
 DECK = (
     ("L2, Training a WordPiece Tokenizer", "score = freq(ab) / (freq(a)·freq(b))", "the published WordPiece was never released; this "
