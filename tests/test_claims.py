@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from explorer.app.lessons.vectors import questions as vectors
 from explorer.app.lessons.vectors import sentences_questions as whole
 from explorer.app.lessons.vectors.parts import known_pairs
 from explorer.app.tour_steps import STEPS
+from explorer.models.run_folder import described
 from explorer.models.transformer import TransformerModel
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.positions import POSITIONS
@@ -360,3 +362,36 @@ def test_what_is_said_of_inference_labels_follows_their_interval() -> None:
     assert low < 0 < high and f"reaches {mean:.2f}" in whole.best_question(record).why
     sure = dataclasses.replace(record, intervals=np.where(np.arange(len(record.ways))[:, None] == at, 0.5, record.intervals))
     assert "inference labels" not in whole.best_question(sure).why
+
+
+def test_the_four_models_of_the_front_page_did_not_all_read_the_same_stories() -> None:
+    plans = [described(ex.models()[name].folder)["plan"] for name in ("elmo", "bert", "gpt", "bart")]
+    corpora = {str(plan["corpus"]["name"]) for plan in plans}
+    assert len(corpora) > 1 and all(name.startswith("microworld") for name in corpora)
+    assert "same stories" not in start.OPENING and "stories of one small world" in start.OPENING
+
+
+def test_how_a_table_of_positions_starts_is_said_of_the_models_that_start_so() -> None:
+    starts = {name: ex.load(name, device="cpu").config.tables for name in ("bert", "gpt2", "bart")}
+    assert starts == {"bert": "sines", "gpt2": "sines", "bart": "random"}
+    assert "In *bert* and *gpt2* here it starts as sinusoids" in " ".join(VIEWS["place-vectors"].caption.split())
+
+
+def test_no_masking_rate_is_said_of_an_encoder_that_was_trained_with_another() -> None:
+    plan = described(ex.models()["bert"].folder)["plan"]
+    assert plan["mask_rate"] > 0.15 < plan["mask_rate_first"] and "%" not in heads.VISIBLE
+
+
+def test_a_stream_of_pre_norm_mostly_grows_but_a_sum_can_shrink_and_post_norm_rescales_every_sum(
+    gpt2: TransformerModel, bert: TransformerModel
+) -> None:
+    """*The stream only grows* was wrong: a vector that is added may point against it."""
+    pre, post = (ex.trace(model, SENTENCE, blocks=True).blocks for model in (gpt2, bert))
+    before, after = (
+        np.concatenate([np.linalg.norm(getattr(block, part), axis=-1) for block in pre]) for part in ("given", "total")
+    )
+    assert 0.5 < (after > before).mean() < 1 and "it mostly grows" in " ".join(VIEWS["residual-stream"].caption.split())
+    assert all(np.array_equal(later.given, block.total) for block, later in pairwise(pre)), "nothing rescales it"
+    assert all(np.array_equal(later.given, block.normed) for block, later in pairwise(post))
+    for block in post:
+        np.testing.assert_allclose(block.norm_input, block.total, atol=1e-6)

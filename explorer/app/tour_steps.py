@@ -172,8 +172,8 @@ STEPS = (
         "corruption", "hide-a-word", "You can play the model.",
         "Choose a word to hide, and guess it.",
         "What BERT predicts there, and with which probability.",
-        "A masked language model answers with a whole distribution; its loss is −ln of the probability of the word that "
-        "really stood there.",
+        "A masked language model answers with a whole distribution; its loss is −ln of the probability of the "
+        "hidden word.",
         "Hide a word", ("guess.word.*",), {"strategy": "mlm"},
     ),
     TourStep(

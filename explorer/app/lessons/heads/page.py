@@ -61,7 +61,7 @@ def glance() -> None:
 def contributing() -> None:
     """How much a token contributes beside its weight, after a guess; of our own models, whose output matrices are known."""
     if not isinstance(opened(name), TransformerModel):
-        st.info("The output matrix W_O is known of our own models only. Choose one of the models that come with the explorer.")
+        st.info("The output matrix W_O is known for our own models only. Choose one that comes with the explorer.")
         return
     say(lesson.CONTRIBUTING)
     call = asked_of(name, text, "analysis.contributions")

@@ -12,16 +12,16 @@ MEANT = "from a pronoun to its antecedent"  # the measure of this name
 CHOSEN, MEASURED = 7, 8  # the seeds of the stories on which a head is chosen, and of the others on which it is measured
 SUPERVISED = (
     " **This head was supervised:** it was trained with gold labels to point at antecedents; the model did not learn it from masked "
-    "tokens alone. It learned this from stories; on sentences of another form it may fail, although it knows all of their words."
+    "tokens alone. It learned this from stories; on sentences of another form it may fail, even if it has seen all of their words."
 )
 VISIBLE = (
-    "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts about 15 % of the tokens, and most "
-    "of those are masked: a visible token is hardly ever scored. There the model may copy its input or predict something odd, so a high "
+    "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts only some tokens, and most of those "
+    "are masked: a visible token is seldom scored. So at a visible token the model may copy its input or predict something odd, and a high "
     "probability says little."
 )
 CONTRIBUTING = (
-    "A weight α multiplies a vector: the value of the token, turned by the head's part of $W_O$. So a token with a large weight brings "
-    "little if its vector is short. Here is the length of what each token brings beside its weight (Kobayashi et al. 2020)."
+    "A weight α multiplies a vector: the value of the token times the head's part of $W_O$. So a token with a large weight contributes "
+    "little if this vector is short. The figure shows the length of each contribution beside the weight (Kobayashi et al. 2020)."
 )
 FAMOUS = (
     "The well-known picture in which *it* attends to *animal* shows one selected head of a translation encoder. Before you believe such a "
@@ -103,9 +103,7 @@ def contribution_question(record: Contributions) -> Exercise:
     same, count = agreeing(record)
     options = ("in none", "in less than half", "in half or more", "in all")
     answer = options[0 if not same else 3 if same == count else 1 if 2 * same < count else 2]
-    why = (
-        f"In {same} of {count} heads. In the others its value vectors, turned by W_O, are shorter than those of another token."
-    )
+    why = f"In {same} of {count} heads. In the others another token has a larger one, because its value vectors times W_O are longer."
     return Exercise(
         "Take the token with the largest mean weight in each head. In how many heads is it also the token with the largest mean "
         "contribution ‖α·v·W_O‖?",

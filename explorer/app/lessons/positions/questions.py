@@ -20,13 +20,13 @@ DECK = (
 REACH = {
     "lengths": (
         "Left of the dotted line are positions that were trained. *learned* is a table with rows for all positions, but only those up to "
-        "the line were trained. *t5* has numbers for ranges of distances that no training text was long enough for; with *ranges to "
-        "64* every number was trained. *disentangled* clips large distances, and *alibi* penalises them more and more."
+        "the line were trained. *t5* also has numbers for distances longer than any training text, which were never trained; with *ranges "
+        "to 64* every number was trained. *disentangled* clips large distances, and *alibi* penalises them more and more."
     ),
     "learning": (
-        "**Caution.** These are the same trainings, at the trained length. A gap here is one in learning *speed*, above all an encoder's: "
-        "one recipe, tuned for none of the schemes, and lines that still fall have not converged. You may not conclude what a scheme "
-        "can or cannot learn."
+        "**Caution.** These are the same trainings, at the trained length. A gap here is one in learning *speed*, above all for encoders: "
+        "all schemes share one recipe, tuned for none of them, and lines that still fall have not converged. You may not conclude what a "
+        "scheme can or cannot learn."
     ),
 }
 

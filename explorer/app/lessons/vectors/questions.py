@@ -22,8 +22,8 @@ OPPOSITES = ("happy", "sad")
 PARALLEL = "sound"  # a relation whose lines are nearly parallel
 ASKED = ("brother", "sister", "uncle", "aunt")
 SYMBOLS = (
-    "word2vec makes the first line small, GloVe the second. $w$ is the vector of a word; as a context word it has a second one, $c$ or "
-    "$\\tilde w$; $\\bar c_k$ are those of the negative samples. $\\sigma$, the sigmoid, squeezes a number between 0 and 1. "
+    "word2vec minimises the first formula, GloVe the second. $w$ is the vector of a word; as a context word it has a second one, $c$ or "
+    "$\\tilde w$; $\\bar c_k$ are those of the negative samples. $\\sigma$, the sigmoid, maps every number to one between 0 and 1. "
     "$X_{ij}$ counts how often $j$ occurs near $i$; $f(X_{ij}) = \\min(1, (X_{ij}/x_{\\max})^{0.75})$ gives rare pairs less weight; "
     "$b_i$ and $\\tilde b_j$ are biases, one number for each word."
 )
