@@ -144,11 +144,11 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
         ),
         Exercise(
             "What is that head's mean weight on the first token?",
-            float(habits.measures["to the first token"][layer, head]), f"The cell of head {head} in layer {layer}. A large distance often "
-            "means attention to the first token.",
+            float(habits.measures["to the first token"][layer, head]), f"The cell of head {head} in layer {layer}. The more "
+            "a head attends to the first token, the larger its mean distance.",
         ),
         Exercise(
-            "How many cells of *Who can be seen* are exactly 0?", float(hidden),
+            "The part *Gradients* ends with a figure of what the last states depend on. How many of its cells are exactly 0?", float(hidden),
             f"Under a causal mask all cells above the diagonal: {n} · ({n} − 1) / 2 = {n * (n - 1) // 2}; in an encoder none.", digits=0,
         ),
     )  # fmt: skip
