@@ -148,7 +148,7 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
             "a head attends to the first token, the larger its mean distance.",
         ),
         Exercise(
-            "The part *Gradients* ends with a figure of what the last states depend on. How many of its cells are exactly 0?", float(hidden),
+            "In the figure of what the last states depend on (part *Gradients*), how many cells are exactly 0?", float(hidden),
             f"Under a causal mask all cells above the diagonal: {n} · ({n} − 1) / 2 = {n * (n - 1) // 2}; in an encoder none.", digits=0,
         ),
     )  # fmt: skip
