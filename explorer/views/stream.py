@@ -27,8 +27,8 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
     """The length of a token's vector before each sub-layer, and of the vector that the sub-layer adds to it.
 
     From left to right, the sub-layers in the order of computation. In post-norm models (the first Transformer, BERT, GPT, BART) layer
-    normalisation rescales every sum before the next sub-layer; in pre-norm models (GPT-2, LLaMA, T5) nothing rescales the stream, and it mostly
-    grows.
+    normalisation rescales every sum before the next sub-layer; in pre-norm models (GPT-2, LLaMA, T5) nothing rescales the stream, and
+    it mostly grows.
 
     You may conclude how much each sub-layer adds, compared with its input. You may not conclude that a long vector matters: it may
     have a direction that no later layer reads, and where it only makes the stream longer the next layer normalisation removes it.
