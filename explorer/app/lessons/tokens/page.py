@@ -130,7 +130,8 @@ LONG = Call("text.segments", Call("text.classroom.toys", 60), SHELF.item("wordpi
 page = LessonPage(
     "Tokens",
     "A model reads neither letters nor words but **tokens** from a fixed vocabulary; a token is a word or a piece of one. The "
-    "vocabulary is learned by counting, before the model is trained. Here it is learned while you watch, from 600 toy stories.",
+    "vocabulary is learned by counting, before the model is trained. Here it is learned while you watch, from "
+    f"{classroom.STORIES} toy stories.",
 )
 page.parts(
     PagePart("Learned merge by merge", merges, "Learn"),

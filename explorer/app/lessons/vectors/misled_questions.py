@@ -52,9 +52,9 @@ def said(record: Nearer) -> str:
         leads = "best" if rows[best, 1] > rows[second, 2] else "in a tie for the best"
         parts.append(f"*{kind}* {gain if apart(rows[taught], rows[plain]) else 'a tie'} ({leads}: *{record.ways[best]}*)")
     return (
-        f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. **You may conclude** that the objective of a training "
-        "decides what is near to what. **You may not conclude** that the order of the words is lost in a plain BERT: its mean may hold "
-        "it in a direction that hardly counts in the cosine."
+        f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. **You may conclude** that the training objective "
+        "determines which sentences are near each other. **You may not conclude** that the order of the words is lost in a plain BERT: its "
+        "mean may hold it in a direction that hardly counts in the cosine."
     )
 
 

@@ -103,7 +103,7 @@ def sense_question(cosines: Mapping[str, np.ndarray]) -> Exercise:
     asked = f"*{SENSES[0]}* *{SENSES[1]}* Which of these models give *{SENSE}* a different vector in the second sentence?"
     why = (
         "word2vec and GloVe are tables with one row for each word. GPT-2 reads from the left, and to the left of *bank* both sentences are "
-        "the same. BERT reads the whole sentence. The ELMo lab measures over many sentences how far the senses are apart."
+        "the same. BERT reads the whole sentence. The part *Contexts* measures over many sentences how far apart the senses are."
     )
     return Exercise(asked, answer, why, options)
 
@@ -130,8 +130,8 @@ def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tu
     best = found.relations[int(np.argmax(found.forbidden))]
     return (
         Exercise(
-            f"*{record.tokens.texts[place]}* makes up f = {share:.4f} of all words, and t = 0.001. With which probability is an occurrence "
-            "kept, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)),
+            f"*{record.tokens.texts[place]}* makes up f = {share:.4f} of all words, and t = 0.001. What is the probability that an "
+            "occurrence is kept, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)),
             f"√(0.001 / {share:.4f}) + 0.001 / {share:.4f}. Most are dropped; rare words are all kept.",
         ),
         Exercise(
