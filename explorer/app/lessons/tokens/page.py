@@ -71,7 +71,8 @@ def growth() -> None:
     """Count or score, after a guess: the lines, and tokens per word as a table."""
     grown = Call("sum", tuple(learned("wordpiece", by) for by in ("count", "score")), ())
     question = (lesson.first_merge_question(*both_ways()), "guess.merge")
-    web.show(VIEWS["growth"], grown, question=question, below=lambda: say(lesson.table(*both_ways())))
+    table = f"Tokens per word of these stories:\n\n{lesson.table(*both_ways())}"
+    web.show(VIEWS["growth"], grown, question=question, below=partial(say, table))
 
 
 def readings() -> None:
