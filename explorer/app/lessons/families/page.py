@@ -72,8 +72,8 @@ def stream() -> None:
     """The residual stream in one of three pictures."""
     say(
         "A layer has two blocks, attention and a feed-forward network. Each adds what it computes to the states. A norm "
-        "rescales them: after each sum (post-norm), or only in what a block reads (pre-norm). The states, from layer to layer, are the "
-        "residual stream."
+        "rescales them: in post-norm models after each sum, in pre-norm models only in what a block reads. The states, from layer to "
+        "layer, are the residual stream."
     )
     read(parts.traced(name, text))
     shown = st.segmented_control(
