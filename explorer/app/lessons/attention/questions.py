@@ -18,8 +18,8 @@ COMPOSED = (
     "The product $W_QW_K^\\top$ is one $d\\times d$ matrix of rank at most $d_k$; its factors hold $2dd_k$ weights instead of $d^2$."
 )
 T5 = (
-    "Not every model divides. T5 initialises $W_Q$ smaller by the factor $1/\\sqrt{d_k}$ instead, so its scores are not larger at first; on "
-    "the board, its scores are multiplied by 1."
+    "Not every model divides. T5 initialises $W_Q$ smaller by the factor $1/\\sqrt{d_k}$ instead, so its scores are not larger at first; "
+    "on the board, its scores are multiplied by 1."
 )
 DECK = (
     ("L2, multi-head", "$Q = W^QX$ together with $QK^\\top$", "words are rows: $Q = XW^Q$; with words as columns it is $K^\\top Q$"),
