@@ -8,9 +8,9 @@ from explorer.records import Exercise, Nearer
 
 SAYS = (
     "On the pairs of *Ranking*, counting shared words does well. Here it is always wrong: of two sentences, the one with **more** shared "
-    "words tells another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The same "
-    "event has another form, such as the passive. A plain BERT was not trained to compare meanings; one Sentence-BERT learned from "
-    "the graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
+    "words describes another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The other "
+    "sentence describes the same event in another form, such as the passive. A plain BERT was not trained to compare meanings; one "
+    "Sentence-BERT learned from the graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
 )
 PLAIN, TAUGHT = "bert, mean of tokens", "sentence-bert, from such pairs"
 GUESSING = 0.5
