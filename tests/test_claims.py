@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from explorer.analysis.word_vectors import ids_of, unit
 from explorer.app import controls
 from explorer.app.exercises import table_row
 from explorer.app.lessons import LESSONS, SENTENCE
+from explorer.app.lessons.attention import questions as attention
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.families import parts as families
 from explorer.app.lessons.families import questions as family_questions
@@ -27,6 +30,7 @@ from explorer.app.lessons.vectors import questions as vectors
 from explorer.app.lessons.vectors import sentences_questions as whole
 from explorer.app.lessons.vectors.parts import known_pairs
 from explorer.app.tour_steps import STEPS
+from explorer.models.run_folder import described
 from explorer.models.transformer import TransformerModel
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.positions import POSITIONS
@@ -113,11 +117,13 @@ def test_the_picture_of_shuffled_words_says_where_its_two_halves_are() -> None:
 
 
 def test_rows_of_slides_name_only_slides_that_there_are() -> None:
-    """Checked by hand against the decks: L1 has no slide with sinusoids in code, L2 none with heads of pronouns."""
-    rows = [row for page in ("positions", "heads") for row in ex.lesson(page).DECK]
-    for where, says, _ in rows:
-        if "sines, then" in says or "antecedent" in says:
-            assert "not in the decks" in where, where
+    """Checked by hand against the decks: L1 has no slide with sinusoids in code, L2 none with heads of pronouns.
+
+    A row corrects a slide, so it names a deck; what no slide says is explained in the text of a part.
+    """
+    rows = [row for page in LESSONS for row in getattr(ex.lesson(page), "DECK", ())] + list(whole.DECK)
+    assert not [where for where, *_ in rows if not re.match(r"(L[0-4]|all\b)", where) or "further reading" in where]
+    assert not [says for where, says, _ in rows if "sines, then" in says or "antecedent" in says]
     assert any("represents a single attention head" in says and where.startswith("L2") for where, says, _ in rows)
     assert any(
         "reduced to the original input/output dimensionality" in says and where.startswith("L2") for where, says, _ in rows
@@ -216,8 +222,15 @@ def bart() -> TransformerModel:
 def test_t5_multiplies_its_scores_by_one_and_so_does_the_board() -> None:
     trace = ex.trace(ex.load("t5", device="cpu"), "The dog saw the cat.", target="The dog.")
     assert {attention.scale for attention in trace.attention} == {1.0}
-    row = next(row for row in ex.lesson("attention").DECK if row[0].startswith("T5"))
-    assert "its factor, 1" in row[2]
+    assert "its scores are multiplied by 1" in attention.T5
+
+
+def test_t5_starts_with_queries_that_are_smaller_by_the_root_of_a_head_s_width() -> None:
+    model = ex.build("t5", tokenizer=ex.load("t5", device="cpu").tokenizer, device="cpu")
+    layer = next(part for part in model.module.modules() if isinstance(part, MultiHeadAttention))
+    query, key = (part.weight.detach().std().item() for part in (layer.query, layer.key))
+    assert query / key == pytest.approx((model.config.dim / model.config.heads) ** -0.5, rel=0.05)
+    assert "smaller by the factor $1/\\sqrt{d_k}$" in attention.T5
 
 
 def test_queries_times_keys_is_one_matrix_of_the_stream_as_the_composed_form_says() -> None:
@@ -349,3 +362,36 @@ def test_what_is_said_of_inference_labels_follows_their_interval() -> None:
     assert low < 0 < high and f"reaches {mean:.2f}" in whole.best_question(record).why
     sure = dataclasses.replace(record, intervals=np.where(np.arange(len(record.ways))[:, None] == at, 0.5, record.intervals))
     assert "inference labels" not in whole.best_question(sure).why
+
+
+def test_the_four_models_of_the_front_page_did_not_all_read_the_same_stories() -> None:
+    plans = [described(ex.models()[name].folder)["plan"] for name in ("elmo", "bert", "gpt", "bart")]
+    corpora = {str(plan["corpus"]["name"]) for plan in plans}
+    assert len(corpora) > 1 and all(name.startswith("microworld") for name in corpora)
+    assert "same stories" not in start.OPENING and "stories of one small world" in start.OPENING
+
+
+def test_how_a_table_of_positions_starts_is_said_of_the_models_that_start_so() -> None:
+    starts = {name: ex.load(name, device="cpu").config.tables for name in ("bert", "gpt2", "bart")}
+    assert starts == {"bert": "sines", "gpt2": "sines", "bart": "random"}
+    assert "In *bert* and *gpt2* here it starts as sinusoids" in " ".join(VIEWS["place-vectors"].caption.split())
+
+
+def test_no_masking_rate_is_said_of_an_encoder_that_was_trained_with_another() -> None:
+    plan = described(ex.models()["bert"].folder)["plan"]
+    assert plan["mask_rate"] > 0.15 < plan["mask_rate_first"] and "%" not in heads.VISIBLE
+
+
+def test_a_stream_of_pre_norm_mostly_grows_but_a_sum_can_shrink_and_post_norm_rescales_every_sum(
+    gpt2: TransformerModel, bert: TransformerModel
+) -> None:
+    """*The stream only grows* was wrong: a vector that is added may point against it."""
+    pre, post = (ex.trace(model, SENTENCE, blocks=True).blocks for model in (gpt2, bert))
+    before, after = (
+        np.concatenate([np.linalg.norm(getattr(block, part), axis=-1) for block in pre]) for part in ("given", "total")
+    )
+    assert 0.5 < (after > before).mean() < 1 and "it mostly grows" in " ".join(VIEWS["residual-stream"].caption.split())
+    assert all(np.array_equal(later.given, block.total) for block, later in pairwise(pre)), "nothing rescales it"
+    assert all(np.array_equal(later.given, block.normed) for block, later in pairwise(post))
+    for block in post:
+        np.testing.assert_allclose(block.norm_input, block.total, atol=1e-6)

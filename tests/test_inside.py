@@ -14,7 +14,7 @@ import explorer as ex
 from explorer.app.lessons.heads import questions as lesson
 from explorer.microworld import labelled, stories
 from explorer.models.transformer import TransformerModel
-from explorer.records import Trace
+from explorer.records import HeadStatistics, Trace
 from explorer.records.trace import Attention
 from explorer.views.attention import habit
 from explorer.views.sums import joined, summed
@@ -177,8 +177,21 @@ def test_what_pronouns_mean_is_counted_from_the_labels_character_by_character(be
     assert record.even[MEANT] == pytest.approx(np.mean(rng), abs=1e-6) and record.even["sharpness"] == pytest.approx(
         0, abs=1e-6
     )
-    assert lesson.MEANT == MEANT and f"**{record.pronouns}**" in lesson.coreference(record)
     assert MEANT not in ex.head_statistics(bert, [story.text for story in told[:1]]).measures
+
+
+def test_a_head_is_chosen_on_some_stories_and_its_figure_is_of_others() -> None:
+    """Head 1 is best where it was chosen (0.9) and not on the others (0.2): the figure is 0.2, and not their own best, 0.6."""
+    assert lesson.MEANT == MEANT
+    chosen, others = (
+        HeadStatistics("some", "encoder", 24, {MEANT: np.array([[0.1, best], [0.3, last]])}, {MEANT: even}, count)
+        for best, last, even, count in ((0.9, 0.4, 0.05, 50), (0.2, 0.6, 0.07, 44))
+    )
+    said = lesson.coreference(chosen, others)
+    assert "head 1 of layer 0" in said and "**20.0%** over **44** pronouns" in said
+    assert "90.0% over 50" in said and "all heads is 30.0%" in said and "gives 7.0%" in said and "60" not in said
+    texts = [{story.text for story in ex.microworld.openings(24, seed, "test")} for seed in (lesson.CHOSEN, lesson.MEASURED)]
+    assert len(texts[0]) == len(texts[1]) == 24 and not texts[0] & texts[1]
 
 
 def test_even_attention_of_a_causal_head_shrinks_with_what_it_sees(gpt2: TransformerModel) -> None:

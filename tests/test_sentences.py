@@ -58,6 +58,8 @@ def test_the_ends_of_an_elmo_have_read_everything_from_their_side() -> None:
     wanted = np.concatenate((read.hidden["backward"][-1, words[0]], read.hidden["forward"][-1, words[-1]]))
     made = sentences.both_ends(elmo, [TEXTS[0]])
     np.testing.assert_allclose(made[0], wanted, atol=1e-5)
+    every = [read.hidden[side][-1, words].mean(0) for side in ("backward", "forward")]
+    np.testing.assert_allclose(sentences.mean_state(elmo, [TEXTS[0]])[0], np.concatenate(every), atol=1e-5)
     first, last = (
         sentences.both_ends(elmo, ["The dog sat.", "A dog sat."]),
         sentences.both_ends(elmo, ["The dog sat.", "The dog ran."]),

@@ -199,7 +199,7 @@ def test_a_static_model_gives_a_word_one_vector_in_every_sentence() -> None:
     went = model.vectors.astype(np.float64)[model.tokenizer.core.token_to_id(lesson.WORD)]
     wanted = (rows @ went / np.linalg.norm(rows, axis=1) / np.linalg.norm(went)).mean()
     assert float(made.around[0]) == pytest.approx(float(wanted), abs=1e-9)
-    assert "lowest cosine is 1.00" in lesson.static_note(made)
+    assert "sentences is 1.00" in lesson.static_note(made)
     with pytest.raises(ChoiceError, match="no vector for"):
         architectures.context_shift(model, "A zyzzyva ran.", (2, 9), ["The zyzzyva slept."])
 

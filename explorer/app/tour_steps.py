@@ -56,7 +56,7 @@ STEPS = (
     TourStep(
         "tokens", "one-text", "Other tokenizers cut the same text in other ways.",
         "Write a rare word, or one in your own language, and press Enter.",
-        "Into how many tokens each tokenizer cuts it, and where [UNK] stands.",
+        "Into how many tokens each tokenizer cuts it, and where [UNK] appears.",
         "WordPiece takes the longest token that fits, again and again. A letter that it never saw makes the whole word "
         "[UNK]; a tokenizer of bytes can write everything. BPE repeats its merges instead, in the order in which it learned them.",
         "One text, several tokenizers", ("text.tokens",), {"text.tokens": "The breadbasket was unbelievable 😀"},
@@ -71,7 +71,7 @@ STEPS = (
         "Words on a plane", ("relation",), {"relation": vectors.PARALLEL},
     ),
     TourStep(
-        "positions", "schemes", "Attention does not know order, so positions are added.",
+        "positions", "schemes", "Attention ignores order, so positions are added.",
         "Choose the picture “Dimensions over positions”.",
         "How fast the first dimensions change, and how slowly the last.",
         "In the sinusoidal scheme every dimension is a wave of another length; together they give each position a vector "
@@ -88,11 +88,11 @@ STEPS = (
         "Ways to encode a position", ("scheme",), {"scheme": "sinusoidal"},
     ),
     TourStep(
-        "positions", "shuffle", "What does an encoder know without positions?",
+        "positions", "shuffle", "Does an encoder without positions notice the order of its tokens?",
         "Predict what shuffling changes.",
         "How far the states of the same word are apart in the two orders, with positions and without.",
-        "Without positions an encoder reads a bag of words: the states only change places. A causal mask already tells a "
-        "decoder something about order.",
+        "Without positions an encoder reads a bag of words: the states only change places. A causal mask alone already gives "
+        "a decoder something of the order.",
         "Shuffle the words", ("guess.bert",), {"shuffle": 3},
     ),
     TourStep(
@@ -172,8 +172,8 @@ STEPS = (
         "corruption", "hide-a-word", "You can play the model.",
         "Choose a word to hide, and guess it.",
         "What BERT predicts there, and with which probability.",
-        "A masked language model answers with a whole distribution; its loss is −ln of the probability of the word that "
-        "really stood there.",
+        "A masked language model answers with a whole distribution; its loss is −ln of the probability of the "
+        "hidden word.",
         "Hide a word", ("guess.word.*",), {"strategy": "mlm"},
     ),
     TourStep(

@@ -156,7 +156,7 @@ def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
     vectors. The first half of the dimensions comes from the forward model, which reads the tokens up to here; the second half from the
     backward model, which reads those from here on.
 
-    You may conclude which half knows of the change. You may not conclude that a dimension which moves far matters more: its size
+    You may conclude which half depends on the change. You may not conclude that a dimension which moves far matters more: its size
     depends on the scale of its weights.
     """
     before, after = record

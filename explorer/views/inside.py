@@ -148,11 +148,11 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
     attention of its row in one layer.
 
     A positive bar says that a longer input vector of this token makes the answer more probable, a negative one less probable; each
-    kind of bars is scaled to a maximum of 1. Integrated gradients take the mean slope on the way to the input from a text that says
-    nothing (every position holds the mean vector); unscaled, they sum to the difference of ln P.
+    kind of bars is scaled to a maximum of 1. Integrated gradients average the slope on the straight line to the input from a baseline
+    (every position holds the mean vector); unscaled, they sum to the difference of ln P.
 
     You may conclude whether the measures agree for this prediction. You may not conclude that any is the reason: the gradient is the
-    slope at one point, integrated gradients depend on where the way begins, and attention weights ignore the values.
+    slope at one point, integrated gradients depend on the baseline, and attention weights ignore the values.
     """
     figure = go.Figure()
     accounts = [("gradient × input", record.values), (f"attention, layer {layer}", record.attention[layer])]
@@ -185,7 +185,7 @@ def _added(record: Gradient) -> str:
         return ""
     here = round(record.logp, 2) + 0.0  # no minus before zero
     return (
-        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {here:.2f}, at the start {record.nothing:.2f}: "
+        f"integrated gradients sum to {record.integrated.sum():.2f}; ln P is {here:.2f}, at the baseline {record.nothing:.2f}: "
         f"a difference of {record.logp - record.nothing:.2f}"
     )
 
@@ -226,7 +226,8 @@ def habits(record: HeadStatistics, *, measure: str) -> go.Figure:
 
     You may conclude which heads do the same thing in text after text, and how far above uniform attention. You may not conclude that
     a head with such a pattern is needed (ablate it in the lesson *What if* and look), nor that one with a large value finds what a
-    pronoun means: it may only prefer nouns, or the first name of a story.
+    pronoun means: it may only prefer nouns, or the first name of a story. The largest of many values is partly the largest by chance:
+    choose a head on some texts and measure it on others.
     """
     values = record.measures[measure]
     figure = go.Figure(

@@ -16,8 +16,8 @@ def table(record: Places) -> go.Figure:
     """The position embedding that is added to the token embedding: one row for each position, one column for each dimension.
 
     Sines and cosines make stripes that grow wider to the right: fast dimensions distinguish neighbours, slow ones the beginning from
-    the end. A learned table is trained like any weight. In our tiny models it starts as sinusoids; BERT's starts at random. Look for
-    what training changed.
+    the end. A learned table is trained like any weight. In *bert* and *gpt2* here it starts as sinusoids; in the published BERT, at
+    random. Look for what training changed.
 
     You may conclude which positions have similar vectors. You may not conclude what the model does with them: that depends on the
     queries and keys that it computes from the sum of token and position.

@@ -27,8 +27,8 @@ def stream(trace: Trace, *, side: str, word: str) -> go.Figure:
     """The length of a token's vector before each sub-layer, and of the vector that the sub-layer adds to it.
 
     From left to right, the sub-layers in the order of computation. In post-norm models (the first Transformer, BERT, GPT, BART) layer
-    normalisation sets every vector back to about the same length each time; in pre-norm models (GPT-2, LLaMA, T5) it mostly
-    grows.
+    normalisation rescales every sum before the next sub-layer; in pre-norm models (GPT-2, LLaMA, T5) nothing rescales the stream, and
+    it mostly grows.
 
     You may conclude how much each sub-layer adds, compared with its input. You may not conclude that a long vector matters: it may
     have a direction that no later layer reads, and where it only makes the stream longer the next layer normalisation removes it.
@@ -134,8 +134,8 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
     """Which token can see which in each family, proved by gradients: a cell is filled if the last hidden state of its row changes
     with the token of its column.
 
-    Grey is a gradient of exactly 0. Compare with the masks above: the same pictures, but these are measured on the whole model, all
-    layers together, without looking at the mask. ELMo has no mask: its forward LSTMs have read only the tokens before, its backward
+    Grey is a gradient of exactly 0. These pictures are those of the masks, but measured on the whole model, all layers together, without
+    looking at the mask. ELMo has no mask: its forward LSTMs have read only the tokens before, its backward
     LSTMs only those after, and the two are separate, so neither sees both sides. In an encoder–decoder the rows are those of the
     decoder and the columns those of its source: cross-attention has no mask. The mask of its own tokens is not in this picture.
 

@@ -16,13 +16,13 @@ TINY = 1e-3  # a smaller probability is written as a power of ten
 
 def network(record: SkipgramNetwork) -> go.Figure:
     """Skip-gram as a network, from left to right. The input is a one-hot vector as long as the vocabulary: 1 at the centre word. Times W it
-    picks one row, the vector w. Its dot product with the row of each word in C is a score; a softmax over the vocabulary makes
-    probabilities of the scores. Drawn are the rows of the pair and of the words with the largest scores; point at a cell of C for
+    picks one row, the vector w. Its dot product with the row of each word in C is a score; a softmax over the vocabulary turns the
+    scores into probabilities. The picture has the rows of the pair and of the words with the largest scores; point at a cell of C for
     its product.
 
     You may conclude that the hidden layer of word2vec is a table: the input only chooses a row. You may not conclude that this model was
-    trained with the softmax: it was trained with negative samples, whose score is σ(w·c), because a softmax adds up the whole
-    vocabulary at each pair. So its probabilities are computed only here.
+    trained with the softmax: it was trained with negative samples, whose score is σ(w·c), because a softmax sums over the whole
+    vocabulary for each pair. So its probabilities are computed only here.
     """
     rows, dim = record.vectors.shape
     titles = ("one-hot", f"W: {record.size:,} × {dim}", f"C: {record.size:,} × {dim}", "w·c", "softmax")
@@ -112,7 +112,7 @@ def glove(record: GloveRow) -> go.Figure:
     a word that occurs near the chosen one; the diamond is the chosen pair. Right, what the vectors make of the same pairs: w·w̃ + b +
     b̃ should be log X, the diagonal.
 
-    Why not 1 for all? Most pairs are rare and their counts mostly chance. Why a limit? Else pairs with *the* would decide alone.
+    Why not 1 for all? Most pairs are rare, and their counts are mostly chance. Why a limit? Otherwise pairs with *the* would dominate.
 
     You may conclude how much each pair counts, and how well this row is fitted. You may not conclude that a dot far from the diagonal is an
     error of GloVe: where f is small the fit hardly matters, and counts of a part of the texts vary by chance.

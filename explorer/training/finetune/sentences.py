@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -30,7 +30,9 @@ def pooled(hidden: Tensor, attention_mask: Tensor) -> Tensor:
 
 
 def mean_state(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
-    """The mean of the last states, those of [CLS] and [SEP] too, as Sentence-BERT takes it [text, dim]."""
+    """The mean of the last states, those of [CLS] and [SEP] too, as Sentence-BERT takes it; of an ELMo that of [b; f] of every word."""
+    if isinstance(model, ElmoModel):
+        return np.array([words.mean(0) for words in _both_sides(model, texts)], np.float64)
     return _last(model, texts, pooled)
 
 
@@ -68,13 +70,18 @@ def both_ends(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """[b; f] of an ELMo's last layer: the backward state at the first word, the forward state at the last word [text, 2 dim]."""
     if not isinstance(model, ElmoModel):
         raise ChoiceError(f"This is asked of an ELMo; {model.name} is one {model.family}.")
-    made, half = [], model.config.dim
+    half, made = model.config.dim, _both_sides(model, texts)
+    return np.array([np.concatenate((words[0, :half], words[-1, half:])) for words in made], np.float64)
+
+
+def _both_sides(model: ElmoModel, texts: Sequence[str]) -> Iterator[np.ndarray]:
+    """[b; f] of every word of a text in the last layer [word, 2 dim], text by text."""
+    half = model.config.dim
     for first in range(0, len(texts), 32):
         read = [model.tokens(text) for text in texts[first : first + 32]]
         for tokens, layers in zip(read, model.layers(read), strict=True):
-            words = np.flatnonzero(~np.array(tokens.special))
-            made.append(np.concatenate((layers[-1, words[0], half:], layers[-1, words[-1], :half])))
-    return np.array(made, np.float64)
+            words = layers[-1, ~np.array(tokens.special)]
+            yield np.concatenate((words[:, half:], words[:, :half]), axis=-1)
 
 
 def shared_words(texts: Sequence[str], others: Sequence[str]) -> np.ndarray:

@@ -129,7 +129,7 @@ STATIONS = {
             "Distance adds to the scores",
             "s_ij + b_ij",
             "scores = scores + bias",
-            "This model knows positions by a number that is added to each score.",
+            "In this model the position enters as a number that is added to each score.",
             "You may conclude what the position adds. You may not conclude that near tokens get most weight: the words count as well.",
             600,
         ),

@@ -6,11 +6,18 @@ from explorer.app import board, web
 from explorer.app.call import Call
 from explorer.app.controls import asked, made, model_of, read, warn_of_lectured, warn_of_unseen
 from explorer.app.frame import LessonPage, PagePart, asking
+from explorer.app.glossary import say
 from explorer.app.lessons.attention import questions as lesson
 from explorer.views import VIEWS
 
 DRAWN = Call("analysis.saturation")  # random queries and keys of eight widths
 MEASURED = Call("result", "scale")  # twelve trainings
+
+
+def simple() -> None:
+    """Attention without parameters, and the formula that parameters make of it."""
+    say(lesson.COMPOSED)
+    web.show(VIEWS["simple"], call)
 
 
 def drawn() -> None:
@@ -20,6 +27,7 @@ def drawn() -> None:
 
 def trained() -> None:
     """What it does to trainings."""
+    say(lesson.T5)
     web.show(VIEWS["curves"], MEASURED, question=(lesson.training_question(made(MEASURED)), "guess.training"))
 
 
@@ -38,7 +46,7 @@ warn_of_lectured(text)
 
 page.parts(
     PagePart("One layer, one operation at a time", partial(board.show, call), "Walk"),
-    PagePart("First, without parameters", partial(web.show, VIEWS["simple"], call), "Without parameters"),
+    PagePart("First, without parameters", simple, "Without parameters"),
     PagePart("Both masks", partial(web.show, VIEWS["masks"], call)),
     PagePart("Why divide by √dₖ?", drawn, "Why √dₖ"),
     PagePart("Trained with and without √dₖ", trained, "Without √dₖ"),

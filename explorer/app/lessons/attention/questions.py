@@ -11,14 +11,22 @@ NOTATION = (
     "Here $x_i$ is a *row*, $q_i = x_iW_Q$, and $Q$ is the matrix of all queries of one head. The decks use $Q$ also for the weight "
     "matrix (L1, L3) and for a single vector (L0), and $W^QX$ with words as columns (L2). $d_k$ is the dimension of one head."
 )
+COMPOSED = (
+    "A row of $X$ is the vector of a token. Without parameters, attention is $\\mathrm{softmax}(XX^\\top)\\,X$. A head puts matrices of "
+    "weights in between (biases left out): "
+    "$\\mathrm{softmax}(X\\,W_QW_K^\\top X^\\top/\\sqrt{d_k})\\,X\\,W_V$. "
+    "The product $W_QW_K^\\top$ is one $d\\times d$ matrix of rank at most $d_k$; its factors hold $2dd_k$ weights instead of $d^2$."
+)
+T5 = (
+    "Not every model divides. T5 initialises $W_Q$ smaller by the factor $1/\\sqrt{d_k}$ instead, so its scores are not larger at first; "
+    "on the board, its scores are multiplied by 1."
+)
 DECK = (
     ("L2, multi-head", "$Q = W^QX$ together with $QK^\\top$", "words are rows: $Q = XW^Q$; with words as columns it is $K^\\top Q$"),
     ("L2, cross-attention", "$K = W^QH^{enc}$", "$K = W^KH^{enc}$"),
     ("L1, scaled dot product", "the text divides by $d/h$", "by $\\sqrt{d/h}$, as its formula does"),
-    ("T5, not in the decks", "no division by $\\sqrt{d_k}$", "its $W_Q$ begins smaller by $1/\\sqrt{d_k}$ instead, so its scores are "
-    "not larger; the board shows its factor, 1"),
-    ("L1, self-attention in one line", "$\\mathrm{softmax}(XQK^\\top X^\\top)XV$", "$QK^\\top = W_QW_K^\\top$ is one $d\\times d$ "
-    "matrix of rank $d_k$; two factors cost less; the biases add terms, see the walk"),
+    ("L1, self-attention in one line", "$\\mathrm{softmax}(XQK^\\top X^\\top)XV$", "its $Q$, $K$ and $V$ are the matrices $W_Q$, $W_K$ and "
+    "$W_V$; the division by $\\sqrt{d_k}$ is left out"),
     ("L2, practical", "scores may be *arbitrarily large values*", "they grow as $\\sqrt{d_k}$; the gradient vanishes"),
     ("L1, layer norm", "*unit mean*, and one γ", "mean 0, deviation 1 over one token's dimensions; γ and β: a number per dimension"),
     ("L0, weighted sum", "values of *each other word*", "the token's own value is included"),

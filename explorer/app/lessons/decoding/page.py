@@ -73,7 +73,7 @@ def next_tokens() -> None:
 
 def searching() -> None:
     """The tree of beam search."""
-    say("**Click a node** to force the text that leads to it, and let the search branch from there.")
+    say(f"**Click a node** to force the text that leads to it, and let the search branch from there. {lesson.PENALTY}")
     strategy, options = sections.search_settings(pieces)
     said = read(lambda: desk.chosen_pieces("path"))
     if said:

@@ -30,13 +30,15 @@ NOTATION = (
     "in the vocabulary and $L$ the length of the text; in other decks $L$ is a number of layers. The lecture's product becomes a sum "
     "here: $\\log P(y) = \\sum_i \\log P(y_i \\mid y_{<i})$ in natural logarithms."
 )
+PENALTY = (
+    "Longer texts have smaller products. So before texts of $n$ tokens are compared, their $\\log P$ is divided by a *length penalty*: "
+    "$n^\\alpha$ in the transformers library, $((5+n)/6)^\\alpha$ in Google's translator."
+)
 DECK = (
     ("L3, at inference time", "$|V|^L$ combinations", "of texts with exactly $L$ tokens; shorter ones that end are fewer, and compete too"),
     ("L3, factorised density", "$\\prod P_\\theta(y_i=w_i\\mid w_{<i})$", "for a conditional model given $x$ as well: $w_{<i}, x$"),
     ("L3, workaround", "a *greedy algorithm*", "beam search is the other common one; both only approximate the arg max"),
     ("L1, GPT-2's sample", "one story of unicorns", "the best of ten tries, drawn with top k, and its unicorns have four horns"),
-    ("everywhere", "*length penalty*", "two rules: $n^\\alpha$ (transformers library) or $((5+n)/6)^\\alpha$ (Google's translator)"),
-    ("papers", "*contrastive* search / decoding", "search compares hidden states of one model; decoding subtracts a weaker model"),
 )  # fmt: skip
 
 

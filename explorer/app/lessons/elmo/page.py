@@ -72,6 +72,7 @@ def show_shares() -> None:
     """The weights while they are learned, as bars and as paths through the triangle."""
     web.show(VIEWS["mix-shares"], mixes)
     web.show(VIEWS["mix-triangle"], mixes, steps="step")
+    say(lesson.PROBED, small=True)
 
 
 def shares() -> None:

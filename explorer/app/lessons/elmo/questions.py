@@ -27,6 +27,10 @@ NOTATION = (
     "$h_{k,j}$ is the vector of word $k$ in layer $j$: forward and backward half side by side. $h_{k,0} = [x_k; x_k]$ comes from the "
     "letters alone. $s = \\mathrm{softmax}(w)$ are $L+1$ weights for a whole task, the same for every word; $\\gamma$ is one scale."
 )
+PROBED = (
+    "Peters et al. (2018b) probed biLMs made of LSTMs, of convolutions and of self-attention: in all of them lower layers serve syntax and "
+    "upper layers meaning. Compare with the weights above."
+)
 DECK = (
     ("L0, ELMo Deep Model", "layer 2 reads the words on either side, layer 3 two of them", "an LSTM has read the *whole* left (or right) "
      "side in layer 1 already; and forward layer 2 reads forward layer 1 only"),
@@ -34,8 +38,6 @@ DECK = (
      "weights per task, and $\\gamma$ one scale"),
     ("L0, what ELMo is", "*final layers fine-tuned*", "the biLM stays frozen; $s$, $\\gamma$ and the task's own model are trained"),
     ("L0, ELMo Results", "*relative* increase", "the fraction of errors removed: (85.8 − 81.1) / (100 − 81.1) = 24.9 %"),
-    ("L0, further reading", "Peters et al. 2018b", "probed biLMs of LSTMs, convolutions and self-attention: lower layers serve syntax, "
-    "upper ones meaning, whatever the architecture; compare the part *Weights*"),
     ("L0, Fine Tuning Tasks", "SQuAD is listed under sentence-pair labels", "it is span extraction"),
 )  # fmt: skip
 LECTURE = (  # task, metric, baseline, with ELMo, and the task here that is most like it

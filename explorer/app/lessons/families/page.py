@@ -23,7 +23,7 @@ INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens o
 def show_masks() -> None:
     """The mask, the attention weights and the loss: on this text, then on new stories."""
     side = "encoder" if family == "encoder" else "decoder"
-    say("**T** moves to the next mask, or drag the moment below the board: watch the weights, and who takes part in a sum.")
+    say("Press **T** for the next mask, or drag the slider below the board. Watch the weights, and which tokens enter a sum.")
     board.series(parts.masks(name, text), key="masks.board", first={"stream": side, "layer": 0, "station": "softmax"})
     web.show(VIEWS["under-masks"], parts.under(name, text))
     if family != "encoder-decoder":
@@ -71,8 +71,9 @@ def summed() -> None:
 def stream() -> None:
     """The residual stream in one of three pictures."""
     say(
-        "A layer has two blocks, attention and a feed-forward network. Each adds what it computes to the states, and a norm keeps "
-        "them at one size. The states, from layer to layer, are the residual stream."
+        "A layer has two blocks, attention and a feed-forward network. Each adds what it computes to the states. A norm "
+        "rescales them: in post-norm models after each sum, in pre-norm models only in what a block reads. The states, from layer to "
+        "layer, are the residual stream."
     )
     read(parts.traced(name, text))
     shown = st.segmented_control(

@@ -32,13 +32,13 @@ REACHES = (
     "this is due to the architecture alone: they differ in size, tokens and training as well."
 )
 COPYING = (
-    "Each of two models, with about as many weights, reads random tokens and says at every position which token stood $k$ places "
+    "Each of two models, with about as many weights, reads random tokens and predicts at every position the token $k$ positions "
     "before: once trained for $k = 1$, once for $k = 2$, up to 32. The RNN must keep the last $k$ tokens in its state; a Transformer can "
-    "attend to the one that is asked for."
+    "attend to the right one."
 )
 COPIED = (
     "**You may conclude** how far back these two repeat a random token after the same number of steps. **You may not conclude** that an "
-    "RNN forgets text as fast: text can be summed up, random tokens cannot, and a wider state or a longer training reaches further. "
+    "RNN forgets text as fast: text can be summarised, random tokens cannot; and a wider state or a longer training may reach further. "
     "Measure again: `python -m explorer.studies.copying`."
 )
 LENGTH = 512
@@ -87,7 +87,7 @@ def may_conclude() -> str:
     together = [flops / big for name, flops in spent.items() if "ensemble" in name]
     alone = [flops / big for name, flops in spent.items() if "ensemble" not in name and "Transformer" not in name]
     return (
-        "You may conclude that the big Transformer was better than every model before it, also than the ensembles, which spent "
+        "You may conclude that the big Transformer was better than every model before it, including the ensembles, which spent "
         f"{min(together):.1f} to {max(together):.1f} times as many operations; single models spent {min(alone):.1f} to {max(alone):.1f} "
         "times as many, and were worse. You may not compare these BLEU figures with others on other texts or tokenizers, nor a "
         "perplexity with a ROUGE-L. The part *Metrics* of the lesson *Decoding* computes BLEU and ROUGE of your own pair."

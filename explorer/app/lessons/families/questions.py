@@ -60,9 +60,9 @@ def mask_question(measured: HeldLosses) -> Exercise:
     before, after = (means[MASKS.index(name)] for name in (OWN, new))
     asked = {
         FULL: f"{measured.model} was trained to predict the next token from those before it. We keep its weights and **remove the mask**: "
-        f"every row sees the whole text, its label too. What does its loss on {before.size} new stories do?",
+        f"every row sees the whole text, its label too. What happens to its loss on {before.size} new stories?",
         CAUSAL: f"{measured.model} was trained to predict masked tokens from both sides. We keep its weights and use a **causal mask**. "
-        f"What does its loss on {before.size} new stories do?",
+        f"What happens to its loss on {before.size} new stories?",
     }[new]
     why = (
         f"From {before.mean():.2f} to {after.mean():.2f} nats per token: it rises in {int((after > before).sum())} of {before.size} "
@@ -88,7 +88,7 @@ def copy_question(measured: Curves, vocabulary: int) -> Exercise:
     plain = line(measured, "trained with the mask", "read with the mask")
     noise = line(measured, "trained without it", "random tokens, read without it")
     asked = (
-        f"Now we **train** a small decoder without the mask, on the same stories, for {measured.lines[0].x[-1]:.0f} steps. The same one "
+        f"Now we **train** a small decoder without the mask, on the same stories, for {measured.lines[0].x[-1]:.0f} steps. The same model "
         f"with the mask reaches {plain:.2f} nats. What loss does it reach without the mask?"
     )
     options = ("almost nothing", "a little less than with it", "about the same", "more than with it")

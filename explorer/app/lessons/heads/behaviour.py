@@ -18,11 +18,11 @@ SEARCH = "heads-bert"
 
 
 def section() -> None:
-    """Which models know what *it* means; then, beside it, their best heads. Each after a guess."""
+    """Which models find what *it* means; then, beside it, their best heads. Each after a guess."""
     if pairs := lesson.paired():
         say(lesson.WHO)
         predict(lesson.who_question(pairs), "guess.resolves", partial(resolving, pairs))
-        st.subheader("And its heads?", anchor=False)
+        st.subheader("And their heads?", anchor=False)
     found = lesson.measured()
     if not any(not taught for *_, taught in found.values()):
         st.info("No model here was measured on such pairs. `python -m explorer.studies.recipes` measures the shipped ones.")

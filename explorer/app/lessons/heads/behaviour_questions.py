@@ -19,7 +19,8 @@ SAYS = (
     "*The dog did not cross the road because it was too **tired***: *it* is the dog. With *too **wide*** it is the road. We ask each "
     "model twice about such pairs, inside stories that no training had. **Behaviour**: *it* is replaced by *the [MASK]*; which of both "
     "nouns does the model find more probable? **Heads**: in which head does *it* attend more to the right noun? The best head is chosen "
-    "on every other pair and scored on those between. Two nouns: by chance half of the answers are right."
+    "on every other pair and scored on those between. Two nouns: by chance half of the answers are right. (In BERT base, heads from "
+    "pronouns to their antecedents were found: Clark et al. 2019.)"
 )
 CONCLUDE = (
     "**You may conclude** whether one head of a model shows what the whole model does. **You may not conclude** that its heads have no "
@@ -29,11 +30,11 @@ CONCLUDE = (
 
 
 SEARCHED = (
-    "A word is hidden that stands elsewhere in the text: a name or noun said before, or the noun that a reason means. Does one head *find* "
-    "it, by giving the right word more weight than every other candidate? The two best heads are chosen on one half of the questions and "
-    "judged on the other, so that luck cannot choose them. Then both are **switched off**: their output is set to 0. The part *Behaviour* "
-    "reads the row of *it* in a text without a blank; here it is the row of the **hidden word**. A head that finds the noun from the "
-    "blank may ignore it from *it*, so the two figures of one model may differ."
+    "A word is hidden that also occurs elsewhere in the text: a name or noun mentioned before, or the noun to which a reason applies. "
+    "Does one head *find* it, by giving the right word more weight than every other candidate? The two best heads are chosen on one half "
+    "of the questions and judged on the other, where they are not the best by chance. Then both are **switched off**: their output is set "
+    "to 0. The part *Behaviour* reads the row of *it* in a text without a blank; here it is the row of the **hidden word**. A head that "
+    "finds the noun from the blank may ignore it from *it*, so the two figures of one model may differ."
 )
 RESOLVING = ("bert-tiny", "bert", "gpt2")  # little and long trained; a decoder, which sees the reason only after the noun
 PAIRED = (*(f"{kind}: both of a pair" for kind in FILLED), "minimal pairs, reason: both of a pair")
@@ -92,7 +93,7 @@ def resolves(figures: tuple[float, ...]) -> bool:
 
 
 def who_question(found: Mapping[str, tuple[float, ...]]) -> Exercise:
-    """Which of the models know what *it* means."""
+    """Which of the models find what *it* means."""
     can = [name for name, figures in found.items() if resolves(figures)]
     options = ("none of them", *(f"only {name}" for name in found), *_together(list(found)))
     answer = (
@@ -104,7 +105,7 @@ def who_question(found: Mapping[str, tuple[float, ...]]) -> Exercise:
         if len(can) == len(found) > 2
         else " and ".join(can)
     )
-    asked = f"{', '.join(found)}: which of them know whom or what *it* means, in more pairs than two guesses would?"
+    asked = f"{', '.join(found)}: which of them find whom or what *it* means, in more pairs than by guessing?"
     return Exercise(asked, answer, "; ".join(f"{name}: {_told(figures)}" for name, figures in found.items()) + ".", options)
 
 
@@ -131,8 +132,8 @@ def pair_rows(found: Mapping[str, tuple[float, ...]]) -> list[dict[str, str]]:
 
 PAIRS_CONCLUDE = (
     "The *minimal pairs* join nouns and reasons that training never had together; only they were put to the decoder. **You may conclude** "
-    "who tells the two reasons apart in sentences of this kind. **You may not conclude** why one does and one does not: these models "
-    "differ in size, stories and length of training. Nor may two columns be compared: their pairs are other ones."
+    "which models tell the two reasons apart in sentences of this kind. **You may not conclude** why one does and one does not: they "
+    "differ in size, stories and length of training. Nor may two columns be compared: they ask about different pairs."
 )
 
 

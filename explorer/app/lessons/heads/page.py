@@ -24,9 +24,9 @@ def asked_of(name: str, text: str, what: str, **options: object) -> Call:
     return Call(what, model_of(name), text, **target_of(opened(name), text), **options)
 
 
-def habits(name: str) -> Call:
+def habits(name: str, seed: int = lesson.CHOSEN) -> Call:
     """What the heads do over stories that were not in the training data."""
-    return Call("head_statistics", model_of(name), Call("microworld.openings", TEXTS, 7, "test", sentences=SENTENCES))
+    return Call("head_statistics", model_of(name), Call("microworld.openings", TEXTS, seed, "test", sentences=SENTENCES))
 
 
 def supervised(name: str) -> bool:
@@ -49,6 +49,7 @@ def formula() -> None:
 
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
+    say(lesson.FAMOUS)
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")
@@ -60,7 +61,7 @@ def glance() -> None:
 def contributing() -> None:
     """How much a token contributes beside its weight, after a guess; of our own models, whose output matrices are known."""
     if not isinstance(opened(name), TransformerModel):
-        st.info("The output matrix W_O is known of our own models only. Choose one of the models that come with the explorer.")
+        st.info("The output matrix W_O is known for our own models only. Choose one that comes with the explorer.")
         return
     say(lesson.CONTRIBUTING)
     call = asked_of(name, text, "analysis.contributions")
@@ -71,7 +72,7 @@ def over_texts() -> None:
     """What heads do over many texts."""
     known = made(habits(name))
     if known.pronouns:
-        say(lesson.coreference(known, supervised(name)))
+        say(lesson.coreference(known, made(habits(name, lesson.MEASURED)), supervised(name)))
     web.show(VIEWS["habits"], habits(name))
 
 

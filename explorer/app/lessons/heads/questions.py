@@ -9,18 +9,23 @@ from explorer.records import Contributions, Exercise, HeadStatistics, Trace, Vis
 
 WHO, WHOM = "it", ("dog", "animal")  # the opening sentence, the lecture's
 MEANT = "from a pronoun to its antecedent"  # the measure of this name
+CHOSEN, MEASURED = 7, 8  # the seeds of the stories on which a head is chosen, and of the others on which it is measured
 SUPERVISED = (
     " **This head was supervised:** it was trained with gold labels to point at antecedents; the model did not learn it from masked "
-    "tokens alone. It learned this from stories; on sentences of another form it may fail, although it knows all of their words."
+    "tokens alone. It learned this from stories; on sentences of another form it may fail, even if it has seen all of their words."
 )
 VISIBLE = (
-    "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts about 15 % of the tokens, and most "
-    "of those are masked: a visible token is hardly ever scored. There the model may copy its input or predict something odd, so a high "
+    "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts only some tokens, and most of those "
+    "are masked: a visible token is seldom scored. So at a visible token the model may copy its input or predict something odd, and a high "
     "probability says little."
 )
 CONTRIBUTING = (
-    "A weight α multiplies a vector: the value of the token, turned by the head's part of $W_O$. So a token with a large weight brings "
-    "little if its vector is short. Here is the length of what each token brings beside its weight (Kobayashi et al. 2020)."
+    "A weight α multiplies a vector: the value of the token times the head's part of $W_O$. So a token with a large weight contributes "
+    "little if this vector is short. The figure shows the length of each contribution beside the weight (Kobayashi et al. 2020)."
+)
+FAMOUS = (
+    "The well-known picture in which *it* attends to *animal* shows one selected head of a translation encoder. Before you believe such a "
+    "picture, count how many heads show it."
 )
 NOTATION = (
     "A head is one set of $W_Q, W_K, W_V$; a layer has $h$ of them side by side, and $h\\cdot d_k=d$ by convention. Layers and heads "
@@ -31,9 +36,6 @@ DECK = (
     ("L0, multi-head", "*typical transformer uses 8 heads*", "the first of 2017: 8 (base) and 16 (big); BERT 12 and 16; GPT-3 96"),
     ("L2, multihead attention", "*concatenated and then reduced to the original input/output dimensionality*", "h heads of d/h "
      "already make d; $W_O$ mixes them"),
-    ("in papers, not in the decks", "*pronoun → antecedent heads*", "found in BERT base (Clark et al. "
-     "2019); the part *Behaviour and heads* has the figures of the small models here"),
-    ("*it → animal*", "the famous picture", "one selected head of a translation encoder; count how many heads do it, then look at all"),
 )  # fmt: skip
 
 
@@ -101,9 +103,7 @@ def contribution_question(record: Contributions) -> Exercise:
     same, count = agreeing(record)
     options = ("in none", "in less than half", "in half or more", "in all")
     answer = options[0 if not same else 3 if same == count else 1 if 2 * same < count else 2]
-    why = (
-        f"In {same} of {count} heads. In the others its value vectors, turned by W_O, are shorter than those of another token."
-    )
+    why = f"In {same} of {count} heads. In the others another token has a larger one, because its value vectors times W_O are longer."
     return Exercise(
         "Take the token with the largest mean weight in each head. In how many heads is it also the token with the largest mean "
         "contribution ‖α·v·W_O‖?",
@@ -111,15 +111,16 @@ def contribution_question(record: Contributions) -> Exercise:
     )  # fmt: skip
 
 
-def coreference(habits: HeadStatistics, supervised: bool = False) -> str:
-    """The best head's weight from pronouns to their antecedents, beside the mean of all heads and beside uniform attention."""
-    values, even = habits.measures[MEANT], habits.even[MEANT]
-    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+def coreference(chosen: HeadStatistics, others: HeadStatistics, supervised: bool = False) -> str:
+    """The head that is best on some stories, and what it reaches on others, beside the mean of all heads and uniform attention."""
+    first, values = chosen.measures[MEANT], others.measures[MEANT]
+    layer, head = np.unravel_index(int(first.argmax()), first.shape)
     return (
-        f"Pronoun → antecedent: the weight on earlier mentions of the right entity, by gold labels. Over **{habits.pronouns}** pronouns it "
-        f"is largest in head {head} of layer {layer}: **{values.max():.1%}**. The mean of all heads is {values.mean():.1%}, and uniform "
-        f"attention would give {even:.1%}. The best of {values.size} heads was chosen on the same pronouns, so expect a little less on "
-        f"others; the part *Searched* chooses on one half and judges on the other.{SUPERVISED if supervised else ''}"
+        "Pronoun → antecedent: the weight on earlier mentions of the right entity, by gold labels. In the stories of this figure head "
+        f"{head} of layer {layer} has the largest: {first.max():.1%} over {chosen.pronouns} pronouns. The best of {first.size} heads is "
+        f"partly the best by chance, so the same head was measured on {others.texts} other stories: **{values[layer, head]:.1%}** over "
+        f"**{others.pronouns}** pronouns. There the mean of all heads is {values.mean():.1%}, and uniform attention gives "
+        f"{others.even[MEANT]:.1%}.{SUPERVISED if supervised else ''}"
     )
 
 
@@ -143,11 +144,11 @@ def exercises(trace: Trace, habits: HeadStatistics, seen: Visibility) -> tuple[E
         ),
         Exercise(
             "What is that head's mean weight on the first token?",
-            float(habits.measures["to the first token"][layer, head]), f"The cell of head {head} in layer {layer}. A large distance often "
-            "means attention to the first token.",
+            float(habits.measures["to the first token"][layer, head]), f"The cell of head {head} in layer {layer}. The more "
+            "a head attends to the first token, the larger its mean distance.",
         ),
         Exercise(
-            "How many cells of *Who can be seen* are exactly 0?", float(hidden),
+            "In the figure of what the last states depend on (part *Gradients*), how many cells are exactly 0?", float(hidden),
             f"Under a causal mask all cells above the diagonal: {n} · ({n} − 1) / 2 = {n * (n - 1) // 2}; in an encoder none.", digits=0,
         ),
     )  # fmt: skip

@@ -14,20 +14,19 @@ DECK = (
     ("L0, absolute position", "sines and cosines as an alternative to *absolute*", "they are absolute too, fixed instead of learned"),
     ("L0, encoder representation", "*positional embeddings learn relative positioning*", "BERT's are learned, for absolute positions"),
     ("L0 and L3, *relative*", "two different things by the same name", "a distance in the score (T5, ALiBi), or q and k turned (RoPE)"),
-    ("in some programs, not in the decks", "all sines, then all cosines", "the formula interleaves them; both hold the same numbers"),
     ("L4, GPT", "*positional encoding* $W_p$", "a learned table: nothing beyond its last row"),
 )  # fmt: skip
 
 REACH = {
     "lengths": (
         "Left of the dotted line are positions that were trained. *learned* is a table with rows for all positions, but only those up to "
-        "the line were trained. *t5* has numbers for ranges of distances that no training text was long enough for; with *ranges to "
-        "64* every number was trained. *disentangled* clips large distances, and *alibi* penalises them more and more."
+        "the line were trained. *t5* also has numbers for distances longer than any training text, which were never trained; with *ranges "
+        "to 64* every number was trained. *disentangled* clips large distances, and *alibi* penalises them more and more."
     ),
     "learning": (
-        "**Caution.** These are the same trainings, at the trained length. A gap here is one in learning *speed*, above all an encoder's: "
-        "one recipe, tuned for none of the schemes, and lines that still fall have not converged. You may not conclude what a scheme "
-        "can or cannot learn."
+        "**Caution.** These are the same trainings, at the trained length. A gap here is one in learning *speed*, above all for encoders: "
+        "all schemes share one recipe, tuned for none of them, and lines that still fall have not converged. You may not conclude what a "
+        "scheme can or cannot learn."
     ),
 }
 

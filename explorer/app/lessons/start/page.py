@@ -33,8 +33,8 @@ def masks() -> None:
 def answers() -> None:
     """What each model predicts where the word is hidden."""
     say(
-        "The word is hidden, and each model answers by its own training objective: BERT sees both sides of the gap, GPT only "
-        "the left; BART reads both sides and writes the whole sentence; ELMo's two language models each answer alone."
+        "The word is hidden, and each model predicts it as it was trained to: BERT sees both sides of the gap, GPT only the "
+        "left; BART reads both sides and writes the whole sentence; ELMo's two language models each predict it alone."
     )
     asked = [hall.answer(name, text, span) for name in hall.shown_models()]
     read(asked)
@@ -53,7 +53,7 @@ def elsewhere() -> None:
 
     def moves() -> None:
         if not compared:
-            st.info(f"No story here contains “{plain(word)}”. Write another sentence with this word above.")
+            st.info(f"No story here contains “{plain(word)}”. Write one in the field above.")
             return
         if compared[0] != other:
             st.caption(f"Your sentence does not contain “{plain(word)}”; sentences from stories are shown.")

@@ -12,36 +12,38 @@ TEXT = "Anna opened the window, and the mouse went out into the night."
 OTHER = "Anna opened the window, and the mouse went home with Peter."
 WORD = "went"
 FIRST = (
-    "A language model reads a text and gives every word a probability of being at a certain place. Here one layer of such a model reads "
-    "your sentence: every row is a token, and the board plays what happens to it. Choose a word to follow."
+    "A language model reads a text and gives every token of its vocabulary, a word or a piece of one, the probability that it occurs at a "
+    "certain position. Here one layer of such a model reads your sentence: every row is a token, and the board shows step by step what "
+    "happens to it. Choose a word to follow."
 )
 OPENING = (
     "**What happens here.** A language model turns a text into **tokens**: words, or pieces of words, each with a number. Every token "
-    "becomes a **vector**, a list of numbers that training has chosen. **Layers** change these vectors step by step: in each, "
-    "*attention* lets a token read other tokens, and a small network works on what it has read. A **mask** says which tokens a token "
+    "becomes a **vector**, a list of numbers that is learned in training. **Layers** change these vectors step by step: in each, "
+    "*attention* lets a token read other tokens, and a small network processes the result. A **mask** says which tokens a token "
     "may read. After the last layer an output layer gives a **probability** to every token of the vocabulary: the model's prediction "
-    "at that position. The **loss** says how wrong it was: $-\\ln P$ of the token that really stands there, 0 if the model was "
-    "certain and right. Training repeats one thing millions of times: read a text, measure the loss, change all numbers a little so "
-    "that it falls. Nobody has to label anything, because the text itself holds the answers; that is **pre-training**. In the other "
-    "parts of this page four models that were trained on the same stories read this sentence. They differ in their masks."
+    "at that position. The **loss** says how wrong it was: $-\\ln P$ of the actual token, 0 if the model was certain and right. "
+    "Training repeats the same steps many times, a million times for BERT: read texts, compute the loss, and change all weights a little "
+    "so that it falls. Nobody has to label anything, because the text itself holds the answers; that is **pre-training**. In the other "
+    "parts of this page four models read this sentence, all trained on stories of one small world. They differ in their masks; their "
+    "sizes and their training differ as well."
 )
 NAMES = (
-    "- **ELMo**, *Embeddings from Language Models*: two networks; one reads from the left, one from the right, and neither reads the "
-    "other.\n"
+    "- **ELMo**, *Embeddings from Language Models*: two networks; one reads from the left, one from the right, and neither sees "
+    "what the other has read.\n"
     "- **BERT**, *Bidirectional Encoder Representations from Transformers*: an encoder; every token reads every other.\n"
     "- **GPT**, *Generative Pre-trained Transformer*: a decoder; a token reads itself and what is before it.\n"
     "- **BART**, *Bidirectional and Auto-Regressive Transformers*: an encoder reads all, and a decoder writes from left to right."
 )
 SHAPES = (
-    "Pre-training is for something: with a small new output layer the same model solves a task. Nearly all tasks have one of three shapes "
+    "What is pre-training for? With a small new output layer the same model solves a task. Nearly all tasks have one of three shapes "
     "(L0), and the mask decides which model fits.\n\n"
-    "| shape | example | what is read off | fits | lesson |\n|---|---|---|---|---|\n"
+    "| shape | example | what is used | fits | lesson |\n|---|---|---|---|---|\n"
     "| **label each token** | names, parts of speech, the answer span in a text | every hidden state | BERT, ELMo: both sides | "
     "*Fine-tuning* |\n"
     "| **classify the text** | sentiment; whether B follows from A | one vector: [CLS], the last token's state, or a mean | BERT; GPT "
     "by its last state | *Fine-tuning*, *Prompting* |\n"
-    "| **generate a text** | translation, summary, an answer | the next token, again and again | GPT, BART: they write from the left | "
-    "*Decoding* |"
+    "| **generate a text** | translation, summary, an answer | the next token, again and again | GPT, BART: they write from left to "
+    "right | *Decoding* |"
 )
 UNTRAINED = (
     "There is no trained ELMo here yet: its weights are random. Who may see whom does not depend on training, so its mask is shown; its "
@@ -54,9 +56,9 @@ NOTATION = (
 )
 DECK = (
     ("L2, what a Transformer is", "self-attention attends to *elements up to that point*", "only under a causal mask; the same deck "
-     "takes it away for BERT"),
-    ("L2, *Visually…*", "causal and full tables look the same in the print", "the causal one is −∞ above the diagonal before the softmax: "
-     "the grey triangle here"),
+     "removes it for BERT"),
+    ("L2, *Visually…*", "causal and full tables look the same in print", "the causal one is −∞ above the diagonal before the softmax: "
+     "the grey triangle in the part *Masks*"),
     ("L1, the Transformer encoder", "*the only difference is that we remove the masking*", "the training objective must change as well: a "
      "model that sees the label learns to copy it, so BERT masks it"),
     ("L0, encoder and decoder", "the encoder makes *a point in latent space*", "a matrix: one vector for every token that it read"),
@@ -67,7 +69,7 @@ TOUR, OWN = "A guided tour", "Your own model"
 DOORS = (
     (TOUR, "Short steps through all pages: one thing to do in each, one thing to see."),
     ("A lesson", "The lessons by lecture."),
-    (OWN, "A folder, a name on the hub or a model in your notebook, with the same pictures."),
+    (OWN, "Open a folder, a model of the hub or one of your notebook, in the same pictures."),
 )
 LECTURES = {
     "L0": "from ELMo to BERT",
@@ -99,15 +101,15 @@ def moved_question(found: Sequence[ContextShift]) -> Exercise:
         "model has. ELMo's two halves are separate: only the backward one has read it."
     )
     if any(one.family == "static" for one in found):
-        why += " A static model has one vector for each word, whatever stands around it."
+        why += " A static model has one vector for each word, whatever its context."
     return Exercise(asked, answer, why, options)
 
 
 def static_note(found: ContextShift) -> str:
     """What a model with one vector for each word would draw."""
     return (
-        f"{found.model}, a static model, has no layers to draw: between its vectors of *{found.word}* in these "
-        f"{len(found.others) + 1} sentences the lowest cosine is {found.likeness.min():.2f}."
+        f"{found.model}, a static model, has no layers to draw: the lowest cosine between its vectors of *{found.word}* in these "
+        f"{len(found.others) + 1} sentences is {found.likeness.min():.2f}."
     )
 
 
@@ -135,7 +137,7 @@ def exercises(sights: Sequence[VisibilityMap], answers: Sequence[WordPrediction]
     sure = max((before, around), key=lambda one: float(one.truth[0])).model
     return (
         Exercise(
-            f"{causal.model} makes {n} tokens of this sentence. How many pairs (who reads, who is read) does its mask allow?",
+            f"{causal.model} makes {n} tokens of this sentence. How many pairs (a token and one that it may read) does its mask allow?",
             float(causal.seen.sum()), f"{n} · ({n} + 1) / 2: each token sees itself and those before it.", digits=0,
         ),
         Exercise(

@@ -68,9 +68,11 @@ def both_ways() -> tuple[Any, Any]:
 
 
 def growth() -> None:
-    """Count or score."""
+    """Count or score, after a guess: the lines, and tokens per word as a table."""
     grown = Call("sum", tuple(learned("wordpiece", by) for by in ("count", "score")), ())
-    web.show(VIEWS["growth"], grown, question=(lesson.first_merge_question(*both_ways()), "guess.merge"))
+    question = (lesson.first_merge_question(*both_ways()), "guess.merge")
+    table = f"Tokens per word of these stories:\n\n{lesson.table(*both_ways())}"
+    web.show(VIEWS["growth"], grown, question=question, below=partial(say, table))
 
 
 def readings() -> None:
@@ -88,13 +90,7 @@ def readings() -> None:
 
 def several() -> None:
     """One text, several tokenizers."""
-    say(
-        f"All are trained on the same toy stories and have at most {classroom.SIZE} tokens; *five languages* is a byte BPE twice as large, "
-        "trained also on some Finnish, Arabic, Chinese and emoji. As usual, WordPiece is given all letters and "
-        "digits, BPE and Unigram only the characters of the stories, which have no *z* and no digit: to them these "
-        "are unknown. Give all of them **the same characters** for a fair comparison. *Unigram* starts from many candidate tokens, "
-        "removes those that the likelihood of the texts needs least, and cuts a word into its most probable tokens."
-    )
+    say(lesson.SEVERAL.format(size=classroom.SIZE))
     text = st.text_input("Your text", TEXT, key="text.tokens", bind="query-params", max_chars=300)
     given = st.pills("Characters", list(GIVEN), default="as usual", required=True, key="letters", bind="query-params")
     cut = Call("text.side_by_side", text, GIVEN[given])
@@ -104,10 +100,7 @@ def several() -> None:
 
 def special() -> None:
     """Special tokens and segments."""
-    say(
-        "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for the first "
-        "text, 1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
-    )
+    say(lesson.FRAMED)
     framed = Call("text.side_by_side", "The dog was tired.", Call("text.classroom.systems"), pair="It slept.", special=True)
     web.show(VIEWS["pieces"], framed, key="special")
 
@@ -117,6 +110,12 @@ def back() -> None:
     sentence = st.text_input("Your sentence", LABELLED, key="labelled", bind="query-params", max_chars=200)
     read(labelled(sentence))
     web.show(VIEWS["word-labels"], labelled(sentence))
+
+
+def long() -> None:
+    """A text that is longer than what the model reads at once."""
+    say(lesson.LONG)
+    web.show(VIEWS["segments"], LONG)
 
 
 def asked() -> tuple[Exercise, ...]:
@@ -132,7 +131,8 @@ LONG = Call("text.segments", Call("text.classroom.toys", 60), SHELF.item("wordpi
 page = LessonPage(
     "Tokens",
     "A model reads neither letters nor words but **tokens** from a fixed vocabulary; a token is a word or a piece of one. The "
-    "vocabulary is learned by counting, before the model is trained. Here it is learned while you watch, from 600 toy stories.",
+    "vocabulary is learned by counting, before the model is trained. Here it is learned while you watch, from "
+    f"{classroom.STORIES} toy stories.",
 )
 page.parts(
     PagePart("Learned merge by merge", merges, "Learn"),
@@ -142,9 +142,6 @@ page.parts(
     PagePart("Special tokens and segments", special, "Special tokens"),
     PagePart("What a language costs", partial(web.show, VIEWS["fertility"], COST), "Languages"),
     PagePart("From tokens back to words", back, "Back to words"),
-    PagePart("Longer than the model", partial(web.show, VIEWS["segments"], LONG), "Long texts"),
-    asking(
-        asked, "tokens.exercise", lesson.DECK,
-        f"{lesson.NOTATION}\n\nTokens per word of these stories:\n\n{lesson.table(*both_ways())}",
-    ),
-)  # fmt: skip
+    PagePart("Longer than the model", long, "Long texts"),
+    asking(asked, "tokens.exercise", lesson.DECK, lesson.NOTATION),
+)

@@ -12,19 +12,32 @@ NOTATION = (
     "$\\mathrm{freq}(ab)$ counts how often $a$ is directly followed by $b$ inside words. [CLS], [SEP], [MASK], [PAD] and [UNK] are special "
     "tokens of the vocabulary."
 )
+SEVERAL = (
+    "All are trained on the same toy stories and have at most {size} tokens; *five languages* is a byte BPE twice as large, "
+    "trained also on some Finnish, Arabic, Chinese and emoji. As usual, WordPiece is given all letters and digits, BPE and Unigram only "
+    "the characters of the stories, which have no *z* and no digit: to them these are unknown. Give all of them **the same characters** "
+    "for a fair comparison. *Unigram* starts from many candidate tokens, removes those that the likelihood of the texts needs least, and "
+    "cuts a word into its most probable tokens."
+)
+FRAMED = (
+    "The input holds more than the text: special tokens at its beginning and end, and for BERT a *segment* number: 0 for the first "
+    "text, 1 for the second. GPT-2 adds nothing around a text; one token, `<|endoftext|>`, separates documents."
+)
+LONG = (
+    "The plain way to read a long text is to cut it into segments and to read each alone. Other models connect them: **SMITH** (Yang et "
+    "al. 2020) encodes the segments one by one, and a second encoder reads one vector of each, up to 2,048 tokens in all."
+)
 DECK = (
     ("L2, Training a WordPiece Tokenizer", "score = freq(ab) / (freq(a)·freq(b))", "the published WordPiece was never released; this "
-     "score is a widely taught guess. The `tokenizers` library joins the *most frequent* pair, as BPE does; see the table"),
-    ("L2, WordPiece Tokenization", "no match: *tokenize the text as [UNK]*", "the *word*, and all of it; and only where a *letter* is "
-     "unknown (or the word has more than 100 letters)"),
-    ("L2 and L4", "WordPiece and BPE in one breath", "longest match is WordPiece only; BPE does its merges again in the order learned"),
+     "score is a widely taught guess. The `tokenizers` library joins the *most frequent* pair, as BPE does: *Count or score?*"),
+    ("L2, WordPiece Tokenization", "no match: *tokenize the text as [UNK]*", "the whole *word* becomes [UNK], and only where one of its "
+     "*letters* is unknown (or it has more than 100 letters)"),
+    ("L2 and L4", "WordPiece and BPE as one method", "longest match is WordPiece only; BPE does its merges again in the order learned"),
     ("L0, Input Representation", "WordPiece → morphology", "frequent strings, not morphemes"),
-    ("L2, Additional Details", "a fixed input length of 512", "the most, [CLS] and [SEP] included; shorter texts stay short"),
-    ("L0, further reading", "*beyond 512 tokens*: SMITH", "encodes blocks of a long text one by one, then a second encoder reads the "
-    "blocks' vectors (Yang et al. 2020): 2,048 tokens; the part *Long texts* shows the plain way, segments"),
+    ("L2, Additional Details", "a fixed input length of 512", "a maximum, [CLS] and [SEP] included; shorter texts stay short"),
     ("L2, Complication with BERT", "all tokens get the word's label", "one way to train; BERT's paper uses the first token only"),
     ("L3", "[SEP] is the end of the sequence", "and the separator; [PAD] and [UNK] are special tokens too"),
-    ("L4", "all models use BPE, words", "from GPT-2 on BPE over *bytes*; what is counted are tokens"),
+    ("L4", "all models use BPE, words", "from GPT-2 on, BPE over *bytes*; the units are tokens, not words"),
 )  # fmt: skip
 
 
@@ -52,7 +65,8 @@ def longest_question(steps: Sequence[Match]) -> Exercise:
     first = steps[-1].pieces[0] if len(steps[-1].pieces) == 1 else found
     near = {word, word[: len(first) + 1], word[: max(1, len(first) - 1)], word[: len(first) + 2], "[UNK]"} - {first}
     options = (*sorted(near, key=lambda text: (len(text), text)), first)
-    why = f"It took {len(steps)} tries; the word is cut into {', '.join(f'`{piece}`' for piece in steps[-1].pieces)}."
+    tries = "1 try" if len(steps) == 1 else f"{len(steps)} tries"
+    why = f"It took {tries}; the word is cut into {', '.join(f'`{piece}`' for piece in steps[-1].pieces)}."
     asked = f"Longest match reads **{word}** with this vocabulary. What is its first token?"
     return Exercise(asked, first, why, tuple(sorted(options, key=lambda text: (text == "[UNK]", len(text)))))
 

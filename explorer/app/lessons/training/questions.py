@@ -28,8 +28,6 @@ DECK = (
      "why it *might* work; what you see here is one line through many dimensions"),
     ("L1, generators", "$w_t \\approx A h_{t-1} + b$", "these are logits; $A$ is the embedding table again, and GPT has no $b$"),
     ("L1, performance", "a table headed *language modeling*", "it is about writing Wikipedia articles from their sources"),
-    ("L1, Semi-supervised Sequence Learning", "Dai and Le 2015", "an LSTM pre-trained as a language model (or autoencoder), then "
-    "fine-tuned as a whole: three years before GPT and BERT"),
     ("L4, GPT", "$L_1(U)=\\sum_i\\log P(u_i\\mid u_{i-k},\\dots,u_{i-1})$", "maximised, so the loss is its negative, divided by the "
     "number of tokens; $k$ is the longest context: 512 in GPT, see `length` of the models here"),
     ("L1, the Transformer model", "embeddings *taken from existing resources such as word2vec*", "possible; BERT and GPT begin at "

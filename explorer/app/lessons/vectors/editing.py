@@ -31,8 +31,9 @@ def asked() -> Call:
 def section() -> None:
     """The visitor's corpus, its counts and its ratios."""
     say(
-        "Vectors only know their training texts. Here is a corpus so small that every count can be checked by hand: **add a sentence, "
-        "remove one**, and see which counts and ratios change. The context window is five positions to each side, inside one sentence."
+        "All that vectors contain comes from their training texts. Here is a corpus so small that every count can be checked by hand: "
+        "**add a sentence, remove one**, and see which counts and ratios change. The context window is five positions to each side, "
+        "inside one sentence."
     )
 
     lines = st.text_area(

@@ -8,9 +8,9 @@ from explorer.records import Exercise, Nearer
 
 SAYS = (
     "On the pairs of *Ranking*, counting shared words does well. Here it is always wrong: of two sentences, the one with **more** shared "
-    "words tells another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The same "
-    "event comes in another form, such as the passive. A plain BERT was not trained to compare meanings; one Sentence-BERT learned from "
-    "the graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
+    "words describes another event. In one kind of question giver and receiver are exchanged; in the other one word is replaced. The other "
+    "sentence describes the same event in another form, such as the passive. A plain BERT was not trained to compare meanings; one "
+    "Sentence-BERT learned from the graded pairs of *Ranking*, another from pairs of these two kinds, with other people."
 )
 PLAIN, TAUGHT = "bert, mean of tokens", "sentence-bert, from such pairs"
 GUESSING = 0.5
@@ -52,9 +52,9 @@ def said(record: Nearer) -> str:
         leads = "best" if rows[best, 1] > rows[second, 2] else "in a tie for the best"
         parts.append(f"*{kind}* {gain if apart(rows[taught], rows[plain]) else 'a tie'} ({leads}: *{record.ways[best]}*)")
     return (
-        f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. **You may conclude** that the objective of a training "
-        "decides what is near to what. **You may not conclude** that the order of the words is lost in a plain BERT: its mean may hold "
-        "it in a direction that hardly counts in the cosine."
+        f"Sentence-BERT from such pairs beside the plain BERT: {'; '.join(parts)}. **You may conclude** that the training objective "
+        "determines which sentences are near each other. **You may not conclude** that the order of the words is lost in a plain BERT: its "
+        "mean may hold it in a direction that hardly counts in the cosine."
     )
 
 

@@ -59,7 +59,7 @@ def nearest() -> None:
 def sums() -> None:
     """Sums of word vectors, after a guess."""
     say(
-        "If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld knows the right answers."
+        "If *brother → sister* is one direction, then sister − brother + uncle points to *aunt*. The microworld's lists hold the answers."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         a, b, c = (

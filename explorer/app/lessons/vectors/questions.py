@@ -22,8 +22,8 @@ OPPOSITES = ("happy", "sad")
 PARALLEL = "sound"  # a relation whose lines are nearly parallel
 ASKED = ("brother", "sister", "uncle", "aunt")
 SYMBOLS = (
-    "word2vec makes the first line small, GloVe the second. $w$ is the vector of a word; as a context word it has a second one, $c$ or "
-    "$\\tilde w$; $\\bar c_k$ are those of the negative samples. $\\sigma$, the sigmoid, squeezes a number between 0 and 1. "
+    "word2vec minimises the first formula, GloVe the second. $w$ is the vector of a word; as a context word it has a second one, $c$ or "
+    "$\\tilde w$; $\\bar c_k$ are those of the negative samples. $\\sigma$, the sigmoid, maps every number to one between 0 and 1. "
     "$X_{ij}$ counts how often $j$ occurs near $i$; $f(X_{ij}) = \\min(1, (X_{ij}/x_{\\max})^{0.75})$ gives rare pairs less weight; "
     "$b_i$ and $\\tilde b_j$ are biases, one number for each word."
 )
@@ -36,7 +36,7 @@ DECK = (
     ("L2, GloVe", "*predictive models are black boxes*, GloVe is easier to interpret", "they are related: skip-gram with $k$ "
      "negative samples fits PMI − log $k$, a count too (Levy and Goldberg 2014)"),
     ("L2, GloVe", "ratios of probabilities, without a table", "the paper's: $P(k \\mid ice)/P(k \\mid steam)$ is 8.9 for *solid*, "
-     "0.085 for *gas*, 1.36 for *water*, 0.96 for *fashion*; ours are counted above"),
+     "0.085 for *gas*, 1.36 for *water*, 0.96 for *fashion*; ours are in the part *Ratios*"),
     ("L2, *the weights we're interested in*", "one table of vectors", "there are two, $w$ and $c$; the second is usually discarded"),
     ("L3, word2vec as a pre-training", "negative context $C^-$", "drawn at random, so a real context word may be among them"),
     ("L3, *Word2Vec++*", "predicts a word from its context", "the direction of CBOW; skip-gram predicts the context from the word"),
@@ -103,7 +103,7 @@ def sense_question(cosines: Mapping[str, np.ndarray]) -> Exercise:
     asked = f"*{SENSES[0]}* *{SENSES[1]}* Which of these models give *{SENSE}* a different vector in the second sentence?"
     why = (
         "word2vec and GloVe are tables with one row for each word. GPT-2 reads from the left, and to the left of *bank* both sentences are "
-        "the same. BERT reads the whole sentence. The ELMo lab measures over many sentences how far the senses are apart."
+        "the same. BERT reads the whole sentence. The part *Contexts* measures over many sentences how far apart the senses are."
     )
     return Exercise(asked, answer, why, options)
 
@@ -130,8 +130,8 @@ def exercises(record: Drawn, counted: Ratios, found: Solved, words: Plane) -> tu
     best = found.relations[int(np.argmax(found.forbidden))]
     return (
         Exercise(
-            f"*{record.tokens.texts[place]}* makes up f = {share:.4f} of all words, and t = 0.001. With which probability is an occurrence "
-            "kept, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)),
+            f"*{record.tokens.texts[place]}* makes up f = {share:.4f} of all words, and t = 0.001. What is the probability that an "
+            "occurrence is kept, √(t/f) + t/f?", min(1.0, float(np.sqrt(0.001 / share) + 0.001 / share)),
             f"√(0.001 / {share:.4f}) + 0.001 / {share:.4f}. Most are dropped; rare words are all kept.",
         ),
         Exercise(

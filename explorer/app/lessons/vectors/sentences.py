@@ -21,7 +21,7 @@ from explorer.views import VIEWS
 NAME = "sentence-bert"
 ASKED = (
     ("word2vec", "mean of words"), ("glove", "mean of words"), ("bert", "[CLS]"), ("bert", "mean of tokens"), ("elmo", "both ends"),
-    (NAME, "mean of tokens"),
+    ("elmo", "mean of tokens"), (NAME, "mean of tokens"),
 )  # fmt: skip
 
 
@@ -51,8 +51,8 @@ def section() -> None:
     """One vector for a whole sentence, of the visitor's own sentences."""
     say(
         "To compare or search sentences, each needs one vector. One can take the **mean** of its words' vectors, "
-        "BERT's **[CLS]** or the mean of its states, or the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$; the "
-        "lecture also composes every word's own state, $[b_{y_t}; f_{y_t}]$, as it did with word vectors, for example by their mean. "
+        "BERT's **[CLS]** or the mean of its states, the two states of **ELMo** that have read everything, $[b_{y_0}; f_{y_n}]$ (*both "
+        "ends*), or the mean of the states of all its words, $[b_{y_t}; f_{y_t}]$, composed as word vectors are. "
         "None of them was trained to compare meanings; **Sentence-BERT** was: both sentences go through the *same* BERT, $u$ and $v$ are "
         "the means of its states, and all of its weights are trained."
     )

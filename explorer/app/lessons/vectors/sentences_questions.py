@@ -18,7 +18,7 @@ DECK = (
     ("L0, Sentence representations", "last forward state and first backward state", "$[b_{y_0}; f_{y_n}]$: each has read the whole "
      "sentence, from its own side"),
     ("L4, BERT", "the summary as a *sentence embedding*", "[CLS] was trained to predict whether B follows A, "
-     "never to be near a paraphrase; its ranking is measured above"),
+     "never to be near a paraphrase; the part *Ranking* measures it"),
 )  # fmt: skip
 
 
