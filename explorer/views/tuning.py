@@ -95,6 +95,40 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
     return _with_title(figure, record, f"Loss in fine-tuning: {part}", 330, "step", up="loss, nats")
 
 
+def transitions(record: FinetuneWays, *, way: str) -> go.Figure:
+    """What a conditional random field learned of neighbouring tags. A cell is the score A of a pair: the tag of the row, then the tag of
+    the column. The first row is the begin of a text (b), the last column its end (e). All scores are 0 before training. Of two
+    rows of tags whose other scores are equal, one that holds a pair of score a is e^a times as probable as one with a pair of score 0.
+
+    You may conclude which pairs these labelled texts raised (blue) and which they lowered (brown). You may not conclude that the
+    scores decide an answer: they are added to the scores of the words, and after a short training they are small. Nor that a pair
+    with a low score is wrong: it may only be rare in these texts.
+    """
+    table = record.transitions[way]
+    tags = [theme.printable(tag) for tag in record.tags]
+    rows, columns = ["begin", *tags], [*tags, "end"]
+    i, j = np.unravel_index(int(np.nanargmax(np.abs(table))), table.shape)
+    most = float(table[i, j])
+    notes = (
+        theme.printable(f"{record.model}, {way}: {record.note}"),
+        f"largest in size: {rows[i]}, then {columns[j]}: {f'{most:+.3f}'.replace('-', '−')}, e to it {np.exp(most):.2f}",
+    )
+    above = theme.space_above(*notes) + 14
+    figure = go.Figure(
+        go.Heatmap(
+            z=table.astype(np.float32), coloraxis="coloraxis2", hoverongaps=False, name="A", **theme.gaps(table),
+            hovertemplate="%{y}, then %{x}: <b>%{z:.4f}</b><extra></extra>",
+        )
+    )  # fmt: skip
+    axis = {"tickmode": "array", "automargin": True, "showgrid": False}
+    return figure.update_layout(
+        title=theme.title("Which tag follows which", *notes), height=above + 200 + 40 * len(rows),
+        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": {"text": "next tag"}, "tickangle": -40},
+        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": {"text": "tag"}, "autorange": "reversed"},
+        margin={"l": 10, "r": 20, "t": above, "b": 160}, **theme.signed_below(table),
+    )  # fmt: skip
+
+
 TASK, NEXT = "task", "next token"
 
 
@@ -135,9 +169,23 @@ def parts(record: FinetuneWays) -> Mapping[str, Control]:
     return {"part": Choice("Part of the loss", (TASK,) if np.isnan(record.lm_loss).all() else (TASK, NEXT))}
 
 
+def chains(record: FinetuneWays) -> Mapping[str, Control]:
+    """Which way, where several have a conditional random field."""
+    return {"way": Choice("Way", tuple(record.transitions))}
+
+
+def has_chain(record: object) -> str:
+    """Empty where a way learned which tag follows which."""
+    if not isinstance(record, FinetuneWays):
+        return OF_WAYS(record)
+    return "" if record.transitions else "none of these ways has a conditional random field. Give one head='crf', for entities."
+
+
 WAYS_OF = "ex.training.compare_ways returns"
+OF_WAYS = only(FinetuneWays, WAYS_OF)
 VIEWS = by_name(
     View("task-inputs", "What is read for each task", inputs, tasks, only(TaskInputs, "ex.training.task_inputs returns")),
-    View("finetune-ways", "Ways to fine-tune", ways, lambda record: {}, only(FinetuneWays, WAYS_OF)),
-    View("finetune-losses", "Loss in fine-tuning", losses, parts, only(FinetuneWays, WAYS_OF)),
+    View("finetune-ways", "Ways to fine-tune", ways, lambda record: {}, OF_WAYS),
+    View("finetune-losses", "Loss in fine-tuning", losses, parts, OF_WAYS),
+    View("tag-transitions", "Which tag follows which", transitions, chains, has_chain),
 )

@@ -60,6 +60,8 @@ def live() -> None:
         """The scores, the losses and the answers."""
         web.show(VIEWS["finetune-ways"], run)
         web.show(VIEWS["finetune-losses"], run)
+        if found.transitions:
+            web.show(VIEWS["tag-transitions"], run)
         say(lesson.answers_table(found))
 
     predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways, partial(web.awaited, VIEWS["finetune-ways"], run))

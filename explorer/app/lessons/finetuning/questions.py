@@ -31,7 +31,8 @@ TAGS = (
     "(*full, CRF*) scores whole rows of tags: $s(y) = b_{y_1} + \\sum_t x_{t,y_t} + \\sum_t A_{y_t,y_{t+1}} + e_{y_T}$. $A$ says how well "
     "one tag follows another, $b$ and $e$ how well a tag begins and ends a text. $P(y)$ is the softmax of $s$ over all $K^T$ rows of $K$ "
     "tags for $T$ words. The **Viterbi** algorithm finds the best row in $T \\cdot K^2$ steps: only the last tag matters for what follows. "
-    "$A$ begins at 0, where both ways answer alike, so a short training may show no difference."
+    "$A$ begins at 0, where both ways answer alike, so a short training may show no difference: *Which tag follows "
+    "which*, shown after it, is $A$."
 )
 PROBES = (
     "A **probe** is a linear classifier that reads the states of one layer, the mean over the tokens of a text; the model stays as it is. "
