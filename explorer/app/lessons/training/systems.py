@@ -19,8 +19,8 @@ from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
-from explorer.app.lessons.training.systems_questions import COUNTED, IDEAS, OWN, beside_counting, new_tokens
-from explorer.models.card_figures import shipped_figures
+from explorer.app.lessons.training.systems_questions import COUNTED, IDEAS, OWN, beside_counting, new_tokens, over_seeds
+from explorer.models.card_figures import command, every_seed, shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.training.interpolation import fresh
@@ -45,6 +45,7 @@ def section(text: str, shelf: dict[str, Path]) -> None:
             _figures(shelf[name], idea.new, ", new words", "test")
             if idea.beside in shelf:
                 _figures(shelf[idea.beside], idea.figures, f", {idea.beside}")
+        say(over_seeds(every_seed(shelf[name]), idea.figures, command(shelf[name])), small=True)
         say(idea.caution, small=True)
     if idea is not None and idea.new == COUNTED:
         _on_new_words(name, shelf[name])
@@ -66,8 +67,8 @@ def as_its_preset(name: str, preset: str) -> bool:
 
 
 def _figures(folder: Path, names: tuple[str, ...], whose: str = "", split: str = "validation") -> None:
-    """The figures of its card; of a model without a card, the last check of its training."""
-    found = shipped_figures(folder, split) or (last_check(folder) if split == "validation" else {})
+    """The figures of its card; a model without one has none, for a check inside its training had few texts."""
+    found = shipped_figures(folder, split)
     for name in names:
         if name in found:
             st.metric(spoken(name) + whose, f"{found[name]:.3g}")
@@ -91,12 +92,6 @@ def _losses(name: str) -> tuple[np.ndarray, np.ndarray]:
         unseen.append(np.array(tokens.unseen or [False] * len(tokens))[1:])
     every, new = np.concatenate(losses), np.concatenate(unseen)
     return every[new], every[~new]
-
-
-def last_check(folder: Path) -> dict[str, float]:
-    """What the last check of a training found, on a few held-out texts."""
-    steps = [step for step in lab.read_steps(folder) if step.metrics]
-    return dict(steps[-1].metrics) if steps else {}
 
 
 def spoken(name: str) -> str:

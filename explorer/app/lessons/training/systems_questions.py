@@ -171,6 +171,20 @@ OWN = {  # models that do not do what their system does, by their own name
 }
 
 
+def over_seeds(seeds: Mapping[str, tuple[float, ...]], names: Sequence[str], command: str) -> str:
+    """How often a system was trained, between which values its figures lie over the seeds, and how to measure again."""
+    count = max(map(len, seeds.values()), default=0)
+    if not count:
+        return "No card says what was measured of this model on held-out text, so no figures are shown."
+    spans = [f"{name} {min(seeds[name]):.3g} to {max(seeds[name]):.3g}" for name in names if len(set(seeds.get(name, ()))) > 1]
+    said = "Measured on held-out text after the training"
+    if count == 1:
+        said += "; one training, so it is unknown how much another seed would change"
+    else:
+        said += f". The best of {count} seeds on this text is shipped; over all seeds: {'; '.join(spans) or 'the same figures'}"
+    return f"{said}." + (f" Measure again: `{command}`." if command else "")
+
+
 def beside_counting(found: Mapping[str, float]) -> str:
     """What the perplexity on stories with new words says beside that of a 4-gram; empty where one of them was not measured."""
     if not all(name in found for name in COUNTED):
