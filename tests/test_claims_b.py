@@ -248,6 +248,27 @@ def test_the_slides_are_named_with_their_lecture() -> None:
     assert "L2, GPT sizes" not in named, "that lecture has no perplexity"
 
 
+RECORDED = {
+    "corruption": ("planted",),
+    "training": ("rates", "rates-senses", "signal", "left-out", "next-sentence", "masks"),
+    "elmo": ("crossed", "mixes", "tagging"),
+    "finetuning": ("labels", "finetuning-rates", "miniglue"),
+    "prompting": ("prompting",),
+    "decoding": ("blank-pairs",),
+}
+
+
+@pytest.mark.parametrize("lesson", RECORDED)
+def test_what_was_recorded_says_by_which_command_it_is_measured_again(lesson: str) -> None:
+    """The command of the card stands on the page as well."""
+    pages = "".join(path.read_text("utf-8") for path in (Path(ex.__file__).parent / "app" / "lessons" / lesson).glob("*.py"))
+    for name in RECORDED[lesson]:
+        card = (Path(ex.__file__).parent.parent / "data" / "results" / name / "CARD.md").read_text("utf-8")
+        module = re.findall(r"explorer\.studies\.(\w+)", card)[-1]
+        said = (rf"explorer\.studies\.{module}\b", rf"recorded\.again\([^\n]*{module}\b", rf"`explorer {module}`")
+        assert re.search("|".join(said), pages), f"{name}: {module}"
+
+
 @pytest.mark.usefixtures("unfolded")
 def test_the_fault_is_not_the_edit_above_and_its_code_runs() -> None:
     at = AppTest.from_file(str(Path(ex.__file__).parent.parent / "app.py"), default_timeout=60)

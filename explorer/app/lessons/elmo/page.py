@@ -53,7 +53,7 @@ def crossing() -> None:
     def lines() -> None:
         """The losses, and how to measure them again."""
         web.show(VIEWS["curves"], measured, key="crossed")
-        st.caption("Measure again: `python -m explorer.studies.crossed`; its card says how.")
+        recorded.again("crossed", "crossed")
 
     predict(lesson.crossing_question(made(measured)), "guess.crossing", lines, partial(web.awaited, VIEWS["curves"], measured))
 
@@ -72,6 +72,7 @@ def show_shares() -> None:
     """The weights while they are learned, as bars and as paths through the triangle."""
     web.show(VIEWS["mix-shares"], mixes)
     web.show(VIEWS["mix-triangle"], mixes, steps="step")
+    recorded.again("mixes", "mixes")
 
 
 def shares() -> None:
@@ -83,6 +84,7 @@ def show_scores() -> None:
     """The scores of the mix and of every layer, and what the baseline of one task leaves out."""
     web.show(VIEWS["mix-scores"], mixes)
     say(lesson.baseline_note(made(mixes), *lab.per_word()), small=True)
+    recorded.again("mixes", "mixes")
 
 
 def helps() -> None:
@@ -96,9 +98,9 @@ def compared() -> None:
     say(lesson.compared(made(mixes)))
     st.caption(
         "The lecture compares strong models of each task with and without ELMo; here a linear output layer reads words without context "
-        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size. "
-        "Measure again: `python -m explorer.studies.mixes`."
+        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size."
     )
+    recorded.again("mixes", "mixes")
 
 
 def missing() -> None:

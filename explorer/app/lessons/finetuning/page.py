@@ -32,6 +32,7 @@ def show_curves() -> None:
     """The score by the number of labels, and all tasks at one number of labels."""
     web.show(VIEWS["labels"], recorded.call("labels"))
     web.show(VIEWS["label-gains"], recorded.call("labels"))
+    recorded.again("labels", "label_curves")
 
 
 def few_labels() -> None:
@@ -71,6 +72,7 @@ def rates() -> None:
     """How fast each way should learn."""
     say("The fewer weights move, the larger the steps that they can take. The best rate of each way is what this page uses.")
     web.show(VIEWS["curves"], recorded.call("finetuning-rates"), key="rates")
+    recorded.again("finetuning-rates", "finetuning_rates bert")
 
 
 def inside() -> None:

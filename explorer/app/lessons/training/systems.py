@@ -104,6 +104,7 @@ def measured(result: str, name: str, text: str) -> None:
     """A recorded comparison, whatever the sentence."""
     if recorded.there(result):
         recorded.show({result: ""})
+        recorded.again(result, f"ablations {result}")
     else:
         st.info(f"Not measured yet. `python -m explorer.studies.ablations {result}` does it.")
 
