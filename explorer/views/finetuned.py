@@ -16,13 +16,13 @@ PARTS = {"probability": "P", "whole score": "s + e + g + b", "start s_i": "s", "
 
 
 def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
-    """Every span of the text: the row is its first token i, the column its last token j. Its score is the sum of what i says as a
-    beginning (s_i, the same along a row), what j says as an end (e_j, the same along a column) and what the span holds (g_ij). A text
-    of T tokens has T(T + 1)/2 spans with i ≤ j (single tokens included; the slide's T(T − 1)/2 leaves them out), fewer where a span
-    may not be longer than a limit. Grey cells are no spans.
+    """Every span of the text: the row is its first token i, the column its last token j. Its score is the sum of s_i (how well
+    token i begins an answer, the same along a row), e_j (how well token j ends one, the same along a column) and g_ij (for what is in
+    the span). A text of T tokens has T(T + 1)/2 spans with i ≤ j (single tokens included; the slide's T(T − 1)/2 leaves them out),
+    fewer where a span may not be longer than a limit. Grey cells are no spans.
 
     You may conclude which span the model prefers, and through which part. You may not conclude that a part alone would decide so: the
-    three were trained together, and a number may move from one to another without any change of their sum.
+    three were trained together, and a constant added to one and subtracted from another changes no sum.
     """
     n = record.classes.index(label)
     cells = np.where(record.legal, _part(record, shows)[..., n], np.nan)
@@ -174,7 +174,7 @@ def confusion(record: Answers) -> go.Figure:
     """How often which answer was given to which label: rows are the labels, columns the answers. What is right lies on the diagonal.
     Colours are shares of each row, so that a rare label can be read as well.
 
-    You may conclude which labels this model takes for which. You may not conclude from a single cell of a few texts: look at how many
+    You may conclude which labels this model confuses. You may not conclude from a single cell of a few texts: look at how many
     there are.
     """
     counts = record.confusion

@@ -34,7 +34,7 @@ def likeness(record: LayerLikeness) -> go.Figure:
     first, second = (theme.printable(name) for name in record.models)
     notes = (
         f"rows: {first}; columns: {second}",
-        f"{record.words:,} words of {record.texts} texts; words exchanged at random: at most {np.nanmax(np.nan_to_num(record.chance)):.2f}",
+        f"{record.words:,} words of {record.texts} texts; words shuffled at random: at most {np.nanmax(np.nan_to_num(record.chance)):.2f}",
     )
     written = (
         {"text": np.round(values, 2), "texttemplate": "%{text:.2f}", "textfont": {"size": 13}} if len(columns) <= FEW else {}

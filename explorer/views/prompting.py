@@ -20,7 +20,7 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
     first divided by that.
 
     You may conclude which verbaliser this model finds more probable here. You may not conclude that it can do the task: another
-    template or verbaliser may turn the answer round. Nor that the model finds the word probable at all: only the verbalisers compete.
+    template or verbaliser may reverse the answer. Nor that the model finds the word probable at all: only the verbalisers compete.
     """
     names = [f"{theme.label(label)}<br>“{theme.label(word)}”" for label, word in zip(record.labels, record.words, strict=True)]
     rows = {"after the prompt": record.probabilities[text]}

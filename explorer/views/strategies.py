@@ -57,10 +57,10 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
 
 
 GROUPS = {
-    "encoder": "encoder: says what was hidden",
+    "encoder": "encoder: predicts what was hidden",
     "decoder": "decoder: predicts the next token",
     "encoder-decoder": "encoder–decoder: writes a text",
-    "two texts": "two segments: one answer",
+    "two texts": "two segments: one label for both",
 }
 
 

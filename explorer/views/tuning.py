@@ -52,7 +52,7 @@ def ways(record: FinetuneWays) -> go.Figure:
     The dotted line always gives the most frequent answer.
 
     You may conclude how far each way came here, with these labels. You may not conclude which way is better: this is one seed, and
-    another draw of labels can turn the order round. The recorded curves above have five seeds and intervals.
+    another draw of labels can reverse the order. The recorded curves by number of labels have five seeds and intervals.
     """
     order = range(len(record.ways))
     names = [theme.printable(record.ways[n]) for n in order]
@@ -80,7 +80,7 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
     as well where λ is above 0: L3 = L2 + λ·L1.
 
     You may conclude how fast each way fits the labels that it is shown. You may not conclude that the lowest loss answers new texts
-    best: a model from scratch can learn a hundred texts by heart.
+    best: a model from scratch can memorise a hundred texts.
     """
     held = record.loss if part == TASK else record.lm_loss
     figure = go.Figure()

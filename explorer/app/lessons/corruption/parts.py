@@ -106,7 +106,7 @@ def to_be_measured() -> None:
 
 def presets() -> None:
     """Texts of the lectures to hide words in, each a click away."""
-    with st.expander("Texts of the lectures, and three kinds of blank"):
+    with st.expander("Texts of the lectures, with several kinds of blank"):
         say(questions.BLANKS)
         for number, (label, text) in enumerate(questions.PRESETS.items()):
             st.button(f"{label}: {plain(text)}", key=f"preset.{number}", type="tertiary", on_click=_take, args=(text,))

@@ -112,8 +112,9 @@ def missing() -> None:
 
 page = LessonPage(
     "ELMo lab",
-    "A word comes from its letters. Two language models read it, one from the left and one from the right; they share letters and "
-    "softmax and never read each other. Then they are frozen; each task learns how much of each layer it takes.",
+    "A word comes from its letters. Two language models read it, one from the left and one from the right; they share the "
+    "character layers and the softmax, but neither reads the states of the other. Then they are frozen; each task learns how much it "
+    "takes of each layer.",
     (
         r"\mathrm{ELMo}_k = \gamma \sum_{j=0}^{L} s_j\, h_{k,j}",
         r"h_{k,j} = [\overrightarrow{h}_{k,j};\ \overleftarrow{h}_{k,j}], \quad h_{k,0} = [x_k; x_k]",

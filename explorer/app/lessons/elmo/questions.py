@@ -20,7 +20,7 @@ HIGHWAY = (
 )
 SYMBOLS = (
     "$\\mathrm{ELMo}_k$ is the vector of token $k$ for one task. $h_{k,j}$ is its state in layer $j$: the one from the left and the one "
-    "from the right, one behind the other; $x_k$, the vector made of its letters, is layer 0. The task learns the weights $s_j$, which "
+    "from the right, joined into one vector; $x_k$, the vector made of its letters, is layer 0. The task learns the weights $s_j$, which "
     "sum to 1, and one scale $\\gamma$ (gamma). $L = 2$ is the number of LSTM layers."
 )
 NOTATION = (
@@ -97,7 +97,7 @@ def crossing_question(measured: Curves) -> Exercise:
         f"the label is in the input, and {'it learns to copy it' if leaks else 'in more steps it would learn to copy it'}. BERT reads "
         "both sides and needs [MASK]."
     )
-    return Exercise("Its loss on new stories, beside that of the usual biLM?", answer, why, options)
+    return Exercise("How does its loss on new stories compare with that of the usual biLM?", answer, why, options)
 
 
 def use_question(measured: Mixes) -> Exercise:
@@ -134,7 +134,7 @@ def baseline_note(measured: Mixes, right: float, uses: int) -> str:
         note += (
             " For word sense it is 0 %: the senses of one word are not those of another. A fair baseline gives each word its own most "
             f"frequent sense: right for {right:.1%} of {uses} uses. Layer 0, which knows the word but not its context, reaches "
-            f"{measured.intervals[measured.tasks.index('word sense'), BASE, 0]:.1%}. Read the gain over layer 0."
+            f"{measured.intervals[measured.tasks.index('word sense'), BASE, 0]:.1%}. So compare with layer 0."
         )
     return note
 

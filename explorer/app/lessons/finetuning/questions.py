@@ -117,7 +117,8 @@ def ways_question(record: FinetuneWays) -> Exercise:
         for way, score, moved in zip(record.ways, record.scores, record.moved, strict=True)
     )
     tie = " Several are equal; the first is named." if (record.scores == record.scores.max()).sum() > 1 else ""
-    return Exercise("All of them have learned now. Which one answers new texts best?", best, f"{said}.{tie}", record.ways)
+    few = " One seed and few new texts: a difference of a few hundredths is a tie."
+    return Exercise("All ways have been trained. Which one answers new texts best?", best, f"{said}.{tie}{few}", record.ways)
 
 
 def mask_question(corrupted: Sequence[Corruption], masks: int, tokens: int) -> Exercise:
@@ -130,7 +131,7 @@ def mask_question(corrupted: Sequence[Corruption], masks: int, tokens: int) -> E
     options = ("none", "as many", "one at the end of each text")
     why = (
         f"{masks} of {tokens:,} tokens. That is why BERT leaves 10 % of the chosen tokens as they are and replaces 10 % by random ones: it "
-        "must also have something to say about tokens that are no [MASK]."
+        "must also predict well where there is no [MASK]."
     )
     return Exercise(asked, options[0] if not masks else options[1], why, options)
 

@@ -95,9 +95,9 @@ IDEAS = {
         "it was replaced: all tokens enter the loss, not only the masked ones. Ours begins with the weights of *bert-tiny*: from random "
         "weights it learns little more than that most tokens are original.",
         ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "tokens with a signal", "tokens with a signal, masking"),
-        "The label of every token is binary, a masked token is one of a vocabulary: more labels, each with less information. *Pairs never "
+        "Every token has a binary label, a masked token one of a whole vocabulary: more labels, each with less information. *Pairs never "
         "met* is a rule without a model: a token counts as replaced if it never occurred next to its neighbours in training. "
-        "It finds less and less while the generator learns: the task gets harder.",
+        "The rule finds less and less while the generator learns: the task gets harder.",
     ),
     "distilbert": Idea(
         "DistilBERT begins with every other layer of its teacher. Its loss compares its probabilities with the teacher's (both at "
