@@ -17,7 +17,7 @@ import explorer as ex
 from explorer.app import recorded
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training.systems import PICTURES
-from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_counting
+from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_copying, beside_counting
 from explorer.models.card_figures import command, every_seed, shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.studies import model_cards
@@ -161,5 +161,12 @@ def test_a_decoder_below_counting_is_said_to_be() -> None:
     own, counted = card["perplexity (test)"][0], card["4-gram perplexity (test)"][0]
     said = " ".join(block.value for block in shown("gpt2").markdown)
     assert f"**{own:.1f}**" in said and f"**{counted:.1f}**" in said and ("worse than counting" in said) == (own > counted)
+    bleu, copied = (model_cards.figures((model_folder("bart") / "CARD.md").read_text("utf-8"))[name] for name in (
+        "bleu (test)", "copying the source, bleu (test)",
+    ))  # fmt: skip
+    said = " ".join(block.value for block in shown("bart").markdown)
+    seed = json.loads((model_folder("bart") / "run.json").read_text("utf-8"))["plan"]["seed"]
+    assert f"**{bleu[seed]:.1f}**" in said and ("less in common" in said) == (bleu[seed] < copied[seed])
+    assert "less" not in beside_copying({"bleu": 3.0, "copying the source, bleu": 2.0}) and not beside_copying({"bleu": 1.0})
     swapped = {"perplexity": 2.0, "4-gram perplexity": 3.0}
     assert "worse" not in beside_counting(swapped) and beside_counting({"perplexity": 2.0}) == ""

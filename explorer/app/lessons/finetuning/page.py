@@ -109,6 +109,7 @@ def spans() -> None:
 def glue() -> None:
     """MiniGLUE beside the lecture's table."""
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
+    say(lesson.INITIALISED)
     say(lesson.glue())
     say(lesson.GLUE_NOTE, small=True)
 

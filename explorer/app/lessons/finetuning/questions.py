@@ -79,6 +79,11 @@ GLUE_NOTE = (
     "compared with ours: GPT and BERT base have about a hundred times as many weights as our BERT, BERT large about two hundred and fifty, "
     "and GLUE has up to two thousand times as many labelled texts (393,000, in MNLI). Measure again: `explorer miniglue`."
 )
+INITIALISED = (
+    "**Begin with word2vec, or at random?** L1 says that embeddings may be *taken from existing resources such as word2vec*. The rows "
+    "*word vectors* measure it for the smallest of models, a classifier of the mean of a text's word vectors: they begin as those of "
+    "word2vec, or (*from scratch*) at random, and are then trained with the classifier."
+)
 
 
 def glue() -> str:

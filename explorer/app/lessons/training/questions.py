@@ -33,7 +33,7 @@ DECK = (
     ("L4, GPT", "$L_1(U)=\\sum_i\\log P(u_i\\mid u_{i-k},\\dots,u_{i-1})$", "maximised, so the loss is its negative, divided by the "
     "number of tokens; $k$ is the longest context: 512 in GPT, see `length` of the models here"),
     ("L1, the Transformer model", "embeddings *taken from existing resources such as word2vec*", "possible; BERT and GPT begin at "
-    "random and train them with the rest"),
+    "random and train them with the rest. *MiniGLUE* in the lesson on fine-tuning has both for a small classifier"),
     ("L4, GPT", "*26 petaflop-days*", "8 GPUs for 30 days at 12 teraflops and a third of their peak are 0.95; the part *Data* counts 0.65"),
     ("L2, NSP code", "total loss = MLM loss + NSP loss", "yes; the two are means over different things: tokens, and pairs"),
     ("L3, NSP", "$-\\mathbb 1[\\text{follows}]\\log P - \\mathbb 1[\\text{random}]\\log(1-P)$",

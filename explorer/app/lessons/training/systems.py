@@ -19,7 +19,16 @@ from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
-from explorer.app.lessons.training.systems_questions import COUNTED, IDEAS, OWN, beside_counting, new_tokens, over_seeds
+from explorer.app.lessons.training.systems_questions import (
+    COPYING,
+    COUNTED,
+    IDEAS,
+    OWN,
+    beside_copying,
+    beside_counting,
+    new_tokens,
+    over_seeds,
+)
 from explorer.models.card_figures import command, every_seed, shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
@@ -49,6 +58,8 @@ def section(text: str, shelf: dict[str, Path]) -> None:
         say(idea.caution, small=True)
     if idea is not None and idea.new == COUNTED:
         _on_new_words(name, shelf[name])
+    elif idea is not None and idea.new == COPYING:
+        say(beside_copying(shipped_figures(shelf[name], "test")))
     elif note := lesson.new_words(*(shipped_figures(shelf[name], split) for split in ("validation", "test"))):
         say(note, small=True)
     draw = PICTURES.get(model.preset)

@@ -60,9 +60,9 @@ IDEAS = {
     "bart": Idea(
         "BART damages a text in any way, reads the damage with an encoder, and writes the **whole** original text with a decoder. One mask "
         "may stand for a span of any length, also for none: so it must learn how much is missing.",
-        COPYING,
+        (*COPYING, "exact match"),
         "BLEU counts runs of 1 to 4 tokens that occur in the original as well. *Copying the source* changes nothing of the damaged text; "
-        "only what lies above it was restored.",
+        "only what lies above it was restored. *Exact match* is the share of texts that were restored without any mistake.",
         new=COPYING,
     ),
     "t5": Idea(
@@ -194,6 +194,19 @@ def beside_counting(found: Mapping[str, float]) -> str:
         f"In stories with **new words** its perplexity is **{own:.1f}**, that of a 4-gram on the same tokens **{counted:.1f}**"
     )
     return f"{said}: there it is worse than counting." if own > counted else f"{said}."
+
+
+def beside_copying(found: Mapping[str, float]) -> str:
+    """What the BLEU on stories with new words says beside that of the damaged text; empty where one of them was not measured."""
+    if not all(name in found for name in COPYING):
+        return ""
+    own, copied = (found[name] for name in COPYING)
+    said = f"In stories with **new words** its BLEU is **{own:.1f}**, that of the damaged text itself **{copied:.1f}**"
+    return (
+        f"{said}: what it writes there has less in common with the original than the damage has."
+        if own < copied
+        else f"{said}."
+    )
 
 
 def new_tokens(new: np.ndarray, known: np.ndarray, stories: int) -> str:
