@@ -36,6 +36,8 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Damage, TrainingStep
 from explorer.records.answering import HINTS
 from explorer.studies.blank_pairs import BlankPairsSize, how
+from explorer.training.finetune.features import features
+from explorer.training.finetune.task import LabelledExample, Questions, TokenPosition
 from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
 
@@ -176,6 +178,22 @@ def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
     )
     assert found == pytest.approx(measured.intervals[n, elmo.BASE, 0], abs=0.05), "about as good as words without context"
     assert elmo_parts.per_word() == (pytest.approx(found), sum(label.split(".")[0] in counts for label in test.labels))
+
+
+def test_layer_0_of_a_sentence_is_the_mean_of_its_words_whatever_their_order() -> None:
+    """So the bar of layer 0 is the baseline without context; the LSTM layers read the order."""
+    model, text = ex.load("elmo", device="cpu"), "the old king sold a small boat"
+    shuffled = "boat small a sold king old the"
+    questions = Questions((text, shuffled), tuple(LabelledExample((TokenPosition(n, 0, len(text)),), "x") for n in (0, 1)))
+    one, other = features(model, questions)[:, 0]
+    np.testing.assert_allclose(one[0], other[0], atol=1e-5)
+    assert all(np.abs(one[layer] - other[layer]).max() > 0.01 for layer in (1, 2))
+    words = [
+        features(model, Questions((word,), (LabelledExample((TokenPosition(0, 0, len(word)),), "x"),)))[0, 0, 0]
+        for word in text.split()
+    ]
+    np.testing.assert_allclose(one[0], np.mean(words, axis=0), atol=1e-5)
+    assert "mean of its words" in elmo.baseline_note(ex.result("mixes"), 0.5, 73)
 
 
 def test_the_first_story_goes_on_as_a_story_and_a_search_finds_a_better_end() -> None:

@@ -47,8 +47,8 @@ def _box(record: TaskInputs, row: int, place: int, read: bool) -> Box:
 
 def ways(record: FinetuneWays) -> go.Figure:
     """The same labels, learned in several ways. A bar is the score on new texts; beside it is how many weights changed their value.
-    *full* moves every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen*
-    the output layer alone; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
+    *full* trains every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen*
+    only the output layer; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
     The dotted line always gives the most frequent answer.
 
     You may conclude how far each way came here, with these labels. You may not conclude which way is better: this is one seed, and
@@ -60,7 +60,7 @@ def ways(record: FinetuneWays) -> go.Figure:
         f"{record.moved[n]:,} of {record.weights[n]:,} weights changed ({record.moved[n] / record.weights[n]:.1%})"
         for n in order
     ]
-    shown = [f"{record.scores[n]:.2f} · {_short(record.moved[n])} moved" for n in order]
+    shown = [f"{record.scores[n]:.2f} · {_short(record.moved[n])} changed" for n in order]
     figure = go.Figure(
         go.Bar(
             x=record.scores, y=names, orientation="h", name="score on new texts", meta=0, text=shown, textposition="auto",

@@ -129,7 +129,10 @@ def gained(measured: Mixes) -> np.ndarray:
 def baseline_note(measured: Mixes, right: float, uses: int) -> str:
     """What the baseline of one label is, and why it is 0 where labels belong to words; `right` is each word's own most frequent sense."""
     low = [name for name, rate in zip(measured.tasks, measured.blind, strict=True) if rate < 0.005]
-    note = "*Most frequent answer* is one label for the whole task."
+    note = (
+        "*Most frequent answer* is one label for the whole task. Of a sentence or a story, *layer 0* is the mean of its words' "
+        "vectors from letters, whatever their order: a baseline without any context."
+    )
     if "word sense" in low:
         note += (
             " For word sense it is 0 %: the senses of one word are not those of another. A fair baseline gives each word its own most "

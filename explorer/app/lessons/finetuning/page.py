@@ -70,7 +70,7 @@ def live() -> None:
 
 def rates() -> None:
     """How fast each way should learn."""
-    say("The fewer weights move, the larger the steps that they can take. The best rate of each way is what this page uses.")
+    say("The fewer weights are trained, the larger the steps that they can take. This page uses the best rate of each way.")
     web.show(VIEWS["curves"], recorded.call("finetuning-rates"), key="rates")
     recorded.again("finetuning-rates", "finetuning_rates bert")
 

@@ -16,15 +16,15 @@ NEW = (
     " In all of these tasks the test asks for words that no label names; where labels name them all, pre-training may add less."
 )
 WAY_NOTES = {
-    "full": "every weight moves",
-    "last-1": "the last layer and the output layer move",
-    "last-2": "the last two layers and the output layer move",
-    "lora": "low-rank matrices beside the frozen ones move: W + BA, B begins at 0",
-    "frozen": "the output layer alone moves",
+    "full": "all weights are trained",
+    "last-1": "the last layer and the output layer are trained",
+    "last-2": "the last two layers and the output layer are trained",
+    "lora": "low-rank matrices beside the frozen ones are trained: W + BA, B begins at 0",
+    "frozen": "only the output layer is trained",
     "scratch": "the same shape, but random weights at the start",
 }
 CRF = "full, CRF"  # a way for tasks in which neighbouring tags depend on each other
-CRF_NOTE = "every weight moves, and so do scores of neighbouring tags"
+CRF_NOTE = "all weights are trained, and with them the scores of neighbouring tags"
 TAGGED = "entities"
 TAGS = (
     "**Tags in a row.** With *full*, each word gets the tag with its highest score $x_{t,k}$, alone. A **conditional random field** "
@@ -56,7 +56,7 @@ DECK = (
     ("L4, Fine-tuning", "$\\lambda$ without a value", "0.5 in the paper, and $\\mathcal{L}_1$ is taken on the task's own texts"),
     ("L4, Results", "*supervised* pre-training", "unsupervised pre-training, supervised fine-tuning"),
     ("L1, Adapting GPT", "[START], [DELIM], [EXTRACT]", "three new tokens with random vectors; the state of the *last* one is read"),
-    ("L2, Fine-tuning", "the model stays *frozen or only minimally adjusted*", "BERT moves every weight, by small steps; L1 says so too"),
+    ("L2, Fine-tuning", "the model stays *frozen or only minimally adjusted*", "BERT trains every weight, by small steps; L1 says so too"),
     ("L2, Intuition", "[MASK] *isn't even in the training vocabulary*", "it has an id and a vector; it never occurs in fine-tuning texts"),
     ("L2, Span-based labelling", "$T(T-1)/2$ spans with $i \\le j$", "$T(T+1)/2$: with 5 tokens 15, not 10; with at most $L$ tokens in "
      "a span $LT - L(L-1)/2$"),
@@ -118,7 +118,7 @@ def ways_question(record: FinetuneWays) -> Exercise:
     """Which way answers new texts best."""
     best = record.ways[int(record.scores.argmax())]
     said = ", ".join(
-        f"{way} {score:.2f} ({moved:,} moved)"
+        f"{way} {score:.2f} ({moved:,} weights changed)"
         for way, score, moved in zip(record.ways, record.scores, record.moved, strict=True)
     )
     tie = " Several are equal; the first is named." if (record.scores == record.scores.max()).sum() > 1 else ""
