@@ -163,6 +163,11 @@ def test_a_tie_of_the_mix_is_no_gain() -> None:
     assert not (elmo.gained(measured) > 0).all(axis=1).any(), "for no task does the interval lie above every layer"
     asked = elmo.use_question(measured)
     assert asked.answer == "for none" and "part of speech" not in asked.why.split(".")[0]
+    rows = {row.split("|")[6].split(",")[0].strip(): row for row in elmo.compared(measured).splitlines()[2:]}
+    for n, task in enumerate(measured.tasks):
+        _, low, high = measured.gains[n, elmo.BASE]
+        assert task not in rows or ("a tie" in rows[task]) == (low <= 0 <= high), task
+    assert "a tie" in rows["entailment"] and "a tie" not in rows["roles"]
 
 
 def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:

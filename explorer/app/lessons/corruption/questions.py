@@ -111,19 +111,27 @@ def spans_question(record: SpanLengths) -> Exercise:
 
 def planted_question(measured: Curves) -> Exercise:
     """Which training corrects a planted word."""
-    ends = {line.label: float(line.y[-1]) for line in measured.lines}
-    named = {name: ends[f"{name}: {PLANTED}"] for name in ("never hidden", "always [MASK]", "80/10/10")}
+    held = {line.label: line for line in measured.lines}
+    named = {name: float(held[f"{name}: {PLANTED}"].y[-1]) for name in ("never hidden", "always [MASK]", "80/10/10")}
     best = max(named, key=named.__getitem__)
-    blank = {name: ends[f"{name}: {BLANK}"] for name in named}
+    mixed, always = (held[f"{name}: {BLANK}"] for name in ("80/10/10", "always [MASK]"))
     why = (
-        f"It corrects {named['80/10/10']:.0%}, *always [MASK]* {named['always [MASK]']:.0%}, *never hidden* {named['never hidden']:.0%}. "
-        f"At blanks 80/10/10 is no better than always [MASK]: {blank['80/10/10']:.0%} and {blank['always [MASK]']:.0%}."
+        f"80/10/10 corrects {named['80/10/10']:.0%}, *always [MASK]* {named['always [MASK]']:.0%}, *never hidden* "
+        f"{named['never hidden']:.0%}. At blanks {beside(mixed, always)}: {mixed.y[-1]:.0%} and {always.y[-1]:.0%}."
     )
     asked = (
         "Three BERTs: one is trained to predict words that it can see, one only words under [MASK], one with 80/10/10. Then we plant a "
         "wrong word in a new story, and each predicts the token at that position. Which finds the right word most often?"
     )
     return Exercise(asked, best, why, tuple(named))
+
+
+def beside(mixed: Curve, always: Curve) -> str:
+    """How 80/10/10 does beside always [MASK]; where their seeds overlap it is a tie."""
+    assert mixed.low is not None and mixed.high is not None and always.low is not None and always.high is not None
+    if mixed.low[-1] > always.high[-1]:
+        return "80/10/10 is better than always [MASK]"
+    return "80/10/10 is worse than always [MASK]" if mixed.high[-1] < always.low[-1] else "80/10/10 and always [MASK] tie"
 
 
 def part(measured: Curves, what: str) -> Curves:

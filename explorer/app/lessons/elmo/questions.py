@@ -80,22 +80,19 @@ CROSSING = (
 def crossing_question(measured: Curves) -> Exercise:
     """What the loss of a biLM does whose directions are crossed."""
     ends = {line.label: float(line.y[-1]) for line in measured.lines}
-    apart, crossed, noise = (
+    apart, crossed, noise_apart, noise = (
         next(value for name, value in ends.items() if name.startswith(way) and name.endswith(what))
-        for way, what in (
-            ("directions apart", "new stories"),
-            ("directions crossed", "new stories"),
-            ("directions crossed", "random words"),
-        )
+        for what in ("new stories", "random words")
+        for way in ("directions apart", "directions crossed")
     )
     options = ("about the same", "lower: it understands more", "lower: it sees the answer", "higher")
     leaks = crossed < 0.9 * apart
     answer = options[2] if leaks else options[3] if crossed > 1.1 * apart else options[0]
     why = (
-        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which nothing "
-        f"can predict, {noise:.2f} crossed. The forward state before a word also reads the backward state, which has read that word: "
-        f"the label is in the input, and {'it learns to copy it' if leaks else 'in more steps it would learn to copy it'}. BERT reads "
-        "both sides and needs [MASK]."
+        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which no context can "
+        f"predict, {noise:.2f} crossed and {noise_apart:.2f} apart. The forward state before a word also reads the backward state, which "
+        f"has read that word: the label is in the input, and {'it learns' if leaks else 'in more steps it would learn'} to copy it. BERT "
+        "reads both sides and needs [MASK]."
     )
     return Exercise("How does its loss on new stories compare with that of the usual biLM?", answer, why, options)
 
@@ -163,6 +160,7 @@ def compared(measured: Mixes) -> str:
             n = measured.tasks.index(here)
             gain, low, high = 100 * measured.gains[n, BASE]
             known = f"{gain:+.1f} ({low:+.1f} to {high:+.1f})" if low == low else f"{gain:+.1f} (one biLM)"
+            known += ", a tie" if low <= 0 <= high else ""
             cells = [
                 f"{here}, {measured.metrics[n]}",
                 *(f"{100 * measured.intervals[n, way, 0]:.1f}" for way in (BASE, 0)),
