@@ -95,11 +95,11 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
 
 
 def moved(record: TaskChange, *, stream: str) -> go.Figure:
-    """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 means not at all, 1 by
-    as much as it is long. Layer 0 is the embeddings.
+    """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 is no change, 1 a change
+    as long as the state itself. Layer 0 is the embeddings.
 
-    You may conclude in which layers, and at which tokens, fine-tuning changed most: a frozen model moves nowhere. You
-    may not conclude that a layer which moved more matters more: later layers move with whatever happens below them.
+    You may conclude in which layers, and at which tokens, fine-tuning changed most: in a frozen model no state changes. You
+    may not conclude that a layer that changed more matters more: its states also change with those of the layers below.
     """
     values = record.moved(stream)
     rows, _ = record.before.axes(stream)
@@ -134,8 +134,8 @@ def _said(record: TaskChange) -> str:
 
 def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figure:
     """What a linear classifier reads off each layer of a frozen model: the score on new texts, layer by layer. Layer 0 is the
-    embeddings. Several lines are several models, or one before and after fine-tuning. The dashed line always gives the most frequent
-    answer.
+    embeddings. Several lines are several models, or one before and after fine-tuning. The dashed line is the score of always giving
+    the most frequent answer.
 
     You may conclude that a layer holds what the task asks, in a form that one linear layer can read. You may not conclude that the
     model uses it, nor that a layer with a low score lacks it: it may hold it in another form.

@@ -49,7 +49,7 @@ def ways(record: FinetuneWays) -> go.Figure:
     """The same labels, learned in several ways. A bar is the score on new texts; beside it is how many weights changed their value.
     *full* trains every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen*
     only the output layer; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
-    The dotted line always gives the most frequent answer.
+    The dotted line is the score of always giving the most frequent answer.
 
     You may conclude how far each way came here, with these labels. You may not conclude which way is better: this is one seed, and
     another draw of labels can reverse the order. The recorded curves by number of labels have five seeds and intervals.
