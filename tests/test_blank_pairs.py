@@ -61,7 +61,9 @@ def test_the_study_draws_both_ways_and_their_gain() -> None:
 def test_a_tie_is_called_a_tie(low: float, high: float, answer: str) -> None:
     at, one = np.array([1.0, 8.0]), np.array([0.5, 0.5])
     lines = (Curve("once", at, one), Curve("turn", at, one), Curve("gain", at, one * 0, one * 0 + low, one * 0 + high))
-    assert lesson.neighbours_question(Curves("", "", "", lines)).answer == answer
+    asked = lesson.neighbours_question(Curves("", "", "", lines))
+    assert asked.answer == answer
+    assert f"{100 * lines[2].y[0]:+.1f} points" in asked.why, "a difference of two percentages is in points"
 
 
 @pytest.mark.usefixtures("unfolded")

@@ -36,6 +36,8 @@ from explorer.models.transformer import TransformerModel
 from explorer.records import Damage, TrainingStep
 from explorer.records.answering import HINTS
 from explorer.studies.blank_pairs import BlankPairsSize, how
+from explorer.training.finetune.features import features
+from explorer.training.finetune.task import LabelledExample, Questions, TokenPosition
 from explorer.training.interpolation import fresh
 from explorer.views import VIEWS
 
@@ -161,6 +163,11 @@ def test_a_tie_of_the_mix_is_no_gain() -> None:
     assert not (elmo.gained(measured) > 0).all(axis=1).any(), "for no task does the interval lie above every layer"
     asked = elmo.use_question(measured)
     assert asked.answer == "for none" and "part of speech" not in asked.why.split(".")[0]
+    rows = {row.split("|")[6].split(",")[0].strip(): row for row in elmo.compared(measured).splitlines()[2:]}
+    for n, task in enumerate(measured.tasks):
+        _, low, high = measured.gains[n, elmo.BASE]
+        assert task not in rows or ("a tie" in rows[task]) == (low <= 0 <= high), task
+    assert "a tie" in rows["entailment"] and "a tie" not in rows["roles"]
 
 
 def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
@@ -176,6 +183,22 @@ def test_a_fair_baseline_of_word_senses_is_about_layer_0() -> None:
     )
     assert found == pytest.approx(measured.intervals[n, elmo.BASE, 0], abs=0.05), "about as good as words without context"
     assert elmo_parts.per_word() == (pytest.approx(found), sum(label.split(".")[0] in counts for label in test.labels))
+
+
+def test_layer_0_of_a_sentence_is_the_mean_of_its_words_whatever_their_order() -> None:
+    """So the bar of layer 0 is the baseline without context; the LSTM layers read the order."""
+    model, text = ex.load("elmo", device="cpu"), "the old king sold a small boat"
+    shuffled = "boat small a sold king old the"
+    questions = Questions((text, shuffled), tuple(LabelledExample((TokenPosition(n, 0, len(text)),), "x") for n in (0, 1)))
+    one, other = features(model, questions)[:, 0]
+    np.testing.assert_allclose(one[0], other[0], atol=1e-5)
+    assert all(np.abs(one[layer] - other[layer]).max() > 0.01 for layer in (1, 2))
+    words = [
+        features(model, Questions((word,), (LabelledExample((TokenPosition(0, 0, len(word)),), "x"),)))[0, 0, 0]
+        for word in text.split()
+    ]
+    np.testing.assert_allclose(one[0], np.mean(words, axis=0), atol=1e-5)
+    assert "mean of its words" in elmo.baseline_note(ex.result("mixes"), 0.5, 73)
 
 
 def test_the_first_story_goes_on_as_a_story_and_a_search_finds_a_better_end() -> None:
@@ -246,6 +269,27 @@ def test_the_slides_are_named_with_their_lecture() -> None:
     named = {row[0] for rows in (decoding.DECK, whatif.DECK, yours.DECK) for row in rows}
     assert "L1, GPT-2's sample" in named and "L0, layer norm and residuals" in named and "L2, models" in named
     assert "L2, GPT sizes" not in named, "that lecture has no perplexity"
+
+
+RECORDED = {
+    "corruption": ("planted",),
+    "training": ("rates", "rates-senses", "signal", "left-out", "next-sentence", "masks"),
+    "elmo": ("crossed", "mixes", "tagging"),
+    "finetuning": ("labels", "finetuning-rates", "miniglue"),
+    "prompting": ("prompting",),
+    "decoding": ("blank-pairs",),
+}
+
+
+@pytest.mark.parametrize("lesson", RECORDED)
+def test_what_was_recorded_says_by_which_command_it_is_measured_again(lesson: str) -> None:
+    """The command of the card stands on the page as well."""
+    pages = "".join(path.read_text("utf-8") for path in (Path(ex.__file__).parent / "app" / "lessons" / lesson).glob("*.py"))
+    for name in RECORDED[lesson]:
+        card = (Path(ex.__file__).parent.parent / "data" / "results" / name / "CARD.md").read_text("utf-8")
+        module = re.findall(r"explorer\.studies\.(\w+)", card)[-1]
+        said = (rf"explorer\.studies\.{module}\b", rf"recorded\.again\([^\n]*{module}\b", rf"`explorer {module}`")
+        assert re.search("|".join(said), pages), f"{name}: {module}"
 
 
 @pytest.mark.usefixtures("unfolded")

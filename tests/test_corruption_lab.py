@@ -239,6 +239,7 @@ def test_the_recorded_trainings_hold_in_every_seed() -> None:
     blanks = [np.mean(ends[f"{name}: fills a blank"]) for name in ("80/10/10", "always [MASK]")]
     assert abs(blanks[0] - blanks[1]) < 0.03
     question = lesson.planted_question(record)
+    assert "80/10/10 and always [MASK] tie" in question.why, "the seeds of both overlap"
     assert question.answer == "80/10/10" and set(question.options) == set(planted.SPLITS)
     assert [line.label for line in lesson.part(record, lesson.PLANTED).lines] == list(planted.SPLITS)
 

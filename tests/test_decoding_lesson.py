@@ -153,3 +153,10 @@ def test_the_command_line_writes_too(gpt2: TransformerModel) -> None:
     )
     *_, final = ex.decode(gpt2, "The dog", "sample", seed=3, max_tokens=4)
     assert said.exit_code == 0 and json.loads(said.stdout)["steps"][-1] == final.text
+
+
+def test_the_contest_counts_prompts_and_gives_no_percentage_of_a_few() -> None:
+    totals = np.array([[-9.0] * 4, [-5.0, -4.0, -3.0, -2.0], [-5.0, -1.0, -2.0, -3.0]])
+    record = Contest("m", ("as it was written", "greedy", "beam 5"), ("a",) * 4, (("a", "b", "c"),) * 4, totals)
+    said = VIEWS["contest"](record).layout.title.text
+    assert "beam 5: above greedy for 2, below it for 1" in said.replace("<br>", " ") and "%" not in said

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 import explorer as ex
@@ -16,6 +17,7 @@ from explorer.app.lessons.finetuning import parts as lab
 from explorer.app.lessons.finetuning import questions as lesson
 from explorer.app.lessons.finetuning import writing
 from explorer.training.finetune.derived import EVERY_TASK
+from explorer.views import VIEWS
 
 ROOT = Path(__file__).parent.parent
 
@@ -42,6 +44,27 @@ def test_the_crf_way_has_the_weights_of_a_chain_of_tags() -> None:
     tags = len(ex.training.finetuned_model("bert", task=lesson.TAGGED, examples=8, steps=1, device="cpu").output.labels)
     assert found.ways == ("full", lesson.CRF) and found.weights[1] - found.weights[0] == tags**2 + 2 * tags
     assert found.moved[1] > found.moved[0]
+
+
+def test_the_picture_of_a_chain_holds_the_scores_that_its_probabilities_are_made_of() -> None:
+    """P of a row of two tags, summed by hand over all K² rows of the table, is that of the model that was trained in the same way."""
+    given = {"examples": 8, "steps": 2}
+    found = lab.ways("bert", lesson.TAGGED, ("full", lesson.CRF), given).run()
+    model = ex.training.finetuned_model("bert", task=lesson.TAGGED, head="crf", device="cpu", **given)
+    table, tags = found.transitions[lesson.CRF].astype(float), model.output.labels
+    assert list(found.transitions) == [lesson.CRF] and found.tags == tags and table.shape == (len(tags) + 1, len(tags) + 1)
+    scores = table[0, :-1, None] + table[1:, :-1] + table[None, 1:, -1]
+    by_hand = np.log(np.exp(scores).sum()) - scores
+    chain, empty = model.layer.chain, torch.zeros(2, len(tags))
+    for a, b in np.ndindex(scores.shape):
+        assert chain.loss(empty, torch.tensor([a, b])).item() == pytest.approx(by_hand[a, b], abs=1e-5)
+    figure = VIEWS["tag-transitions"](found)
+    drawn = np.asarray(figure.data[0].z, float)
+    assert np.isnan(drawn[0, -1]) and np.isnan(drawn).sum() == 1, "a text has a word: its end never follows its begin"
+    np.testing.assert_allclose(drawn, table, atol=1e-6)
+    assert (*figure.layout.yaxis.ticktext[1:],) == (*figure.layout.xaxis.ticktext[:-1],) == tags
+    plain = lab.ways("bert", lesson.TAGGED, ("frozen",), {"examples": 8, "steps": 1}).run()
+    assert not plain.transitions and "conditional random field" in VIEWS["tag-transitions"].fits(plain)
 
 
 @pytest.mark.parametrize("task", ["summary", "entailment"])

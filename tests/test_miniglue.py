@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import explorer as ex
 from explorer import cli
 from explorer.errors import ChoiceError
 from explorer.models import folders, results
@@ -71,3 +72,15 @@ def test_the_command_prints_what_was_recorded(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.rstrip() == miniglue.printed(miniglue.recorded_table())
     cli.labels(recorded=True)
     assert capsys.readouterr().out.rstrip() == label_curves.printed(label_curves.recorded_curves())
+
+
+def test_word_vectors_begin_as_word2vec_s_or_at_random_and_are_trained() -> None:
+    """As the lesson says of these two rows; nothing else differs between them."""
+    (name, full), (same, scratch) = (miniglue.SYSTEMS[row] for row in ("word vectors", "word vectors, from scratch"))
+    shipped = ex.load("word2vec", device="cpu").module.words.weight
+    assert name == same == "word2vec"
+    for how in (full, scratch):
+        run = ex.finetune(name, task="sentiment", how=how, examples=8, steps=1, checks=0, snapshots=0, device="cpu")
+        begun = run.model.module.words.weight.detach().clone()
+        assert begun.shape == shipped.shape and begun.equal(shipped) == (how == full)
+        assert [step.step for step in run] == [1] and not run.model.module.words.weight.equal(begun)

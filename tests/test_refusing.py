@@ -66,8 +66,8 @@ def fitted(system: str = "bert", **changes: object) -> list[dict[str, float]]:
         ({"optimiser": "sgd"}, "no optimiser 'sgd'"),
         ({"objective": "mml"}, "no objective 'mml'. Did you mean 'mlm'"),
         ({"strategy": "spanbret"}, "no strategy 'spanbret'. Did you mean 'spanbert'"),
-        ({"objective": "causal"}, "'causal' trains one decoder; this model is one encoder"),
-        ({"system": "gpt2", "objective": "mlm"}, "'mlm' trains one encoder; this model is one decoder"),
+        ({"objective": "causal"}, "'causal' trains a decoder; this model is an encoder"),
+        ({"system": "gpt2", "objective": "mlm"}, "'mlm' trains an encoder; this model is a decoder"),
     ],
 )
 def test_a_wrong_setting_is_named(wrong: dict[str, object], message: str) -> None:

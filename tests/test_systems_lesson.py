@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ import explorer as ex
 from explorer.app import recorded
 from explorer.app.lessons.training import parts, systems
 from explorer.app.lessons.training.systems import PICTURES
-from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_counting
-from explorer.models.card_figures import shipped_figures
+from explorer.app.lessons.training.systems_questions import IDEAS, OWN, beside_copying, beside_counting
+from explorer.models.card_figures import command, every_seed, shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.studies import model_cards
 from explorer.studies.recipes import RECIPES
@@ -93,6 +94,32 @@ def test_every_other_name_on_the_shelf_shows_what_it_can_do(name: str) -> None:
     ), "what is said of a system is said of no model that was asked something else"
 
 
+def bare(name: str, folder: str) -> None:
+    from pathlib import Path
+
+    from explorer.app.lessons.training import parts, systems
+
+    systems.section("The dog slept.", {**parts.shelf(), name: Path(folder)})
+
+
+def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_command(tmp_path: Path) -> None:
+    """A check inside a training has few texts: where there is no card there is no figure, although the run kept its checks."""
+    copy = shutil.copytree(model_folder("gpt"), tmp_path / "gpt", ignore=shutil.ignore_patterns("CARD.md", "snapshots"))
+    assert any(step.metrics for step in ex.training.steps_of(copy))
+    at = AppTest.from_function(bare, kwargs={"name": "gpt", "folder": str(copy)}, default_timeout=60)
+    at.session_state["system"] = "gpt"
+    at.run()
+    assert not at.exception and not at.metric and any("No card says" in block.value for block in at.caption)
+    card = (model_folder("gpt") / "CARD.md").read_text("utf-8")
+    row = next(line for line in card.splitlines() if line.startswith("| perplexity (validation)"))
+    low, *_, high = sorted(float(cell) for cell in row.split("|")[2:-1])
+    said = next(text for block in shown("gpt").caption if "seeds on this text" in (text := unmarked(block.value)))
+    assert f"perplexity {low:.3g} to {high:.3g}" in said and "explorer.studies.recipes gpt" in said
+    for name, held in ex.models().items():
+        assert command(held.folder).split()[:2] == ["python", "-m"] and name in command(held.folder).split(), name
+        assert {len(values) for values in every_seed(held.folder).values()} in ({1}, {3}), name
+
+
 def test_the_student_without_a_teacher_is_shown_beside_the_other() -> None:
     cards = {name: shipped_figures(ex.models()[name].folder)["mlm accuracy"] for name in ("distilbert", "distilbert-alone")}
     for name, other in (("distilbert", "distilbert-alone"), ("distilbert-alone", "distilbert")):
@@ -134,5 +161,12 @@ def test_a_decoder_below_counting_is_said_to_be() -> None:
     own, counted = card["perplexity (test)"][0], card["4-gram perplexity (test)"][0]
     said = " ".join(block.value for block in shown("gpt2").markdown)
     assert f"**{own:.1f}**" in said and f"**{counted:.1f}**" in said and ("worse than counting" in said) == (own > counted)
+    bleu, copied = (model_cards.figures((model_folder("bart") / "CARD.md").read_text("utf-8"))[name] for name in (
+        "bleu (test)", "copying the source, bleu (test)",
+    ))  # fmt: skip
+    said = " ".join(block.value for block in shown("bart").markdown)
+    seed = json.loads((model_folder("bart") / "run.json").read_text("utf-8"))["plan"]["seed"]
+    assert f"**{bleu[seed]:.1f}**" in said and ("less in common" in said) == (bleu[seed] < copied[seed])
+    assert "less" not in beside_copying({"bleu": 3.0, "copying the source, bleu": 2.0}) and not beside_copying({"bleu": 1.0})
     swapped = {"perplexity": 2.0, "4-gram perplexity": 3.0}
     assert "worse" not in beside_counting(swapped) and beside_counting({"perplexity": 2.0}) == ""

@@ -53,7 +53,10 @@ def test_an_encoder_decoder_is_traced_in_three_streams(number: int, gpt2: Transf
     largest = max(float(np.abs(a.stage("biased", h)).max()) for a in record.attention for h in range(a.heads))
     assert record.residual <= 1e-6 * max(1, largest / 8)
     expected = model.logits(source, target)
-    near = {"rtol": 1e-4, "atol": max(1e-4, 1e-5 * float(np.abs(expected).max()))}  # sums of numbers as large as that, in 24 bits
+    near = {
+        "rtol": 1e-4,
+        "atol": max(1e-4, 1e-5 * float(np.abs(expected).max())),
+    }  # sums of numbers as large as that, in 24 bits
     np.testing.assert_allclose(record.outputs["lm"], expected, **near)
     assert model.logits(source).shape == (1, config.vocab), "without a target: the row after the start token"
     np.testing.assert_allclose(model.logits(source)[0], expected[0], **near)

@@ -300,6 +300,7 @@ def of_prompting(gpt2: TransformerModel) -> dict[str, Any]:
         "inputs": ex.training.task_inputs(gpt2, ["sentiment", "entailment"]),
         "ways": ways,
         "ways with λ": replace(ways, lm_loss=np.ones((2, 3))),
+        "ways with tags": replace(ways, tags=(odd, "O"), transitions={odd: np.array([[1, -2, np.nan], [0, 0, 3], [4, 0, 0]])}),
     }
 
 

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import SENTENCE
+from conftest import SENTENCE, unmarked
 from opening import opened
 from scipy.stats import entropy
 
@@ -47,6 +47,13 @@ def test_prices_are_those_of_the_slide_times_the_tokens() -> None:
     rows = {row["model"]: row for row in lesson.prices(1000, 500)}
     assert rows["gpt-4"]["prompt"] == "$0.0300" and rows["gpt-4"]["answer"] == "$0.0300" and rows["gpt-4"]["both"] == "$0.0600"
     assert [row["training data"] for row in lesson.opened_by_kind()] == ["–", "–", "yes"]
+
+
+def test_an_encoder_and_a_decoder_have_their_articles() -> None:
+    """The report's first sentence: the article belongs to the word, whatever marks it."""
+    for name, said in (("bert", "is an **encoder**"), ("gpt2", "is a **decoder**")):
+        at = opened("yours", model=name)
+        assert any(f"**{name}** {said}" in unmarked(block.value) for block in at.markdown)
 
 
 def test_the_page_asks_which_twin_is_trained_without_saying_it() -> None:

@@ -91,7 +91,7 @@ def classify(model: TransformerModel, text: str, objective: str) -> tuple[str, s
     tokens = model.tokenizer.encode(text, special=False)
     half = (max(tokens.sentences, default=0) + 1) // 2
     if not half:
-        raise ExplorerError("write two sentences: it says whether the second follows the first")
+        raise ExplorerError("write two sentences: it predicts whether the second follows the first")
     cut = tokens.offsets[tokens.sentences.index(half)][0]
     pair = (text[:cut].strip(), text[cut:].strip())
     share = float(softmax(model.outputs(pair)["nsp"])[0])

@@ -9,7 +9,7 @@ from math import factorial
 
 import numpy as np
 
-from explorer.errors import ChoiceError, TextError, unknown
+from explorer.errors import ChoiceError, TextError, an, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
 from explorer.models.model import Model
@@ -120,7 +120,7 @@ def _scored(model: Model, before: str, template: str, text: str, word: str) -> S
         return _scored_beside(model, begins, tail, word)
     if model.family != "decoder":
         raise ChoiceError(
-            f"{model.name} is one {model.family}; a prompt is continued by a causal model, for example 'gpt2', or by an "
+            f"{model.name} is {an(model.family)}; a prompt is continued by a causal model, for example 'gpt2', or by an "
             "encoder-decoder, for example 't5'."
         )
     ids, first = _cut(model, begins, word)

@@ -127,8 +127,8 @@ MASKING: dict[str, CorruptionStrategy] = {
     "mlm": CorruptionStrategy(
         mlm,
         about="**BERT's masked language modelling (mlm).** 15 % of the tokens are chosen. Of these 80 % become [MASK], 10 % another "
-        "token, 10 % stay as they are. The model is asked about all of these, and only these. Our small encoders hide more at the "
-        "beginning of their training: more predictions to learn from while even easy tokens are unknown.",
+        "token, 10 % stay as they are. The model predicts all of these, and only these. Our small encoders hide more at the "
+        "beginning of their training, which gives more predictions to learn from in a step.",
         needs=("mask",),
         masked_lm=True,
         counts={"mlm": {}, COINS: {"exact": False}},
@@ -136,8 +136,8 @@ MASKING: dict[str, CorruptionStrategy] = {
     ),
     "whole-word": CorruptionStrategy(
         whole_word,
-        about="**BERT, whole words.** All pieces of a word are chosen together. Write a word that is cut into tokens, such "
-        "as *tiredness*: with single tokens one half gives the other away.",
+        about="**BERT, whole words.** All tokens of a word are chosen together. Write a word that is cut into several, "
+        "such as *tiredness*: if only one of them is masked, the others give it away.",
         needs=("mask",),
         masked_lm=True,
         by_row=True,

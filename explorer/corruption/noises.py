@@ -172,7 +172,7 @@ NOISES: dict[str, CorruptionStrategy] = {
     "bart-infill": CorruptionStrategy(
         infill,
         about="**BART's third noise.** A span becomes *one* mask, so the model must find how much is missing. Sometimes "
-        "nothing is: a span of length 0 puts a mask in.",
+        "nothing is: a span of length 0 only inserts a mask.",
         needs=("mask",),
         law=infill_law,
         by_row=True,
@@ -197,7 +197,7 @@ CLOZE: dict[str, CorruptionStrategy] = {
     ),
     "cloze-reorder": CorruptionStrategy(
         reorder,
-        about="**Reordering.** Some tokens exchange their positions.",
+        about="**Reordering.** Some tokens swap their positions.",
         by_row=True,
     ),
     "cloze-delete": CorruptionStrategy(

@@ -64,8 +64,9 @@ ONWARD: dict[str, CorruptionStrategy] = {
 DETECTION: dict[str, CorruptionStrategy] = {
     "electra": CorruptionStrategy(
         electra,
-        about="**ELECTRA.** A small generator fills the masks with what it finds likely. For *every* token the model says "
-        "whether it is the original. A lucky draw counts as original. Here the shipped *bert* is the generator.",
+        about="**ELECTRA.** A small generator fills the masks with tokens drawn from its predictions. For *every* token the model "
+        "predicts whether it is the original. Where the generator drew the original, it counts as original. On this page the model that "
+        "you chose is the generator.",
         needs=("mask",),
     ),
 }

@@ -137,7 +137,7 @@ PAIRS: dict[str, CorruptionStrategy] = {
     ),
     "sop": CorruptionStrategy(
         partial(segment_pair, "sop"),
-        about="**ALBERT's sentence-order prediction (sop).** The same two segments: in order, or exchanged?",
+        about="**ALBERT's sentence-order prediction (sop).** The same two segments: in order, or swapped?",
         needs=("cls", "sep"),
     ),
 }

@@ -121,10 +121,10 @@ def _target(
 SPANS: dict[str, CorruptionStrategy] = {
     "t5": CorruptionStrategy(
         t5,
-        about="**T5.** A fixed number of spans. Each becomes its own sentinel, and the model writes sentinels and what "
-        "they hide. The published mask begins with text and ends with noise: made for packed rows of 512 tokens, it "
+        about="**T5.** A fixed number of spans. Each becomes its own sentinel; the model writes every sentinel and the "
+        "tokens that it replaced. The published mask begins with text and ends with noise: made for packed rows of 512 tokens, it "
         "always hides the end of a short text and never its beginning. *Roll* rotates it by a random number of "
-        "places.",
+        "tokens.",
         needs=("sentinels",),
         law=t5_law,
         by_row=True,

@@ -167,7 +167,7 @@ def _conclude(held: Sequence[Group], outcome: StepOutcome, step: int) -> None:
 BEAMS: dict[str, DecodingStrategy] = {
     "beam": DecodingStrategy(
         beam,
-        about="The few best texts so far, side by side.",
+        about="The few most probable texts so far, side by side.",
         reads=("beams", "early_stopping"),
         shown={"beam 5": {"beams": 5}, "beam 5, no trigram twice": {"beams": 5, "no_repeat": 3}},
     ),

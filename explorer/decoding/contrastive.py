@@ -67,7 +67,7 @@ def _outcome(
 CONTRASTIVE: dict[str, DecodingStrategy] = {
     "contrastive": DecodingStrategy(
         contrastive,
-        about="A likely token whose state is unlike those before it. "
+        about="A probable token whose hidden state is unlike those before it. "
         "(Contrastive *decoding* is another method: it subtracts the scores of a weaker model.)",
         reads=("top_k", "alpha"),
         hidden=True,

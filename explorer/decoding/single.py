@@ -83,7 +83,7 @@ def drawn_from(scores: np.ndarray, rng: np.random.Generator) -> int:
 
 
 SINGLE: dict[str, DecodingStrategy] = {
-    "greedy": DecodingStrategy(greedy, about="Always the likeliest token."),
+    "greedy": DecodingStrategy(greedy, about="Always the most probable token."),
     "sample": DecodingStrategy(
         sample,
         about="A token drawn by its probability, after temperature and cuts.",

@@ -57,6 +57,15 @@ def one_line(message: str) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - ENDING]} … {line[-ENDING:]}"
 
 
+def an(noun: str) -> str:
+    """A noun with its article.
+
+    >>> an("encoder"), an("decoder")
+    ('an encoder', 'a decoder')
+    """
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
 def repeated(given: object) -> str:
     """What was given, as Python writes it, cut where it is long."""
     if isinstance(given, str):

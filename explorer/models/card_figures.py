@@ -8,6 +8,7 @@ from pathlib import Path
 CARD = "CARD.md"
 SHIPPED = re.compile(r"Shipped\s+is\s+seed\s+(\d+)")
 SEED = re.compile(r"seed (\d+)")
+AGAIN = re.compile(r"measured\s+and\s+chosen:\s+`([^`]+)`")
 
 
 def figures(card: str) -> dict[str, tuple[float, ...]]:
@@ -32,3 +33,17 @@ def shipped_figures(folder: Path, split: str = "validation") -> dict[str, float]
     seeds, shipped = SEED.findall(head), SHIPPED.search(card)
     column = seeds.index(shipped[1]) if shipped and shipped[1] in seeds else 0
     return {name.removesuffix(end): values[column] for name, values in figures(card).items() if name.endswith(end)}
+
+
+def every_seed(folder: Path, split: str = "validation") -> dict[str, tuple[float, ...]]:
+    """The same figures of every seed that was trained, by their name without the split; empty where there is no card."""
+    path, end = folder / CARD, f" ({split})"
+    held = figures(path.read_text("utf-8")) if path.is_file() else {}
+    return {name.removesuffix(end): values for name, values in held.items() if name.endswith(end)}
+
+
+def command(folder: Path) -> str:
+    """The command that trains and measures all seeds again, as the card has it; empty where it has none."""
+    path = folder / CARD
+    found = AGAIN.search(path.read_text("utf-8")) if path.is_file() else None
+    return " ".join(found[1].split()) if found else ""

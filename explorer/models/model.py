@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError, TextError, an
 from explorer.nn.elmo import BiLM
 from explorer.nn.factory import AnyConfig
 from explorer.nn.static import WordVectors
@@ -143,7 +143,7 @@ class TextModel(Summarised):
         """What the decoder of an encoder-decoder reads for this target: the start token, then the target without its last token."""
         if self.family != "encoder-decoder":
             if target is not None:
-                raise ChoiceError(f"{self.name} is one {self.family} and takes no target. Leave `target` out.")
+                raise ChoiceError(f"{self.name} is {an(self.family)} and takes no target. Leave `target` out.")
             return None
         given = [] if target is None else self.tokens(target).ids.tolist()
         return self.tokenizer.tokens([self.start, *given[:-1]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from explorer.errors import ChoiceError, unknown
+from explorer.errors import ChoiceError, an, unknown
 from explorer.nn.layers import ACTIVATIONS, NORM_PLACES, NORMS
 from explorer.nn.positions import POSITIONS
 
@@ -96,7 +96,7 @@ class Config:
                 "Take head_transform=True, which brings them to that width, or tied=False."
             )
         if (self.generator or self.replaced) and self.family != "encoder":
-            raise ChoiceError(f"Only an encoder finds what was replaced; this is one {self.family}.")
+            raise ChoiceError(f"Only an encoder finds what was replaced; this is {an(self.family)}.")
         if self.generator:
             if POSITIONS[self.positions].by_head():
                 raise ChoiceError(
@@ -123,7 +123,7 @@ class Config:
         """Its queries and its keys come from states that are normalised alike only where the norm comes last."""
         if self.mask_decoder and (self.family != "encoder" or self.norm_place != "post"):
             raise ChoiceError(
-                f"mask_decoder=True is for an encoder whose norm_place is 'post'; this is one {self.family} with "
+                f"mask_decoder=True is for an encoder whose norm_place is 'post'; this is {an(self.family)} with "
                 f"{self.norm_place!r}. Leave it out."
             )
 

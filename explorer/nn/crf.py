@@ -17,6 +17,12 @@ class TagChain(nn.Module):
         self.begin, self.end = nn.Parameter(torch.zeros(tags)), nn.Parameter(torch.zeros(tags))
         self.follow = nn.Parameter(torch.zeros(tags, tags))
 
+    def table(self) -> Tensor:
+        """What may follow what, as one table [begin and every tag, every tag and end]; a text has a word, so end never follows begin."""
+        never = self.begin.new_full((1,), float("nan"))
+        begins, ends = torch.cat((self.begin, never))[None], self.end[:, None]
+        return torch.cat((begins, torch.cat((self.follow, ends), dim=1)))
+
     def score(self, x: Tensor, tags: Tensor) -> Tensor:
         """The score of one row of tags [word]."""
         own = x.gather(1, tags[:, None]).sum() + self.begin[tags[0]] + self.end[tags[-1]]

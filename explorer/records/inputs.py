@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,6 +34,9 @@ class FinetuneWays(Record):
     `moved` [way] is how many weights have another value than before, of `weights` [way] in all. `loss` [way, step] is the loss of the
     task, `lm_loss` that of the next tokens (no number without λ). `scores` [way] are on new texts, `blind` always gives the most
     frequent answer. `answers` [way][text] are those to `texts`.
+
+    Of ways with a conditional random field `transitions` holds the score of every pair of neighbouring `tags`, by the name of the way:
+    rows are the begin of a text and the tags, columns the tags and the end; no number where a pair cannot be.
     """
 
     model: str
@@ -51,3 +54,5 @@ class FinetuneWays(Record):
     gold: tuple[str, ...]
     answers: tuple[tuple[str, ...], ...]
     note: str
+    tags: tuple[str, ...] = ()
+    transitions: dict[str, np.ndarray] = field(default_factory=dict)

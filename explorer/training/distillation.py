@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, an
 from explorer.models import store
 from explorer.models.load import build, load, pick_device
 from explorer.models.model import TrainableModel
@@ -69,7 +69,7 @@ def learns_from(system: Preset, objective: str, options: dict[str, Any], *, usua
         raise ChoiceError(f"{system.name} learns without a teacher. Leave teacher=… out, or fit 'distilbert'.")
     model = wanted if isinstance(wanted, TrainableModel) else load(wanted, device="cpu")
     if model.family != "encoder" or model.tokenizer.vocabulary.mask is None:
-        raise ChoiceError(f"A teacher must be a masked model, such as bert; {model.name} is one {model.family}.")
+        raise ChoiceError(f"A teacher must be a masked model, such as bert; {model.name} is {an(model.family)}.")
     return Teacher(transformer(model)), objective
 
 

@@ -183,7 +183,7 @@ ENTRIES = (
     Objective(
         "mlm+nsp",
         "Masked language modelling (mlm): hidden tokens are predicted from both sides. Next-sentence prediction (nsp): the "
-        "model says whether the second of two parts of a text follows the first; in half of the pairs it does not. Read from [CLS].",
+        "model predicts from [CLS] whether the second of two parts follows the first; in half of the pairs it does not.",
         ("encoder",),
         losses.mlm_loss,
         collate.collate_mlm_nsp,
@@ -196,8 +196,8 @@ ENTRIES = (
     ),
     Objective(
         "mlm+antecedent",
-        "Masked language modelling (mlm): hidden tokens are predicted from both sides; and one head is taught, with gold labels, "
-        "to look from a pronoun at what it means.",
+        "Masked language modelling (mlm): hidden tokens are predicted from both sides; and one head is supervised, with gold "
+        "labels, to attend from each pronoun to its antecedent.",
         ("encoder",),
         losses.mlm_coref_loss,
         collate.collate_mlm_coref,

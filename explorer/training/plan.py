@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.corruption.strangers import STRANGERS
 from explorer.corruption.strategies import STRATEGIES, nominal_rate
-from explorer.errors import WHOLE, ChoiceError, TextError, check_whole, is_number, unknown
+from explorer.errors import WHOLE, ChoiceError, TextError, an, check_whole, is_number, unknown
 from explorer.nn.config import Config
 from explorer.nn.factory import AnyConfig
 from explorer.records import Vocabulary
@@ -174,7 +174,7 @@ def check_fits(plan: Plan, family: str, vocabulary: Vocabulary, stories: Sequenc
     entry = objective(plan.objective)
     if family not in entry.families:
         wanted = " or ".join(entry.families)
-        raise ChoiceError(f"The objective {plan.objective!r} trains one {wanted}; this model is one {family}. Choose another.")
+        raise ChoiceError(f"The objective {plan.objective!r} trains {an(wanted)}; this model is {an(family)}. Choose another.")
     needs = (*_needs(plan.strategy), *entry.specials)
     missing = [name for name in needs if getattr(vocabulary, name) in (None, ())]
     if missing:

@@ -20,8 +20,8 @@ def said(record: Change) -> str:
 
 
 def predictions(record: Change) -> go.Figure:
-    """How much the prediction at each position changed: the KL divergence in bits (0: not at all). On a bar stands the most probable
-    token before and after, where it is another one now.
+    """How much the prediction at each position changed: the KL divergence in bits (0: not at all). The text on a bar is
+    the most probable token before and after, where it changed.
 
     For a causal model the bar at a token belongs to the prediction of the next token.
 

@@ -82,11 +82,11 @@ def both_texts(clean: Tokens, changed: Tokens) -> list[str]:
 def writes(record: VocabularyWrites) -> go.Figure:
     """What one part adds to the score of each token: the ten that it promotes most, and the ten that it suppresses most.
 
-    Scores are around the mean over the vocabulary, because a softmax does not notice what is added to every token.
+    Scores are relative to their mean over the vocabulary, because a softmax ignores what is added to every token alike.
 
     You may conclude in which direction this part alone pushes the prediction, on the direct path to the output layer.
-    You may not conclude what the model will say: later layers read this too, other parts push elsewhere, and how far it counts
-    depends on how strongly the part is active.
+    You may not conclude what the model will predict: later layers read this too, other parts push elsewhere, and the effect
+    depends on how active the part is.
     """
     sides = [
         (record.ids[0], record.texts[0], "promoted", ACROSS),

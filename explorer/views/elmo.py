@@ -154,7 +154,7 @@ def _guesses(record: BothSides, side: int, place: int) -> tuple[go.Bar, list[str
 def halves(record: Sequence[Trace], *, place: int, layer: int) -> go.Figure:
     """How far each dimension of one token's vector moves when the text after it changes: |Δh|, the absolute difference of the two
     vectors. The first half of the dimensions comes from the forward model, which reads the tokens up to here; the second half from the
-    backward model, which reads those from here on.
+    backward model, which reads the tokens from here on.
 
     You may conclude which half depends on the change. You may not conclude that a dimension which moves far matters more: its size
     depends on the scale of its weights.

@@ -16,13 +16,13 @@ PARTS = {"probability": "P", "whole score": "s + e + g + b", "start s_i": "s", "
 
 
 def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
-    """Every span of the text: the row is its first token i, the column its last token j. Its score is the sum of what i says as a
-    beginning (s_i, the same along a row), what j says as an end (e_j, the same along a column) and what the span holds (g_ij). A text
-    of T tokens has T(T + 1)/2 spans with i ≤ j (single tokens included; the slide's T(T − 1)/2 leaves them out), fewer where a span
-    may not be longer than a limit. Grey cells are no spans.
+    """Every span of the text: the row is its first token i, the column its last token j. Its score is the sum of s_i (how well
+    token i begins an answer, the same along a row), e_j (how well token j ends one, the same along a column) and g_ij (for what is in
+    the span). A text of T tokens has T(T + 1)/2 spans with i ≤ j (single tokens included; the slide's T(T − 1)/2 leaves them out),
+    fewer where a span may not be longer than a limit. Grey cells are no spans.
 
     You may conclude which span the model prefers, and through which part. You may not conclude that a part alone would decide so: the
-    three were trained together, and a number may move from one to another without any change of their sum.
+    three were trained together, and a constant added to one and subtracted from another changes no sum.
     """
     n = record.classes.index(label)
     cells = np.where(record.legal, _part(record, shows)[..., n], np.nan)
@@ -95,11 +95,11 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
 
 
 def moved(record: TaskChange, *, stream: str) -> go.Figure:
-    """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 means not at all, 1 by
-    as much as it is long. Layer 0 is the embeddings.
+    """How far the state of each token moved by fine-tuning, in every layer, as a share of its length before: 0 is no change, 1 a change
+    as long as the state itself. Layer 0 is the embeddings.
 
-    You may conclude in which layers, and at which tokens, fine-tuning changed most: a frozen model moves nowhere. You
-    may not conclude that a layer which moved more matters more: later layers move with whatever happens below them.
+    You may conclude in which layers, and at which tokens, fine-tuning changed most: in a frozen model no state changes. You
+    may not conclude that a layer that changed more matters more: its states also change with those of the layers below.
     """
     values = record.moved(stream)
     rows, _ = record.before.axes(stream)
@@ -134,8 +134,8 @@ def _said(record: TaskChange) -> str:
 
 def probes(record: LayerProbes | Sequence[LayerProbes] | TaskChange) -> go.Figure:
     """What a linear classifier reads off each layer of a frozen model: the score on new texts, layer by layer. Layer 0 is the
-    embeddings. Several lines are several models, or one before and after fine-tuning. The dashed line always gives the most frequent
-    answer.
+    embeddings. Several lines are several models, or one before and after fine-tuning. The dashed line is the score of always giving
+    the most frequent answer.
 
     You may conclude that a layer holds what the task asks, in a form that one linear layer can read. You may not conclude that the
     model uses it, nor that a layer with a low score lacks it: it may hold it in another form.
@@ -174,7 +174,7 @@ def confusion(record: Answers) -> go.Figure:
     """How often which answer was given to which label: rows are the labels, columns the answers. What is right lies on the diagonal.
     Colours are shares of each row, so that a rare label can be read as well.
 
-    You may conclude which labels this model takes for which. You may not conclude from a single cell of a few texts: look at how many
+    You may conclude which labels this model confuses. You may not conclude from a single cell of a few texts: look at how many
     there are.
     """
     counts = record.confusion

@@ -19,7 +19,8 @@ ROW = 46  # pixels for each row of a table
 def labels(record: LabelCurves, *, task: str) -> go.Figure:
     """The score on new texts by the number of labelled texts. Solid lines began from pre-trained weights, dotted ones with the same
     architecture from scratch; both learned from the same labelled texts. A line is the mean over the seeds, its band the 95 %
-    interval of this mean. The grey line always gives the most frequent answer.
+    interval of this mean. The grey line is the score of always giving the most
+    frequent answer.
 
     You may conclude that pre-training helped where bands do not overlap: the same labels were worth more. You may not conclude that
     it helps with every task: in the tasks called *new words* the labels cannot teach what the test asks about, in others they can.
@@ -57,7 +58,7 @@ def labels(record: LabelCurves, *, task: str) -> go.Figure:
 
 def gains(record: LabelCurves, *, model: str, count: int) -> go.Figure:
     """One model with so many labelled texts on every task: pre-trained (filled) and from scratch (open), each the mean over the seeds
-    with its 95 % interval. The cross always gives the most frequent answer.
+    with its 95 % interval. The cross is the score of always giving the most frequent answer.
 
     You may conclude that pre-training helped on a task where the intervals do not overlap. You may not conclude anything from the
     order of the tasks, whose scores are measured by different metrics; nor that a task without a gain has no use for pre-training:
@@ -104,8 +105,8 @@ def _apart(record: LabelCurves, mine: list[int], place: int) -> list[str]:
 
 def glue(record: TaskTable, *, task: str) -> go.Figure:
     """Every system on one task: the mean over the seeds with its 95 % interval; or its mean over all tasks, which has no interval.
-    Systems are in the order of the lectures' table, each above the same architecture from scratch. The grey line always gives the
-    most frequent answer.
+    Systems are in the order of the lectures' table, each above the same architecture from scratch. The grey line is the score
+    of always giving the most frequent answer.
 
     You may conclude that one system is better on this task where intervals do not overlap. You may not conclude that the order is
     that of the lectures: their models were about a hundred times larger or more, with up to two thousand times as many labels.

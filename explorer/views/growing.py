@@ -72,7 +72,7 @@ def cache(record: Generation, *, cached: bool) -> go.Figure:
     in the cache from an earlier step: they are attended to, but not computed again. Grey positions do not exist yet. An encoder reads
     its source once, in step 0; its keys and values for cross-attention do not change.
 
-    Switch the cache off to see what would be computed without it: everything, at every step. The text comes out the same.
+    Switch the cache off to see what would be computed without it: everything, at every step. The text is the same.
 
     You may conclude how many positions are computed with and without a cache. You may not conclude that the time falls by the same
     factor: attending to the cache costs time as well, and the cache needs memory.

@@ -34,7 +34,7 @@ def likeness(record: LayerLikeness) -> go.Figure:
     first, second = (theme.printable(name) for name in record.models)
     notes = (
         f"rows: {first}; columns: {second}",
-        f"{record.words:,} words of {record.texts} texts; words exchanged at random: at most {np.nanmax(np.nan_to_num(record.chance)):.2f}",
+        f"{record.words:,} words of {record.texts} texts; words shuffled at random: at most {np.nanmax(np.nan_to_num(record.chance)):.2f}",
     )
     written = (
         {"text": np.round(values, 2), "texttemplate": "%{text:.2f}", "textfont": {"size": 13}} if len(columns) <= FEW else {}
@@ -63,9 +63,9 @@ def space(record: WordStates, *, layer: int, shows: str) -> go.Figure:
     article, AUX an auxiliary verb, CCONJ and SCONJ conjunctions). In 3-D, drag to turn. Point at a dot for its word.
 
     You may conclude what these two or three directions separate; the title says how much of the variance they keep.
-    You may not conclude that words which are near here are near in the layer, nor that what is not separated here is not there. Other
-    methods (t-SNE, UMAP) keep neighbourhoods and distort distances, and depend on settings and chance; principal components can be
-    computed again exactly.
+    You may not conclude that words which are near here are near in the layer, nor that what is not separated here is missing from
+    the layer. Other methods (t-SNE, UMAP) keep neighbourhoods and distort distances, and depend on settings and chance; principal
+    components can be computed again exactly.
     """
     points, shares = record.components(layer, 3 if shows == DIMENSIONS[1] else 2)
     kinds = list(dict.fromkeys(record.kinds))

@@ -20,7 +20,7 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
     first divided by that.
 
     You may conclude which verbaliser this model finds more probable here. You may not conclude that it can do the task: another
-    template or verbaliser may turn the answer round. Nor that the model finds the word probable at all: only the verbalisers compete.
+    template or verbaliser may reverse the answer. Nor that the model finds the word probable at all: only the verbalisers compete.
     """
     names = [f"{theme.label(label)}<br>“{theme.label(word)}”" for label, word in zip(record.labels, record.words, strict=True)]
     rows = {"after the prompt": record.probabilities[text]}
@@ -45,7 +45,7 @@ def answer(record: Prompted, *, text: int = 0) -> go.Figure:
 
 def forms(record: PromptScores) -> go.Figure:
     """Every row asks the same texts in another form: another template, or the same shots in another order. A dot is the share of right
-    answers, a circle the same after calibration; the upright line is what always answering the most frequent label gets. Rows are
+    answers, a circle the same after calibration; the vertical line is the score of always giving the most frequent label. Rows are
     sorted by the dots.
 
     You may conclude how much the form decides, with nothing else changed. You may not conclude that the best form is the best on other

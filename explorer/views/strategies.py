@@ -57,10 +57,10 @@ def strategies(record: tuple[Corruption, ...]) -> go.Figure:
 
 
 GROUPS = {
-    "encoder": "encoder: says what was hidden",
+    "encoder": "encoder: predicts what was hidden",
     "decoder": "decoder: predicts the next token",
     "encoder-decoder": "encoder–decoder: writes a text",
-    "two texts": "two segments: one answer",
+    "two texts": "two segments: one label for both",
 }
 
 
@@ -150,7 +150,7 @@ def visible(record: Corruption) -> go.Figure:
         z=np.where(allowed, 1.0, np.nan), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(allowed), name="sees",
         hovertemplate="<b>%{y}</b> sees <b>%{x}</b><extra></extra>",
     )  # fmt: skip
-    how = "the first part sees itself as a whole" if "prefix" in record.labels else "each token sees those before it"
+    how = "tokens of the prefix see each other" if "prefix" in record.labels else "each token sees those before it"
     notes = ("every token sees every token" if allowed.all() else how, theme.unseen_note(tokens))
     names_px = 7 * max(len(theme.label(text)) for text in tokens.texts) + 20
     above = theme.space_above(*notes) + names_px

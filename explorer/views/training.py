@@ -23,7 +23,7 @@ Steps = tuple[TrainingStep, ...]
 
 def training(steps: Steps, *, axis: str, measured: str = "") -> go.Figure:
     """Above, the loss: thin for each batch, thick for the mean of recent steps. Where a model has two training objectives, the
-    optimiser minimises their sum; a line of one of them has only the batches that asked for it. Points are validation losses, on
+    optimiser minimises their sum; a line of one of them shows only the batches with a label for it. Points are validation losses, on
     texts that were not trained on.
 
     Below, metrics on such texts. On a logarithmic axis every factor of ten has the same width: most of what is learned is learned
@@ -223,7 +223,7 @@ def along(record: Along, *, axis: str) -> go.Figure:
     """The loss on new texts, for weights on the straight line from a random initialisation (0) to the trained weights θ̂ (1). Points
     are snapshots of the training: each at the point of the line that is nearest to it.
 
-    Where the points are below the line, training took a way on which the loss is lower than on the straight line. Where the curve is
+    Where the points are below the line, training took a path on which the loss is lower than on the straight line. Where the curve is
     flat near 1, small steps along this line change the loss little.
 
     You may conclude how the loss changes on this one line. You may not conclude that the loss landscape looks like that in other

@@ -47,12 +47,12 @@ def _box(record: TaskInputs, row: int, place: int, read: bool) -> Box:
 
 def ways(record: FinetuneWays) -> go.Figure:
     """The same labels, learned in several ways. A bar is the score on new texts; beside it is how many weights changed their value.
-    *full* moves every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen*
-    the output layer alone; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
-    The dotted line always gives the most frequent answer.
+    *full* trains every weight, *last-1* the last layer and the output layer, *lora* low-rank matrices beside frozen ones, *frozen*
+    only the output layer; *scratch* has the same shape but starts from random weights, so it has learned from these labels only.
+    The dotted line is the score of always giving the most frequent answer.
 
     You may conclude how far each way came here, with these labels. You may not conclude which way is better: this is one seed, and
-    another draw of labels can turn the order round. The recorded curves above have five seeds and intervals.
+    another draw of labels can reverse the order. The recorded curves by number of labels have five seeds and intervals.
     """
     order = range(len(record.ways))
     names = [theme.printable(record.ways[n]) for n in order]
@@ -60,7 +60,7 @@ def ways(record: FinetuneWays) -> go.Figure:
         f"{record.moved[n]:,} of {record.weights[n]:,} weights changed ({record.moved[n] / record.weights[n]:.1%})"
         for n in order
     ]
-    shown = [f"{record.scores[n]:.2f} · {_short(record.moved[n])} moved" for n in order]
+    shown = [f"{record.scores[n]:.2f} · {_short(record.moved[n])} changed" for n in order]
     figure = go.Figure(
         go.Bar(
             x=record.scores, y=names, orientation="h", name="score on new texts", meta=0, text=shown, textposition="auto",
@@ -80,7 +80,7 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
     as well where λ is above 0: L3 = L2 + λ·L1.
 
     You may conclude how fast each way fits the labels that it is shown. You may not conclude that the lowest loss answers new texts
-    best: a model from scratch can learn a hundred texts by heart.
+    best: a model from scratch can memorise a hundred texts.
     """
     held = record.loss if part == TASK else record.lm_loss
     figure = go.Figure()
@@ -93,6 +93,40 @@ def losses(record: FinetuneWays, *, part: str) -> go.Figure:
                 hovertemplate=f"{name}, step %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
             )  # fmt: skip
     return _with_title(figure, record, f"Loss in fine-tuning: {part}", 330, "step", up="loss, nats")
+
+
+def transitions(record: FinetuneWays, *, way: str) -> go.Figure:
+    """What a conditional random field learned of neighbouring tags. A cell is the score A of a pair: the tag of the row, then the tag of
+    the column. The first row is the begin of a text (b), the last column its end (e). All scores are 0 before training. Of two
+    rows of tags whose other scores are equal, one that holds a pair of score a is e^a times as probable as one with a pair of score 0.
+
+    You may conclude which pairs these labelled texts raised (blue) and which they lowered (brown). You may not conclude that the
+    scores decide an answer: they are added to the scores of the words, and after a short training they are small. Nor that a pair
+    with a low score is wrong: it may only be rare in these texts.
+    """
+    table = record.transitions[way]
+    tags = [theme.printable(tag) for tag in record.tags]
+    rows, columns = ["begin", *tags], [*tags, "end"]
+    i, j = np.unravel_index(int(np.nanargmax(np.abs(table))), table.shape)
+    most = float(table[i, j])
+    notes = (
+        theme.printable(f"{record.model}, {way}: {record.note}"),
+        f"largest in size: {rows[i]}, then {columns[j]}: {f'{most:+.3f}'.replace('-', '−')}, e to it {np.exp(most):.2f}",
+    )
+    above = theme.space_above(*notes) + 14
+    figure = go.Figure(
+        go.Heatmap(
+            z=table.astype(np.float32), coloraxis="coloraxis2", hoverongaps=False, name="A", **theme.gaps(table),
+            hovertemplate="%{y}, then %{x}: <b>%{z:.4f}</b><extra></extra>",
+        )
+    )  # fmt: skip
+    axis = {"tickmode": "array", "automargin": True, "showgrid": False}
+    return figure.update_layout(
+        title=theme.title("Which tag follows which", *notes), height=above + 200 + 40 * len(rows),
+        xaxis={**axis, "tickvals": list(range(len(columns))), "ticktext": columns, "title": {"text": "next tag"}, "tickangle": -40},
+        yaxis={**axis, "tickvals": list(range(len(rows))), "ticktext": rows, "title": {"text": "tag"}, "autorange": "reversed"},
+        margin={"l": 10, "r": 20, "t": above, "b": 160}, **theme.signed_below(table),
+    )  # fmt: skip
 
 
 TASK, NEXT = "task", "next token"
@@ -135,9 +169,23 @@ def parts(record: FinetuneWays) -> Mapping[str, Control]:
     return {"part": Choice("Part of the loss", (TASK,) if np.isnan(record.lm_loss).all() else (TASK, NEXT))}
 
 
+def chains(record: FinetuneWays) -> Mapping[str, Control]:
+    """Which way, where several have a conditional random field."""
+    return {"way": Choice("Way", tuple(record.transitions))}
+
+
+def has_chain(record: object) -> str:
+    """Empty where a way learned which tag follows which."""
+    if not isinstance(record, FinetuneWays):
+        return OF_WAYS(record)
+    return "" if record.transitions else "none of these ways has a conditional random field. Give one head='crf', for entities."
+
+
 WAYS_OF = "ex.training.compare_ways returns"
+OF_WAYS = only(FinetuneWays, WAYS_OF)
 VIEWS = by_name(
     View("task-inputs", "What is read for each task", inputs, tasks, only(TaskInputs, "ex.training.task_inputs returns")),
-    View("finetune-ways", "Ways to fine-tune", ways, lambda record: {}, only(FinetuneWays, WAYS_OF)),
-    View("finetune-losses", "Loss in fine-tuning", losses, parts, only(FinetuneWays, WAYS_OF)),
+    View("finetune-ways", "Ways to fine-tune", ways, lambda record: {}, OF_WAYS),
+    View("finetune-losses", "Loss in fine-tuning", losses, parts, OF_WAYS),
+    View("tag-transitions", "Which tag follows which", transitions, chains, has_chain),
 )

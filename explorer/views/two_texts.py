@@ -16,8 +16,8 @@ def two_texts(record: Corruption) -> go.Figure:
     text and the last [SEP]. The model adds one of two learned segment vectors to each token, so that it can distinguish the texts; the
     label is predicted from [CLS].
 
-    You may conclude what the model reads and what it must say of this pair. You may not conclude that the label asks for meaning: where
-    the other text has another topic, words alone give it away.
+    You may conclude what the model reads and what it must predict for this pair. You may not conclude that the label asks for
+    meaning: where the other text has another topic, words alone give it away.
     """
     segments = record.source.segments
     boxes = [_token(record, n) for n in range(len(segments))]

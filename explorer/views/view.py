@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from explorer.errors import ChoiceError, ExplorerError, unknown
+from explorer.errors import ChoiceError, ExplorerError, an, unknown
 from explorer.views import theme
 
 
@@ -140,4 +140,4 @@ def only_many(kind: type, drawn: str, rows: type = tuple) -> Callable[[Any], str
 def other(drawn: str, record: object) -> str:
     """What a view draws, and that this is something else."""
     kind = type(record).__name__
-    return f"it draws {drawn}; this is {'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}."
+    return f"it draws {drawn}; this is {an(kind)}."

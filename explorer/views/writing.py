@@ -106,8 +106,8 @@ def written(records: Sequence[Written]) -> go.Figure:
     sum of the logarithms: the larger (nearer to 0), the more probable the whole text.
 
     You may conclude which text is more probable to the model. You may not conclude that this one is better to read: the most probable
-    texts are often dull or repeat themselves. Sums of texts of different lengths are not comparable either; means help, but prove
-    nothing.
+    texts are often dull or repeat themselves. Sums of texts of different lengths are not comparable either; the mean per token
+    is fairer, and still no judgement of the text.
     """
     rows = [line for record in records for line in _lines(record)]
     lowest = min(float(record.logp.min()) if len(record.logp) else 0.0 for record in records)
@@ -198,7 +198,7 @@ def contest(record: Contest) -> go.Figure:
 
 def _against(label: str, gain: np.ndarray) -> str:
     """How often a strategy finds a more, and a less, probable text than greedy."""
-    return f"{label}: above greedy in {(gain > 1e-4).mean():.0%}, below in {(gain < -1e-4).mean():.0%}"
+    return f"{label}: above greedy for {(gain > 1e-4).sum()}, below it for {(gain < -1e-4).sum()}"
 
 
 are_written = only_many(Written, "a tuple of texts, which ex.decoding.written(model, text, …) makes")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, an
 from explorer.models.elmo import ElmoModel
 from explorer.models.factory import model_of
 from explorer.models.finetuned import LAYER, FinetunedModel
@@ -124,7 +124,7 @@ def check_task(body: TrainableModel, task: Task, plan: FinetunePlan) -> None:
         raise ChoiceError(f"{body.name} was made for one text at a time and cannot read a pair. Choose bert or roberta.")
     if plan.lm_weight and family != "decoder":
         raise ChoiceError(
-            f"lm_weight goes on predicting the next word, which only a decoder does; {body.name} is one {family}."
+            f"lm_weight goes on predicting the next word, which only a decoder does; {body.name} is {an(family)}."
         )
     if writes and plan.how == "frozen":
         raise ChoiceError(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, an
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import TrainableModel
 from explorer.records import Tokens
@@ -23,7 +23,7 @@ def features(model: TrainableModel, questions: Questions) -> np.ndarray:
     """
     if not isinstance(model, ElmoModel):
         raise ChoiceError(
-            f"Mixing layers is ELMo's way; {model.name} is one {model.family}. Give an ELMo, for example of ex.fit('elmo')."
+            f"Mixing layers is ELMo's way; {model.name} is {an(model.family)}. Give an ELMo, for example of ex.fit('elmo')."
         )
     asked: dict[int, list[tuple[int, int, TokenPosition]]] = {}
     for number, example in enumerate(questions.examples):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from explorer.analysis.corpus_edits import plain_words
 from explorer.analysis.evaluation.batches import in_turn, sheet_of, states
-from explorer.errors import ChoiceError, TextError
+from explorer.errors import ChoiceError, TextError, an
 from explorer.errors.kinds import checked
 from explorer.models import store
 from explorer.models.elmo import ElmoModel
@@ -44,7 +44,7 @@ def cls_state(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
 @torch.no_grad()
 def _last(model: TrainableModel, texts: Sequence[str], pool: Callable[[Tensor, Tensor], Tensor]) -> np.ndarray:
     if model.family != "encoder":
-        raise ChoiceError(f"This is asked of an encoder, such as bert; {model.name} is one {model.family}.")
+        raise ChoiceError(f"This is asked of an encoder, such as bert; {model.name} is {an(model.family)}.")
     sheet, found = sheet_of([model.tokens(text).ids for text in texts]), []
     for rows in in_turn(len(sheet.ids)):
         part = sheet.cut(rows)
@@ -55,7 +55,7 @@ def _last(model: TrainableModel, texts: Sequence[str], pool: Callable[[Tensor, T
 def mean_of_words(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """The mean of the vectors of all words that the model knows [text, dim]; not a number where it knows none."""
     if not isinstance(model, StaticModel):
-        raise ChoiceError(f"This is asked of word vectors, such as glove; {model.name} is one {model.family}.")
+        raise ChoiceError(f"This is asked of word vectors, such as glove; {model.name} is {an(model.family)}.")
     table, without = model.vectors.astype(np.float64), list(model.tokenizer.vocabulary.special)
     made = np.full((len(texts), table.shape[1]), np.nan)
     for row, text in enumerate(texts):
@@ -69,7 +69,7 @@ def mean_of_words(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
 def both_ends(model: TrainableModel, texts: Sequence[str]) -> np.ndarray:
     """[b; f] of an ELMo's last layer: the backward state at the first word, the forward state at the last word [text, 2 dim]."""
     if not isinstance(model, ElmoModel):
-        raise ChoiceError(f"This is asked of an ELMo; {model.name} is one {model.family}.")
+        raise ChoiceError(f"This is asked of an ELMo; {model.name} is {an(model.family)}.")
     half, made = model.config.dim, _both_sides(model, texts)
     return np.array([np.concatenate((words[0, :half], words[-1, half:])) for words in made], np.float64)
 

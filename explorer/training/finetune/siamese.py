@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from explorer.analysis.evaluation.batches import Sheet, given, sheet_of, states
-from explorer.errors import ChoiceError, check_seed, check_whole
+from explorer.errors import ChoiceError, an, check_seed, check_whole
 from explorer.errors.kinds import checked
 from explorer.microworld.derived.inference import NAMES, inferences
 from explorer.microworld.derived.paraphrase import paraphrases
@@ -91,7 +91,7 @@ class Siamese:
     @checked
     def __init__(self, model: TransformerModel, pairs: Pairs, *, seed: int = 0, steps: int = STEPS, batch: int = BATCH) -> None:
         if model.family != "encoder":
-            raise ChoiceError(f"Sentence-BERT begins from an encoder, such as bert; {model.name} is one {model.family}.")
+            raise ChoiceError(f"Sentence-BERT begins from an encoder, such as bert; {model.name} is {an(model.family)}.")
         seed = check_seed(seed)
         check_whole("steps", steps, 1)
         if len(pairs.first) < check_whole("batch", batch, 1):

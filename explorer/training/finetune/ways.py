@@ -44,6 +44,8 @@ class OneWay:
     texts: tuple[str, ...]
     gold: tuple[str, ...]
     metric: str
+    tags: tuple[str, ...] = ()
+    transitions: np.ndarray | None = None
 
 
 @checked
@@ -98,6 +100,8 @@ def _record(model: str, task: str, ways: tuple[str, ...], found: Sequence[OneWay
         loss=np.array([one.loss for one in found]), lm_loss=np.array([one.lm_loss for one in found]),
         scores=np.array([one.score for one in found]), seconds=np.array([one.seconds for one in found]),
         blind=first.blind, texts=first.texts, gold=first.gold, answers=tuple(one.answers for one in found), note=note,
+        tags=next((one.tags for one in found if one.tags), ()),
+        transitions={way: one.transitions for way, one in zip(ways, found, strict=True) if one.transitions is not None},
     )  # fmt: skip
 
 
@@ -118,7 +122,7 @@ def _one_way(run: FinetuneRun, progress: Callable[[float], object]) -> OneWay:
     held = run.held("test", ASKED)
     said = run.model.answers([one.given.asked for one in held], [one.rows for one in held])
     right, learned = (gold(tuple(one.given for one in some)) for some in (held, run.examples))
-    shown = held[:SHOWN]
+    shown, tags, transitions = held[:SHOWN], *chained(run.model)
     return OneWay(
         moved=changed(before, dict(run.model.module.named_parameters())),
         weights=sum(weight.numel() for weight in before.values()),
@@ -131,7 +135,15 @@ def _one_way(run: FinetuneRun, progress: Callable[[float], object]) -> OneWay:
         texts=tuple(" / ".join(filter(None, (one.given.asked.text, one.given.asked.pair))) for one in shown),
         gold=tuple(" ".join(one.given.tags) or one.given.label for one in shown),
         metric=run.task.metric,
+        tags=tags,
+        transitions=transitions,
     )
+
+
+def chained(model: FinetunedModel) -> tuple[tuple[str, ...], np.ndarray | None]:
+    """The tags of a conditional random field, and how well each follows each; nothing of a model without one."""
+    chain = model.layer.chain if model.output.crf else None
+    return ((), None) if chain is None else (model.output.labels, chain.table().detach().cpu().numpy())
 
 
 def changed(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> int:

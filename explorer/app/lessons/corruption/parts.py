@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import web
+from explorer.app import recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read
 from explorer.app.exercises import plain
@@ -96,6 +96,7 @@ def both_measured() -> None:
     """Who corrects a planted word, and who fills a blank: they give different answers."""
     for what in (questions.PLANTED, questions.BLANK):
         web.show(VIEWS["curves"], measured(what), key=what.split()[0])
+    recorded.again("planted", "planted")
 
 
 def to_be_measured() -> None:
@@ -105,7 +106,7 @@ def to_be_measured() -> None:
 
 def presets() -> None:
     """Texts of the lectures to hide words in, each a click away."""
-    with st.expander("Texts of the lectures, and three kinds of blank"):
+    with st.expander("Texts of the lectures, with several kinds of blank"):
         say(questions.BLANKS)
         for number, (label, text) in enumerate(questions.PRESETS.items()):
             st.button(f"{label}: {plain(text)}", key=f"preset.{number}", type="tertiary", on_click=_take, args=(text,))

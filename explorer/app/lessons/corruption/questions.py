@@ -22,21 +22,21 @@ PRESETS = {  # L2, then L1
 }
 BLANKS = (
     "A **cloze test** asks people to fill a gap. What one must know differs: one blank can be *computed*, one needs *knowledge of the "
-    "world*, one was *memorised* from a song, and some follow from the *text itself*. The model here read stories of a small world alone: "
-    "of the last kind it fills most (hide one *Anna*, which the text says again; then both, and it can only guess a name). It knows "
-    "nothing of Fibonacci, California or songs, and cuts many of their words into several tokens."
+    "world*, one was *memorised* from a song, and some follow from the *text itself*. The model here was trained only on stories of a "
+    "small world. It fills most blanks of the last kind: hide one *Anna*, and the other is still there; hide both, and it can only guess "
+    "a name. Its training had nothing of Fibonacci, California or songs, and its tokenizer cuts many of their words into several tokens."
 )
 TWO_TEXTS = (
     "Some objectives ask more than the hidden tokens. **Next sentence prediction** (NSP, BERT) reads two texts A and B between [CLS] and "
     "[SEP]; a *segment* number says which of them a token belongs to. In half of the pairs B follows A, in the other half it is taken "
     "from another text; the model predicts which from the state of [CLS]: $\\mathcal L = -\\log P(\\text{label} \\mid \\text{A}, "
-    "\\text{B})$, added to the loss of the hidden tokens. **Sentence order** (SOP, ALBERT) asks whether A and B were exchanged. Change "
+    "\\text{B})$, added to the loss of the hidden tokens. **Sentence order** (SOP, ALBERT) asks whether A and B were swapped. Change "
     "the seed for another pair."
 )
 BORDERS = (
     "The **span boundary objective** (SBO, SpanBERT) reads one segment only. Each token of a hidden span, from position $s$ to $e$, is "
     "predicted a second time: from the states $h_{s-1}$ and $h_{e+1}$ of the two tokens *beside* the span and from a vector $p_i$ of its "
-    "place $i$ in the span. This loss is added to that of the masks."
+    "position $i$ in the span. This loss is added to that of the masks."
 )
 PAIRS_OF = "The king sat on the bank of the river, because he wanted to fish with the queen."
 PAIRED = (
@@ -52,7 +52,7 @@ SYMBOLS = (
 NOTATION = (
     "$T$ is the transformation of L3: it takes a text $x$ of the corpus $\\mathcal D$ and draws $(\\tilde x, \\tilde y)$, what the "
     "model reads and what it should predict. In other slides $T$ is a length. $\\mathcal L$ is a loss here; $L$ is a length in L3, "
-    "a number of layers in L0 and a limit for spans in L2. A *token* is what the decks call a token."
+    "a number of layers in L0 and a limit for spans in L2."
 )
 DECK = (
     ("L1, encoder objective", "learning $p_\\theta(\\tilde x\\mid x)$", "$p_\\theta(x\\mid\\tilde x)$: the original from the damaged text"),
@@ -71,7 +71,7 @@ DECK = (
 )  # fmt: skip
 CUT = {  # why a length in a text is not always the one that was drawn
     "spanbert": "The last span is cut when enough is hidden, and a span ends where the text ends; both matter more in a short text.",
-    "bart-infill": "The last span is cut when enough is hidden; a span of length 0 hides nothing, and puts in a mask all the same.",
+    "bart-infill": "The last span is cut when enough is hidden; a span of length 0 hides nothing but still inserts a mask.",
     "t5": "T5 draws no lengths: it divides a fixed number of hidden tokens into a fixed number of spans, so this mean is exact.",
 }
 WRONG = (
@@ -111,19 +111,27 @@ def spans_question(record: SpanLengths) -> Exercise:
 
 def planted_question(measured: Curves) -> Exercise:
     """Which training corrects a planted word."""
-    ends = {line.label: float(line.y[-1]) for line in measured.lines}
-    named = {name: ends[f"{name}: {PLANTED}"] for name in ("never hidden", "always [MASK]", "80/10/10")}
+    held = {line.label: line for line in measured.lines}
+    named = {name: float(held[f"{name}: {PLANTED}"].y[-1]) for name in ("never hidden", "always [MASK]", "80/10/10")}
     best = max(named, key=named.__getitem__)
-    blank = {name: ends[f"{name}: {BLANK}"] for name in named}
+    mixed, always = (held[f"{name}: {BLANK}"] for name in ("80/10/10", "always [MASK]"))
     why = (
-        f"It corrects {named['80/10/10']:.0%}, *always [MASK]* {named['always [MASK]']:.0%}, *never hidden* {named['never hidden']:.0%}. "
-        f"At blanks 80/10/10 is no better than always [MASK]: {blank['80/10/10']:.0%} and {blank['always [MASK]']:.0%}."
+        f"80/10/10 corrects {named['80/10/10']:.0%}, *always [MASK]* {named['always [MASK]']:.0%}, *never hidden* "
+        f"{named['never hidden']:.0%}. At blanks {beside(mixed, always)}: {mixed.y[-1]:.0%} and {always.y[-1]:.0%}."
     )
     asked = (
-        "Three BERTs. One predicts words that it can see, one only words under [MASK], one is trained with 80/10/10. Then we plant a "
-        "wrong word in a new story, and predict at that position. Which finds the right word most often?"
+        "Three BERTs: one is trained to predict words that it can see, one only words under [MASK], one with 80/10/10. Then we plant a "
+        "wrong word in a new story, and each predicts the token at that position. Which finds the right word most often?"
     )
     return Exercise(asked, best, why, tuple(named))
+
+
+def beside(mixed: Curve, always: Curve) -> str:
+    """How 80/10/10 does beside always [MASK]; where their seeds overlap it is a tie."""
+    assert mixed.low is not None and mixed.high is not None and always.low is not None and always.high is not None
+    if mixed.low[-1] > always.high[-1]:
+        return "80/10/10 is better than always [MASK]"
+    return "80/10/10 is worse than always [MASK]" if mixed.high[-1] < always.low[-1] else "80/10/10 and always [MASK] tie"
 
 
 def part(measured: Curves, what: str) -> Curves:

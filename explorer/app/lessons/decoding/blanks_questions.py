@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.records import Curves, Exercise
+from explorer.records import Curve, Curves, Exercise
 
 SAYS = (
     "BERT predicts every blank while the others are hidden, so two predictions may not fit together. Filled one after the other, the "
@@ -25,8 +25,12 @@ def neighbours_question(measured: Curves) -> Exercise:
         "Two neighbouring tokens are hidden. Filled one after the other, the surest first: how often are both right, compared with filling "
         "both at once?"
     )
-    why = (
-        f"{turn.y[0]:.1%} instead of {once.y[0]:.1%}: {gain.y[0]:+.1%} ({gain.low[0]:+.1%} to {gain.high[0]:+.1%}); "
-        f"{gain.x[-1]:.0f} tokens apart {gain.y[-1]:+.1%} ({gain.low[-1]:+.1%} to {gain.high[-1]:+.1%})."
-    )
+    why = f"{turn.y[0]:.1%} instead of {once.y[0]:.1%}, a gain of {_points(gain, 0)}; {gain.x[-1]:.0f} tokens apart: {_points(gain, -1)}."
     return Exercise(asked, answer, why, (LESS, TIE, MORE))
+
+
+def _points(gain: Curve, at: int) -> str:
+    """A gain in percentage points, with its interval."""
+    assert gain.low is not None and gain.high is not None
+    value, low, high = (100 * float(part[at]) for part in (gain.y, gain.low, gain.high))
+    return f"{value:+.1f} points ({low:+.1f} to {high:+.1f})"

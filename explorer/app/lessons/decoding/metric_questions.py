@@ -22,7 +22,7 @@ LABELS = (
 )
 CHANCE = (
     "You may conclude how often these answers agree with the gold labels, and whether the most frequent label alone does as well. You may "
-    "not conclude that a difference between two models is real: with so few answers, one more changes every number."
+    "not conclude that a difference between two models is real: with so few answers, one more right answer changes every number."
 )
 
 

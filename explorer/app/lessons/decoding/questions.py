@@ -13,7 +13,8 @@ SOURCE = "The animal did not cross the street because it was too tired."
 BLANKS = "Anna had a ___ dog. The dog was too ___ to cross the ___."
 GENDER = (
     "*It* means the animal here: *il*, because *animal* is masculine in French. With *wide* instead of *tired* it means the street, which "
-    "is feminine: *elle*. Try it, and look where the decoder attends. The translator knows *did not*; it drops the negation of *didn't*."
+    "is feminine: *elle*. Try it, and look where the decoder attends. The translator was trained on *did not*; of *didn't* it drops the "
+    "negation."
 )
 TO_RESTORE = "The dog was tired. It slept in the garden."
 RESTORES = (

@@ -23,6 +23,7 @@ def section(tasks: tuple[str, ...]) -> None:
     part = task.replace(" ", "-")
     held = recorded.call("mixes", part)
     web.show(VIEWS["mix-bench"], held, key=part, beside=partial(triangle, made(held), f"mix-bench.{part}"))
+    recorded.again("mixes", "mixes")
 
 
 def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:

@@ -53,7 +53,7 @@ def crossing() -> None:
     def lines() -> None:
         """The losses, and how to measure them again."""
         web.show(VIEWS["curves"], measured, key="crossed")
-        st.caption("Measure again: `python -m explorer.studies.crossed`; its card says how.")
+        recorded.again("crossed", "crossed")
 
     predict(lesson.crossing_question(made(measured)), "guess.crossing", lines, partial(web.awaited, VIEWS["curves"], measured))
 
@@ -73,6 +73,7 @@ def show_shares() -> None:
     web.show(VIEWS["mix-shares"], mixes)
     web.show(VIEWS["mix-triangle"], mixes, steps="step")
     say(lesson.PROBED, small=True)
+    recorded.again("mixes", "mixes")
 
 
 def shares() -> None:
@@ -84,6 +85,7 @@ def show_scores() -> None:
     """The scores of the mix and of every layer, and what the baseline of one task leaves out."""
     web.show(VIEWS["mix-scores"], mixes)
     say(lesson.baseline_note(made(mixes), *lab.per_word()), small=True)
+    recorded.again("mixes", "mixes")
 
 
 def helps() -> None:
@@ -97,9 +99,9 @@ def compared() -> None:
     say(lesson.compared(made(mixes)))
     st.caption(
         "The lecture compares strong models of each task with and without ELMo; here a linear output layer reads words without context "
-        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size. "
-        "Measure again: `python -m explorer.studies.mixes`."
+        "(layer 0) or the mix. So only the direction of the gain can be compared, not its size."
     )
+    recorded.again("mixes", "mixes")
 
 
 def missing() -> None:
@@ -111,8 +113,9 @@ def missing() -> None:
 
 page = LessonPage(
     "ELMo lab",
-    "A word comes from its letters. Two language models read it, one from the left and one from the right; they share letters and "
-    "softmax and never read each other. Then they are frozen; each task learns how much of each layer it takes.",
+    "A word comes from its letters. Two language models read it, one from the left and one from the right; they share the "
+    "character layers and the softmax, but neither reads the states of the other. Then they are frozen; each task learns how much it "
+    "takes of each layer.",
     (
         r"\mathrm{ELMo}_k = \gamma \sum_{j=0}^{L} s_j\, h_{k,j}",
         r"h_{k,j} = [\overrightarrow{h}_{k,j};\ \overleftarrow{h}_{k,j}], \quad h_{k,0} = [x_k; x_k]",

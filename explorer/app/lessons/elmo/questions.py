@@ -20,7 +20,7 @@ HIGHWAY = (
 )
 SYMBOLS = (
     "$\\mathrm{ELMo}_k$ is the vector of token $k$ for one task. $h_{k,j}$ is its state in layer $j$: the one from the left and the one "
-    "from the right, one behind the other; $x_k$, the vector made of its letters, is layer 0. The task learns the weights $s_j$, which "
+    "from the right, joined into one vector; $x_k$, the vector made of its letters, is layer 0. The task learns the weights $s_j$, which "
     "sum to 1, and one scale $\\gamma$ (gamma). $L = 2$ is the number of LSTM layers."
 )
 NOTATION = (
@@ -82,24 +82,21 @@ CROSSING = (
 def crossing_question(measured: Curves) -> Exercise:
     """What the loss of a biLM does whose directions are crossed."""
     ends = {line.label: float(line.y[-1]) for line in measured.lines}
-    apart, crossed, noise = (
+    apart, crossed, noise_apart, noise = (
         next(value for name, value in ends.items() if name.startswith(way) and name.endswith(what))
-        for way, what in (
-            ("directions apart", "new stories"),
-            ("directions crossed", "new stories"),
-            ("directions crossed", "random words"),
-        )
+        for what in ("new stories", "random words")
+        for way in ("directions apart", "directions crossed")
     )
     options = ("about the same", "lower: it understands more", "lower: it sees the answer", "higher")
     leaks = crossed < 0.9 * apart
     answer = options[2] if leaks else options[3] if crossed > 1.1 * apart else options[0]
     why = (
-        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which nothing "
-        f"can predict, {noise:.2f} crossed. The forward state before a word also reads the backward state, which has read that word: "
-        f"the label is in the input, and {'it learns to copy it' if leaks else 'in more steps it would learn to copy it'}. BERT reads "
-        "both sides and needs [MASK]."
+        f"After {measured.lines[0].x[-1]:.0f} steps {crossed:.2f} nats crossed, {apart:.2f} apart; on random words, which no context can "
+        f"predict, {noise:.2f} crossed and {noise_apart:.2f} apart. The forward state before a word also reads the backward state, which "
+        f"has read that word: the label is in the input, and {'it learns' if leaks else 'in more steps it would learn'} to copy it. BERT "
+        "reads both sides and needs [MASK]."
     )
-    return Exercise("Its loss on new stories, beside that of the usual biLM?", answer, why, options)
+    return Exercise("How does its loss on new stories compare with that of the usual biLM?", answer, why, options)
 
 
 def use_question(measured: Mixes) -> Exercise:
@@ -131,12 +128,15 @@ def gained(measured: Mixes) -> np.ndarray:
 def baseline_note(measured: Mixes, right: float, uses: int) -> str:
     """What the baseline of one label is, and why it is 0 where labels belong to words; `right` is each word's own most frequent sense."""
     low = [name for name, rate in zip(measured.tasks, measured.blind, strict=True) if rate < 0.005]
-    note = "*Most frequent answer* is one label for the whole task."
+    note = (
+        "*Most frequent answer* is one label for the whole task. Of a sentence or a story, *layer 0* is the mean of its words' "
+        "vectors from letters, whatever their order: a baseline without any context."
+    )
     if "word sense" in low:
         note += (
             " For word sense it is 0 %: the senses of one word are not those of another. A fair baseline gives each word its own most "
             f"frequent sense: right for {right:.1%} of {uses} uses. Layer 0, which knows the word but not its context, reaches "
-            f"{measured.intervals[measured.tasks.index('word sense'), BASE, 0]:.1%}. Read the gain over layer 0."
+            f"{measured.intervals[measured.tasks.index('word sense'), BASE, 0]:.1%}. So compare with layer 0."
         )
     return note
 
@@ -162,6 +162,7 @@ def compared(measured: Mixes) -> str:
             n = measured.tasks.index(here)
             gain, low, high = 100 * measured.gains[n, BASE]
             known = f"{gain:+.1f} ({low:+.1f} to {high:+.1f})" if low == low else f"{gain:+.1f} (one biLM)"
+            known += ", a tie" if low <= 0 <= high else ""
             cells = [
                 f"{here}, {measured.metrics[n]}",
                 *(f"{100 * measured.intervals[n, way, 0]:.1f}" for way in (BASE, 0)),

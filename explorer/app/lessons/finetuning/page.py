@@ -32,6 +32,7 @@ def show_curves() -> None:
     """The score by the number of labels, and all tasks at one number of labels."""
     web.show(VIEWS["labels"], recorded.call("labels"))
     web.show(VIEWS["label-gains"], recorded.call("labels"))
+    recorded.again("labels", "label_curves")
 
 
 def few_labels() -> None:
@@ -60,6 +61,8 @@ def live() -> None:
         """The scores, the losses and the answers."""
         web.show(VIEWS["finetune-ways"], run)
         web.show(VIEWS["finetune-losses"], run)
+        if found.transitions:
+            web.show(VIEWS["tag-transitions"], run)
         say(lesson.answers_table(found))
 
     predict(lesson.ways_question(found), f"guess.ways.{run.text}", show_ways, partial(web.awaited, VIEWS["finetune-ways"], run))
@@ -67,8 +70,9 @@ def live() -> None:
 
 def rates() -> None:
     """How fast each way should learn."""
-    say("The fewer weights move, the larger the steps that they can take. The best rate of each way is what this page uses.")
+    say("The fewer weights are trained, the larger the steps that they can take. This page uses the best rate of each way.")
     web.show(VIEWS["curves"], recorded.call("finetuning-rates"), key="rates")
+    recorded.again("finetuning-rates", "finetuning_rates bert")
 
 
 def inside() -> None:
@@ -105,6 +109,7 @@ def spans() -> None:
 def glue() -> None:
     """MiniGLUE beside the lecture's table."""
     web.show(VIEWS["miniglue"], recorded.call("miniglue"))
+    say(lesson.INITIALISED)
     say(lesson.glue())
     say(lesson.GLUE_NOTE, small=True)
 

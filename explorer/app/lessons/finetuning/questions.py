@@ -16,22 +16,23 @@ NEW = (
     " In all of these tasks the test asks for words that no label names; where labels name them all, pre-training may add less."
 )
 WAY_NOTES = {
-    "full": "every weight moves",
-    "last-1": "the last layer and the output layer move",
-    "last-2": "the last two layers and the output layer move",
-    "lora": "low-rank matrices beside the frozen ones move: W + BA, B begins at 0",
-    "frozen": "the output layer alone moves",
+    "full": "all weights are trained",
+    "last-1": "the last layer and the output layer are trained",
+    "last-2": "the last two layers and the output layer are trained",
+    "lora": "low-rank matrices beside the frozen ones are trained: W + BA, B begins at 0",
+    "frozen": "only the output layer is trained",
     "scratch": "the same shape, but random weights at the start",
 }
 CRF = "full, CRF"  # a way for tasks in which neighbouring tags depend on each other
-CRF_NOTE = "every weight moves, and so do scores of neighbouring tags"
+CRF_NOTE = "all weights are trained, and with them the scores of neighbouring tags"
 TAGGED = "entities"
 TAGS = (
     "**Tags in a row.** With *full*, each word gets the tag with its highest score $x_{t,k}$, alone. A **conditional random field** "
     "(*full, CRF*) scores whole rows of tags: $s(y) = b_{y_1} + \\sum_t x_{t,y_t} + \\sum_t A_{y_t,y_{t+1}} + e_{y_T}$. $A$ says how well "
     "one tag follows another, $b$ and $e$ how well a tag begins and ends a text. $P(y)$ is the softmax of $s$ over all $K^T$ rows of $K$ "
     "tags for $T$ words. The **Viterbi** algorithm finds the best row in $T \\cdot K^2$ steps: only the last tag matters for what follows. "
-    "$A$ begins at 0, where both ways answer alike, so a short training may show no difference."
+    "$A$ begins at 0, where both ways answer alike, so a short training may show no difference: *Which tag follows "
+    "which*, shown after it, is $A$."
 )
 PROBES = (
     "A **probe** is a linear classifier that reads the states of one layer, the mean over the tokens of a text; the model stays as it is. "
@@ -55,7 +56,7 @@ DECK = (
     ("L4, Fine-tuning", "$\\lambda$ without a value", "0.5 in the paper, and $\\mathcal{L}_1$ is taken on the task's own texts"),
     ("L4, Results", "*supervised* pre-training", "unsupervised pre-training, supervised fine-tuning"),
     ("L1, Adapting GPT", "[START], [DELIM], [EXTRACT]", "three new tokens with random vectors; the state of the *last* one is read"),
-    ("L2, Fine-tuning", "the model stays *frozen or only minimally adjusted*", "BERT moves every weight, by small steps; L1 says so too"),
+    ("L2, Fine-tuning", "the model stays *frozen or only minimally adjusted*", "BERT trains every weight, by small steps; L1 says so too"),
     ("L2, Intuition", "[MASK] *isn't even in the training vocabulary*", "it has an id and a vector; it never occurs in fine-tuning texts"),
     ("L2, Span-based labelling", "$T(T-1)/2$ spans with $i \\le j$", "$T(T+1)/2$: with 5 tokens 15, not 10; with at most $L$ tokens in "
      "a span $LT - L(L-1)/2$"),
@@ -77,6 +78,11 @@ GLUE_NOTE = (
     "MNLI-m, QNLI, SST-2 and RTE are accuracy, QQP and MRPC F1, CoLA Matthews' correlation, STS-B Spearman's. Only the order can be "
     "compared with ours: GPT and BERT base have about a hundred times as many weights as our BERT, BERT large about two hundred and fifty, "
     "and GLUE has up to two thousand times as many labelled texts (393,000, in MNLI). Measure again: `explorer miniglue`."
+)
+INITIALISED = (
+    "**Begin with word2vec, or at random?** L1 says that embeddings may be *taken from existing resources such as word2vec*. The rows "
+    "*word vectors* measure it for the smallest of models, a classifier of the mean of a text's word vectors: they begin as those of "
+    "word2vec, or (*from scratch*) at random, and are then trained with the classifier."
 )
 
 
@@ -112,11 +118,12 @@ def ways_question(record: FinetuneWays) -> Exercise:
     """Which way answers new texts best."""
     best = record.ways[int(record.scores.argmax())]
     said = ", ".join(
-        f"{way} {score:.2f} ({moved:,} moved)"
+        f"{way} {score:.2f} ({moved:,} weights changed)"
         for way, score, moved in zip(record.ways, record.scores, record.moved, strict=True)
     )
     tie = " Several are equal; the first is named." if (record.scores == record.scores.max()).sum() > 1 else ""
-    return Exercise("All of them have learned now. Which one answers new texts best?", best, f"{said}.{tie}", record.ways)
+    few = " One seed and few new texts: a difference of a few hundredths is a tie."
+    return Exercise("All ways have been trained. Which one answers new texts best?", best, f"{said}.{tie}{few}", record.ways)
 
 
 def mask_question(corrupted: Sequence[Corruption], masks: int, tokens: int) -> Exercise:
@@ -129,7 +136,7 @@ def mask_question(corrupted: Sequence[Corruption], masks: int, tokens: int) -> E
     options = ("none", "as many", "one at the end of each text")
     why = (
         f"{masks} of {tokens:,} tokens. That is why BERT leaves 10 % of the chosen tokens as they are and replaces 10 % by random ones: it "
-        "must also have something to say about tokens that are no [MASK]."
+        "must also predict well where there is no [MASK]."
     )
     return Exercise(asked, options[0] if not masks else options[1], why, options)
 

@@ -26,7 +26,7 @@ TASKS = (SUMMARY, lab.FIRST, "sentiment", "topic", "acceptability", "entailment"
 WAYS, USUAL = ("full", "last-1", "lora", "scratch"), ("full", "scratch")
 SHOWN = 3  # examples before the training
 SAYS = (
-    "T5 makes every task a task of writing: the answer is a **text**, also where it is one of three labels. So nothing new is put on top "
+    "T5 casts every task as text generation: the answer is a **text**, also where it is one of three labels. So nothing new is put on top "
     "of the model: the decoder that learned to restore texts now writes *glad*, or a summary. (The published T5 also reads the name of "
     "the task before the text; here each model learns one task.) Where the answers are labels, we compare the probabilities that it gives "
     "to their texts; a summary is written freely, greedily."
@@ -54,7 +54,7 @@ def section() -> None:
     run = lab.ways(name, task, how, {"examples": examples, "steps": steps})
     pressed = st.button("Train", type="primary", disabled=not how, key="train.writer")
     if not how or not (pressed or lab.known(run)):
-        st.caption("Press Train: some ten seconds for each way. Each model then writes its answers to new texts.")
+        st.caption("Press Train: about ten seconds for each way. Each model then writes its answers to new texts.")
         return
     found = lab.trained(run, "Fine-tuning")
     predict(
@@ -98,7 +98,7 @@ def first_sentence(first: float, other: float) -> str:
     """What a summary has to beat."""
     return (
         "Two baselines on the same kind of new texts, without any training: the **first sentence** of each text has an F1 of "
-        f"**{first:.2f}** against its summary, the summary of *another* text **{other:.2f}**, as many end alike. **You may conclude** "
-        "that a model which is not above both does not summarise yet. **You may not conclude** from a high F1 that a summary is true: it "
-        "counts shared words."
+        f"**{first:.2f}** against its summary, the summary of *another* text **{other:.2f}**, because many "
+        "summaries end alike. **You may conclude** that a model which is not above both does not summarise yet. **You may not "
+        "conclude** from a high F1 that a summary is true: it counts shared words."
     )

@@ -56,6 +56,7 @@ def other_words() -> None:
     say("The same stories and the same two words; only the words of the template differ.")
     call = recorded.call(desk.RESULT, "templates")
     web.show(VIEWS["prompt-forms"], call, key="templates", question=(lesson.template_question(made(call)), "guess.template"))
+    recorded.again(desk.RESULT, "prompting")
 
 
 def show_curves() -> None:
@@ -63,6 +64,7 @@ def show_curves() -> None:
     held = desk.measured()
     task = st.segmented_control("Task", list(held), default=next(iter(held)), required=True, key="task", bind="query-params")
     web.show(VIEWS["curves"], held[task], key=task)
+    recorded.again(desk.RESULT, "prompting")
 
 
 def solved() -> None:
@@ -79,6 +81,7 @@ def order() -> None:
     """The same shots in every order."""
     say("Five solved examples have 5! = 120 orders. Each dot is one of them.")
     web.show(VIEWS["prompt-forms"], recorded.call(desk.RESULT, "orders"), key="orders")
+    recorded.again(desk.RESULT, "prompting")
 
 
 def scale() -> None:

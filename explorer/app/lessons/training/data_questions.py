@@ -16,10 +16,11 @@ TEXTS = (  # name, whether people labelled it, how many, of what, where it is sa
     ("GLUE, the smallest task", True, 780.0, "documents", "L3"),
 )
 SAYS = (
-    "Why pre-train at all? Because text without labels is there already, and labels must be paid for, one by one. The bars are powers of "
-    "ten: one more step is ten times as much. (Units differ, as on the slides: a page or a document has hundreds of words.) People need "
-    "less: a young adult knows 30,000 to 100,000 words of English, from 7 to 10 new ones a day (L2). The idea is older than GPT and BERT: "
-    "Dai and Le (2015) pre-trained an LSTM as a language model or autoencoder, and then fine-tuned all of it."
+    "Why pre-train at all? Because text without labels exists already, and labels must be paid for, one by one. The bars are powers of "
+    "ten: one step more is ten times as much. (Units differ, as on the slides: a page or a document has hundreds of words.) People need "
+    "far less text: a young adult's vocabulary of 30,000 to 100,000 English words takes 7 to 10 new words a day (L2). "
+    "The idea is older than GPT and BERT: Dai and Le (2015) pre-trained an LSTM as a language model or autoencoder, and then "
+    "fine-tuned all of it."
 )
 CAUTION = (
     "You may conclude how many orders of magnitude lie between them. You may not conclude that more text is always better: what it says, "

@@ -6,7 +6,7 @@ from explorer.records import Curve, Curves, Exercise
 
 SAYS = (
     "A sub-layer $f$ with the input $x$ has a residual connection and a norm around it, here $x + f(\\mathrm{norm}(x))$; every second "
-    "$f$ is a feed-forward layer. Small decoders learned from the same stories in the same order, each **without** one of these parts: "
+    "$f$ is a feed-forward layer. Small decoders were trained on the same stories in the same order, each **without** one of these parts: "
     "$f(\\mathrm{norm}(x))$, $x + f(x)$, or attention alone."
 )
 WHOLE, FREQUENCIES = "nothing left out", "token frequencies alone"
@@ -38,7 +38,7 @@ def costliest_question(measured: Curves) -> Exercise:
     answer = worst if cost[worst] > 0 and apart(held[worst], held[WHOLE]) else NONE
     steps = f"{held[WHOLE].x[-1]:,.0f}"
     asked = f"Which decoder has the highest loss on new stories after {steps} steps?"
-    why = f"{worst[0].upper()}{worst[1:]} it is {held[worst].y[-1]:.2f} nats, of the whole model {held[WHOLE].y[-1]:.2f}. "
+    why = f"The one {worst} ends at {held[worst].y[-1]:.2f} nats, the whole model at {held[WHOLE].y[-1]:.2f}. "
     floor = float(held[FREQUENCIES].y[-1])
     near = abs(float(held[worst].y[-1]) - floor) < 0.2
     why += f"Predicting each token by its frequency alone costs {floor:.2f}" + (

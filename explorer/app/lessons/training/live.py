@@ -31,7 +31,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {  # parts of a layer, and the setting of 
     "feed-forward layers": {"feed_forward": False},
 }
 SEED = (
-    "The same seed gives the same numbers once more: here, and in a notebook or at the command line where one thread computes "
+    "The same seed gives the same numbers again: here, and in a notebook or at the command line where one thread computes "
     "(`OMP_NUM_THREADS=1`). With more threads, sums are added in another order, and the last digits differ."
 )
 

@@ -31,7 +31,7 @@ DECK = (
     ("L4, GPT", "$L_1(U)=\\sum_i\\log P(u_i\\mid u_{i-k},\\dots,u_{i-1})$", "maximised, so the loss is its negative, divided by the "
     "number of tokens; $k$ is the longest context: 512 in GPT, see `length` of the models here"),
     ("L1, the Transformer model", "embeddings *taken from existing resources such as word2vec*", "possible; BERT and GPT begin at "
-    "random and train them with the rest"),
+    "random and train them with the rest. *MiniGLUE* in the lesson on fine-tuning has both for a small classifier"),
     ("L4, GPT", "*26 petaflop-days*", "8 GPUs for 30 days at 12 teraflops and a third of their peak are 0.95; the part *Data* counts 0.65"),
     ("L2, NSP code", "total loss = MLM loss + NSP loss", "yes; the two are means over different things: tokens, and pairs"),
     ("L3, NSP", "$-\\mathbb 1[\\text{follows}]\\log P - \\mathbb 1[\\text{random}]\\log(1-P)$",
@@ -162,7 +162,7 @@ def new_words(known: Mapping[str, float], new: Mapping[str, float]) -> str:
 def longer(figures: Mapping[str, float]) -> str:
     """What the shipped BERT does after its whole training, so that a low figure after a short one is not read as a limit."""
     return (
-        "A figure near 0 % means *not yet*, not *never*: these trainings end before the models use the context. The shipped *bert*, "
+        "A figure near 0 % means *not yet*, not *never*: these trainings were short. The shipped *bert*, "
         f"larger and trained longer, predicts {figures['mlm accuracy']:.0%} of the masked tokens of new stories. "
         "*Restore a sentence* must match the whole sentence exactly, and only BART has the output for it."
     )
@@ -227,7 +227,7 @@ def _of_last(last: TrainingStep, smoothed: bool) -> Exercise:
     losses = f"Step {last.step:,}: {parts}."
     if len(last.losses) > 1:
         worked = " + ".join(f"{value:.3f}" for value in last.losses.values()) + "."
-        return Exercise(f"{losses} What does the optimiser make smaller at this step?", total, worked)
+        return Exercise(f"{losses} Which total does the optimiser minimise?", total, worked)
     if smoothed:
         why = "Label smoothing puts some probability on every token, so this loss cannot reach 0, and e to it is no perplexity."
         return Exercise(f"{losses} The labels are smoothed. Can this loss reach 0?", "no", why, ("yes", "no"))
@@ -262,8 +262,8 @@ def exercises(
         Exercise(
             f"{budget.weights:,} weights read {budget.pieces:,.0f} tokens, 6 operations for each weight and token. How many operations are "
             "that, in units of 10⁹?", budget.operations / 1e9,
-            f"6 · {budget.weights:,} · {budget.pieces:,.0f} / 1,000,000,000: two forwards (multiply, add), "
-            "four backwards.", digits=0,
+            f"6 · {budget.weights:,} · {budget.pieces:,.0f} / 1,000,000,000: 2 in the forward pass "
+            "(multiply, add), 4 in the backward pass.", digits=0,
         ),
         Exercise(
             "At scale: BERT made a million steps of 131,072 tokens; its corpus has 3.3 billion words. If a token were a word, how many "

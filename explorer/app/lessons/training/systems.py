@@ -19,8 +19,17 @@ from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
-from explorer.app.lessons.training.systems_questions import COUNTED, IDEAS, OWN, beside_counting, new_tokens
-from explorer.models.card_figures import shipped_figures
+from explorer.app.lessons.training.systems_questions import (
+    COPYING,
+    COUNTED,
+    IDEAS,
+    OWN,
+    beside_copying,
+    beside_counting,
+    new_tokens,
+    over_seeds,
+)
+from explorer.models.card_figures import command, every_seed, shipped_figures
 from explorer.models.presets import PRESETS
 from explorer.models.store import models
 from explorer.training.interpolation import fresh
@@ -45,9 +54,12 @@ def section(text: str, shelf: dict[str, Path]) -> None:
             _figures(shelf[name], idea.new, ", new words", "test")
             if idea.beside in shelf:
                 _figures(shelf[idea.beside], idea.figures, f", {idea.beside}")
+        say(over_seeds(every_seed(shelf[name]), idea.figures, command(shelf[name])), small=True)
         say(idea.caution, small=True)
     if idea is not None and idea.new == COUNTED:
         _on_new_words(name, shelf[name])
+    elif idea is not None and idea.new == COPYING:
+        say(beside_copying(shipped_figures(shelf[name], "test")))
     elif note := lesson.new_words(*(shipped_figures(shelf[name], split) for split in ("validation", "test"))):
         say(note, small=True)
     draw = PICTURES.get(model.preset)
@@ -66,8 +78,8 @@ def as_its_preset(name: str, preset: str) -> bool:
 
 
 def _figures(folder: Path, names: tuple[str, ...], whose: str = "", split: str = "validation") -> None:
-    """The figures of its card; of a model without a card, the last check of its training."""
-    found = shipped_figures(folder, split) or (last_check(folder) if split == "validation" else {})
+    """The figures of its card; a model without one has none, for a check inside its training had few texts."""
+    found = shipped_figures(folder, split)
     for name in names:
         if name in found:
             st.metric(spoken(name) + whose, f"{found[name]:.3g}")
@@ -93,12 +105,6 @@ def _losses(name: str) -> tuple[np.ndarray, np.ndarray]:
     return every[new], every[~new]
 
 
-def last_check(folder: Path) -> dict[str, float]:
-    """What the last check of a training found, on a few held-out texts."""
-    steps = [step for step in lab.read_steps(folder) if step.metrics]
-    return dict(steps[-1].metrics) if steps else {}
-
-
 def spoken(name: str) -> str:
     """The name of a figure as it is printed: short forms in capitals."""
     words = [word.upper() if word.strip(",") in SHORT else word for word in name.split()]
@@ -109,6 +115,7 @@ def measured(result: str, name: str, text: str) -> None:
     """A recorded comparison, whatever the sentence."""
     if recorded.there(result):
         recorded.show({result: ""})
+        recorded.again(result, f"ablations {result}")
     else:
         st.info(f"Not measured yet. `python -m explorer.studies.ablations {result}` does it.")
 

@@ -60,9 +60,9 @@ IDEAS = {
     "bart": Idea(
         "BART damages a text in any way, reads the damage with an encoder, and writes the **whole** original text with a decoder. One mask "
         "may stand for a span of any length, also for none: so it must learn how much is missing.",
-        COPYING,
+        (*COPYING, "exact match"),
         "BLEU counts runs of 1 to 4 tokens that occur in the original as well. *Copying the source* changes nothing of the damaged text; "
-        "only what lies above it was restored.",
+        "only what lies above it was restored. *Exact match* is the share of texts that were restored without any mistake.",
         new=COPYING,
     ),
     "t5": Idea(
@@ -95,9 +95,9 @@ IDEAS = {
         "it was replaced: all tokens enter the loss, not only the masked ones. Ours begins with the weights of *bert-tiny*: from random "
         "weights it learns little more than that most tokens are original.",
         ("replaced f1", "f1, always saying replaced", "f1, pairs never met", "tokens with a signal", "tokens with a signal, masking"),
-        "The label of every token is binary, a masked token is one of a vocabulary: more labels, each with less information. *Pairs never "
+        "Every token has a binary label, a masked token one of a whole vocabulary: more labels, each with less information. *Pairs never "
         "met* is a rule without a model: a token counts as replaced if it never occurred next to its neighbours in training. "
-        "It finds less and less while the generator learns: the task gets harder.",
+        "The rule finds less and less while the generator learns: the task gets harder.",
     ),
     "distilbert": Idea(
         "DistilBERT begins with every other layer of its teacher. Its loss compares its probabilities with the teacher's (both at "
@@ -171,6 +171,20 @@ OWN = {  # models that do not do what their system does, by their own name
 }
 
 
+def over_seeds(seeds: Mapping[str, tuple[float, ...]], names: Sequence[str], command: str) -> str:
+    """How often a system was trained, between which values its figures lie over the seeds, and how to measure again."""
+    count = max(map(len, seeds.values()), default=0)
+    if not count:
+        return "No card says what was measured of this model on held-out text, so no figures are shown."
+    spans = [f"{name} {min(seeds[name]):.3g} to {max(seeds[name]):.3g}" for name in names if len(set(seeds.get(name, ()))) > 1]
+    said = "Measured on held-out text after the training"
+    if count == 1:
+        said += "; one training, so it is unknown how much another seed would change"
+    else:
+        said += f". The best of {count} seeds on this text is shipped; over all seeds: {'; '.join(spans) or 'the same figures'}"
+    return f"{said}." + (f" Measure again: `{command}`." if command else "")
+
+
 def beside_counting(found: Mapping[str, float]) -> str:
     """What the perplexity on stories with new words says beside that of a 4-gram; empty where one of them was not measured."""
     if not all(name in found for name in COUNTED):
@@ -180,6 +194,19 @@ def beside_counting(found: Mapping[str, float]) -> str:
         f"In stories with **new words** its perplexity is **{own:.1f}**, that of a 4-gram on the same tokens **{counted:.1f}**"
     )
     return f"{said}: there it is worse than counting." if own > counted else f"{said}."
+
+
+def beside_copying(found: Mapping[str, float]) -> str:
+    """What the BLEU on stories with new words says beside that of the damaged text; empty where one of them was not measured."""
+    if not all(name in found for name in COPYING):
+        return ""
+    own, copied = (found[name] for name in COPYING)
+    said = f"In stories with **new words** its BLEU is **{own:.1f}**, that of the damaged text itself **{copied:.1f}**"
+    return (
+        f"{said}: what it writes there has less in common with the original than the damage has."
+        if own < copied
+        else f"{said}."
+    )
 
 
 def new_tokens(new: np.ndarray, known: np.ndarray, stories: int) -> str:

@@ -16,7 +16,7 @@ from explorer.errors import ChoiceError, ExplorerError
 from explorer.records import Trace
 from explorer.views import VIEWS, theme
 
-WAYS = {"zeros": 0.0, "half as long": 0.5, "twice as long": 2.0, "turned round": -1.0}
+WAYS = {"zeros": 0.0, "half as long": 0.5, "twice as long": 2.0, "reversed": -1.0}
 EXAMPLES = {  # by family: the word that differs, the rest of the text, and the answers that it decides between
     "encoder": (("Anna", "Tom"), " was hungry, so [MASK] ate an apple.", ("she", "he")),
     "decoder": (("Sara", "Ben"), " was tired because", (" she", " he")),
@@ -74,7 +74,9 @@ def numbers_of(said: str) -> list[float]:
     try:
         return [float(part) for part in said.replace(",", " ").split()]
     except ValueError:
-        raise ChoiceError(f"{theme.plain(said)!r} are no numbers with spaces between them.") from None
+        raise ChoiceError(
+            f"{theme.plain(said)!r} is not a list of numbers. Write numbers with spaces or commas between them."
+        ) from None
 
 
 def shown(view: str, call: Call, **options: Any) -> None:

@@ -14,7 +14,7 @@ ALIKE = (
 )
 SPACE = (
     "Every dot is a word of a story that no model was trained on, at its state in one layer. Move the layer from 0 (the input) to the "
-    "last one: and look by what the dots are grouped in each."
+    "last, and look which dots lie together in each."
 )
 
 
@@ -25,7 +25,7 @@ def twin_question(record: LayerLikeness) -> Exercise:
     answer = options[2] if abs(first - last) < 0.05 else options[0] if first > last else options[1]
     why = (
         f"CKA of layer 0: {first:.2f}; of the last layer: {last:.2f}. Random weights are not without structure: the same word has the same "
-        f"vector in both models, so its uses lie together. Words exchanged at random give {np.nanmax(record.chance):.2f} at most."
+        f"vector in both models, so its uses lie together. Words shuffled at random give {np.nanmax(record.chance):.2f} at most."
     )
     return Exercise(
         f"*{record.models[0]}* beside a model of the same shape with random weights. Where are the two more alike?",

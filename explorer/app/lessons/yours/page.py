@@ -17,7 +17,7 @@ from explorer.app.lessons.yours import layers, twin
 from explorer.app.lessons.yours import questions as lesson
 from explorer.app.lessons.yours.pair import show_pair
 from explorer.app.lessons.yours.upload import Upload, take_along, uploaded
-from explorer.errors import ExplorerError
+from explorer.errors import ExplorerError, an
 from explorer.models.store import models
 
 HOW = (
@@ -35,10 +35,11 @@ def report(model: Any, record: Any) -> None:
         if record.residual != record.residual
         else f"Our recomputed attention weights match the model's to **{record.residual:.0e}**."
     )
+    kind, weights = an(model.family).replace(" ", " **", 1) + "**", sum(p.numel() for p in model.module.parameters())
     longest = min(512, getattr(model, "longest", 512))
     need = cost(model, longest, longest if model.family == "encoder-decoder" else 0)
     say(
-        f"**{plain(model.name)}** is an **{model.family}** ({streams}; {sum(p.numel() for p in model.module.parameters()):,} weights). "
+        f"**{plain(model.name)}** is {kind} ({streams}; {weights:,} weights). "
         f"{match} A trace of {longest} tokens would take "
         f"**{need / 1e6:.0f} MB**; the limit is {MEMORY / 1e6:.0f} MB; above it, choose layers: `layers=[0]`."
     )
