@@ -22,7 +22,7 @@ from explorer.errors.kinds import check_kind, checked
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # of long arguments: the failure is said
 EACH = 110 if ALL else 6  # cases of each function: more than 10,000 in all, or more than 500
-SECONDS, MEMORY = 120, 8 << 30  # what one case may take at the very most
+SECONDS, WAIT, MEMORY = 120, 600, 8 << 30  # what one case may take at the very most: of a processor, by the clock, and of memory
 
 
 @contextmanager
@@ -30,23 +30,26 @@ def within(seconds: int, memory: int) -> Iterator[None]:
     """While inside, an alarm after some seconds, and no more than so much memory on top."""
 
     def alarm(*_: object) -> None:
-        raise TimeoutError(f"no answer within {seconds} seconds")
+        raise TimeoutError(f"no answer within {seconds} seconds of a processor, or {WAIT} by the clock")
 
-    held, before = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, alarm)
+    held = resource.getrlimit(resource.RLIMIT_AS)
+    before = {kind: signal.signal(kind, alarm) for kind in (signal.SIGALRM, signal.SIGPROF)}
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[0]) if Path("/proc/self/statm").is_file() else None
     if pages is not None:
         resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + memory, held[1]))
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        no_alarm()
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
         resource.setrlimit(resource.RLIMIT_AS, held)
 
 
 def survives(name: str, args: dict[str, Any]) -> None:
     """One case: a result in order, or an error of one line."""
-    signal.alarm(SECONDS)
+    signal.alarm(WAIT)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         with hostile.counted_as("calls of public functions"):
             hostile.check(hostile.ask(name, args))
@@ -54,7 +57,13 @@ def survives(name: str, args: dict[str, Any]) -> None:
         said = str(error)
         assert said.strip() and "\n" not in said and len(said) <= LONGEST + 10, said[:2000]
     finally:
-        signal.alarm(0)
+        no_alarm()
+
+
+def no_alarm() -> None:
+    """Nothing is waited for any more."""
+    signal.alarm(0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def test_every_public_name_is_tried() -> None:
