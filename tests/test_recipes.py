@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -143,9 +144,8 @@ def test_a_card_says_how_many_words_are_cut(name: str) -> None:
     """Counted again with the tokenizer's file as Hugging Face opens it; where every frequent word should be whole, none is cut."""
     folder = ex.models()[name].folder
     about, card = run_folder.described(folder), " ".join((folder / "CARD.md").read_text("utf-8").split())
-    texts = [" ".join(text) for text in recorded_corpus(about["plan"]["corpus"]["name"]).texts]
     opened = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
-    words = Counter(word for text in texts for word in cut_at(opened, text))
+    words = counted(about["plan"]["corpus"]["name"], opened)
     cut = {
         word
         for word in words
@@ -157,6 +157,19 @@ def test_a_card_says_how_many_words_are_cut(name: str) -> None:
     assert f"of the {len(often):,} different ones that occur 50 times or more, {len(often & cut):,}." in card
     if recipe_of(name).size != "tiny":
         assert not often & cut
+
+
+COUNTED: dict[tuple[str, ...], Counter[str]] = {}  # many tokenizers split the same corpus into the same words
+
+
+def counted(corpus: str, opened: PreTrainedTokenizerFast) -> Counter[str]:
+    """How often each word occurs in a corpus, split as this tokenizer splits texts before it looks into its vocabulary."""
+    written = json.loads(opened.backend_tokenizer.to_str())
+    way = (corpus, *(json.dumps(written[part]) for part in ("normalizer", "pre_tokenizer")))
+    if way not in COUNTED:
+        texts = (" ".join(text) for text in recorded_corpus(corpus).texts)
+        COUNTED[way] = Counter(word for text in texts for word in cut_at(opened, text))
+    return COUNTED[way]
 
 
 def cut_at(opened: PreTrainedTokenizerFast, text: str) -> list[str]:
