@@ -22,7 +22,11 @@ from explorer.errors.kinds import check_kind, checked
 
 pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning")  # of long arguments: the failure is said
 EACH = 110 if ALL else 6  # cases of each function: more than 10,000 in all, or more than 500
-SECONDS, WAIT, MEMORY = 120, 600, 8 << 30  # what one case may take at the very most: of a processor, by the clock, and of memory
+SECONDS, WAIT, MEMORY = (
+    120,
+    600,
+    8 << 30,
+)  # what one case may take at the very most: of a processor, by the clock, and of memory
 
 
 @contextmanager

@@ -14,6 +14,12 @@ from explorer.views.view import Choice, Control, Range, View, by_name, only
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])  # of the triangle: layer 0, layer 1, layer 2
 PARTS = 20  # a slider moves in so many steps
 SEEN, STRIP = 64, 200  # so many dimensions of a vector are drawn, in a strip of so many pixels
+BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def below(number: int) -> str:
+    """A number as an index, in signs as large as other text: plotly's own indices are two thirds of it, too small for the last row."""
+    return str(number).translate(BELOW)
 
 
 def shares(record: Mixes, *, step: int) -> go.Figure:
@@ -33,7 +39,7 @@ def shares(record: Mixes, *, step: int) -> go.Figure:
         values = held[..., layer]
         mean = values.mean(1)
         spread = {"array": values.max(1) - mean, "arrayminus": mean - values.min(1), "thickness": 1.5, "width": 3}
-        hover = f"%{{x}}<br>s<sub>{layer}</sub> = <b>%{{y:.3f}}</b><extra></extra>"
+        hover = f"%{{x}}<br>s{below(layer)} = <b>%{{y:.3f}}</b><extra></extra>"
         figure.add_bar(x=named, y=mean, error_y=spread, name=_layer(layer), hovertemplate=hover, meta=layer)
     notes = (f"after {step} steps; {record.note}",)
     return _dressed(figure, "The weight of each layer, by task", notes, "weight sⱼ", (0, 1.02))
@@ -96,7 +102,7 @@ def triangle(record: Mixes, *, step: int) -> go.Figure:
             line={"width": 2}, text=said, hovertemplate=f"{theme.printable(task)}<br>%{{text}}<extra></extra>", meta=n,
         )  # fmt: skip
     for layer, (x, y) in enumerate(CORNERS):
-        figure.add_annotation(x=x, y=y, text=f"h<sub>{layer}</sub> alone", showarrow=False, yshift=14 if layer == 2 else -14)
+        figure.add_annotation(x=x, y=y, text=f"h{below(layer)} alone", showarrow=False, yshift=14 if layer == 2 else -14)
     notes = (f"after {step} steps; {record.note}",)
     figure = _dressed(figure, "The path of each task", notes, "", (-0.12, 1.0))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
@@ -121,11 +127,9 @@ def bench(record: Bench, *, example: int, **weights: int) -> go.Figure:
     figure = go.Figure()
     for number, (label, held) in enumerate((("your weights", mine), ("learned weights", learned))):
         hover = f"{label}, %{{x}}: <b>%{{y:.2f}}</b><extra></extra>"
-        figure.add_bar(
-            x=[f"s<sub>{layer}</sub>" for layer in range(layers)], y=held, name=label, meta=number, hovertemplate=hover
-        )
+        figure.add_bar(x=[f"s{below(layer)}" for layer in range(layers)], y=held, name=label, meta=number, hovertemplate=hover)
     answers = record.answers(mine)
-    names = ("yours", "learned", *(f"h<sub>{layer}</sub> alone" for layer in range(layers)))
+    names = ("yours", "learned", *(f"h{below(layer)} alone" for layer in range(layers)))
     found = dict(zip(names, (float((answers == record.asked).mean()), *record.worth), strict=True))
     right, said = record.classes[record.asked[example]], record.classes[answers[example]]
     figure.add_bar(
@@ -153,7 +157,7 @@ def place(record: Bench, **weights: int) -> go.Figure:
     mine = _divided([weights[f"s{layer}"] for layer in range(layers)])
     grid = np.array([(a, b, PARTS - a - b) for a in range(PARTS + 1) for b in range(PARTS + 1 - a)])
     x, y = (grid / PARTS @ CORNERS).T
-    said = [", ".join(f"s<sub>{n}</sub> = {value / PARTS:.2f}" for n, value in enumerate(row)) for row in grid]
+    said = [", ".join(f"s{below(n)} = {value / PARTS:.2f}" for n, value in enumerate(row)) for row in grid]
     figure = go.Figure()
     figure.add_scatter(
         x=x, y=y, mode="markers", name="a mix to click", meta=6, text=said, hovertemplate="%{text}<extra></extra>",
@@ -166,13 +170,11 @@ def place(record: Bench, **weights: int) -> go.Figure:
         across, up = (held @ CORNERS).T
         figure.add_scatter(
             x=across, y=up, mode="markers", name=name, meta=colour, marker={"symbol": symbol, "size": size, "line": {"width": 3}},
-            text=[", ".join(f"s<sub>{n}</sub> = {value:.2f}" for n, value in enumerate(row)) for row in held],
+            text=[", ".join(f"s{below(n)} = {value:.2f}" for n, value in enumerate(row)) for row in held],
             hovertemplate=f"{name}: %{{text}}<extra></extra>",
         )  # fmt: skip
     for layer, (across, up) in enumerate(CORNERS):
-        figure.add_annotation(
-            x=across, y=up, text=f"h<sub>{layer}</sub> alone", showarrow=False, yshift=18 if layer == 2 else -18
-        )
+        figure.add_annotation(x=across, y=up, text=f"h{below(layer)} alone", showarrow=False, yshift=18 if layer == 2 else -18)
     figure = _dressed(figure, "Your mix in the triangle", (), "", (-0.12, 1.0))
     figure.update_xaxes(visible=False, range=[-0.15, 1.15])
     figure.update_yaxes(visible=False)
@@ -188,7 +190,7 @@ def _divided(given: list[int]) -> np.ndarray:
 def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> go.Figure:
     """The same figure below a strip with the first dimensions of each layer's vector [layer, dim] and of their mix."""
     rows = np.vstack((layers, shares @ layers))[:, :SEEN]
-    names = [*(f"h<sub>{layer}</sub>" for layer in range(len(layers))), "<b>mix</b>"]
+    names = [*(f"h{below(layer)}" for layer in range(len(layers))), "<b>mix</b>"]
     figure.add_heatmap(
         z=rows, y=names, xaxis="x2", yaxis="y2", coloraxis="coloraxis2", xgap=1, ygap=2, name="vectors",
         hovertemplate="%{y}, dimension %{x}: <b>%{z:.3f}</b><extra></extra>",
@@ -204,7 +206,7 @@ def _with_vectors(figure: go.Figure, layers: np.ndarray, shares: np.ndarray) -> 
 
 
 def _layer(layer: int) -> str:
-    return "s<sub>0</sub>: from letters" if layer == 0 else f"s<sub>{layer}</sub>: LSTM layer {layer}"
+    return f"s{below(0)}: from letters" if layer == 0 else f"s{below(layer)}: LSTM layer {layer}"
 
 
 def _way(record: Mixes, way: int) -> str:

@@ -11,7 +11,7 @@ from explorer.errors import unknown
 from explorer.errors.kinds import checked
 
 HERE = Path(__file__).parent
-SENTENCE = "The dog did not cross the road because it was too tired."  # with which most lessons open
+SENTENCE = "The dog did not cross the river because it was too tired."  # with which most lessons open
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ FILLED = ("too tired, too wide", "too big, too small")
 HEAD, TAUGHT = "it → the right noun, best head", "it → the right noun, taught head"
 CHANCE = 0.5
 SAYS = (
-    "*The dog did not cross the road because it was too **tired***: *it* is the dog. With *too **wide*** it is the road. We ask each "
+    "*The dog did not cross the river because it was too **tired***: *it* is the dog. With *too **wide*** it is the river. We ask each "
     "model twice about such pairs, inside stories that no training had. **Behaviour**: *it* is replaced by *the [MASK]*; which of both "
     "nouns does the model find more probable? **Heads**: in which head does *it* attend more to the right noun? The best head is chosen "
     "on every other pair and scored on those between. Two nouns: by chance half of the answers are right. (In BERT base, heads from "
@@ -41,7 +41,7 @@ PAIRED = (*(f"{kind}: both of a pair" for kind in FILLED), "minimal pairs, reaso
 ALL = "all of them"
 GUESSING = 0.25  # of two texts both right, where each answer is a guess
 WHO = (
-    "*The dog did not cross the road because it was too **tired***: *it* is the dog. With *too **wide*** it is the road. Two such texts "
+    "*The dog did not cross the river because it was too **tired***: *it* is the dog. With *too **wide*** it is the river. Two such texts "
     "are a pair. A model that always takes the same noun is right in one text of each pair, so we count the pairs with **both** texts "
     "right: two guesses would be, in a quarter of them. An encoder fills the place of the noun and sees the reason. A decoder cannot look "
     "ahead: of the text with the one noun and the text with the other, it should find the right one more probable."

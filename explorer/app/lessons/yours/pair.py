@@ -19,7 +19,7 @@ SAID = (
     "Change one word, or the model, and see what follows. The two texts are aligned: a column is a **unit**, the smallest stretch of text "
     "that ends at the end of a token in both. Click one to hold it; pictures mark it."
 )
-OTHER = "The dog did not cross the road because it was too wide."  # beside the first sentence, where one model reads both
+OTHER = "The dog did not cross the river because it was too wide."  # beside the first sentence, where one model reads both
 SHOWS = {"Predictions": "beside-predictions", "Attention": "beside-attention", "States": "beside-states"}
 
 
