@@ -13,7 +13,7 @@ from explorer.app.controls import made, model_of, read
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.families import published_questions as lesson
-from explorer.models.presets import configure
+from explorer.models.factory import configure
 from explorer.models.store import models
 from explorer.nn.config import Config
 from explorer.views import VIEWS
