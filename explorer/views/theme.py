@@ -171,7 +171,7 @@ def thinned(figure: go.Figure, named: int = NAMED, ways: str = "xy") -> go.Figur
         every = math.ceil(len(axis["ticktext"]) / named)
         few = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every], "tickfont": {"size": 12}}
         layout[f"{way}axis2"] = {**axis, **few, "overlaying": way, "matches": way}
-        layout[f"{way}axis"].update(showticklabels=False, automargin=False, ticks="")
+        layout[f"{way}axis"].update(showticklabels=False, automargin=False, ticks="", title={"text": None})
     if crowded:
         places = {f"{way}axis": f"{way}2" for way in crowded}
         figure.add_scatter(x=[None], y=[None], mode="markers", showlegend=False, hoverinfo="skip", **places)
@@ -186,6 +186,11 @@ def title(first: str, *notes: str) -> dict[str, object]:
 def lines(notes: Iterable[str]) -> list[str]:
     """Notes in lines that fit on a telephone."""
     return [line for note in notes for line in wrap(note, NOTE, break_long_words=False, break_on_hyphens=False)]
+
+
+def at_foot() -> dict[str, object]:
+    """A legend at the lower edge of a picture, as wide as it: on a telephone its lines cover nothing."""
+    return {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
 
 
 def space_above(*notes: str) -> int:
