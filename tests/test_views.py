@@ -777,12 +777,15 @@ def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel)
     tokens = bert.tokenizer.tokens(list(range(count)))
     weights = np.random.default_rng(0).dirichlet(np.ones(count), (1, count)).astype(np.float32)
     seen = Attention("encoder", 0, None, None, None, 1.0, np.ones((count, count), bool), weights)
-    figure = VIEWS["attention"](Trace("random", "encoder", tokens, None, (seen,), {}), stage="weights")
+    trace = Trace("random", "encoder", tokens, None, (seen,), {})
+    figure = VIEWS["attention"](trace, stage="weights")
     for axis, few in ((figure.layout.xaxis, figure.layout.xaxis2), (figure.layout.yaxis, figure.layout.yaxis2)):
         assert list(axis.ticktext) == theme.labels(tokens) and not axis.showticklabels
         assert len(few.ticktext) <= theme.NAMED
         assert list(few.ticktext) == [axis.ticktext[n] for n in few.tickvals]
     assert figure.data[0].xgap == figure.data[0].ygap == 0
+    every = VIEWS["glance"](trace).layout
+    assert (every.xaxis2.title.text, every.xaxis.title.text) == ("head", None), "the name of an axis is written once"
     cells = list(export.cells(figure))
     assert len(cells) == count**2 and cells[count + 2][2:5] == (f"{tokens.texts[1]}{theme.UNSEEN}", 2, tokens.texts[2])
 
