@@ -36,7 +36,7 @@ def watch() -> None:
         st.metric("Tokens read (approx.)", f"{cost.pieces:,.0f}")
         st.metric("Predictions scored (approx.)", f"{cost.answers:,.0f}")
         st.metric("Weights", f"{cost.weights:,}")
-        st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}")
+        st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}", help=lesson.OPERATIONS)
     planned = lab.plan(folder)
     say(lab.said_of(planned, preset(model.preset).objective), small=True)
     then, empty = (partial(way, VIEWS["training"], lab.steps_of(name)) for way in (web.show, web.awaited))
