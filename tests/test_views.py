@@ -790,6 +790,18 @@ def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel)
     assert len(cells) == count**2 and cells[count + 2][2:5] == (f"{tokens.texts[1]}{theme.UNSEEN}", 2, tokens.texts[2])
 
 
+def test_names_are_thinned_out_in_every_panel(bert: TransformerModel) -> None:
+    trace = ex.trace(bert, 4 * f"{SENTENCE} ")
+    layout, names = VIEWS["masks"](trace).layout, theme.labels(trace.source)
+    shown = {name: layout[name] for name in layout if name[1:5] == "axis" and layout[name].showticklabels is not False}
+    assert sorted((axis.overlaying, axis.anchor) for axis in shown.values()) == [("x", "y"), ("x2", "y2"), ("y", "x")]
+    for axis in shown.values():
+        begin, end = axis.domain
+        assert 8 < len(axis.ticktext) <= theme.NAMED * (end - begin) + 0.5 < len(names) and axis.tickfont.size == 12
+        assert list(axis.ticktext) == [names[n] for n in axis.tickvals]
+        assert list(layout[axis.overlaying.replace("x", "xaxis").replace("y", "yaxis")].ticktext) == names, "pointing says each"
+
+
 def test_labels_are_plain_and_short() -> None:
     assert theme.label("<b>") == "&lt;b&gt;"
     assert theme.label("a\x00b\nc") == "a�b␣c"

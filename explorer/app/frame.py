@@ -44,12 +44,13 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
   .st-key-lectured { flex: 0 0 100% !important; }
   [data-testid=stExpandSidebarButton] { width: auto !important; }
   [data-testid=stExpandSidebarButton]::after { content: "Menu"; font-size: 1rem; padding-left: 0.3rem; }
-  .js-plotly-plot :is(g.xtick, g.x2tick) text { font-size: 12px !important; }
+  .js-plotly-plot :is(g.xtick, g.x2tick, g.x3tick, g.x4tick) text { font-size: 12px !important; }
   .js-plotly-plot:is(:has(g.xtick:nth-of-type(9)), :has(g.x2tick:nth-of-type(9))) .heatmap-label { display: none; }
   .st-key-tree-figure .textpoint text[style*="font-size: 12px"] { display: none; }
   .js-plotly-plot:has(g.xtick:nth-of-type(18)):not(:has(g.xtick:nth-of-type(30))) g.xtick:not(:nth-of-type(2n + 1)),
   .js-plotly-plot:has(g.xtick:nth-of-type(30)) g.xtick:not(:nth-of-type(3n + 1)),
-  .js-plotly-plot:has(g.x2tick:nth-of-type(9)) :is(g.xtick, g.x2tick):not(:nth-of-type(3n + 1)) { visibility: hidden; }
+  .js-plotly-plot:has(:is(g.x2tick, g.x3tick):nth-of-type(9)) :is(g.xtick, g.x2tick, g.x3tick, g.x4tick):not(:nth-of-type(3n + 1)) {
+    visibility: hidden; }
 }
 @media (min-width: 700px) {
   .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup) {
