@@ -10,7 +10,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from conftest import ALL
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
-from test_frame_browser import parts_of, rested
+from test_frame_browser import answered, parts_of, rested
 
 from explorer.app.lessons import LESSONS
 
@@ -45,14 +45,7 @@ def overlapping(page: Page) -> list[str]:
 
 def on_a_telephone(page: Page) -> list[str]:
     """What is wrong with the words of a page's pictures, once its questions are answered, and by the checker of others."""
-    for _ in range(4):
-        asked = [
-            one for one in page.get_by_role("radiogroup", name="Your guess").all() if not one.locator("input:checked").count()
-        ]
-        if not asked:
-            break
-        asked[0].locator("label").first.click()
-        rested(page)
+    answered(page)
     page.wait_for_timeout(500)
     return judged(page) + overlapping(page)
 

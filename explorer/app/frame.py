@@ -19,7 +19,7 @@ ALL = "all"  # as the part: every part, one below the other, as one prints a pag
 EVERY_PART = False  # whether a page that names no part shows them all
 EXERCISES = "Exercises"
 STYLE = """<style>
-.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 2rem; }
+.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1.25rem; }
 .stMainBlockContainer h1 { font-size: 1.7rem; padding: 0.1rem 0; line-height: 1.2; }
 .stMainBlockContainer h2 { font-size: 1.35rem; padding: 0 0 0.8rem; line-height: 1.2; }
 .stMainBlockContainer [data-testid=stHeadingDivider] { margin-top: 0.3rem; }
