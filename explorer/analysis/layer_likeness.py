@@ -126,9 +126,11 @@ def _fits(model: Model | ElmoModel, text: str) -> bool:
 
 def _states(models: Sequence[Model | ElmoModel], read: Sequence[tuple[str, list[Word]]]) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of every word in every layer of each model [layer, word, dim], and which words all models have tokens of."""
-    made = [
-        np.concatenate([_of_text(model, *one) for one in told(read, f"Reading with {model.name}")], axis=1) for model in models
-    ]
+    each = {  # a model beside itself reads once
+        id(model): np.concatenate([_of_text(model, *one) for one in told(read, f"Reading with {model.name}")], axis=1)
+        for model in {id(one): one for one in models}.values()
+    }
+    made = [each[id(model)] for model in models]
     kept = np.all([~np.isnan(states[0]).any(-1) for states in made], axis=0)
     if not kept.any():
         raise TextError("No word of these texts is one token. Give other texts.")

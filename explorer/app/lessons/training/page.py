@@ -89,7 +89,7 @@ def along() -> None:
     """The loss between a random start and the trained weights."""
     say(
         "The lectures say why pre-training helps: training continues from $\\hat\\theta$, in a valley, instead of from random "
-        "weights. Here is the loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed now."
+        "weights. Here is the loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed by this page."
     )
     end = one_of("Model", shelf, "end", name)
     ended, held = shelf[end], store.snapshots_of(shelf[end])
