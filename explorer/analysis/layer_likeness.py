@@ -64,8 +64,10 @@ def cka(first: Model | ElmoModel, second: Model | ElmoModel, texts: Sequence[str
     )
 
 
-def cka_of_layers(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray], order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The CKA of each layer with each other one, and with its words in another order: what belongs to one layer is computed once."""
+def cka_of_layers(ours: np.ndarray, theirs: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The CKA of each layer [layer, word, dim] with each other one, and with its words in another order: what belongs to one layer is
+    computed once.
+    """
     xs, ys = ([_centred(one) for one in side] for side in (ours, theirs))
     scale = np.outer([_size(x) for x in xs], [_size(y) for y in ys])
     with np.errstate(invalid="ignore"):
@@ -79,7 +81,7 @@ def linear_cka(x: np.ndarray, y: np.ndarray) -> float:
     """‖YᵀX‖² / (‖XᵀX‖ ‖YᵀY‖) of two sets of states of the same words [word, dim], each feature around its mean. NaN where all states of a
     set are the same.
     """
-    return float(cka_of_layers((x,), (y,), np.arange(len(y)))[0][0, 0])
+    return float(cka_of_layers(x[None], y[None], np.arange(len(y)))[0][0, 0])
 
 
 def _centred(states: np.ndarray) -> np.ndarray:
