@@ -7,6 +7,7 @@ from explorer.app.controls import read
 
 st.set_page_config(page_title="Pre-training explorer", page_icon="🔎", layout="wide")
 st.html(frame.style() + glossary.STYLE)
+frame.reach()
 present.style()
 hosted.start()
 stale.forget()

@@ -32,7 +32,7 @@ from explorer.microworld.giveaway import NAME, classify
 from explorer.microworld.labels import labelled
 from explorer.microworld.telling import stories
 from explorer.microworld.translation import pairs
-from explorer.models.presets import configure
+from explorer.models.factory import configure
 from explorer.nn.transformer import Transformer, initialise
 from explorer.text.examples import Translation
 from explorer.training.schedules import lr_share

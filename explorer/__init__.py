@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from explorer.corruption.strategies import corrupt
     from explorer.decoding.decode import decode
     from explorer.errors import ExplorerError
+    from explorer.models.factory import configure
     from explorer.models.load import build, export, load
-    from explorer.models.presets import configure, presets
+    from explorer.models.presets import presets
     from explorer.models.results import result, results, support_table
     from explorer.records import (
         MovePositions,
@@ -57,7 +58,7 @@ os.environ.setdefault("PYTORCH_ENABLE_MPS_FALLBACK", "1")  # what Apple's GPU ca
 _HOMES = {
     "Trace": "records:Trace",
     "analysis": "analysis",
-    "configure": "models.presets:configure",
+    "configure": "models.factory:configure",
     "corruption": "corruption",
     "decoding": "decoding",
     "lesson": "app.lessons:lesson",

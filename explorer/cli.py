@@ -97,7 +97,7 @@ def lab(port: Annotated[int, typer.Option(help="The port to serve on.")] = 8888,
 @cli.command()
 def models(as_json: Json = False) -> None:
     """List the models that open by name."""
-    from explorer.models.store import models as shelf
+    from explorer.models.shelf import models as shelf
 
     rows = [{"name": m.name, **m.about(), "shipped": m.shipped, "folder": str(m.folder)} for m in shelf().values()]
     lines = [
@@ -443,7 +443,7 @@ def doctor(
     import torch
 
     from explorer.app import status
-    from explorer.models.store import models as shelf
+    from explorer.models.shelf import models as shelf
     from explorer.views.export import browser
 
     found: dict[str, Any] = dict(status.versions())

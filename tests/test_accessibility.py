@@ -10,14 +10,14 @@ from axe_playwright_python.base import AXE_SCRIPT
 from conftest import ALL
 from offline import Watch, opened
 from playwright.sync_api import Browser, Page, expect
-from test_frame_browser import parts_of, rested
+from test_frame_browser import answered, parts_of, rested
 
 from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=120_000)
-AUDIT = (Path(__file__).parent / "audit.js").read_text()
-SMALLEST = 12  # pixels of a text
+AUDIT, OVERLAPS = ((Path(__file__).parent / name).read_text() for name in ("audit.js", "overlaps.js"))
+SMALLEST, DEEPEST, TELEPHONE = 12, 1.5, 390  # pixels of a text, of two words that touch, and of a screen
 MODES = ("light", "dark") if ALL else ("dark",)
 RULES = (
     "language",
@@ -38,10 +38,23 @@ def audit(page: Page) -> list[str]:
     return page.evaluate(f"({AUDIT[AUDIT.index('smallest =>') :]})({SMALLEST})")  # type: ignore[no-any-return]
 
 
+def overlapping(page: Page) -> list[str]:
+    """Which words of a picture lie on each other."""
+    return page.evaluate(f"({OVERLAPS[OVERLAPS.index('deepest =>') :]})({DEEPEST})")  # type: ignore[no-any-return]
+
+
+def on_a_telephone(page: Page) -> list[str]:
+    """What is wrong with the words of a page's pictures, once its questions are answered, and by the checker of others."""
+    answered(page)
+    page.wait_for_timeout(500)
+    return judged(page) + overlapping(page)
+
+
 def judged(page: Page) -> list[str]:
-    """What axe-core finds serious or critical: the checker of others, beside our own."""
+    """What axe-core finds serious or critical: the checker of others, beside our own. On a telephone the menu is Streamlit's own list."""
     page.evaluate(AXE_SCRIPT)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    where = "{ exclude: [['[data-testid=stSidebarNavItems]']] }"
+    found = page.evaluate(f"axe.run({where}, {{ resultTypes: ['violations'] }})")["violations"]
     return [
         f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:3]}"
         for one in found
@@ -49,10 +62,12 @@ def judged(page: Page) -> list[str]:
     ]
 
 
-def walked(browser: Browser, app: tuple[str, Path], lesson: str, mode: str, judge: Callable[[Page], list[str]]) -> None:
+def walked(  # noqa: PLR0913  how wide, too
+    browser: Browser, app: tuple[str, Path], lesson: str, mode: str, judge: Callable[[Page], list[str]], width: int = 1280
+) -> None:
     """Nothing is wrong in the first part of a page, nor in all others where everything is tested."""
     watch, found = Watch(), {}
-    page = opened(browser, watch, f"{app[0]}/{lesson}", mode)
+    page = opened(browser, watch, f"{app[0]}/{lesson}", mode, width)
     expect(page.locator("h1").first).to_be_visible()
     parted = page.locator(".st-key-bar").count() > 0
     if parted:
@@ -80,6 +95,27 @@ def test_axe_finds_what_is_wrong(browser: Browser) -> None:
 @pytest.mark.parametrize("lesson", [*LESSONS, "glossary", "vote", "status"] if ALL else ["elmo?part=letters"])
 def test_axe_finds_nothing_serious(browser: Browser, app: tuple[str, Path], lesson: str, mode: str) -> None:
     walked(browser, app, lesson, mode, judged)
+
+
+def test_words_on_words_are_found(browser: Browser) -> None:
+    page = browser.new_page()
+    drawn = "<div class='js-plotly-plot' style='width:300px'><svg width=300 height=80>{}</svg></div>"
+    word = "<text x='{}' y='{}' transform='rotate({})'>somebody</text>".format
+    for others, faults in (
+        (word(60, 33, 0), 1),  # on the end of the other
+        (word(160, 30, 0), 0),
+        (word(20, 60, 0), 0),
+        (word(60, -10, 60), 0),  # turned away: only the boxes around them touch
+        (word(270, 30, 0), 1),  # out of the picture
+    ):
+        page.set_content(drawn.format(word(20, 30, 0) + others))
+        assert len(overlapping(page)) == faults, others
+    page.context.close()
+
+
+@pytest.mark.parametrize("lesson", LESSONS if ALL else ["elmo?part=letters"])
+def test_on_a_telephone_no_words_lie_on_others(browser: Browser, app: tuple[str, Path], lesson: str) -> None:
+    walked(browser, app, lesson, "dark", on_a_telephone, TELEPHONE)
 
 
 def test_the_check_finds_what_is_wrong(browser: Browser) -> None:

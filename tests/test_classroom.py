@@ -51,6 +51,10 @@ def test_without_a_room_everything_is_free() -> None:
     assert hosted.most_steps(5000) == 5000 and hosted.public("http://127.0.0.1:8501/heads") == "http://127.0.0.1:8501/heads"
 
 
+def test_a_page_that_fits_none_of_the_models_of_a_room_offers_its_own(room: hosted.Classroom) -> None:
+    assert hosted.allowed(["bert", "bart"]) == ["bert"] and hosted.allowed(["word2vec", "glove"]) == ["word2vec", "glove"]
+
+
 def test_a_room_survives_the_way_to_its_server(room: hosted.Classroom) -> None:
     assert hosted.room() == room
     assert hosted.public("http://127.0.0.1:8501/heads") == "http://room:8501/heads"

@@ -1,4 +1,4 @@
-"""Pictures that are clicked: a corner of the triangle sets three sliders, a row of the matrix opens its strategy."""
+"""Pictures that are clicked: a corner of the triangle sets three sliders, a row of the matrix opens its strategy, a word its neighbours."""
 
 from __future__ import annotations
 
@@ -48,5 +48,20 @@ def test_a_row_of_the_matrix_and_a_link_beside_it_open_their_strategy(browser: B
     page.get_by_role("link", name="pegasus", exact=True).click()
     expect(page).to_have_url(re.compile("strategy=pegasus"))
     expect(page.get_by_text("PEGASUS.").first).to_be_visible()
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+@LONG
+def test_a_dot_of_the_plane_opens_the_neighbours_of_its_word(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/vectors?part=plane", height=1500)
+    plane = page.locator(".js-plotly-plot", has=page.locator(".gtitle", has_text="Words on a plane"))
+    expect(plane.locator(".scatterlayer .point").first).to_be_attached()
+    rested(page)
+    word = plane.evaluate("plot => plot.data[1].customdata[2]")
+    click_on(page, plane, ".scatterlayer .point", 2)
+    expect(page).to_have_url(re.compile("part=neighbours"))
+    expect(page.get_by_role("textbox", name="Word", exact=True)).to_have_value(word)
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()

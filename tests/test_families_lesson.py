@@ -23,7 +23,8 @@ from explorer.app.lessons.families import questions as lesson
 from explorer.errors import ExplorerError
 from explorer.models import results
 from explorer.models.elmo import ElmoModel
-from explorer.models.presets import PRESETS, configure
+from explorer.models.factory import configure
+from explorer.models.presets import PRESETS
 from explorer.models.transformer import TransformerModel
 from explorer.nn import tap
 from explorer.nn.cache import KeyValueCache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -84,6 +85,29 @@ def test_the_address_holds_every_control(lesson: str) -> None:
         if not mine and not getattr(widget.proto, "query_param_key", ""):
             unbound.append(key)
     assert unbound == []
+
+
+KINDS = {"text_input", "text_area", "number_input", "slider", "select_slider", "selectbox", "radio", "toggle", "pills",
+         "segmented_control", "multiselect", "checkbox", "data_editor"}  # fmt: skip
+FREE = {  # what an address leaves out, and why
+    "frame.py part.chosen": "the address holds the part, under a shorter name",
+    "exercises.py name": "an answer is the visitor's own",
+    "live.py live.text": "a text to train on is longer than an address may be",
+    "status_page.py check": "the teacher's",
+    "vote_page.py vote.question": "the teacher's",
+    "vote_page.py f'vote.{ballot.number}": "a vote is the visitor's own",
+}
+
+
+def test_so_it_does_where_a_control_comes_only_with_a_choice() -> None:
+    unbound = set()
+    for path in sorted((ROOT / "explorer" / "app").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in KINDS:
+                given = {one.arg: one.value for one in call.keywords}
+                if "bind" not in given and None not in given:
+                    unbound.add(f"{path.name} {ast.unparse(given['key']).strip(chr(39))}")
+    assert unbound == set(FREE)
 
 
 def test_a_caption_is_split_before_what_may_be_concluded() -> None:

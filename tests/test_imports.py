@@ -30,6 +30,15 @@ def test_importing_the_package_is_cheap() -> None:
     assert cost < 0.3
 
 
+def test_a_list_of_models_needs_no_torch() -> None:
+    """Neither does `explorer models`, which says of each what its files say."""
+    said = "import explorer as ex; assert [held.about() for held in ex.models().values()]"
+    assert not loaded_by(said) & {"torch", "safetensors", "tokenizers", "plotly", "streamlit"}
+    asked = "CliRunner().invoke(cli, ['models']).output"
+    from_shell = f"from typer.testing import CliRunner; from explorer.cli import cli; assert 'bert' in {asked}"
+    assert "torch" not in loaded_by(from_shell)
+
+
 def test_views_load_neither_torch_nor_streamlit() -> None:
     assert not loaded_by("import explorer.views.attention") & {"torch", "streamlit", "transformers", "ipywidgets"}
 

@@ -133,11 +133,11 @@ def drawn(at: AppTest) -> list[str]:
 
 @pytest.mark.usefixtures("unfolded")
 def test_the_pages_ask_before_they_show_what_was_measured() -> None:
-    for lesson, name, key, result in (
-        ("training", "a-part-left-out", "guess.left_out", "left-out"),
-        ("families", "rnn", "guess.copying", "copying"),
+    for lesson, name, key, result, address in (
+        ("training", "a-part-left-out", "guess.left_out", "left-out", {}),
+        ("families", "rnn", "guess.copying", "copying", {"recurrent.shows": "Repeating a token"}),
     ):
-        at = part(lesson, name)
+        at = part(lesson, name, **address)
         assert not at.exception
         asked = next(radio for radio in at.radio if radio.key == key)
         at = asked.set_value(asked.options[0]).run()

@@ -232,17 +232,19 @@ def test_the_page_tells_when_an_answer_is_right() -> None:
 
 
 def test_sentences_and_the_corpus_follow_what_is_typed() -> None:
-    """Both pictures of the corpus and that of the sentences come once guessed; odd input gets a calm answer."""
+    """One picture of the corpus, the other where it is chosen, and that of the sentences come once guessed; odd input is met calmly."""
     at = page()
     before = len(pictures(at))
     for name in ("turned", "added"):
         radio = at.radio(key=f"guess.{name}")
         radio.set_value(radio.options[0])
     at.run()
-    assert not at.exception and not at.warning and len(pictures(at)) == before + 3
+    assert not at.exception and not at.warning and len(pictures(at)) == before + 2
+    at.session_state["corpus.shows"] = "Counts"
+    assert any("Counts near a word" in chart.proto.spec for chart in pictures(at.run()))
     at.text_area(key="corpus").set_value("ice <b>bold</b> steam\n" + "مرحبا 😀 ice\n" * 9)
     at.text_area(key="sentences").set_value("<script>alert(1)</script>\n😀 مرحبا").run()
-    assert not at.exception and not at.warning and len(pictures(at)) == before + 3
+    assert not at.exception and not at.warning and len(pictures(at)) == before + 2
     at.text_area(key="corpus").set_value("x" * 100_000)
     at.text_area(key="sentences").set_value("word " * 20_000 + "\none").run()
     assert (

@@ -778,14 +778,29 @@ def test_too_many_names_are_thinned_out_but_none_is_lost(bert: TransformerModel)
     tokens = bert.tokenizer.tokens(list(range(count)))
     weights = np.random.default_rng(0).dirichlet(np.ones(count), (1, count)).astype(np.float32)
     seen = Attention("encoder", 0, None, None, None, 1.0, np.ones((count, count), bool), weights)
-    figure = VIEWS["attention"](Trace("random", "encoder", tokens, None, (seen,), {}), stage="weights")
+    trace = Trace("random", "encoder", tokens, None, (seen,), {})
+    figure = VIEWS["attention"](trace, stage="weights")
     for axis, few in ((figure.layout.xaxis, figure.layout.xaxis2), (figure.layout.yaxis, figure.layout.yaxis2)):
         assert list(axis.ticktext) == theme.labels(tokens) and not axis.showticklabels
         assert len(few.ticktext) <= theme.NAMED
         assert list(few.ticktext) == [axis.ticktext[n] for n in few.tickvals]
     assert figure.data[0].xgap == figure.data[0].ygap == 0
+    every = VIEWS["glance"](trace).layout
+    assert (every.xaxis2.title.text, every.xaxis.title.text) == ("head", None), "the name of an axis is written once"
     cells = list(export.cells(figure))
     assert len(cells) == count**2 and cells[count + 2][2:5] == (f"{tokens.texts[1]}{theme.UNSEEN}", 2, tokens.texts[2])
+
+
+def test_names_are_thinned_out_in_every_panel(bert: TransformerModel) -> None:
+    trace = ex.trace(bert, 4 * f"{SENTENCE} ")
+    layout, names = VIEWS["masks"](trace).layout, theme.labels(trace.source)
+    shown = {name: layout[name] for name in layout if name[1:5] == "axis" and layout[name].showticklabels is not False}
+    assert sorted((axis.overlaying, axis.anchor) for axis in shown.values()) == [("x", "y"), ("x2", "y2"), ("y", "x")]
+    for axis in shown.values():
+        begin, end = axis.domain
+        assert 8 < len(axis.ticktext) <= theme.NAMED * (end - begin) + 0.5 < len(names) and axis.tickfont.size == 12
+        assert list(axis.ticktext) == [names[n] for n in axis.tickvals]
+        assert list(layout[axis.overlaying.replace("x", "xaxis").replace("y", "yaxis")].ticktext) == names, "pointing says each"
 
 
 def test_labels_are_plain_and_short() -> None:

@@ -60,18 +60,39 @@ def cka(first: Model | ElmoModel, second: Model | ElmoModel, texts: Sequence[str
         (first.name, second.name),
         len(read),
         int(kept.sum()),
-        np.array([[linear_cka(x, y) for y in theirs] for x in ours]),
-        np.array([[linear_cka(x, y[order]) for y in theirs] for x in ours]),
+        *cka_of_layers(ours, theirs, order),
     )
+
+
+def cka_of_layers(ours: np.ndarray, theirs: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The CKA of each layer [layer, word, dim] with each other one, and with its words in another order: what belongs to one layer is
+    computed once.
+    """
+    xs, ys = ([_centred(one) for one in side] for side in (ours, theirs))
+    scale = np.outer([_size(x) for x in xs], [_size(y) for y in ys])
+    with np.errstate(invalid="ignore"):
+        alike, chance = (
+            np.array([[np.linalg.norm(y[way].T @ x) ** 2 for y in ys] for x in xs]) / scale for way in (slice(None), order)
+        )
+    return alike, chance
 
 
 def linear_cka(x: np.ndarray, y: np.ndarray) -> float:
     """‖YᵀX‖² / (‖XᵀX‖ ‖YᵀY‖) of two sets of states of the same words [word, dim], each feature around its mean. NaN where all states of a
     set are the same.
     """
-    x, y = (np.asarray(one, np.float64) - np.asarray(one, np.float64).mean(0) for one in (x, y))
-    scale = np.linalg.norm(x.T @ x) * np.linalg.norm(y.T @ y)
-    return float(np.linalg.norm(y.T @ x) ** 2 / scale) if scale else float("nan")
+    return float(cka_of_layers(x[None], y[None], np.arange(len(y)))[0][0, 0])
+
+
+def _centred(states: np.ndarray) -> np.ndarray:
+    """Each feature around its mean."""
+    made: np.ndarray = np.asarray(states, np.float64) - np.asarray(states, np.float64).mean(0)
+    return made
+
+
+def _size(centred: np.ndarray) -> float:
+    """‖XᵀX‖."""
+    return float(np.linalg.norm(centred.T @ centred))
 
 
 def _readable(models: Sequence[Model | ElmoModel], texts: Sequence[str | Story]) -> list[tuple[str, list[Word]]]:
@@ -107,9 +128,11 @@ def _fits(model: Model | ElmoModel, text: str) -> bool:
 
 def _states(models: Sequence[Model | ElmoModel], read: Sequence[tuple[str, list[Word]]]) -> tuple[list[np.ndarray], np.ndarray]:
     """The states of every word in every layer of each model [layer, word, dim], and which words all models have tokens of."""
-    made = [
-        np.concatenate([_of_text(model, *one) for one in told(read, f"Reading with {model.name}")], axis=1) for model in models
-    ]
+    each = {  # a model beside itself reads once
+        id(model): np.concatenate([_of_text(model, *one) for one in told(read, f"Reading with {model.name}")], axis=1)
+        for model in {id(one): one for one in models}.values()
+    }
+    made = [each[id(model)] for model in models]
     kept = np.all([~np.isnan(states[0]).any(-1) for states in made], axis=0)
     if not kept.any():
         raise TextError("No word of these texts is one token. Give other texts.")

@@ -25,7 +25,10 @@ from explorer.views import theme
 
 UNKEPT = {"analysis.generator", "models"}  # gives new samples at each call; may have grown
 # of stories that no visitor wrote, and slow to make
-LASTING = {"analysis.cka", "analysis.contexts", "analysis.held_losses", "analysis.word_states", "head_statistics"}
+LASTING = {
+    "analysis.cka", "analysis.contexts", "analysis.exposure_bias", "analysis.held_losses", "analysis.word_states", "head_statistics",
+    "training.along",
+}  # fmt: skip
 AGREED = "yours.agreed"  # in the session: the folder or hub name that the visitor opened in *Your model*
 FIRST = "bert"  # the model that a lesson opens with
 LECTURED = "The animal didn't cross the street because it was too tired."  # in the lectures, and kept out of every training

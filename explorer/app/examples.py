@@ -41,7 +41,9 @@ Searched = dict[tuple[str, str], tuple[bool, float]]
 READERS = ("elmo", "bert", "gpt", "bart")
 FRAME, IT, REASONS = "The {who} did not cross the {where} because {it} was too {reason}.", 9, ("tired", "wide")
 NOUNS = ("dog", "river")  # those of the sentence that most lessons open with
-WHO = ("dog", "cat", "horse", "rabbit", "animal", "puppy", "kitten", "donkey", "boy", "girl", "man", "woman", "farmer", "terrier", "cow")  # fmt: skip
+WHO = (
+    "dog", "cat", "horse", "rabbit", "animal", "puppy", "kitten", "donkey", "boy", "girl", "man", "woman", "farmer", "terrier", "cow",
+)  # fmt: skip
 WHERE = (
     "road", "street", "river", "bridge", "avenue", "path", "lake", "field", "lane", "canal", "alley", "highway", "square", "track",
 )  # fmt: skip

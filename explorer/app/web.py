@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -282,6 +282,12 @@ def _arrows(key: str, control: Control) -> None:
     options = _places(control)
     last = st.session_state.get(key, control.first) == options[-1]
     playing.button(key, control.label, last=last, again=partial(st.session_state.__setitem__, key, options[0]))
+
+
+def one_of(label: str, ways: Mapping[str, Callable[[], object]], key: str) -> None:
+    """One of several pictures of a part, chosen by its name: all of them would be a long way down."""
+    chosen = st.segmented_control(label, list(ways), default=next(iter(ways)), required=True, key=key, bind="query-params")
+    ways[chosen]()
 
 
 def stepped(label: str, options: Sequence[Any], first: Any, key: str) -> Any:

@@ -16,7 +16,7 @@ class _Room(ModuleType):
 
     def __call__(self) -> dict[str, Any]:
         """Every model that opens by name: the shipped ones and your own; your own wins where both have a name."""
-        from explorer.models.store import models
+        from explorer.models.shelf import models
 
         return dict(models())
 

@@ -1,18 +1,52 @@
-"""A network with its tokenizer, as the kind of model that it is."""
+"""The architecture of a preset at a size, and a network with its tokenizer as the kind of model that it is."""
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 from torch import nn
 
-from explorer.errors import ChoiceError
+from explorer.errors import ChoiceError, unknown
+from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import TrainableModel
+from explorer.models.presets import preset as preset_of
 from explorer.models.transformer import TransformerModel
 from explorer.models.vectors import StaticModel
+from explorer.nn.config import Config
 from explorer.nn.elmo import BiLM
+from explorer.nn.factory import KINDS, AnyConfig, config_from
 from explorer.nn.static import WordVectors
 from explorer.nn.transformer import Transformer
 from explorer.text.tokenizers import Tokenizer
+
+
+@checked
+def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
+    """The architecture of a preset at a size, with any field overridden by keyword.
+
+    >>> ex.configure("gpt2", "base", vocab=50_257).layers
+    12
+    """
+    system = preset_of(name)
+    if system.objective == "counting":
+        raise ChoiceError(f"An {name} model is counted, not built. Use ex.fit({name!r}, …).")
+    if not isinstance(size, str) or size not in system.sizes:
+        raise unknown(f"size of {name}", size, system.sizes)
+    known = settings_of(name)
+    for setting in overrides:
+        if setting not in known:
+            raise unknown(f"field of {name}", setting, sorted(known))
+    try:
+        return config_from({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
+    except TypeError as error:
+        raise ChoiceError(f"These settings do not fit {name}: {overrides} ({error}).") from error
+
+
+def settings_of(name: str) -> set[str]:
+    """The fields of the configuration of a system."""
+    return {setting.name for setting in fields(KINDS.get(preset_of(name).architecture["family"], Config))}
 
 
 def model_of(name: str, module: nn.Module, tokenizer: Tokenizer, preset: str) -> TrainableModel:

@@ -13,14 +13,14 @@ import torch
 from explorer.errors import ChoiceError, ExplorerError, FileError, check_seed, unknown
 from explorer.errors.kinds import checked
 from explorer.models import store
-from explorer.models.factory import model_of
+from explorer.models.factory import configure, model_of
 from explorer.models.finetuned import FinetunedModel
 from explorer.models.folders import staged
 from explorer.models.hub import TWINS, Twin, classifiers, opening, remedies
 from explorer.models.hub.body import HubBody
 from explorer.models.hub.exporting import classifier_of
 from explorer.models.model import Model, TrainableModel
-from explorer.models.presets import configure, preset
+from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
 from explorer.nn.factory import initialised
 from explorer.nn.memory import is_short_of_memory

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.errors import ChoiceError, unknown
-from explorer.errors.kinds import checked
-from explorer.nn.config import Config
-from explorer.nn.elmo import PUBLISHED
-from explorer.nn.factory import KINDS, AnyConfig, config_from
+from explorer.errors import unknown
 
 
 @dataclass(frozen=True)
@@ -209,6 +205,7 @@ ELECTRA = Preset(
     tiny={"steps": 4000, "batch": 16},
 )  # fmt: skip
 
+PUBLISHED = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))  # ELMo's filters: (letters wide, how many)
 ELMO = Preset(
     "elmo",
     {"family": "bilm"},
@@ -264,33 +261,6 @@ def preset(name: str) -> Preset:
     if not isinstance(name, str) or name not in PRESETS:
         raise unknown("preset", name, PRESETS)
     return PRESETS[name]
-
-
-@checked
-def configure(name: str, size: str, vocab: int, **overrides: Any) -> AnyConfig:
-    """The architecture of a preset at a size, with any field overridden by keyword.
-
-    >>> ex.configure("gpt2", "base", vocab=50_257).layers
-    12
-    """
-    system = preset(name)
-    if system.objective == "counting":
-        raise ChoiceError(f"An {name} model is counted, not built. Use ex.fit({name!r}, …).")
-    if not isinstance(size, str) or size not in system.sizes:
-        raise unknown(f"size of {name}", size, system.sizes)
-    known = settings_of(name)
-    for setting in overrides:
-        if setting not in known:
-            raise unknown(f"field of {name}", setting, sorted(known))
-    try:
-        return config_from({**system.architecture, **system.sizes[size], "vocab": vocab, **overrides})
-    except TypeError as error:
-        raise ChoiceError(f"These settings do not fit {name}: {overrides} ({error}).") from error
-
-
-def settings_of(name: str) -> set[str]:
-    """The fields of the configuration of a system."""
-    return {setting.name for setting in fields(KINDS.get(preset(name).architecture["family"], Config))}
 
 
 def size_of(name: str, shape: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from explorer.errors import ChoiceError, ExplorerError, FileError, unknown
-from explorer.errors.kinds import checked
+from explorer.errors import ChoiceError, ExplorerError, FileError
 from explorer.models import ngram_files, run_folder
 from explorer.models.adapters import plain_state
 from explorer.models.factory import model_of
@@ -26,78 +25,25 @@ from explorer.models.folders import data_folder as data_folder
 from explorer.models.folders import own_folder as own_folder
 from explorer.models.folders import staged
 from explorer.models.model import Model, TrainableModel, trainable
-from explorer.models.presets import size_of
+from explorer.models.shelf import CONFIG as CONFIG
+from explorer.models.shelf import PIECES as PIECES
+from explorer.models.shelf import WEIGHTS as WEIGHTS
+from explorer.models.shelf import StoredModel as StoredModel
+from explorer.models.shelf import folder_of as folder_of
+from explorer.models.shelf import models as models
+from explorer.models.shelf import read_config as read_config
+from explorer.models.shelf import shelf_folder as shelf_folder
+from explorer.models.shelf import snapshots_of as snapshots_of
 from explorer.nn.factory import AnyConfig, config_from, network
 from explorer.nn.output_layers import OutputConfig, output_layer
 from explorer.text import tokenizers
 
-WEIGHTS, CONFIG, PIECES, SEEN, CARD = "model.safetensors", "config.json", "tokenizer.json", "seen.json", "CARD.md"
-
-
-@dataclass(frozen=True)
-class StoredModel:
-    """A model in the store: its name, its folder and whether it is shipped with the package."""
-
-    name: str
-    folder: Path
-    shipped: bool
-
-    def about(self) -> dict[str, Any]:
-        """Which preset it is, of which size, for how many steps it was trained, and which of them can be opened."""
-        try:
-            config = read_config(self.folder)
-            run = run_folder.described(self.folder) if (self.folder / run_folder.RUN).is_file() else {"plan": {}}
-        except FileError:
-            return {"preset": "damaged", "size": "", "steps": None, "snapshots": ()}
-        preset, shape = str(config.get("preset") or config.get("model_type") or "?"), config.get("architecture", {})
-        shape = shape if isinstance(shape, dict) else {}
-        return {
-            "preset": preset,
-            "size": size_of(preset, shape),
-            "steps": run["plan"].get("steps"),
-            "snapshots": run_folder.snapshots(self.folder),
-        }
-
-
-def models() -> dict[str, StoredModel]:
-    """Every model that opens by name: the shipped ones and your own; your own wins where both have a name."""
-    found: dict[str, StoredModel] = {}
-    for folder, shipped in ((data_folder() / "models", True), (own_folder(), False)):
-        for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if (place / CONFIG).is_file():
-                found[place.name] = StoredModel(place.name, place, shipped)
-    return found
-
-
-def shelf_folder(name: str) -> Path | None:
-    """Where the model of that name lies, without looking at the others; None where there is none."""
-    places = (own_folder() / name, data_folder() / "models" / name)
-    return next((place for place in places if (place / CONFIG).is_file()), None)
+SEEN, CARD = "seen.json", "CARD.md"
 
 
 def open_by_name(name: str, step: int | None = None) -> Model:
     """The model of that name on the shelf, or as it was at a step of its training."""
     return read(folder_of(name), name, step)
-
-
-def folder_of(what: str | Path) -> Path:
-    """The folder of a model or a run: by its name, or by its path (it has a separator or begins with a dot)."""
-    text, shelf = str(what), models()
-    if isinstance(what, str) and text in shelf:
-        return shelf[text].folder
-    if isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
-        return Path(os.path.expanduser(text))
-    raise unknown("model", text, shelf)
-
-
-@checked
-def snapshots_of(what: str | Path) -> tuple[int, ...]:
-    """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder.
-
-    >>> ex.training.snapshots("bert") == tuple(sorted(ex.training.snapshots("bert")))
-    True
-    """
-    return run_folder.snapshots(folder_of(what))
 
 
 def write(model: TrainableModel, folder: str | Path, *, card: str = "", half: bool = False) -> Path:
@@ -204,25 +150,6 @@ def _config_of_run(folder: Path) -> dict[str, Any]:
     run = run_folder.described(folder)
     output = {"output": run["output"]} if "output" in run else {}
     return {"explorer": 1, "preset": run["preset"].get("name"), "architecture": run["architecture"], **output}
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """The config.json of a model folder."""
-    path = folder / CONFIG
-    if not path.is_file() and (folder / run_folder.RUN).is_file():
-        raise FileError(
-            f"The run in {folder} is not finished, so its model is not there yet. Go on with it, or open a snapshot with "
-            f"step=…; there are: {', '.join(map(str, run_folder.snapshots(folder))) or 'none'}."
-        )
-    if not path.is_file():
-        raise FileError(f"There is no model in {folder}: a model folder holds {CONFIG}, {WEIGHTS} and {PIECES}.")
-    try:
-        config = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FileError(f"{path} cannot be read as JSON ({error}).") from error
-    if not isinstance(config, dict):
-        raise FileError(f"{path} does not hold a configuration.")
-    return config
 
 
 def read_tokenizer(folder: Path) -> tokenizers.Tokenizer:

@@ -25,7 +25,6 @@ from explorer.nn import tap
 from explorer.text.letters import FILL
 
 LETTERS = FILL + 1  # how many different letters there are
-PUBLISHED = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 SMALL = ((1, 16), (2, 32), (3, 48), (4, 64), (5, 64))
 CARRY = 1.0  # a highway layer begins by passing most of its input through
 LOUD = {"project.weight": 5.0, "weight_hr": 6.0}  # these are initialised so many times larger than other weights

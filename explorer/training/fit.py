@@ -13,9 +13,10 @@ from explorer.analysis.evaluation.causal import edge
 from explorer.errors import ChoiceError, unknown
 from explorer.errors.kinds import checked
 from explorer.errors.waiting import during
+from explorer.models.factory import settings_of
 from explorer.models.load import build
 from explorer.models.model import TrainableModel
-from explorer.models.presets import Preset, preset, settings_of, size_of
+from explorer.models.presets import Preset, preset, size_of
 from explorer.text.examples import Texts, Translation, packed, prepared
 from explorer.text.streamed import StreamedTexts
 from explorer.training.checking import Checks

@@ -74,7 +74,7 @@ def _boundary(rows: list[int]) -> go.Bar:
     """The two tokens whose last hidden states the SBO output layer reads."""
     return go.Bar(
         orientation="h", base=0, x=[1.0] * len(rows), y=rows, width=0.5, name="boundary", meta=3, opacity=0.6,
-        text=["the SBO output layer reads here"] * len(rows), textposition="inside", insidetextanchor="middle", textangle=0,
+        text=["SBO reads here"] * len(rows), textposition="inside", insidetextanchor="middle", textangle=0,
         textfont={"size": 15}, constraintext="none", hoverinfo="skip",
     )  # fmt: skip
 

@@ -53,7 +53,7 @@ def predictions(record: Change) -> go.Figure:
         title=theme.title("How the predictions changed", *notes),
         xaxis={**theme.token_axis(rows), "tickangle": -60},
         yaxis={"title": "KL in bits", "range": [0, (float(np.nanmax(record.divergence)) or 1.0) * (1.7 if changed else 1.05)]},
-        height=350 + theme.space_above(*notes),
+        height=330 + theme.space_above(*notes),
         margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 100},
     )
     return figure

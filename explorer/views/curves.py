@@ -113,7 +113,7 @@ def saturated(record: Saturation, *, width: int) -> go.Figure:
     figure.update_xaxes(
         title_text="dₖ, the dimension of a head", type="log", tickvals=list(record.widths), row=1, col=2, automargin=True
     )
-    figure.update_xaxes(range=np.log10(record.widths[[0, -1]]), row=1, col=2)
+    figure.update_xaxes(range=np.log10(record.widths[[0, -1]]) + [-0.08, 0.08], row=1, col=2)
     figure.update_yaxes(range=[0, 1.02], automargin=True)
     above = theme.space_above(*notes) + 24
     title = theme.title("Scores without and with ÷ √dₖ", *notes)

@@ -50,11 +50,11 @@ def heads_that_find(record: HeadSearch) -> go.Figure:
             hovertemplate=f"{name}: <b>%{{x:.1%}}</b><extra></extra>",
         )  # fmt: skip
     figure.update_layout(
-        title=theme.title(f"Heads of {theme.printable(record.model)} that find a hidden word"), height=150 + ROW * len(rows),
+        title=theme.title(f"Heads of {theme.printable(record.model)} that find a hidden word"), height=204 + ROW * len(rows),
         xaxis={"title": {"text": "right"}, "range": [0, 1.02], "tickformat": ".0%", "automargin": True},
         yaxis={"tickmode": "array", "tickvals": rows.tolist(), "ticktext": row_labels(record), "autorange": "reversed", "automargin": True,
                "tickfont": {"size": 13}},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}, margin={"l": 10, "r": 20, "t": 110, "b": 60},
+        legend=theme.at_foot(), margin={"l": 10, "r": 20, "t": 64, "b": 140},
     )  # fmt: skip
     return figure
 

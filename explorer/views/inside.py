@@ -173,8 +173,8 @@ def slopes(record: Gradient, *, layer: int) -> go.Figure:
         yaxis={"range": [-1.05, 1.05], "zeroline": True, "title": "scaled to a maximum of 1"},
         barmode="group",
         height=430 + theme.space_above(*notes),
-        margin={"l": 70, "r": 10, "t": theme.space_above(*notes) + 20, "b": 140},
-        legend={"y": 1.0, "yanchor": "bottom"},
+        margin={"l": 70, "r": 10, "t": theme.space_above(*notes), "b": 160},
+        legend=theme.at_foot(),
     )
     return figure
 

@@ -34,7 +34,8 @@ def order(record: Shuffle) -> go.Figure:
         values = record.moved[name]
         heat = go.Heatmap(
             z=values.astype(np.float32), coloraxis="coloraxis", hoverongaps=False, **theme.gaps(values), name=way,
-            texttemplate="%{z:.1g}" if len(record.tokens) <= 16 else None, textfont={"size": 12},
+            text=[[_short(value) for value in row] for row in values],
+            texttemplate="%{text}" if len(record.tokens) <= 16 else None, textfont={"size": 12},
             hovertemplate="%{y}, <b>%{x}</b><br>changed by <b>%{z:.2g}</b> of its length<extra></extra>",
         )  # fmt: skip
         figure.add_trace(heat, row=number + 1, col=1)
@@ -81,6 +82,13 @@ def followed(record: Shuffle, *, positions: str, layer: int, head: int) -> go.Fi
     heading = theme.title(f"Attention of {theme.printable(record.model)} {positions}", *notes)
     figure.update_layout(title=heading, **underneath(colours, int(min(900, 27 * max(count, 10))), record.tokens, notes))
     return figure
+
+
+def _short(value: float) -> str:
+    """A number with one digit that fits into a cell: 0.9, 1e-6; nothing where there is none."""
+    if not np.isfinite(value):
+        return ""
+    return f"{value:.0e}".replace("e-0", "e-") if 0 < abs(value) < 1e-3 else f"{value:.1g}"
 
 
 def _new_order(record: Shuffle) -> str:

@@ -91,7 +91,7 @@ def _curves(figure: go.Figure, record: SmoothedTargets, number: int, epsilon: fl
             x=[own], y=[float(record.loss(amount)[number])], mode="markers", name=f"this prediction, {name}", meta=colour,
             marker={"size": 13, "symbol": ("circle", "diamond")[colour]}, hovertemplate=hover, showlegend=False, row=1, col=2,
         )  # fmt: skip
-    figure.update_xaxes(title_text="probability of the right token", range=[-0.02, 1.03], row=1, col=2)
+    figure.update_xaxes(title_text="P of the right token", range=[-0.02, 1.03], row=1, col=2)
     figure.update_yaxes(title_text="loss (nats)", rangemode="tozero", automargin=True, row=1, col=2)
 
 

@@ -15,6 +15,7 @@ from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name, only_many, other
 
 ALL = "the mean of all"
+WHOSE = "rows: decoder; columns: source"
 FEW = 9  # names of columns in one of several pictures in a row
 
 
@@ -171,10 +172,11 @@ def sightlines(records: tuple[Visibility, ...]) -> go.Figure:
 
 def _narrow(figure: go.Figure, record: Visibility, unseen: str) -> go.Figure:
     """One of several pictures in a row: its model is its title, and only so many columns have names as there is room for."""
-    notes = (f"{(record.moved > 0).mean():.0%} of the cells", unseen)
+    notes = (f"{(record.moved > 0).mean():.0%} of the cells", WHOSE * _crossed(record), unseen)
     above = theme.space_above(*notes)
     said = theme.title(theme.printable(record.model), *notes)
-    figure.update_layout(title=said, annotations=[], height=above + 330, margin_t=above)
+    figure.update_layout(title=said, height=above + 330, margin_t=above)
+    figure.layout.annotations = ()  # the title of its panel is its own title
     return theme.thinned(figure, FEW, "x")
 
 
@@ -186,7 +188,7 @@ def _crossed(record: Visibility) -> bool:
 def _told(record: Visibility) -> str:
     """The title of one picture: its model, and for two texts which is which."""
     name = theme.printable(record.model)
-    return f"{name}<br><span style='font-size:13px'>rows: decoder; columns: source</span>" if _crossed(record) else name
+    return f"{name}<br><span style='font-size:13px'>{WHOSE}</span>" if _crossed(record) else name
 
 
 def _small(tokens: Any) -> dict[str, object]:

@@ -24,6 +24,7 @@ class Box:
     tone: float
     hover: str
     place: float | None = None  # where it begins; directly after the one before unless given
+    wide: float | None = None  # how many letters there is room for; those of its text unless given
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,14 @@ def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
 
 
 def numbered(line: Strip, numbers: Sequence[int]) -> Strip:
-    """A row of numbers, each in the middle below a box of `line`, in the box's colour."""
-    place, made = 0.0, []
-    for box, number in zip(line.boxes, numbers, strict=True):
-        wide = width(box.text)
-        made.append(Box(str(number), box.tone, f"{number}: {box.hover}", place + wide / 2 - 0.5))
-        place += wide
-    return Strip(line.name, tuple(made))
+    """A row of numbers, each in a box below one of `line`, as wide and in its colour: one of a single letter leaves no room for a
+    legible number.
+    """
+    below = (
+        Box(str(number), box.tone, f"{number}: {box.hover}", wide=width(box.text))
+        for box, number in zip(line.boxes, numbers, strict=True)
+    )
+    return Strip(line.name, tuple(below))
 
 
 def with_segments(lines: Sequence[Strip], segments: Sequence[int]) -> list[Strip]:
@@ -118,7 +120,7 @@ def boxes_of(strips: Sequence[Strip]) -> go.Bar:
         place = 0.0
         for box in strip.boxes:
             starts.append(place if box.place is None else box.place)
-            widths.append(width(box.text) if box.place is None else letters(box.text))
+            widths.append(box.wide or (width(box.text) if box.place is None else letters(box.text)))
             rows.append(row)
             place = starts[-1] + widths[-1]
     return go.Bar(

@@ -145,7 +145,7 @@ def token_axis(tokens: Tokens) -> dict[str, object]:
         "ticktext": labels(tokens),
         "range": [-0.5, len(tokens) - 0.5],
         "showgrid": False,
-        "tickfont": {"size": 15 if len(tokens) <= 26 else 12 if len(tokens) <= 48 else 9},
+        "tickfont": {"size": 15 if len(tokens) <= 26 else 12},
     }
 
 
@@ -162,20 +162,30 @@ def gaps(cells: np.ndarray) -> dict[str, int]:
 
 def thinned(figure: go.Figure, named: int = NAMED, ways: str = "xy") -> go.Figure:
     """The same figure with room between the names of its axes. Where there are too many, every second, third … is written; pointing at
-    a cell still says its own, since the axis behind keeps them all."""
-    layout = figure.layout
-    single = [way for way in ways if f"{way}axis2" not in layout]
-    crowded = [way for way in single if len(layout[f"{way}axis"].ticktext or ()) > named]
-    for way in crowded:
-        axis = layout[f"{way}axis"].to_plotly_json()
-        every = math.ceil(len(axis["ticktext"]) / named)
-        few = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every], "tickfont": {"size": 12}}
-        layout[f"{way}axis2"] = {**axis, **few, "overlaying": way, "matches": way}
-        layout[f"{way}axis"].update(showticklabels=False, automargin=False, ticks="")
-    if crowded:
-        places = {f"{way}axis": f"{way}2" for way in crowded}
-        figure.add_scatter(x=[None], y=[None], mode="markers", showlegend=False, hoverinfo="skip", **places)
+    a cell still says its own, since the axis behind keeps them all. `named` fit along the whole figure, along a panel so much fewer.
+    """
+    for way in ways:
+        for name in [one for one in figure.layout if one.startswith(f"{way}axis")]:
+            axis = figure.layout[name]
+            begin, end = axis.domain or (0, 1)
+            few = max(1, int(named * (end - begin) + 0.5))
+            if axis.showticklabels is not False and len(axis.ticktext or ()) > few:
+                _overlaid(figure, name, few)
     return figure
+
+
+def _overlaid(figure: go.Figure, name: str, few: int) -> None:
+    """Write few of the names of an axis, on another one that lies over it."""
+    layout, way, own = figure.layout, name[0], name.replace("axis", "")
+    axis = layout[name].to_plotly_json()
+    every = math.ceil(len(axis["ticktext"]) / few)
+    names = {"tickvals": axis["tickvals"][::every], "ticktext": axis["ticktext"][::every], "tickfont": {"size": 12}}
+    number = 1 + sum(one.startswith(f"{way}axis") for one in layout)
+    layout[f"{way}axis{number}"] = {**axis, **names, "overlaying": own, "matches": own}
+    layout[name].update(showticklabels=False, automargin=False, ticks="", title={"text": None})
+    crossed = {"x": "y", "y": "x"}[way]
+    places = {f"{way}axis": f"{way}{number}", f"{crossed}axis": axis.get("anchor") or crossed}
+    figure.add_scatter(x=[None], y=[None], mode="markers", showlegend=False, hoverinfo="skip", **places)
 
 
 def title(first: str, *notes: str) -> dict[str, object]:
@@ -186,6 +196,11 @@ def title(first: str, *notes: str) -> dict[str, object]:
 def lines(notes: Iterable[str]) -> list[str]:
     """Notes in lines that fit on a telephone."""
     return [line for note in notes for line in wrap(note, NOTE, break_long_words=False, break_on_hyphens=False)]
+
+
+def at_foot() -> dict[str, object]:
+    """A legend at the lower edge of a picture, as wide as it: on a telephone its lines cover nothing."""
+    return {"xref": "container", "x": 0.02, "yref": "container", "y": 0.01, "yanchor": "bottom"}
 
 
 def space_above(*notes: str) -> int:

@@ -39,7 +39,7 @@ def window(record: Drawn, *, begin: int) -> go.Figure:
     notes = (f"{len(record.pairs)} pairs; {left} of {len(names)} words left out", theme.unseen_note(record.tokens))
     above = theme.space_above(*notes) + 14
     axis = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": names, "automargin": True, "showgrid": False}
-    font = {"size": 15 if len(names) <= 26 else 10}
+    font = {"size": 15 if len(names) <= 26 else 12}
     figure = go.Figure(
         go.Heatmap(
             z=grid, coloraxis="coloraxis", customdata=hover, xgap=1, ygap=1, hovertemplate="%{customdata}<extra></extra>"
@@ -78,7 +78,7 @@ def pairs(record: Drawn, *, place: int) -> go.Figure:
     tone = ["context (1)", *(f"negative {n} (0)" for n in range(1, grid.shape[1]))]
     figure = go.Figure(
         go.Heatmap(
-            z=grid, text=names, texttemplate="%{text}", coloraxis="coloraxis", xgap=2, ygap=2,
+            z=grid, text=names, texttemplate="%{text}", textfont={"size": 12}, coloraxis="coloraxis", xgap=2, ygap=2,
             hovertemplate=f"{word} · %{{text}}: σ(w·c) = <b>%{{z:.3f}}</b><extra></extra>",
         )
     )  # fmt: skip

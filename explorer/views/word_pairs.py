@@ -81,6 +81,7 @@ def _laid_out(figure: go.Figure, names: list[str], notes: tuple[str, ...], recor
     """Names of words at the left, once; a frame around the row that the one-hot vector picks."""
     top = float(max(np.abs(record.vectors).max(), np.abs(record.contexts).max()))
     above = theme.space_above(*notes) + 26
+    figure.update_annotations(font_size=12)  # the titles of narrow panels
     figure.update_xaxes(showticklabels=False, showgrid=False, ticks="")
     figure.update_yaxes(
         tickmode="array",

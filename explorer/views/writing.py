@@ -74,7 +74,8 @@ def _bars(record: Distribution, shares: np.ndarray, why: np.ndarray, mass: float
     ]
     return go.Bar(
         orientation="h", base=0, x=shares[held], y=held, width=0.72, text=[f"{shares[n]:.1%}" for n in held], textposition="outside",
-        cliponaxis=False, name="may be sampled" if kept else "/ cut", meta=0 if kept else 6, customdata=hovers,
+        textfont={"size": 13}, constraintext="none", cliponaxis=False, name="may be sampled" if kept else "/ cut",
+        meta=0 if kept else 6, customdata=hovers,
         marker={"pattern": {"shape": "" if kept else "/"}}, hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
 

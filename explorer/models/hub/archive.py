@@ -46,8 +46,11 @@ def pack(folder: Path) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as held:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            weights = path.suffix == ".safetensors"  # to squeeze them takes a second, and they stay nearly as large
             held.writestr(
-                zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}"), path.read_bytes(), zipfile.ZIP_DEFLATED
+                zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}"),
+                path.read_bytes(),
+                zipfile.ZIP_STORED if weights else zipfile.ZIP_DEFLATED,
             )
     return made.getvalue()
 

@@ -138,7 +138,11 @@ def computed(name: str, text: str, said: tuple[int, ...]) -> None:
         kept = max(0, row + 1 - (len(trace.source) - len(said)))  # what came after that row is dropped
         choose("path", (*said[:kept], int(trace.top.ids[row, rank])))
 
-    say("What this distribution was computed from. The bars at the last station can be clicked as well.")
+    if not st.toggle(
+        "The pass that computed it, on the board", "next.board" in st.query_params, key="passed", bind="query-params"
+    ):
+        return
+    say("The bars at the last station can be clicked as well.")
     call = passed(name, text, said)
     last = {"stream": "decoder", "layer": opened(name).streams["decoder"][0] - 1, "head": 0, "station": "next"}
     board.show(call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -21,13 +22,18 @@ INSIDE = {"Block by block": "board", "A norm by hand": "norm-by-hand", "A lens o
 
 
 def show_masks() -> None:
-    """The mask, the attention weights and the loss: on this text, then on new stories."""
+    """The mask, the attention weights and the loss: on this text, on new stories, or on the board."""
+    ways: dict[str, Callable[[], object]] = {"This text": partial(web.show, VIEWS["under-masks"], parts.under(name, text))}
+    if family != "encoder-decoder":
+        ways["New stories"] = partial(web.show, VIEWS["held-masks"], parts.held(name))
+    web.one_of("Look at", ways | {"The board": mask_after_mask}, "masks.shows")
+
+
+def mask_after_mask() -> None:
+    """One board that goes from mask to mask."""
     side = "encoder" if family == "encoder" else "decoder"
     say("Press **T** for the next mask, or drag the slider below the board. Watch the weights, and which tokens enter a sum.")
     board.series(parts.masks(name, text), key="masks.board", first={"stream": side, "layer": 0, "station": "softmax"})
-    web.show(VIEWS["under-masks"], parts.under(name, text))
-    if family != "encoder-decoder":
-        web.show(VIEWS["held-masks"], parts.held(name))
 
 
 def masks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import streamlit as st
@@ -13,7 +14,7 @@ from explorer.app.controls import made, model_of, read
 from explorer.app.exercises import predict
 from explorer.app.glossary import say
 from explorer.app.lessons.families import published_questions as lesson
-from explorer.models.presets import configure
+from explorer.models.factory import configure
 from explorer.models.store import models
 from explorer.nn.config import Config
 from explorer.views import VIEWS
@@ -71,20 +72,32 @@ def counter() -> None:
 def recurrent() -> None:
     """An RNN and a Transformer, by the length of the text."""
     say(lesson.RECURRENT)
+    ways: dict[str, Callable[[], object]] = {"How far back": reaching, "First results": first_results}
+    web.one_of("Look at", ways | ({"Repeating a token": repeating} if recorded.there(COPYING) else {}), "recurrent.shows")
+
+
+def reaching() -> None:
+    """How many steps lie between two tokens, and how far back both reach, measured now."""
     names = [name for name in ("elmo", "gpt2") if name in models()]
     call = Call("analysis.reach", [model_of(name) for name in names], Call("microworld.texts", TEXTS, 1, "validation"))
 
     def reached() -> None:
-        """How far back both reach, measured now."""
         say(lesson.REACHES)
         web.show(VIEWS["curves"], call, key="reach")
 
     predict(lesson.steps_question(), "guess.steps", reached)
-    if recorded.there(COPYING):
-        st.subheader("How far back can each repeat a token?", anchor=False)
-        say(lesson.COPYING)
-        held = recorded.call(COPYING)
-        recorded.guessed(lesson.copying_question(made(held)), "guess.copying", {COPYING: lesson.COPIED})
+
+
+def repeating() -> None:
+    """How far back each can repeat a token."""
+    st.subheader("How far back can each repeat a token?", anchor=False)
+    say(lesson.COPYING)
+    held = recorded.call(COPYING)
+    recorded.guessed(lesson.copying_question(made(held)), "guess.copying", {COPYING: lesson.COPIED})
+
+
+def first_results() -> None:
+    """What the first Transformers reached."""
     st.subheader("What the first Transformers reached", anchor=False)
     say(lesson.reached())
     say(lesson.may_conclude())

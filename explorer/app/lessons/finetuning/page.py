@@ -30,8 +30,9 @@ def to_the_lab() -> None:
 
 def show_curves() -> None:
     """The score by the number of labels, and all tasks at one number of labels."""
-    web.show(VIEWS["labels"], recorded.call("labels"))
-    web.show(VIEWS["label-gains"], recorded.call("labels"))
+    ways = {"By number of labels": "labels", "All tasks": "label-gains"}
+    held = recorded.call("labels")
+    web.one_of("Look at", {said: partial(web.show, VIEWS[view], held) for said, view in ways.items()}, "labels.shows")
     recorded.again("labels", "label_curves")
 
 

@@ -36,7 +36,7 @@ def watch() -> None:
         st.metric("Tokens read (approx.)", f"{cost.pieces:,.0f}")
         st.metric("Predictions scored (approx.)", f"{cost.answers:,.0f}")
         st.metric("Weights", f"{cost.weights:,}")
-        st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}")
+        st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}", help=lesson.OPERATIONS)
     planned = lab.plan(folder)
     say(lab.said_of(planned, preset(model.preset).objective), small=True)
     then, empty = (partial(way, VIEWS["training"], lab.steps_of(name)) for way in (web.show, web.awaited))
@@ -89,7 +89,7 @@ def along() -> None:
     """The loss between a random start and the trained weights."""
     say(
         "The lectures say why pre-training helps: training continues from $\\hat\\theta$, in a valley, instead of from random "
-        "weights. Here is the loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed now."
+        "weights. Here is the loss on new texts along the straight line $(1-t)\\,\\theta_0 + t\\,\\hat\\theta$, computed by this page."
     )
     end = one_of("Model", shelf, "end", name)
     ended, held = shelf[end], store.snapshots_of(shelf[end])

@@ -26,6 +26,7 @@ SYSTEMS = [  # whose attention can be watched while they learn
     name for name, system in PRESETS.items() if system.objective in OBJECTIVES and system.architecture["family"] in FAMILIES
 ]
 TRAINABLE = [*SYSTEMS, *(name for name in PRESETS if name not in SYSTEMS)]
+LINE_TEXTS, PLACES = 12, 11  # of the line from a random start: few, so that nobody waits long where it is opened first
 COUNTING = (
     "Objective *counting*: how often each token follows each pair or triple of tokens is counted; there are no gradients."
 )
@@ -108,9 +109,9 @@ def line(name: str, corpus: str, seed: int, held: tuple[int, ...]) -> Call:
     """The loss between a random start and the trained weights, and at the snapshots on the way."""
     asked = {part: planned for part in ("objective", "strategy") if (planned := plan(shelf()[name]).get(part))}
     ways = {step: snapshot(name, step) for step in held}
-    options = {"plan": asked or None, "seed": seed, "snapshots": ways or None}
+    options = {"plan": asked or None, "seed": seed, "snapshots": ways or None, "places": PLACES}
     given = {part: value for part, value in options.items() if value is not None}
-    return Call("training.along", snapshot(name), Call("training.fresh", corpus), **given)
+    return Call("training.along", snapshot(name), Call("training.fresh", corpus, LINE_TEXTS), **given)
 
 
 def line_rate(name: str) -> float:

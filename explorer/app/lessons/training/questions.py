@@ -121,6 +121,12 @@ def half_question(steps: Sequence[TrainingStep]) -> Exercise:
     return Exercise(asked, options[number], why, options)
 
 
+OPERATIONS = (
+    "An estimate. For each token every weight takes part in a multiplication and an addition on the way forward: 2 operations. The way "
+    "back, for the gradients, takes twice as many: 4."
+)
+
+
 def line_note(corpus: str, rate: float) -> str:
     """What the loss along the line is measured with, and why it can end above the training loss."""
     masked = (

@@ -53,8 +53,8 @@ def section() -> None:
     def show_edited() -> None:
         """The ratios and the counts, before and now."""
         if found is not None:
-            web.show(VIEWS["corpus-ratios"], mine())
-            web.show(VIEWS["corpus-counts"], mine())
+            ways = {"Ratios": "corpus-ratios", "Counts": "corpus-counts"}
+            web.one_of("Look at", {said: partial(web.show, VIEWS[view], mine()) for said, view in ways.items()}, "corpus.shows")
 
     predict(
         lesson.added_question(made(asked())), "guess.added", show_edited, partial(web.awaited, VIEWS["corpus-ratios"], asked())

@@ -103,7 +103,7 @@ def plane() -> None:
     """Words on a plane."""
     offered, first = lab.offered(name)
     relation = st.segmented_control("Relation", offered, default=first, required=True, key="relation", bind="query-params")
-    web.show(VIEWS["plane"], lab.plane(name, relation))
+    web.show(VIEWS["plane"], lab.plane(name, relation), click=lab.to_neighbours, beside=lab.say_click)
 
 
 def asked() -> tuple[Exercise, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from explorer.app import web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened
 from explorer.app.exercises import plain, predict
+from explorer.app.frame import choose
 from explorer.app.glossary import say
 from explorer.app.lessons.vectors import questions as lesson
 from explorer.errors import ExplorerError, TextError
@@ -66,6 +68,18 @@ def drawn(text: str, seed: int) -> Call:
 def near(name: str, word: str, top: int = 12) -> Call:
     """The nearest neighbours of a word."""
     return Call("analysis.neighbours", model_of(name), spoken(name, word), top=top)
+
+
+def say_click(chosen: dict[str, Any]) -> None:
+    """What a click on the plane does."""
+    say("**Click a dot** to see the nearest neighbours of its word.")
+
+
+def to_neighbours(point: dict[str, Any]) -> None:
+    """Go to the neighbours of the word whose dot was clicked."""
+    if isinstance(word := point.get("customdata"), str):
+        st.session_state["word"] = unescape(word)
+        choose("neighbours")
 
 
 def analogy(name: str, a: str, b: str, c: str, forbid: bool) -> Call:

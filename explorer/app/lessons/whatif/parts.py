@@ -64,7 +64,11 @@ def vector_to_set(trace: Trace, stream: str, layer: int) -> tuple[str, str, int,
     way = st.selectbox("Set to", tuple(WAYS), key="edit.way", bind="query-params", width=160)
     numbers = " ".join(f"{WAYS[way] * float(value):.4g}" for value in vectors[head, position])
     said = st.text_input(
-        "Numbers", numbers, key=f"edit.{stream}.{which}.{layer}.{head}.{position}.{way}.{trace.model}", width=420
+        "Numbers",
+        numbers,
+        key=f"edit.{stream}.{which}.{layer}.{head}.{position}.{way}.{trace.model}",
+        bind="query-params",
+        width=420,
     )
     return which, stream, layer, head, position, read(partial(numbers_of, said))
 

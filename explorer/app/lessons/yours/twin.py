@@ -12,7 +12,8 @@ from explorer.app.controls import model_of, opened, read, target_of, trace_of
 from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.yours import questions as lesson
-from explorer.models.presets import PRESETS, settings_of
+from explorer.models.factory import settings_of
+from explorer.models.presets import PRESETS
 from explorer.records import Trace
 from explorer.views import VIEWS, export
 

@@ -1,0 +1,97 @@
+"""The shelf: which models open by name, where they lie, and what their files say of them. Files and JSON only, so a list costs little."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import FileError, unknown
+from explorer.errors.kinds import checked
+from explorer.models import run_folder
+from explorer.models.folders import data_folder, own_folder
+from explorer.models.presets import size_of
+
+WEIGHTS, CONFIG, PIECES = run_folder.WEIGHTS, "config.json", "tokenizer.json"
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model in the store: its name, its folder and whether it is shipped with the package."""
+
+    name: str
+    folder: Path
+    shipped: bool
+
+    def about(self) -> dict[str, Any]:
+        """Which preset it is, of which size, for how many steps it was trained, and which of them can be opened."""
+        try:
+            config = read_config(self.folder)
+            run = run_folder.described(self.folder) if (self.folder / run_folder.RUN).is_file() else {"plan": {}}
+        except FileError:
+            return {"preset": "damaged", "size": "", "steps": None, "snapshots": ()}
+        preset, shape = str(config.get("preset") or config.get("model_type") or "?"), config.get("architecture", {})
+        shape = shape if isinstance(shape, dict) else {}
+        return {
+            "preset": preset,
+            "size": size_of(preset, shape),
+            "steps": run["plan"].get("steps"),
+            "snapshots": run_folder.snapshots(self.folder),
+        }
+
+
+def models() -> dict[str, StoredModel]:
+    """Every model that opens by name: the shipped ones and your own; your own wins where both have a name."""
+    found: dict[str, StoredModel] = {}
+    for folder, shipped in ((data_folder() / "models", True), (own_folder(), False)):
+        for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if (place / CONFIG).is_file():
+                found[place.name] = StoredModel(place.name, place, shipped)
+    return found
+
+
+def shelf_folder(name: str) -> Path | None:
+    """Where the model of that name lies, without looking at the others; None where there is none."""
+    places = (own_folder() / name, data_folder() / "models" / name)
+    return next((place for place in places if (place / CONFIG).is_file()), None)
+
+
+def folder_of(what: str | Path) -> Path:
+    """The folder of a model or a run: by its name, or by its path (it has a separator or begins with a dot)."""
+    text, shelf = str(what), models()
+    if isinstance(what, str) and text in shelf:
+        return shelf[text].folder
+    if isinstance(what, Path) or text.startswith(".") or os.sep in text or "/" in text:
+        return Path(os.path.expanduser(text))
+    raise unknown("model", text, shelf)
+
+
+@checked
+def snapshots_of(what: str | Path) -> tuple[int, ...]:
+    """The steps at which a model or a run opens (`ex.load(what, step=…)`), by its name or its folder.
+
+    >>> ex.training.snapshots("bert") == tuple(sorted(ex.training.snapshots("bert")))
+    True
+    """
+    return run_folder.snapshots(folder_of(what))
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The config.json of a model folder."""
+    path = folder / CONFIG
+    if not path.is_file() and (folder / run_folder.RUN).is_file():
+        raise FileError(
+            f"The run in {folder} is not finished, so its model is not there yet. Go on with it, or open a snapshot with "
+            f"step=…; there are: {', '.join(map(str, run_folder.snapshots(folder))) or 'none'}."
+        )
+    if not path.is_file():
+        raise FileError(f"There is no model in {folder}: a model folder holds {CONFIG}, {WEIGHTS} and {PIECES}.")
+    try:
+        config = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileError(f"{path} cannot be read as JSON ({error}).") from error
+    if not isinstance(config, dict):
+        raise FileError(f"{path} does not hold a configuration.")
+    return config
