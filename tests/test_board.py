@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE
+from conftest import ALL, SENTENCE
+from opening import opened
 from streamlit.testing.v1 import AppTest
 from test_bertviz import own
 
@@ -306,6 +307,16 @@ def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     at.switch_page(str(LESSONS[page].page)).run()
     assert not at.exception and len([one for one in at.get("bidi_component") if one.proto.bytes]) == 1
+
+
+@pytest.mark.parametrize(
+    ("system", "station", "place"),
+    [("gpt2", "norm1", "pre"), ("olmo2", "inner1", "inside")] if ALL else [("gpt2", "norm1", "pre")],
+)
+def test_a_system_is_walked_on_the_board_from_what_it_changed(system: str, station: str, place: str) -> None:
+    held = header(board_of(opened("training", part="systems", system=system)))
+    assert held["model"] == system and held["host"]["view"]["station"] == station
+    assert all(site["place"] == place and station in site["stations"] for site in held["sites"])
 
 
 @pytest.mark.parametrize(
