@@ -82,8 +82,9 @@ def watching(key: str, name: str = TRANSLATOR) -> tuple[str, Call]:
 
 def translating() -> None:
     """What an encoder-decoder looks at while it writes."""
-    name = one_of("Encoder–decoder", desk.writers("encoder-decoder"), "source.model", TRANSLATOR)
-    source, call = watching("source", name)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = one_of("Encoder–decoder", desk.writers("encoder-decoder"), "source.model", TRANSLATOR)
+        source, call = watching("source", name)
     seen = read(call)
     st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
     say(lesson.GENDER if name == TRANSLATOR else lesson.RESTORES, small=True)

@@ -3,6 +3,7 @@ import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
 import { HABITS } from "./heads.js";
+import { HELP } from "./keys.js";
 import { short, readable } from "./ledger.js";
 import { follow, later, show } from "./share.js";
 
@@ -90,7 +91,7 @@ export function controlsOf(board) {
   speed.onchange = () => (board.speed = Number(speed.value));
   toggles(board, choices);
   const silence = () => board.options.ask({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
-  if (board.options.silence) put(choices, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
+  if (board.options.silence) put(bar, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
   put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
   put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(HELP);
 }
