@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,21 @@ def test_the_most_active_units_light_first(browser: Browser, tmp_path: Path, ber
     assert 5 < (units > bound).sum() < units.size / 2
     assert (half == after)[units > bound].all(), "the strongest are as they will be"
     assert len(set(half[units < bound])) == 1, "the others wait"
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_wide_board_fills_its_width_at_every_layer(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch)
+    for width, layer in itertools.product((1120, 1500, 2300), (0, len(trace.attention) - 1)):
+        page.set_viewport_size({"width": width, "height": 900})
+        boxes, wide, high = page.evaluate(
+            f"at => {{ const b = {BOARD}; b.choose(at, 0, false); b.size(); return [b.layout.boxes, b.layout.wide, b.layout.high]; }}",
+            layer,
+        )
+        assert wide > width - 60 and high < 900
+        assert 0 <= wide - max(b["x"] + b["w"] for b in boxes) <= 24 + max(0, width - 2200)
     assert watch.faults == []
     page.context.close()
 
