@@ -257,6 +257,8 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     files = "\n".join((FOLDER / f"{name}.js").read_text("utf-8") for name in FILES)
     names = re.findall(r"^(?:export )?(?:function|class|const) (\w+)", files, re.MULTILINE)
     assert len(names) == len(set(names)) > 50
+    handed = re.findall(r"^export (?:function|class|const) (\w+)", files, re.MULTILINE)
+    assert [name for name in handed if len(re.findall(rf"\b{name}\b", files)) < 2] == [], "what no other file asks for"
     assert {path.stem for path in FOLDER.glob("*.js")} == set(FILES)
     assert all(len((FOLDER / f"{name}.js").read_text("utf-8").splitlines()) <= 560 for name in FILES)
     assert all(colour in text for colour in theme.DIVERGING["dark"])

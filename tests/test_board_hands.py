@@ -174,6 +174,26 @@ def test_what_an_edit_hands_on_travels_with_the_trace(bert: Any) -> None:
     assert header(pack(ex.trace(bert, SENTENCE)))["sites"][0]["z"] is None
 
 
+@pytest.mark.browser
+def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(browser: Browser, tmp_path: Path) -> None:
+    """OLMo 2 adds the norm of what a sub-layer computed; silenced, it adds nothing, though the norm of the computed is not 0."""
+    edits = [ex.SilenceLayer("decoder", 1, "attention"), ex.SilenceLayer("decoder", 0, "feed-forward")]
+    watch, trace = Watch(), ex.trace(ex.load("olmo2", device="cpu"), SENTENCE, blocks=True, edits=edits)
+    sites = header(pack(trace))["sites"]
+    assert [[bool(block["added"]) for block in site["blocks"]] for site in sites[:2]] == [[False, True], [True, False]]
+    page = shown(
+        browser, trace, tmp_path, watch, view={"stream": "decoder", "layer": 1, "head": 0, "station": "add1", "row": 3}
+    )
+    for at, site in enumerate(sites):
+        found = page.evaluate(f"{BOARD}.numbers({at}, 0)")["blocks"]
+        for block, part in zip(found, ("attention", "feed-forward"), strict=True):
+            close(block["total"], trace.block("decoder", site["layer"], part).total)
+    given = f"{trace.block('decoder', 1, 'attention').given[3][0]:.3f}".replace("-", "−")
+    expect(page.locator(".operands")).to_contain_text(f"{given} + 0.000 = {given}")
+    assert watch.faults == []
+    page.context.close()
+
+
 @LONG
 @pytest.mark.browser
 def test_the_model_runs_on_a_row_that_a_hand_wrote(browser: Browser, app: tuple[str, Path]) -> None:

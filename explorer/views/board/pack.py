@@ -21,7 +21,7 @@ from explorer.errors import ChoiceError
 from explorer.records import Attention, Block, DecodingStep, Edit, Tokens, Trace
 from explorer.views.board import rounding
 from explorer.views.board.beams import moments
-from explorer.views.board.rounding import FINER, in_steps, moved, planes
+from explorer.views.board.rounding import FINER, added, in_steps, moved, planes
 from explorer.views.board.stations import prose, stations_of
 
 VERSION = 1
@@ -272,7 +272,8 @@ def _after(trace: Trace, held: Attention, states: np.ndarray) -> np.ndarray | No
 def _block_arrays(block: Block) -> dict[str, np.ndarray | None]:
     made = block.norm_input if block.place in ("inside", "both") else block.out
     found = {"given": block.given, "made": made, "mean": block.mean, "deviation": block.deviation, "gain": block.gain,
-             "shift": block.shift, "units": block.units, "read": block.norm_input if block.place == "beside" else None}  # fmt: skip
+             "shift": block.shift, "units": block.units, "added": added(block),
+             "read": block.norm_input if block.place == "beside" else None}  # fmt: skip
     entry = block.entry and {name: getattr(block.entry, name) for name in ("mean", "deviation", "gain", "shift")}
     return found | {f"entry_{name}": array for name, array in (entry or {}).items()}
 

@@ -126,7 +126,7 @@ function outside(site, box, station, { i, j }, who) {
     if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
     return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
   }
-  const added = `${short(of(b.given))} + ${short(of(s.inner ?? b.made))} = ${short(of(s.total))}`;
+  const added = `${short(of(b.given))} + ${short(of(s.made))} = ${short(of(s.total))}`;
   if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: ["x + new", added] };
   return { title, lines: normed || s.last ? [added, norm(b, s.total), `= ${short(of(s.last))}`] : [added] };
 }
