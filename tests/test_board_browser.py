@@ -359,6 +359,25 @@ def test_odd_numbers_and_tokens_are_drawn(browser: Browser, tmp_path: Path, trac
     page.context.close()
 
 
+def test_weights_that_are_no_numbers_are_counted_where_a_layer_has_its_weights_only(
+    browser: Browser, tmp_path: Path, trace: Trace
+) -> None:
+    weights = np.array(trace.attention[1].weights)
+    weights[0, 2, 3], weights[1, 4, :2] = np.nan, np.inf
+    broken = dataclasses.replace(
+        trace, attention=(trace.attention[0], dataclasses.replace(trace.attention[1], weights=weights), *trace.attention[2:])
+    )
+    path, watch = tmp_path / "x.html", Watch()
+    path.write_bytes(paged(pack(broken, budget=2_000), title="x", view={"stream": "encoder", "layer": 1, "head": 0}))
+    page = opened(browser, watch, path.as_uri())
+    expect(page.locator(".gap")).to_contain_text("3 of them are not numbers (NaN or infinite) and are drawn as 0.")
+    page.get_by_label("Layer", exact=True).select_option("0")
+    expect(page.locator(".gap")).to_contain_text("Only the weights of this layer are in this file")
+    expect(page.locator(".gap")).not_to_contain_text("NaN")
+    assert watch.faults == []
+    page.context.close()
+
+
 @pytest.mark.parametrize(("words", "heads", "length"), [(1, 1, 128), (8, 96, 128), (505, 4, 512)])
 def test_one_token_many_heads_and_a_long_text(
     browser: Browser, tmp_path: Path, bert: Any, words: int, heads: int, length: int

@@ -208,6 +208,7 @@ def _overview(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
         "softcap": held.softcap,
         "map": buffer.put(np.diff(maps, axis=1, prepend=np.uint8(0)), "d1"),
         "highest": highest,
+        "strange": int((~np.isfinite(held.weights)).sum()),
         "steps": steps,
         "stations": stations_of(held, blocks, last=last, speaks=speaks and _speaks(trace)),
         "edited": bool(held.edited),

@@ -144,7 +144,10 @@ function embedded(site, i, j) {
 
 /** How far the numbers here are from the model's own, in a sentence. @param {import("./data.js").Data} data @param {import("./data.js").Site} site @param {number} h */
 export function gapLine(data, site, h) {
-  if (!site.close) return `Only the weights of this layer are in this file, rounded to ${site.steps} steps of ${short(site.highest / site.steps)}.`;
+  if (!site.close) {
+    const odd = site.strange ? ` ${site.strange} of them are not numbers (NaN or infinite) and are drawn as 0.` : "";
+    return `Only the weights of this layer are in this file, rounded to ${site.steps} steps of ${short(site.highest / site.steps)}.${odd}`;
+  }
   const found = gaps(site, h), parts = [];
   if (found.weights != null) parts.push(`weights ${tiny(found.weights)}`);
   found.around.forEach((gap, at) => gap != null && parts.push(`${at ? "second" : "first"} sum and norm ${tiny(gap)}`));
