@@ -211,7 +211,7 @@ def _overview(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
         "strange": int((~np.isfinite(held.weights)).sum()),
         "steps": steps,
         "stations": stations_of(held, blocks, last=last, speaks=speaks and _speaks(trace)),
-        "edited": bool(held.edited),
+        "edited": _written(held),
         "residual": _finite(held.residual) if held.weights.shape[-1] <= EXACT else None,
         "place": blocks[0].place if blocks else "",
         "close": False,
@@ -289,7 +289,14 @@ def _size(trace: Trace, held: Attention) -> int:
 
 def _keeps_weights(held: Attention) -> bool:
     """Whether the model's own weights travel in full: to be compared, or because they cannot be derived."""
-    return held.weights.shape[-1] <= EXACT or held.q is None or bool(held.edited)
+    return held.weights.shape[-1] <= EXACT or held.q is None or bool(_written(held))
+
+
+def _written(held: Attention) -> list[int]:
+    """The heads whose weights an edit set, so that they do not follow from q and k."""
+    setting = [edit for edit in held.edited if type(edit).on_weights is not Edit.on_weights]
+    every = any(getattr(edit, "head", None) is None for edit in setting)
+    return list(range(held.heads)) if every else sorted({int(getattr(edit, "head")) for edit in setting})
 
 
 def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
@@ -305,7 +312,7 @@ def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
         return {"stations": ["softmax"]}
     buffer.has_steps |= stepped and not full
     buffer.has_whole |= full
-    kept = _keeps_weights(held) and (full and not stepped or held.q is None or bool(held.edited))
+    kept = _keeps_weights(held) and (full and not stepped or held.q is None or bool(_written(held)))
     sinks = None if held.sinks is None else [float(value) for value in np.asarray(held.sinks, float).reshape(-1)]
     how: tuple[str, int] = ("p2", FINER if full else rounding.FINE) if stepped else ("", 0)
     found: dict[str, Any] = {name: buffer.put(array, *how) for name, array in _attention_arrays(held).items()}

@@ -77,9 +77,9 @@ function fromQK(site, h) {
   const bias = site.bias ? part(site.bias, site.bias.s[0] === 1 ? 0 : h) : null;
   const biased = bias ? capped.map((s, at) => s + bias[at]) : capped;
   const own = site.weights ? part(site.weights, h) : null;
-  const found = softmaxed(biased, n, m, see, site.sinks ? site.sinks[h] : null), alpha = site.edited && own ? own : found;
+  const found = softmaxed(biased, n, m, see, site.sinks ? site.sinks[h] : null), byEdit = site.edited.includes(h), alpha = byEdit && own ? own : found;
   const z = site.z ? part(site.z, h) : mixed(alpha, v, n, m, dv); // an edit may have changed what a head hands on
-  const gap = own && !site.edited ? gapOf(found, own) : null;
+  const gap = own && !byEdit ? gapOf(found, own) : null;
   return { n, m, d, dv, q, k, v, group, scores, scaled, capped, biased, alpha, z, gap, see };
 }
 
