@@ -145,6 +145,17 @@ def test_the_numpy_lines_of_the_stations_make_the_model_s_numbers(name: str) -> 
     np.testing.assert_allclose(held["z"], np.concatenate(list(attention.weights @ attention.v), axis=1), atol=1e-5)
 
 
+@pytest.mark.parametrize(("name", "station"), [("electra", "replaced"), ("bert-tiny", "next")])
+def test_the_last_station_says_what_this_model_answers(name: str, station: str) -> None:
+    trace = ex.trace(ex.load(name, device="cpu"), SENTENCE, blocks=True)
+    said = header(pack(trace))["prose"]["next"]
+    assert said["formula"] == STATIONS[station].formula
+    held: dict[str, Any] = {"np": np, "x": np.eye(3), "w": np.array([0.5, -1.0, 2.0]), "b": 0.25, "vocabulary": np.eye(3)}
+    exec(said["numpy"], held)
+    wanted = torch.sigmoid(torch.tensor([0.75, -0.75, 2.25])) if station == "replaced" else torch.softmax(torch.eye(3), -1)
+    np.testing.assert_allclose(held["p"], wanted, atol=1e-6)
+
+
 def test_every_position_scheme_has_its_stations(bert: Any) -> None:
     for scheme in POSITIONS:
         model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", positions=scheme)

@@ -158,7 +158,7 @@ def _header(buffer: _Buffer, trace: Trace, sites: list[dict[str, Any]]) -> dict[
         "residual": _finite(trace.residual),
         "rounded": buffer.floats == "f2",
         "top": _top(buffer, trace),
-        "prose": prose(ids),
+        "prose": prose(ids, detects=trace.top is None),
     }
 
 
@@ -295,8 +295,8 @@ def _keeps_weights(held: Attention) -> bool:
 def _written(held: Attention) -> list[int]:
     """The heads whose weights an edit set, so that they do not follow from q and k."""
     setting = [edit for edit in held.edited if type(edit).on_weights is not Edit.on_weights]
-    every = any(getattr(edit, "head", None) is None for edit in setting)
-    return list(range(held.heads)) if every else sorted({int(getattr(edit, "head")) for edit in setting})
+    heads: set[Any] = {getattr(edit, "head", None) for edit in setting}
+    return list(range(held.heads)) if None in heads else sorted(heads)
 
 
 def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:

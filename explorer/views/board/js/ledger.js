@@ -149,7 +149,7 @@ function outside(site, box, station, { i, j }, who) {
   const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
   const before = entryNorm(b);
   if (box === "n1" || box === "n2") return { title, lines: [norm(before, before.x), `= ${short(of(s.first))}`] };
-  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁)`, `= ${short(of(b.units))}`, ABSENT] };
+  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁); gated layers multiply it by another such product`, `= ${short(of(b.units))}`, ABSENT] };
   if (box === "o" || box === "u") {
     if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
     return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
