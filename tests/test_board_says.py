@@ -75,6 +75,18 @@ def test_the_grid_holds_the_numbers_of_the_last_stations_too(browser: Browser, t
     page.context.close()
 
 
+def test_a_trace_without_blocks_says_the_model_s_own_numbers(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), ex.trace(ex.load("bert", device="cpu"), SENTENCE)
+    output, after = trace.attention[0].output, trace.hidden["encoder"][1]
+    assert not trace.blocks and output is not None
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 1, "station": "wo", "row": 3})
+    expect(page.locator(".operands")).to_contain_text(f"= {said(output[3][0])}")
+    go(page, "up")
+    expect(page.locator(".operands")).to_contain_text(f"hands on: {said(after[3][0])}")
+    assert watch.faults == []
+    page.context.close()
+
+
 @pytest.mark.parametrize(
     ("edit", "heads", "says"),
     [

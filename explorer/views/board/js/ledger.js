@@ -144,7 +144,9 @@ function outside(site, box, station, { i, j }, who) {
   const norm = (b, x) => `(${short(of(x))} − μ ${short(b.mean.a[i])}) / σ ${short(b.deviation.a[i])} × γ ${short(b.gain.a[j])} + β ${short(b.shift.a[j])}`;
   const given = blocks[0]?.given ?? site.x;
   if (box === "x" && given && j < given.s[1]) return { title, lines: [...embedded(site, i, j), `x = ${short(of(given))}`] };
-  const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number];
+  const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number], own = box === "o" ? site.o : box === "s2" ? site.after : null;
+  if (!b && own && j < own.s[1])
+    return { title, lines: box === "o" ? [`all heads (z) · column ${j} of W_O, + bias`, `= ${short(of(own))}`, ABSENT] : [`the model hands on: ${short(of(own))}`] };
   if (!b || j >= (box === "u" && station === "units" && b.units ? b.units.s[1] : b.given.s[1])) return null;
   const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
   const before = entryNorm(b);
