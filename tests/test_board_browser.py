@@ -257,6 +257,14 @@ def test_words_specials_and_threshold(browser: Browser, tmp_path: Path) -> None:
         f"{BOARD}.words = true, Array.from({BOARD}.shownAs({BOARD}.columns.find(c => c.id === 'S').states.at(-1).m).a)"
     )
     assert np.abs(np.reshape(drawn, trace.attention[0].weights[1].shape) - by_words(trace)).max() < 1e-5
+    wanted = by_words(trace)[2, 3]
+    page.evaluate(f"{BOARD}.point(2, 3), {BOARD}.draw()")
+    expect(page.locator(".operands")).to_contain_text(f"Between their words: α = {wanted:.3f}")
+    seen = {}
+    for faint, hiding in ((0, "false"), (0.3, "false"), (0, "true")):
+        page.evaluate(f"faint => {{ const b = {BOARD}; b.faint = faint; b.hiding = {hiding}; b.prepare(); b.size(); }}", faint)
+        seen[pixels(page)] = (faint, hiding)
+    assert len(seen) == 3, "a threshold and hidden special tokens also between words"
     page.context.close()
 
 
