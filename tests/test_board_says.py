@@ -93,6 +93,7 @@ def test_a_trace_without_blocks_says_the_model_s_own_numbers(browser: Browser, t
         (ex.SilenceHead("encoder", 0, 1), [], "This output was edited"),
         (ex.Uniform("encoder", 0, 1), [1], "These weights were edited"),
         (ex.NoScale("encoder"), [], ""),
+        (ex.SilenceLayer("encoder", 0, "attention"), [], ""),
     ],
 )
 def test_only_what_an_edit_set_is_called_edited(
@@ -106,7 +107,27 @@ def test_only_what_an_edit_set_is_called_edited(
     check_weights(page, trace)
     page.get_by_label("Head", exact=True).select_option("0")
     expect(page.locator(".operands")).not_to_contain_text("edited")
+    go(page, "wo")
+    off = isinstance(edit, ex.SilenceLayer)
+    expect(page.locator(".operands")).to_contain_text("Switched off: all of this output is 0." if off else "of W_O, + bias")
     expect(page.locator(".gap")).to_contain_text(re.compile(r"gap to the model's own numbers: weights \d"))
+    assert watch.faults == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_without_a_residual_connection_nothing_is_said_to_be_added(browser: Browser, tmp_path: Path, name: str) -> None:
+    model = ex.load(name, device="cpu")
+    watch, stream = Watch(), model.family
+    trace = ex.trace(model, SENTENCE, blocks=True, edits=[ex.NoResidual(stream, 0, "attention")])
+    block = trace.block(stream, 0, "attention")
+    page = shown(browser, trace, tmp_path, watch, view={"stream": stream, "layer": 0, "head": 0, "station": "add1", "row": 3})
+    expect(page.locator(".operands")).to_contain_text(f"x is not added\n= {said(block.total[3][0])}", use_inner_text=True)
+    go(page, "add2")
+    block = trace.block(stream, 0, "feed-forward")
+    given, out, total = (said(one[3][0]) for one in (block.given, block.out, block.total))
+    expect(page.locator(".operands")).to_contain_text(f"{given} + {out} = {total}")
+    expect(page.locator(".gap")).to_contain_text(re.compile(r"first sum and norm (0|\de-\d)"))
     assert watch.faults == []
     page.context.close()
 

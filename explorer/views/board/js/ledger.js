@@ -154,10 +154,11 @@ function outside(site, box, station, { i, j }, who) {
   if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁); gated layers multiply it by another such product`, `= ${short(of(b.units))}`, ABSENT] };
   if (box === "o" || box === "u") {
     if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
+    if (b.made.a.subarray(i * b.made.s[1], (i + 1) * b.made.s[1]).every((x) => x === 0)) return { title, lines: ["Switched off: all of this output is 0."] };
     return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
   }
-  const added = `${short(of(b.given))} + ${short(of(s.made))} = ${short(of(s.total))}`;
-  if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: ["x + new", added] };
+  const alone = b.residual === false, added = alone ? `= ${short(of(s.total))}` : `${short(of(b.given))} + ${short(of(s.made))} = ${short(of(s.total))}`;
+  if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: [alone ? "new alone: without the residual connection x is not added" : "x + new", added] };
   return { title, lines: normed || s.last ? [added, norm(b, s.total), `= ${short(of(s.last))}`] : [added] };
 }
 
