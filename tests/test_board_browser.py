@@ -408,6 +408,10 @@ def test_one_token_many_heads_and_a_long_text(
         page.evaluate(
             f"n => {{const b = {BOARD}; b.step = b.site.stations.indexOf(n); b.t = 0.5; b.size(); b.t = 1; b.draw();}}", name
         )
+    page.evaluate(f"{BOARD}.go({BOARD}.site.stations.indexOf('softmax'))")
+    page.get_by_text("The numbers as a table").click()
+    cut = page.get_by_text(f"The first 256 of {len(trace.source)} rows and 256 of {len(trace.source)} columns.")
+    expect(cut).to_have_count(1 if words > 256 else 0)
     assert watch.faults == []
     page.context.close()
 

@@ -7,7 +7,7 @@ import { HELP } from "./keys.js";
 import { percent, readable, short } from "./ledger.js";
 import { follow, later, show } from "./share.js";
 
-const MOST = 64; // rows of the twin and columns of the table: more would make the page slow
+const MOST = 64, CELLS = 256; // rows of the twin, rows and columns of the table: more would make the page slow
 
 /** @param {HTMLElement} at @param {string} tag @param {Record<string, string>} [given] @param {string} [text] @returns {any} */
 function put(at, tag, given = {}, text = "") {
@@ -245,12 +245,13 @@ function walked(e, board, r, c) {
 /** The numbers as a table, once it is unfolded. @param {HTMLDetailsElement} table @param {HTMLElement} field @param {any} board */
 function tabled(table, field, board) {
   const make = () => {
-    const { a, r, c, rows, cols, see, said } = matrixOf(board), wide = Math.min(c, 256);
+    const { a, r, c, rows, cols, see, said } = matrixOf(board), wide = Math.min(c, CELLS), high = Math.min(r, CELLS);
     field.replaceChildren();
+    if (wide < c || high < r) put(field, "p", {}, `The first ${high} of ${r} rows and ${wide} of ${c} columns.`);
     const made = put(field, "table"), head = put(made, "tr");
     put(head, "th");
     for (let j = 0; j < wide; j++) put(head, "th", { scope: "col", dir: "auto" }, cols[j]);
-    for (let i = 0; i < Math.min(r, 256); i++) {
+    for (let i = 0; i < high; i++) {
       const line = put(made, "tr");
       put(line, "th", { scope: "row", dir: "auto" }, readable(rows[i]));
       for (let j = 0; j < wide; j++) put(line, "td", {}, see && !see(i, j) ? "−∞" : said?.(i, j) ?? short(a[i * c + j]));
