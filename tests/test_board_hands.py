@@ -244,6 +244,15 @@ def test_a_head_is_silenced_on_the_board(browser: Browser, app: tuple[str, Path]
     watch = Watch()
     page = opened(browser, watch, app[0] + "/whatif?model=bert&whatif.board=encoder.1.2.mix.4.7")
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text("as it is")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("m")
+    page.get_by_label("This weight α").fill("0.7")
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_visible()
+    for role, name in (
+        ("menu", re.compile("^Token")),
+        ("button", "Run the model on it"),
+    ):  # this page silences heads, and no more
+        expect(page.get_by_role(role, name=name)).to_have_count(0)
     page.get_by_role("button", name="silence this head").click()
     expect(page.get_by_label("Layer", exact=True).and_(page.locator("input"))).to_have_value("1")
     expect(page.get_by_label("Head", exact=True).and_(page.locator("input"))).to_have_value("2")

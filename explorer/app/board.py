@@ -104,7 +104,7 @@ def series(
         st.rerun()
     deeds.check()
     row, shown = hold.held(), next(iter(every.values()))
-    told = {"moment": moment, "silence": silence is not None, "asks": silence is not None, **_turned(key, row)}
+    told = {"moment": moment, "silence": silence is not None, **_turned(key, row)}
     _component(
         key=key,
         data=hosted(data, mode=web.mode(), view=_begin(key, first, row, traces[0]), **told),

@@ -22,7 +22,7 @@ const KEYS = 150; // milliseconds before a choice is told to Python
 
 /** @typedef {import("./share.js").View} View */
 /** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string,
- *   force?: boolean, silence?: boolean, still?: boolean}} Options */
+ *   force?: boolean, silence?: (what: any) => void, still?: boolean}} Options */
 
 /** One board in one element. */
 export class Board {
