@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -353,6 +354,33 @@ def test_an_odd_address_of_a_board_is_forgotten(text: str) -> None:
     assert placed(text) == {}
 
 
+@pytest.mark.parametrize(
+    ("box", "text", "reads"),
+    [
+        ("text", SENTENCE, True),
+        ("source", SENTENCE, True),
+        ("text", SENTENCE.replace("didn't", "did not"), False),
+        ("none", "", False),
+    ],
+)
+def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch, box: str, text: str, reads: bool
+) -> None:
+    key = "b"
+    held: dict[str, Any] = {key: SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"})} | (
+        {box: text} if text else {}
+    )
+    monkeypatch.setattr("explorer.app.board.st.session_state", held)
+    assert on_a_page._reads(trace, box) is reads
+    on_a_page._asked(key, trace, ("[MASK]", box), None)
+    assert held.get(box, "") == (text.replace("animal", "dog") if reads else text)
+
+
+def test_the_board_of_a_translation_changes_the_box_that_it_was_written_in() -> None:
+    at = opened("decoding", part="translation", source="The dog was tired.")
+    assert header(board_of(at))["host"]["replace"] is True and at.text_input("source").value == "The dog was tired."
+
+
 def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
     assert on_a_page.replaced(SENTENCE, trace, 2, "dog") == SENTENCE.replace("animal", "dog")
     assert on_a_page.mask_of(trace) == "[MASK]"
@@ -370,7 +398,7 @@ def test_an_address_leads_back_to_the_same_cell() -> None:
 
 def test_a_notebook_s_board_runs_its_model_again(bert: Any) -> None:
     board = ex.board(ex.trace(bert, SENTENCE, blocks=True), model=bert)
-    assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True}
+    assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True, "replace": True}
     board.answer({"what": "mask", "row": 2})
     np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE.replace("animal", "[MASK]")))
     board.answer({"what": "replace", "row": 2, "text": "dog"})

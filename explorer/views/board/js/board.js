@@ -22,7 +22,7 @@ const KEYS = 150; // milliseconds before a choice is told to Python
 
 /** @typedef {import("./share.js").View} View */
 /** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string,
- *   force?: boolean, silence?: (what: any) => void, still?: boolean}} Options */
+ *   force?: boolean, replace?: boolean, silence?: (what: any) => void, still?: boolean}} Options */
 
 /** One board in one element. */
 export class Board {
@@ -483,8 +483,8 @@ export class Board {
 
   /** Whether a token is part of the sentence, so that it can be masked or replaced. @param {number} row */
   changeable(row) {
-    const { ask, mask } = this.options;
-    return Boolean(ask && this.site.rows === "source" && (!this.special.rows[row] || this.rows[row].trim() === mask));
+    const { ask, mask, replace } = this.options;
+    return Boolean(ask && replace && this.site.rows === "source" && (!this.special.rows[row] || this.rows[row].trim() === mask));
   }
 
   /** The menu of the token that is pointed at. */
