@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -198,7 +199,7 @@ def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(br
 @pytest.mark.browser
 def test_the_model_runs_on_a_row_that_a_hand_wrote(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention?board=encoder.0.1.softmax.4.7")
+    page = opened(browser, watch, f"{app[0]}/attention?text={quote(SENTENCE)}&board=encoder.0.1.softmax.4.7")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.get_by_label("This weight α").fill("0.7")
     page.get_by_role("button", name="Run the model on it").click()

@@ -157,6 +157,24 @@ def test_the_address_of_a_board_holds_how_it_is_looked_at(browser: Browser, app:
     page.context.close()
 
 
+def test_a_board_is_where_it_was_after_another_part_of_the_page(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention")
+    rested(page)
+    page.locator(".board canvas").focus()
+    page.keyboard.press("6")
+    page.keyboard.press("]")
+    expect(page).to_have_url(re.compile(r"board=encoder\.0\.\d\.softmax"))
+    where = page.locator(".board .where").inner_text()
+    for part in ("Both masks", "Walk"):
+        page.get_by_role("radio", name=part).click(force=True)
+        rested(page)
+    expect(page.locator(".board .stations [aria-current]")).to_have_attribute("data-station", "softmax")
+    expect(page.locator(".board .where")).to_have_text(where)
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
 def test_the_whole_board_comes_into_view_on_a_low_screen(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/attention?part=walk", height=720)

@@ -129,7 +129,9 @@ def _packed(asked: tuple[Expression, ...], labels: tuple[str, ...], make: Callab
 def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace) -> dict[str, Any]:
     """Where a board begins: as the address says, else as the page does, at the token that is held, here or on another page."""
     begun = (first or {}) | ({} if row is None else {"row": row})
-    found: dict[str, Any] = st.session_state.setdefault(f"{key}.begin", placed(st.query_params.get(key, "")) or begun)
+    if key not in st.session_state or f"{key}.begin" not in st.session_state:  # it is put there now, perhaps once more
+        st.session_state[f"{key}.begin"] = placed(st.query_params.get(key, "")) or begun
+    found: dict[str, Any] = st.session_state[f"{key}.begin"]
     elsewhere = found.get("stream", trace.attention[0].stream) != trace.attention[0].stream  # its rows are other tokens
     return found if row is None or elsewhere else found | {"row": row}
 
@@ -198,6 +200,9 @@ def _asked(key: str, trace: Trace, box: tuple[str, str], force: Force | None) ->
     if isinstance(text, str) and _reads(trace, written):
         word = mask if asked.get("what") == "mask" else str(asked.get("text", ""))[:60]
         st.session_state[written] = replaced(text, trace, asked.get("row"), word)
+        place = asked.get("view")
+        if isinstance(place, dict):  # another text may draw the board anew: it goes on where it was
+            st.session_state[f"{key}.begin"] = placed(addressed(place))
         st.session_state[f"{key}.edited"] = True
     return None
 

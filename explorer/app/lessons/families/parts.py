@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import frame, recorded, web
+from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
 from explorer.app.controls import made, model_of, opened, warn_of_unseen
@@ -21,6 +21,7 @@ from explorer.nn.positions import POSITIONS
 from explorer.records import Blueprint
 from explorer.records.families import Part
 from explorer.views import VIEWS
+from explorer.views.board.place import addressed
 
 SILENT = {"electra"}  # says nothing about the vocabulary
 STORIES = 120  # of which as many are taken as are long enough
@@ -188,8 +189,10 @@ def _station(part: Part, block: str, record: Blueprint) -> str:
 
 def show_on_board(place: dict[str, Any]) -> None:
     """Open the board of this page at a place."""
-    st.session_state.update({"families.board.begin": place, "inside": "Block by block"})
-    st.query_params.pop("families.board", None)
+    count = len(st.session_state.get(hold.SHOWN, hold.NOTHING)[0])
+    row = hold.held()
+    st.query_params["families.board"] = addressed(place | {"row": count // 2 if row is None else row, "col": 0})
+    st.session_state["inside"] = "Block by block"
     frame.choose("residual-stream")
     web.again(VIEWS["blueprint"])
 

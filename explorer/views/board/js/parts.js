@@ -294,7 +294,7 @@ function menu(stage, board, token, x, y) {
     put(made, "button", { type: "button", role: "menuitem" }, text).onclick = () => {
       const asked = make();
       away();
-      if (asked) board.options.ask({ ...asked, row: token });
+      if (asked) board.options.ask({ ...asked, row: token, view: { ...board.view(), row: token } });
     };
   };
   if (board.options.mask) item("Mask it", () => ({ what: "mask" }));
