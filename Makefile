@@ -6,7 +6,7 @@ PARALLEL := -n 2 --dist loadfile
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev env-bench app lab test test-all check fix break mutants bench losses learnable models notebooks wheels constraints oldest clean
+.PHONY: help env env-dev env-bench app lab test test-all check check-js fix break mutants bench losses learnable models notebooks wheels constraints oldest clean
 
 help:             ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -45,6 +45,9 @@ check: env-dev    ## lint, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+check-js:         ## types of the board's JavaScript, from its comments; needs Node, and the network once
+	npx --yes --package typescript@5.9.3 tsc -p .ci/jsconfig.json
 
 fix: env-dev      ## what the linter can mend by itself
 	$(BIN)/ruff check --fix .

@@ -53,7 +53,7 @@ LEFT = {
     "test_caches.py::test_what_a_visitor_s_session_keeps_of_a_board_holds_no_trace": ("yours", "attention"),
     "test_corruption_lab.py::test_odd_texts_are_met_calmly": ("Dog", ". . .", "text3"),
     "test_crashes.py::test_an_export_that_is_killed_leaves_a_whole_model": ("0.0",),
-    "test_frame_browser.py::test_a_board_begins_in_the_upper_half_of_a_small_screen": ("attention", "heads"),
+    "test_frame_browser.py::test_a_board_begins_in_the_upper_half_of_a_small_screen": ("attention", "heads", "whatif"),
     "test_hostile_files.py::test_damaged_files_are_an_error_of_one_line": ("theirs", "run"),
     "test_pages.py::test_odd_input_is_shown": ("</script>", "photosynthesis"),
     "test_processes.py::test_a_batch_in_parts_is_the_whole_batch": (

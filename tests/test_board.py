@@ -6,12 +6,14 @@ import dataclasses
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from conftest import SENTENCE
+from conftest import ALL, SENTENCE
+from opening import opened
 from streamlit.testing.v1 import AppTest
 from test_bertviz import own
 
@@ -144,6 +146,17 @@ def test_the_numpy_lines_of_the_stations_make_the_model_s_numbers(name: str) -> 
     np.testing.assert_allclose(held["z"], np.concatenate(list(attention.weights @ attention.v), axis=1), atol=1e-5)
 
 
+@pytest.mark.parametrize(("name", "station"), [("electra", "replaced"), ("bert-tiny", "next")])
+def test_the_last_station_says_what_this_model_answers(name: str, station: str) -> None:
+    trace = ex.trace(ex.load(name, device="cpu"), SENTENCE, blocks=True)
+    said = header(pack(trace))["prose"]["next"]
+    assert said["formula"] == STATIONS[station].formula
+    held: dict[str, Any] = {"np": np, "x": np.eye(3), "w": np.array([0.5, -1.0, 2.0]), "b": 0.25, "vocabulary": np.eye(3)}
+    exec(said["numpy"], held)
+    wanted = torch.sigmoid(torch.tensor([0.75, -0.75, 2.25])) if station == "replaced" else torch.softmax(torch.eye(3), -1)
+    np.testing.assert_allclose(held["p"], wanted, atol=1e-6)
+
+
 def test_every_position_scheme_has_its_stations(bert: Any) -> None:
     for scheme in POSITIONS:
         model = ex.build("bert", size="tiny", tokenizer=bert.tokenizer, seed=0, device="cpu", positions=scheme)
@@ -256,6 +269,8 @@ def test_the_module_is_joined_from_readable_files_without_imports() -> None:
     files = "\n".join((FOLDER / f"{name}.js").read_text("utf-8") for name in FILES)
     names = re.findall(r"^(?:export )?(?:function|class|const) (\w+)", files, re.MULTILINE)
     assert len(names) == len(set(names)) > 50
+    handed = re.findall(r"^export (?:function|class|const) (\w+)", files, re.MULTILINE)
+    assert [name for name in handed if len(re.findall(rf"\b{name}\b", files)) < 2] == [], "what no other file asks for"
     assert {path.stem for path in FOLDER.glob("*.js")} == set(FILES)
     assert all(len((FOLDER / f"{name}.js").read_text("utf-8").splitlines()) <= 560 for name in FILES)
     assert all(colour in text for colour in theme.DIVERGING["dark"])
@@ -309,6 +324,16 @@ def test_the_page_holds_a_board_of_its_trace(page: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("system", "station", "place"),
+    [("gpt2", "norm1", "pre"), ("olmo2", "inner1", "inside")] if ALL else [("gpt2", "norm1", "pre")],
+)
+def test_a_system_is_walked_on_the_board_from_what_it_changed(system: str, station: str, place: str) -> None:
+    held = header(board_of(opened("training", part="systems", system=system)))
+    assert held["model"] == system and held["host"]["view"]["station"] == station
+    assert all(site["place"] == place and station in site["stations"] for site in held["sites"])
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -329,6 +354,33 @@ def test_an_odd_address_of_a_board_is_forgotten(text: str) -> None:
     assert placed(text) == {}
 
 
+@pytest.mark.parametrize(
+    ("box", "text", "reads"),
+    [
+        ("text", SENTENCE, True),
+        ("source", SENTENCE, True),
+        ("text", SENTENCE.replace("didn't", "did not"), False),
+        ("none", "", False),
+    ],
+)
+def test_tokens_are_changed_only_in_the_sentence_that_the_board_reads(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch, box: str, text: str, reads: bool
+) -> None:
+    key = "b"
+    held: dict[str, Any] = {key: SimpleNamespace(edit={"what": "replace", "row": 2, "text": "dog"})} | (
+        {box: text} if text else {}
+    )
+    monkeypatch.setattr("explorer.app.board.st.session_state", held)
+    assert on_a_page._reads(trace, box) is reads
+    on_a_page._asked(key, trace, ("[MASK]", box), None)
+    assert held.get(box, "") == (text.replace("animal", "dog") if reads else text)
+
+
+def test_the_board_of_a_translation_changes_the_box_that_it_was_written_in() -> None:
+    at = opened("decoding", part="translation", source="The dog was tired.")
+    assert header(board_of(at))["host"]["replace"] is True and at.text_input("source").value == "The dog was tired."
+
+
 def test_a_token_is_replaced_where_it_stands(trace: Trace) -> None:
     assert on_a_page.replaced(SENTENCE, trace, 2, "dog") == SENTENCE.replace("animal", "dog")
     assert on_a_page.mask_of(trace) == "[MASK]"
@@ -346,7 +398,7 @@ def test_an_address_leads_back_to_the_same_cell() -> None:
 
 def test_a_notebook_s_board_runs_its_model_again(bert: Any) -> None:
     board = ex.board(ex.trace(bert, SENTENCE, blocks=True), model=bert)
-    assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True}
+    assert board.asks == {"asks": True, "mask": "[MASK]", "force": True, "silence": True, "replace": True}
     board.answer({"what": "mask", "row": 2})
     np.testing.assert_array_equal(board.traces[0].hidden["encoder"], states(bert, SENTENCE.replace("animal", "[MASK]")))
     board.answer({"what": "replace", "row": 2, "text": "dog"})

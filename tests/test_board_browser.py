@@ -257,6 +257,14 @@ def test_words_specials_and_threshold(browser: Browser, tmp_path: Path) -> None:
         f"{BOARD}.words = true, Array.from({BOARD}.shownAs({BOARD}.columns.find(c => c.id === 'S').states.at(-1).m).a)"
     )
     assert np.abs(np.reshape(drawn, trace.attention[0].weights[1].shape) - by_words(trace)).max() < 1e-5
+    wanted = by_words(trace)[2, 3]
+    page.evaluate(f"{BOARD}.point(2, 3), {BOARD}.draw()")
+    expect(page.locator(".operands")).to_contain_text(f"Between their words: α = {wanted:.3f}")
+    seen = {}
+    for faint, hiding in ((0, "false"), (0.3, "false"), (0, "true")):
+        page.evaluate(f"faint => {{ const b = {BOARD}; b.faint = faint; b.hiding = {hiding}; b.prepare(); b.size(); }}", faint)
+        seen[pixels(page)] = (faint, hiding)
+    assert len(seen) == 3, "a threshold and hidden special tokens also between words"
     page.context.close()
 
 
@@ -359,6 +367,25 @@ def test_odd_numbers_and_tokens_are_drawn(browser: Browser, tmp_path: Path, trac
     page.context.close()
 
 
+def test_weights_that_are_no_numbers_are_counted_where_a_layer_has_its_weights_only(
+    browser: Browser, tmp_path: Path, trace: Trace
+) -> None:
+    weights = np.array(trace.attention[1].weights)
+    weights[0, 2, 3], weights[1, 4, :2] = np.nan, np.inf
+    broken = dataclasses.replace(
+        trace, attention=(trace.attention[0], dataclasses.replace(trace.attention[1], weights=weights), *trace.attention[2:])
+    )
+    path, watch = tmp_path / "x.html", Watch()
+    path.write_bytes(paged(pack(broken, budget=2_000), title="x", view={"stream": "encoder", "layer": 1, "head": 0}))
+    page = opened(browser, watch, path.as_uri())
+    expect(page.locator(".gap")).to_contain_text("3 of them are not numbers (NaN or infinite) and are drawn as 0.")
+    page.get_by_label("Layer", exact=True).select_option("0")
+    expect(page.locator(".gap")).to_contain_text("Only the weights of this layer are in this file")
+    expect(page.locator(".gap")).not_to_contain_text("NaN")
+    assert watch.faults == []
+    page.context.close()
+
+
 @pytest.mark.parametrize(("words", "heads", "length"), [(1, 1, 128), (8, 96, 128), (505, 4, 512)])
 def test_one_token_many_heads_and_a_long_text(
     browser: Browser, tmp_path: Path, bert: Any, words: int, heads: int, length: int
@@ -381,6 +408,10 @@ def test_one_token_many_heads_and_a_long_text(
         page.evaluate(
             f"n => {{const b = {BOARD}; b.step = b.site.stations.indexOf(n); b.t = 0.5; b.size(); b.t = 1; b.draw();}}", name
         )
+    page.evaluate(f"{BOARD}.go({BOARD}.site.stations.indexOf('softmax'))")
+    page.get_by_text("The numbers as a table").click()
+    cut = page.get_by_text(f"The first 256 of {len(trace.source)} rows and 256 of {len(trace.source)} columns.")
+    expect(cut).to_have_count(1 if words > 256 else 0)
     assert watch.faults == []
     page.context.close()
 

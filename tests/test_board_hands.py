@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -174,11 +175,31 @@ def test_what_an_edit_hands_on_travels_with_the_trace(bert: Any) -> None:
     assert header(pack(ex.trace(bert, SENTENCE)))["sites"][0]["z"] is None
 
 
+@pytest.mark.browser
+def test_a_silenced_sub_layer_adds_nothing_where_a_norm_stands_before_the_sum(browser: Browser, tmp_path: Path) -> None:
+    """OLMo 2 adds the norm of what a sub-layer computed; silenced, it adds nothing, though the norm of the computed is not 0."""
+    edits = [ex.SilenceLayer("decoder", 1, "attention"), ex.SilenceLayer("decoder", 0, "feed-forward")]
+    watch, trace = Watch(), ex.trace(ex.load("olmo2", device="cpu"), SENTENCE, blocks=True, edits=edits)
+    sites = header(pack(trace))["sites"]
+    assert [[bool(block["added"]) for block in site["blocks"]] for site in sites[:2]] == [[False, True], [True, False]]
+    page = shown(
+        browser, trace, tmp_path, watch, view={"stream": "decoder", "layer": 1, "head": 0, "station": "add1", "row": 3}
+    )
+    for at, site in enumerate(sites):
+        found = page.evaluate(f"{BOARD}.numbers({at}, 0)")["blocks"]
+        for block, part in zip(found, ("attention", "feed-forward"), strict=True):
+            close(block["total"], trace.block("decoder", site["layer"], part).total)
+    given = f"{trace.block('decoder', 1, 'attention').given[3][0]:.3f}".replace("-", "−")
+    expect(page.locator(".operands")).to_contain_text(f"{given} + 0.000 = {given}")
+    assert watch.faults == []
+    page.context.close()
+
+
 @LONG
 @pytest.mark.browser
 def test_the_model_runs_on_a_row_that_a_hand_wrote(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
-    page = opened(browser, watch, app[0] + "/attention?board=encoder.0.1.softmax.4.7")
+    page = opened(browser, watch, f"{app[0]}/attention?text={quote(SENTENCE)}&board=encoder.0.1.softmax.4.7")
     expect(page.locator(".board[data-state=ready]")).to_be_visible()
     page.get_by_label("This weight α").fill("0.7")
     page.get_by_role("button", name="Run the model on it").click()
@@ -224,6 +245,15 @@ def test_a_head_is_silenced_on_the_board(browser: Browser, app: tuple[str, Path]
     watch = Watch()
     page = opened(browser, watch, app[0] + "/whatif?model=bert&whatif.board=encoder.1.2.mix.4.7")
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text("as it is")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("m")
+    page.get_by_label("This weight α").fill("0.7")
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_visible()
+    for role, name in (
+        ("menu", re.compile("^Token")),
+        ("button", "Run the model on it"),
+    ):  # this page silences heads, and no more
+        expect(page.get_by_role(role, name=name)).to_have_count(0)
     page.get_by_role("button", name="silence this head").click()
     expect(page.get_by_label("Layer", exact=True).and_(page.locator("input"))).to_have_value("1")
     expect(page.get_by_label("Head", exact=True).and_(page.locator("input"))).to_have_value("2")

@@ -243,6 +243,10 @@ steps = tuple(ex.decode(model, "The dog was tired.", "beam", beams=3, max_tokens
 trace = ex.trace(model, "The dog was tired.", target=steps[-1].ids.tolist(), blocks=True)
 ex.board(trace, steps=steps, stream="cross", layer=0, head=0, station="softmax")"""
 CELLS = {"series": SERIES, "text": TEXT}
+PAGES = {
+    "series": "whatif?edit=look%20everywhere%20alike&whatif.board=encoder.0.1.softmax.4.7",
+    "text": "decoding?part=translation&source=The%20dog%20was%20tired.&writing.board=cross.0.0.softmax.1.1",
+}
 
 
 @contextmanager
@@ -315,12 +319,19 @@ MORE = {"series": (moving_along,), "text": (dragging, writing_again, to_the_othe
 
 
 @pytest.mark.parametrize("kind", MORE)
-@pytest.mark.parametrize("home", [home for home in HOMES if home != "app"])
-def test_series_texts_and_pairs_work_in_a_file_and_a_notebook(browser: Browser, tmp_path: Path, home: str, kind: str) -> None:
+@pytest.mark.parametrize("home", HOMES)
+def test_series_texts_and_pairs_work_in_every_home(
+    browser: Browser, tmp_path: Path, home: str, kind: str, request: pytest.FixtureRequest
+) -> None:
     watch = Watch()
-    cell = f"import numpy as np\nSENTENCE = {SENTENCE!r}\n{CELLS[kind]}"
-    opening = in_jupyterlab(browser, tmp_path, watch, cell) if home == "notebook" else another(browser, tmp_path, watch, kind)
-    with opening as page:
+    with ExitStack() as after:
+        if home == "app":
+            page = opened(browser, watch, f"{request.getfixturevalue('app')[0]}/{PAGES[kind]}")
+        elif home == "notebook":
+            cell = f"import numpy as np\nSENTENCE = {SENTENCE!r}\n{CELLS[kind]}"
+            page = after.enter_context(in_jupyterlab(browser, tmp_path, watch, cell))
+        else:
+            page = after.enter_context(another(browser, tmp_path, watch, kind))
         for part in MORE[kind]:
             part(page)
         assert watch.faults == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,21 @@ def test_the_most_active_units_light_first(browser: Browser, tmp_path: Path, ber
     page.context.close()
 
 
+def test_a_wide_board_fills_its_width_at_every_layer(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch)
+    for width, layer in itertools.product((1120, 1500, 2300), (0, len(trace.attention) - 1)):
+        page.set_viewport_size({"width": width, "height": 900})
+        boxes, wide, high = page.evaluate(
+            f"at => {{ const b = {BOARD}; b.choose(at, 0, false); b.size(); return [b.layout.boxes, b.layout.wide, b.layout.high]; }}",
+            layer,
+        )
+        assert wide > width - 60 and high < 900
+        assert 0 <= wide - max(b["x"] + b["w"] for b in boxes) <= 24 + max(0, width - 2200)
+    assert watch.faults == []
+    page.context.close()
+
+
 def test_on_a_telephone_the_player_is_below_and_a_list_chooses_the_token(browser: Browser, tmp_path: Path) -> None:
     watch, trace = Watch(), traced("bert")
     page = shown(browser, trace, tmp_path, watch, width=390, height=844)
@@ -137,6 +153,24 @@ def test_the_address_of_a_board_holds_how_it_is_looked_at(browser: Browser, app:
     page.keyboard.press("w")
     page.keyboard.press("Escape")
     expect(page).to_have_url(re.compile(r"board=encoder\.0\.1\.softmax\.4\.7\.a20(&|$)"))
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def test_a_board_is_where_it_was_after_another_part_of_the_page(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/attention")
+    rested(page)
+    page.locator(".board canvas").focus()
+    page.keyboard.press("6")
+    page.keyboard.press("]")
+    expect(page).to_have_url(re.compile(r"board=encoder\.0\.\d\.softmax"))
+    where = page.locator(".board .where").inner_text()
+    for part in ("Both masks", "Walk"):
+        page.get_by_role("radio", name=part).click(force=True)
+        rested(page)
+    expect(page.locator(".board .stations [aria-current]")).to_have_attribute("data-station", "softmax")
+    expect(page.locator(".board .where")).to_have_text(where)
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
 

@@ -35,8 +35,8 @@ from explorer.models.transformer import TransformerModel
 from explorer.nn.attention import MultiHeadAttention
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
+from explorer.views.board.stations import STATIONS
 from explorer.views.start import KINDS as SIGHTS
-from explorer.views.steps import steps_of
 from explorer.views.theme import unseen_note
 
 ROOT = Path(__file__).parent.parent
@@ -143,8 +143,7 @@ def test_queries_keys_and_values_are_a_product_and_a_bias_as_the_steps_say(name:
     shift = bias.reshape(attention.heads, 1, -1)
     np.testing.assert_allclose(made + shift, attention.q, atol=1e-4)
     assert np.abs(made - attention.q).max() > 0.01, "without the bias it is another number"
-    steps = {step.name: step for step in steps_of(trace)}
-    assert all(f"b_{which}" in steps[key].latex for which, key in (("Q", "q"), ("K", "k"), ("V", "v"), ("O", "W_O")))
+    assert all(f"b_{which}" in STATIONS[at].formula for which, at in (("Q", "qkv"), ("K", "qkv"), ("V", "qkv"), ("O", "wo")))
     hover = VIEWS["walk"](trace, step="q").data[0].hovertemplate
     assert "+ bias" in hover
 

@@ -7,6 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from conftest import ALL
+from opening import opened
+from test_board import board_of, header
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -18,6 +21,8 @@ from explorer.analysis.exposure import exposure_bias
 from explorer.analysis.masks import PIECES, held_losses, masks, under_masks
 from explorer.analysis.parameters import blueprint, total
 from explorer.app import recorded
+from explorer.app.controls import attentive
+from explorer.app.lessons.families import parts as page_parts
 from explorer.app.lessons.families import published, published_questions
 from explorer.app.lessons.families import questions as lesson
 from explorer.errors import ExplorerError
@@ -36,6 +41,7 @@ from explorer.studies import unmasked
 from explorer.text import classroom
 from explorer.views import VIEWS, stream
 from explorer.views.blueprint import layout
+from explorer.views.board.pack import pack
 
 TRANSFORMERS = {name for name, system in PRESETS.items() if system.architecture.get("family") in FAMILIES}
 
@@ -412,3 +418,26 @@ def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerMo
     assert found.lines[1].y[0] == 1 and found.lines[1].label == "elmo, forward LSTM"
     with pytest.raises(ExplorerError, match="no decoder"):
         ex.analysis.reach([ex.load("bert", device="cpu")], [text])
+
+
+@pytest.mark.parametrize("name", attentive() if ALL else ["olmo2", "transformer", "t5"])
+def test_a_block_of_the_blueprint_is_a_station_of_the_board(name: str) -> None:
+    record = page_parts.built(name, "The dog slept.").run()
+    sites = header(pack(page_parts.traced(name, "The dog slept.").run()))["sites"]
+    stations = {(site["stream"], site["layer"]): site["stations"] for site in sites}
+    places = {part.title: page_parts.on_board(part, record) for part in record.parts}
+    found = {title: place for title, place in places.items() if place is not None}
+    assert all(place["station"] in stations[place["stream"], place["layer"]] for place in found.values())
+    assert all(part.title in found for part in record.parts if part.kind in ("attention", "cross-attention", "feed-forward"))
+    if "head: vocabulary" in found:
+        assert found["head: vocabulary"]["layer"] == max(site["layer"] for site in sites)
+
+
+def test_a_block_that_was_clicked_is_opened_on_the_board() -> None:
+    at = opened("families", model="gpt2", part="blueprint")
+    at.radio("guess.doubling").set_value(at.radio("guess.doubling").options[0]).run()
+    at.selectbox("blueprint.block").select("decoder: feed-forward").run()
+    at.button("blueprint.board").click().run()
+    held = header(board_of(at))
+    assert not at.exception and held["model"] == "gpt2" and held["host"]["view"]["station"] == "units"
+    assert at.query_params["part"] == "residual-stream"

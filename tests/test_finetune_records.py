@@ -58,6 +58,11 @@ def test_classes_of_spans_are_those_of_the_layer() -> None:
     for i, j in np.argwhere(table.legal):
         np.testing.assert_allclose(table.chances[i, j], total[i, j - i], atol=1e-5)
     figure = VIEWS["span-table"](table, shows="whole score", label=table.classes[1])
+    scales = [
+        VIEWS["span-table"](table, shows=shows, label=table.classes[1]).layout.coloraxis2.cmax
+        for shows in ("whole score", "start s_i", "end e_j", "summary g_ij")
+    ]
+    assert len(set(scales)) == 1, "a sum and its parts have one scale"
     np.testing.assert_allclose(
         np.nan_to_num(figure.data[0].z), np.nan_to_num(np.where(table.legal, table.scores[..., 1], np.nan))
     )
@@ -122,6 +127,9 @@ def test_frozen_states_stay_and_full_ones_move() -> None:
     figure = VIEWS["before-after"](made, layer=1, head=2, shows="difference")
     weights = [ex.trace(model, text).at("encoder", 1).weights[2] for model in (before, run.model.body)]
     np.testing.assert_allclose(figure.data[0].z, weights[1] - weights[0], atol=1e-6)
+    for shows in ("before", "after"):
+        scale = VIEWS["before-after"](made, layer=1, head=2, shows=shows).layout.coloraxis3
+        assert (scale.cmin, scale.cmax) == (0, 1), "one scale for both, so that they compare"
     with pytest.raises(ChoiceError, match="different shapes"):
         ex.training.before_after(ex.load("gpt2", device="cpu"), run, text)
     with pytest.raises(ChoiceError, match="must be a fine-tuned one"):

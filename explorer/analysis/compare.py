@@ -77,16 +77,18 @@ SUBLAYERS = ("attention", "feed-forward")
 
 
 @checked
-def change(model: Model, text: Text, edits: Edit | Iterable[Edit], *, target: Text | None = None) -> Change:
-    """The text read without and with the edits.
+def change(
+    model: Model, text: Text, edits: Edit | Iterable[Edit], *, target: Text | None = None, blocks: bool = False
+) -> Change:
+    """The text read without and with the edits; with `blocks`, each sub-layer's sums and norms as well.
 
     >>> ex.change(ex.load("bert"), "A dog ran.", ex.NoPositions("encoder")).divergence.shape
     (6,)
     """
-    before = trace(model, text, target=target, scores=True)
+    before = trace(model, text, target=target, scores=True, blocks=blocks)
     if "lm" not in before.outputs:
         raise ChoiceError(f"{model.name} predicts no tokens, so there is no change of a prediction to show.")
-    return Change(before, trace(model, text, target=target, edits=edits, scores=True))
+    return Change(before, trace(model, text, target=target, edits=edits, scores=True, blocks=blocks))
 
 
 @checked

@@ -36,12 +36,13 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
     force: Force | None = None,
     play: bool = False,
     row: int | None = None,
+    written: str = "text",
 ) -> None:
     """The board of the trace that a call makes, its place in the address of the page; below it the file and the code.
 
     `first` is where it begins, `steps` make the decoding that wrote the text, and `force` goes on with a token whose bar was
     clicked; without it the token is written into the sentence of the page. `play` lets it run from the beginning, and
-    `row` is the token that the page is about.
+    `row` is the token that the page is about. `written` is the box of the sentence: its tokens can be masked and replaced.
     """
     asked = _with_edits(what, key)
     try:
@@ -54,21 +55,24 @@ def show(  # noqa: PLR0913  one for each thing that a page may add
         st.rerun()
     deeds.check()
     row = hold.held() if row is None else row
-    _drawn(key, asked, trace, data, force, {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)})
+    told = {"view": _begin(key, first, row, trace), "play": play, **_turned(key, row)}
+    _drawn(key, asked, trace, data, force, told | {"replace": _reads(trace, written)}, written)
     _undoing(key, asked)
     lines = {"steps": steps} if steps is not None else {}
     web.folded("Files · Code", f"{key}.files", lambda: _taken((trace,), asked, key, steps=taken, named=lines))
 
 
-def _drawn(key: str, asked: Expression, trace: Trace, data: bytes, force: Force | None, told: dict[str, Any]) -> None:  # noqa: PLR0913
+def _drawn(  # noqa: PLR0913  what a page knows of its board
+    key: str, asked: Expression, trace: Trace, data: bytes, force: Force | None, told: dict[str, Any], written: str
+) -> None:
     """The component itself, and what it asks for."""
     mask = mask_of(trace)
-    forced = force or (_forced if trace.family != "encoder-decoder" and "text" in st.session_state else None)
+    forced = force or (_forced if trace.family != "encoder-decoder" and told["replace"] and written == "text" else None)
     _component(
         key=key,
         data=hosted(data, mode=web.mode(), asks=True, mask=mask, force=forced is not None, **told),
         on_view_change=lambda: _again(asked, lambda found: _moved(key, found)),
-        on_edit_change=lambda: _again(asked, lambda found: _asked(key, found, mask, forced)),
+        on_edit_change=lambda: _again(asked, lambda found: _asked(key, found, (mask, written), forced)),
     )
 
 
@@ -104,7 +108,7 @@ def series(
         st.rerun()
     deeds.check()
     row, shown = hold.held(), next(iter(every.values()))
-    told = {"moment": moment, "silence": silence is not None, "asks": silence is not None, **_turned(key, row)}
+    told = {"moment": moment, "silence": silence is not None, **_turned(key, row)}
     _component(
         key=key,
         data=hosted(data, mode=web.mode(), view=_begin(key, first, row, traces[0]), **told),
@@ -125,7 +129,9 @@ def _packed(asked: tuple[Expression, ...], labels: tuple[str, ...], make: Callab
 def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace) -> dict[str, Any]:
     """Where a board begins: as the address says, else as the page does, at the token that is held, here or on another page."""
     begun = (first or {}) | ({} if row is None else {"row": row})
-    found: dict[str, Any] = st.session_state.setdefault(f"{key}.begin", placed(st.query_params.get(key, "")) or begun)
+    if key not in st.session_state or f"{key}.begin" not in st.session_state:  # it is put there now, perhaps once more
+        st.session_state[f"{key}.begin"] = placed(st.query_params.get(key, "")) or begun
+    found: dict[str, Any] = st.session_state[f"{key}.begin"]
     elsewhere = found.get("stream", trace.attention[0].stream) != trace.attention[0].stream  # its rows are other tokens
     return found if row is None or elsewhere else found | {"row": row}
 
@@ -161,9 +167,21 @@ def mask_of(trace: Trace) -> str:
     return "" if mask is None else tokenizer.text_of(mask).strip()
 
 
-def _asked(key: str, trace: Trace, mask: str, force: Force | None) -> None:
+def _reads(trace: Trace, written: str) -> bool:
+    """Whether a trace reads the sentence in this box and nothing else, so that its tokens can be changed there."""
+    text = st.session_state.get(written)
+    if not isinstance(text, str):
+        return False
+    try:
+        said = opened(trace.model).tokens(text)
+    except ExplorerError:  # a model of the visitor's, on the page that asks for its sentence
+        return True
+    return np.array_equal(said.ids, trace.source.ids)
+
+
+def _asked(key: str, trace: Trace, box: tuple[str, str], force: Force | None) -> None:
     """Do what was asked: another word in the sentence of the page, a forced token, or the model once more on edited weights."""
-    asked = st.session_state[key].edit
+    asked, (mask, written) = st.session_state[key].edit, box
     if not isinstance(asked, dict):
         return None
     if asked.get("what") == "row":
@@ -178,10 +196,13 @@ def _asked(key: str, trace: Trace, mask: str, force: Force | None) -> None:
                 force(trace, row, rank)
                 st.session_state[f"{key}.edited"] = True
         return None
-    text = st.session_state.get("text")
-    if isinstance(text, str):
+    text = st.session_state.get(written)
+    if isinstance(text, str) and _reads(trace, written):
         word = mask if asked.get("what") == "mask" else str(asked.get("text", ""))[:60]
-        st.session_state["text"] = replaced(text, trace, asked.get("row"), word)
+        st.session_state[written] = replaced(text, trace, asked.get("row"), word)
+        place = asked.get("view")
+        if isinstance(place, dict):  # another text may draw the board anew: it goes on where it was
+            st.session_state[f"{key}.begin"] = placed(addressed(place))
         st.session_state[f"{key}.edited"] = True
     return None
 

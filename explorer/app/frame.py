@@ -53,12 +53,15 @@ div:has(> .st-key-bar), .st-key-bar { background: var(--paper, Canvas); }
     visibility: hidden; }
 }
 @media (min-width: 700px) {
-  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup) {
+  :is(.st-key-bar, .st-key-opening) :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup, .stFileUploader) {
     display: flex; flex-direction: row; align-items: center; gap: 0.6rem; }
-  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup) > * { flex: 1 1 0; min-width: 0; }
-  .st-key-bar :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup) > :is(label, [data-testid=stWidgetLabel]) {
-    flex: none; margin: 0; padding: 0; min-height: 0; }
+  :is(.st-key-bar, .st-key-opening) :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup, .stFileUploader) > * {
+    flex: 1 1 0; min-width: 0; }
+  :is(.st-key-bar, .st-key-opening) :is(.stSelectbox, .stTextInput, .stSlider, .stNumberInput, .stButtonGroup, .stFileUploader) >
+    :is(label, [data-testid=stWidgetLabel]) {
+    flex: none; gap: 0.3rem; margin: 0; padding: 0; min-height: 0; }
   .st-key-bar [data-testid=stVerticalBlock] { gap: 0.4rem; }
+  .st-key-opening [data-testid=stFileUploaderDropzone] { padding: 0 0.6rem; min-height: 2.5rem; }
 }
 @media (min-width: 900px) {
   [class*="st-key-placed-"] { display: grid !important; column-gap: 3rem; align-content: start;

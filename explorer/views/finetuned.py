@@ -41,7 +41,8 @@ def spans(record: SpanTable, *, shows: str, label: str) -> go.Figure:
         )
     )  # fmt: skip
     above, size = theme.space_above(*notes) + 90, max(220, 30 * len(record.tokens))
-    below = theme.signed_below(cells) if signed else theme.colours_below(cells)
+    summed = np.stack([np.where(record.legal, _part(record, part)[..., n], np.nan) for part in PARTS if part != "probability"])
+    below = theme.signed_below(summed) if signed else theme.colours_below(cells)  # a sum and its parts have one scale
     figure.update_layout(
         title=theme.title(f"Spans: {shows}" + ("" if record.one_answer else f", class {theme.printable(label)}"), *notes),
         xaxis={**theme.token_axis(record.tokens), "side": "top", "tickangle": -60},
@@ -63,7 +64,7 @@ def _part(record: SpanTable, shows: str) -> np.ndarray:
 
 def before_after(record: TaskChange, *, stream: str, layer: int, head: int, shows: str) -> go.Figure:
     """The attention of one head on the same tokens before and after fine-tuning, or the difference (blue: more after, brown: less).
-    Each row attends to the columns; rows before and after sum to 1, so those of the difference to 0.
+    Each row attends to the columns; rows before and after sum to 1, so those of the difference to 0. Before and after have one scale.
 
     You may conclude where this head attends differently now, in this text. You may not conclude that the task needs it: most heads
     move a little with whatever is trained.
@@ -79,7 +80,7 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
     notes = (_said(record), f"{stream}; largest change of a weight in this head: {moved:.3f}", theme.unseen_note(columns))
     figure = go.Figure(
         go.Heatmap(
-            z=values.astype(np.float32), coloraxis="coloraxis2" if signed else "coloraxis", name=shows,
+            z=values.astype(np.float32), coloraxis="coloraxis2" if signed else "coloraxis3", name=shows,
             hovertemplate="<b>%{y}</b> → <b>%{x}</b><br>%{z:.4f}<extra></extra>", **theme.gaps(values),
         )
     )  # fmt: skip
@@ -89,7 +90,7 @@ def before_after(record: TaskChange, *, stream: str, layer: int, head: int, show
         xaxis={**theme.token_axis(columns), "side": "top", "tickangle": -60},
         yaxis={**theme.token_axis(rows), "range": [len(rows) - 0.5, -0.5]},
         height=above + size + 90, margin={"l": 10, "r": 20, "t": above, "b": 80},
-        **(theme.signed_below(values) if signed else theme.colours_below(values)),
+        **(theme.signed_below(values) if signed else theme.weights_below()),
     )  # fmt: skip
     return figure
 

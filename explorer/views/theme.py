@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -224,6 +225,12 @@ def colours_below(values: np.ndarray) -> dict[str, object]:
     """Colours of unsigned values for a low picture: their bar lies at the very bottom, below the names of the columns."""
     at_bottom = {"yref": "container", "y": 0.02, "yanchor": "bottom"}
     return {"coloraxis": {**colours(values, signed=False)["coloraxis"], "colorbar": at_bottom}}  # type: ignore[dict-item]
+
+
+def weights_below() -> dict[str, object]:
+    """Colours of attention weights for a picture whose columns are named above it: their bar lies at the very bottom."""
+    axis: dict[str, Any] = colours_of_weights()["coloraxis3"]  # type: ignore[assignment]
+    return {"coloraxis3": {**axis, "colorbar": {**axis["colorbar"], "yref": "container", "y": 0.02, "yanchor": "bottom"}}}
 
 
 def signed_below(values: np.ndarray) -> dict[str, object]:

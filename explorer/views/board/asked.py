@@ -52,7 +52,7 @@ def offers(trace: Trace, model: Any) -> dict[str, Any]:
         return {}
     mask = model.tokenizer.vocabulary.mask
     said = "" if mask is None else model.tokenizer.text_of(mask).strip()
-    return {"asks": True, "mask": said, "force": trace.family != "encoder-decoder", "silence": True}
+    return {"asks": True, "mask": said, "force": trace.family != "encoder-decoder", "silence": True, "replace": True}
 
 
 def answered(trace: Trace, model: Any, asked: Mapping[str, Any]) -> Trace:

@@ -27,8 +27,8 @@ FILES = (
     "fading",
     "stacked",
     "draw",
-    "parts",
     "keys",
+    "parts",
     "board",
     "homes",
 )  # each uses those before it

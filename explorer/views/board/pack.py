@@ -21,7 +21,7 @@ from explorer.errors import ChoiceError
 from explorer.records import Attention, Block, DecodingStep, Edit, Tokens, Trace
 from explorer.views.board import rounding
 from explorer.views.board.beams import moments
-from explorer.views.board.rounding import FINER, in_steps, moved, planes
+from explorer.views.board.rounding import FINER, added, in_steps, moved, planes
 from explorer.views.board.stations import prose, stations_of
 
 VERSION = 1
@@ -158,7 +158,7 @@ def _header(buffer: _Buffer, trace: Trace, sites: list[dict[str, Any]]) -> dict[
         "residual": _finite(trace.residual),
         "rounded": buffer.floats == "f2",
         "top": _top(buffer, trace),
-        "prose": prose(ids),
+        "prose": prose(ids, detects=trace.top is None),
     }
 
 
@@ -208,9 +208,10 @@ def _overview(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
         "softcap": held.softcap,
         "map": buffer.put(np.diff(maps, axis=1, prepend=np.uint8(0)), "d1"),
         "highest": highest,
+        "strange": int((~np.isfinite(held.weights)).sum()),
         "steps": steps,
         "stations": stations_of(held, blocks, last=last, speaks=speaks and _speaks(trace)),
-        "edited": bool(held.edited),
+        "edited": _written(held),
         "residual": _finite(held.residual) if held.weights.shape[-1] <= EXACT else None,
         "place": blocks[0].place if blocks else "",
         "close": False,
@@ -272,7 +273,8 @@ def _after(trace: Trace, held: Attention, states: np.ndarray) -> np.ndarray | No
 def _block_arrays(block: Block) -> dict[str, np.ndarray | None]:
     made = block.norm_input if block.place in ("inside", "both") else block.out
     found = {"given": block.given, "made": made, "mean": block.mean, "deviation": block.deviation, "gain": block.gain,
-             "shift": block.shift, "units": block.units, "read": block.norm_input if block.place == "beside" else None}  # fmt: skip
+             "shift": block.shift, "units": block.units, "added": added(block),
+             "read": block.norm_input if block.place == "beside" else None}  # fmt: skip
     entry = block.entry and {name: getattr(block.entry, name) for name in ("mean", "deviation", "gain", "shift")}
     return found | {f"entry_{name}": array for name, array in (entry or {}).items()}
 
@@ -287,7 +289,14 @@ def _size(trace: Trace, held: Attention) -> int:
 
 def _keeps_weights(held: Attention) -> bool:
     """Whether the model's own weights travel in full: to be compared, or because they cannot be derived."""
-    return held.weights.shape[-1] <= EXACT or held.q is None or bool(held.edited)
+    return held.weights.shape[-1] <= EXACT or held.q is None or bool(_written(held))
+
+
+def _written(held: Attention) -> list[int]:
+    """The heads whose weights an edit set, so that they do not follow from q and k."""
+    setting = [edit for edit in held.edited if type(edit).on_weights is not Edit.on_weights]
+    heads: set[Any] = {getattr(edit, "head", None) for edit in setting}
+    return list(range(held.heads)) if None in heads else sorted(heads)
 
 
 def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
@@ -303,7 +312,7 @@ def _close_up(buffer: _Buffer, trace: Trace, held: Attention) -> dict[str, Any]:
         return {"stations": ["softmax"]}
     buffer.has_steps |= stepped and not full
     buffer.has_whole |= full
-    kept = _keeps_weights(held) and (full and not stepped or held.q is None or bool(held.edited))
+    kept = _keeps_weights(held) and (full and not stepped or held.q is None or bool(_written(held)))
     sinks = None if held.sinks is None else [float(value) for value in np.asarray(held.sinks, float).reshape(-1)]
     how: tuple[str, int] = ("p2", FINER if full else rounding.FINE) if stepped else ("", 0)
     found: dict[str, Any] = {name: buffer.put(array, *how) for name, array in _attention_arrays(held).items()}

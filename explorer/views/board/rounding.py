@@ -54,19 +54,27 @@ def moved(held: Attention, blocks: Sequence[Block] = (), fine: int = FINE) -> Mo
     return {"weights": float(np.abs(weights - held.weights).max()), "context": context, "around": around}
 
 
-def _leaving(block: Block, fine: int) -> float:
-    """How far rounding moves what leaves one sub-layer: its sum, or the norm of its sum."""
-    given = as_read(block.given, fine)
+def normed(x: np.ndarray, block: Block) -> np.ndarray:
+    """The norm of a sub-layer, of other numbers, with what the page knows of it."""
     mean, deviation, gain, shift = (
         np.asarray(one, np.float16).astype(np.float32) for one in (block.mean, block.deviation, block.gain, block.shift)
     )
+    made: np.ndarray = (x - mean[:, None]) / deviation[:, None] * gain + shift
+    return made
 
-    def normed(x: np.ndarray) -> np.ndarray:
-        made: np.ndarray = (x - mean[:, None]) / deviation[:, None] * gain + shift
-        return made
 
-    inner = block.place in ("inside", "both")
-    made = normed(as_read(block.norm_input, fine)) if inner else as_read(block.out, fine)
+def added(block: Block) -> np.ndarray | None:
+    """What a sub-layer adds, where an edit made it other than the norm of what it computed; None elsewhere."""
+    if block.place not in ("inside", "both"):
+        return None
+    norm = (block.norm_input - block.mean[:, None]) / block.deviation[:, None] * block.gain + block.shift
+    return None if np.allclose(norm, block.out, rtol=1e-3, atol=1e-3, equal_nan=True) else block.out
+
+
+def _leaving(block: Block, fine: int) -> float:
+    """How far rounding moves what leaves one sub-layer: its sum, or the norm of its sum."""
+    given, inner = as_read(block.given, fine), block.place in ("inside", "both") and added(block) is None
+    made = normed(as_read(block.norm_input, fine), block) if inner else as_read(block.out, fine)
     total = given + made if block.residual else made
-    leaves, own = (normed(total), block.normed) if block.place == "post" else (total, block.total)
+    leaves, own = (normed(total, block), block.normed) if block.place == "post" else (total, block.total)
     return float(np.abs(leaves - own).max())

@@ -2,6 +2,9 @@
 
 A name is changed at every place at once, and only where it is a variable: never after a dot, never as the key of an object, never
 inside a text. So what belongs together keeps one name, and what belongs to the browser or to a host keeps its own.
+
+A module may have 80 kB. Without comments and spaces alone the board's has 85, and with short names only for the functions of its files 82:
+names by scope take 12 kB away. Where the module needs them no longer, this file may go.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ STATIONS = {
             "x",
             "x",
             "Each token enters as a vector",
-            "x = token + position (+ segment)",
-            "x = token + position",
+            "x = token (+ position + segment)",
+            "x = token  # + position, + segment: where the model adds them",
             "One row for each token. In layer 0 it is the sum of its embeddings; higher up it is what the layer below made of it.",
             NUMBERS,
             400,
@@ -179,7 +179,7 @@ STATIONS = {
             "One matrix mixes the heads",
             "o = (z¹ | z² | …) W_O + b_O",
             "o = z @ Wo + bo",
-            "One matrix mixes the outputs of all heads; the result is as wide as x again.",
+            "One matrix (in some models with a bias) mixes the outputs of all heads; the result is as wide as x again.",
             NUMBERS,
             500,
         ),
@@ -239,7 +239,7 @@ STATIONS = {
             "Each token activates hidden units",
             "u = f(x W₁ + b₁)",
             "u = activation(x @ W1 + b1)",
-            "Each token separately: many more dimensions, of which the activation lets some through.",
+            "Each token separately: many more dimensions; the activation lets some through. Gated layers (SwiGLU) multiply by x V, too.",
             "You may conclude which units are active here. You may not conclude that one unit represents one idea.",
             700,
         ),
@@ -303,6 +303,16 @@ STATIONS = {
             "You may conclude what this model expects here. You may not conclude that it is right, nor that it would say so elsewhere.",
             600,
         ),
+        Station(
+            "replaced",
+            "replaced?",
+            "Was each token replaced?",
+            "P = σ(x′ w + b)",
+            "p = 1 / (1 + np.exp(-(x @ w + b)))",
+            "One number for each token: how probable it is that another model put it there. Some models transform x′ first.",
+            "You may conclude which tokens look wrong to this model. You may not conclude what it would put there instead.",
+            600,
+        ),
     )
 }
 
@@ -345,6 +355,7 @@ def _around(blocks: Sequence[Block]) -> list[str]:
     return [*first, *(name for name in second if name != "units" or (feed is not None and feed.units is not None))]
 
 
-def prose(ids: Sequence[str]) -> dict[str, dict[str, object]]:
-    """What is said at these stations, ready to be written as JSON."""
-    return {name: asdict(station) for name, station in STATIONS.items() if name in set(ids)}
+def prose(ids: Sequence[str], *, detects: bool = False) -> dict[str, dict[str, object]]:
+    """What is said at these stations, ready to be written as JSON. A model that `detects` replaced tokens ends in another way."""
+    held = {**STATIONS, "next": STATIONS["replaced" if detects else "next"]}
+    return {name: asdict(station) for name, station in held.items() if name in set(ids)}

@@ -145,14 +145,18 @@ def computed(name: str, text: str, said: tuple[int, ...]) -> None:
     say("The bars at the last station can be clicked as well.")
     call = passed(name, text, said)
     last = {"stream": "decoder", "layer": opened(name).streams["decoder"][0] - 1, "head": 0, "station": "next"}
-    board.show(call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward)
+    board.show(
+        call, key="next.board", first=last | {"row": len(read(call).source) - 1, "col": 0}, force=onward, written="beginning"
+    )
 
 
-def rewritten(name: str, source: str, watching: Call) -> None:
+def rewritten(name: str, source: str, watching: Call, written: str) -> None:
     """A translation, written once more on the board with its best beams."""
     say("Press **D** to write it once more, token by token, and go to the last station for the best beams after each step.")
     begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
-    board.show(translated(name, source, watching), key="writing.board", first=begin, steps=watching.attr("steps"))
+    board.show(
+        translated(name, source, watching), key="writing.board", first=begin, steps=watching.attr("steps"), written=written
+    )
 
 
 def watched(name: str, text: str, strategy: str, **options: Any) -> Call:

@@ -76,18 +76,24 @@ def watching(key: str, name: str = TRANSLATOR) -> tuple[str, Call]:
     label, first = (
         ("An English sentence for the translator", lesson.SOURCE) if name == TRANSLATOR else ("A text", lesson.TO_RESTORE)
     )
-    source = st.text_input(label, first, key=f"{key}.{name}" if name != TRANSLATOR else key, bind="query-params", width=620)
+    source = st.text_input(label, first, key=box_of(key, name), bind="query-params", width=620)
     return source, desk.watched(name, source, "beam", beams=4, max_tokens=30)
+
+
+def box_of(key: str, name: str) -> str:
+    """The key of the box for the text that an encoder-decoder reads: each model but the translator has its own."""
+    return key if name == TRANSLATOR else f"{key}.{name}"
 
 
 def translating() -> None:
     """What an encoder-decoder looks at while it writes."""
-    name = one_of("Encoder–decoder", desk.writers("encoder-decoder"), "source.model", TRANSLATOR)
-    source, call = watching("source", name)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = one_of("Encoder–decoder", desk.writers("encoder-decoder"), "source.model", TRANSLATOR)
+        source, call = watching("source", name)
     seen = read(call)
     st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
     say(lesson.GENDER if name == TRANSLATOR else lesson.RESTORES, small=True)
-    desk.rewritten(name, source, call)
+    desk.rewritten(name, source, call, box_of("source", name))
 
 
 def cache() -> None:

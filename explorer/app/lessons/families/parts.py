@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from explorer.app import recorded, web
+from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
 from explorer.app.controls import made, model_of, opened, warn_of_unseen
@@ -21,6 +21,7 @@ from explorer.nn.positions import POSITIONS
 from explorer.records import Blueprint
 from explorer.records.families import Part
 from explorer.views import VIEWS
+from explorer.views.board.place import addressed
 
 SILENT = {"electra"}  # says nothing about the vocabulary
 STORIES = 120  # of which as many are taken as are long enough
@@ -148,6 +149,52 @@ def block(record: Blueprint, chosen: Mapping[str, Any]) -> None:
         rows = "\n".join(f"| {name} | {' × '.join(map(str, shape))} |" for name, shape in part.weights)
         say(f"| weights{copies} | shape |\n|---|---|\n{rows}")
     say(counted(part))
+    if (place := on_board(part, record)) is not None:
+        st.button("See it on the board", key="blueprint.board", on_click=show_on_board, args=(place,))
+
+
+NORM_STATIONS = {"post": ("post1", "post2"), "pre": ("norm1", "norm2"), "inside": ("inner1", "inner2")}
+POSITION_STATIONS = {"add": "x", "rotate": "turn", "bias": "bias", "score": "bias"}
+BLOCKS = {"attention": "qkv", "cross-attention": "qkv", "feed-forward": "units", "sum": "x"}
+
+
+def on_board(part: Part, record: Blueprint) -> dict[str, Any] | None:
+    """Where the board shows a block, in the first layer, and the output layer after the last; None of what it does not show."""
+    block = part.name.rpartition(" ")[2]  # of a norm: the block beside it
+    station = _station(part, block, record)
+    if not station:
+        return None
+    stream = record.family if part.name == "vocabulary" else part.stream
+    if (
+        record.family == "encoder-decoder"
+        and block in ("cross-attention", "feed-forward", "vocabulary")
+        and stream != "encoder"
+    ):
+        stream = "cross"
+    layer = opened(record.model).streams[stream][0] - 1 if part.name == "vocabulary" else 0
+    return {"stream": stream, "layer": layer, "head": 0, "station": station}
+
+
+def _station(part: Part, block: str, record: Blueprint) -> str:
+    """The station of a block; empty where it has none."""
+    if part.name == "positions":
+        slots = POSITIONS[opened(record.model).config.positions].slots
+        return next((station for slot, station in POSITION_STATIONS.items() if slot in slots), "")
+    if part.kind == "norm" and block in BLOCKS:
+        return NORM_STATIONS[record.place][block == "feed-forward"]
+    if part.name == "vocabulary":
+        return "next"
+    return BLOCKS.get(part.kind, "") if part.formula != "0" else ""  # a model may have no feed-forward layers
+
+
+def show_on_board(place: dict[str, Any]) -> None:
+    """Open the board of this page at a place."""
+    count = len(st.session_state.get(hold.SHOWN, hold.NOTHING)[0])
+    row = hold.held()
+    st.query_params["families.board"] = addressed(place | {"row": count // 2 if row is None else row, "col": 0})
+    st.session_state["inside"] = "Block by block"
+    frame.choose("residual-stream")
+    web.again(VIEWS["blueprint"])
 
 
 def counted(part: Part) -> str:

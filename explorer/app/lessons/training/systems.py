@@ -173,6 +173,12 @@ def attention(view: str, name: str, text: str) -> None:
     web.show(VIEWS[view], trace_of(name, text), key="system")
 
 
+def walk(station: str, name: str, text: str) -> None:
+    """A layer on the board, at the station by which this system differs from others."""
+    read(trace_of(name, text))
+    board.show(trace_of(name, text), key=f"system.board.{opened(name).preset}", first={"station": station})
+
+
 def crossing(name: str, text: str) -> None:
     """The cross-attention of a translator, on what it writes for the sentence."""
     source = SOURCE if text == LECTURED else text
@@ -186,7 +192,7 @@ def crossing(name: str, text: str) -> None:
 PICTURES: dict[str, Callable[[str, str], None]] = {
     "transformer": crossing,
     "gpt": partial(attention, "masks"),
-    "gpt2": partial(attention, "walk"),
+    "gpt2": partial(walk, "norm1"),
     "bart": partial(own, "bart", "corruption"),
     "t5": partial(own, "t5", "corruption"),
     "bert": partial(measured, "next-sentence"),
@@ -195,8 +201,8 @@ PICTURES: dict[str, Callable[[str, str], None]] = {
     "electra": found,
     "distilbert": partial(own, "copied", "copied"),
     "deberta": partial(attention, "terms"),
-    "llama": partial(attention, "walk"),
-    "olmo": partial(attention, "walk"),
-    "olmo2": partial(attention, "walk"),
+    "llama": partial(walk, "norm1"),
+    "olmo": partial(walk, "norm1"),
+    "olmo2": partial(walk, "inner1"),
     "pegasus": partial(own, "gaps", "gap-sentences"),
 }

@@ -51,7 +51,7 @@ IDEAS = {
     ),
     "gpt2": Idea(
         "GPT-2 has GPT's objective and moves the norms: each comes *before* its sub-layer, so that the residual stream runs from the "
-        "embeddings to the last layer without one, and a final norm follows. Walk through a layer: the first step is a norm. The "
+        "embeddings to the last layer without one, and a final norm follows. Walk through a layer: a norm comes first. The "
         "published GPT-2 was also larger, and answered tasks from a prompt alone.",
         COUNTED,
         "Perplexity is e to the mean loss per token. This does not compare pre-norm with post-norm: more differs from *gpt*.",

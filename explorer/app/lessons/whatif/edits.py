@@ -13,7 +13,9 @@ from explorer.app.lessons.whatif import parts
 
 def changed(name: str, text: str, edits: tuple[tuple[str, tuple[Any, ...]], ...]) -> Call:
     """A text read without and with edits, each given by its name and its arguments."""
-    return Call("change", model_of(name), text, [EDITS[what](*where) for what, where in edits], **target_of(opened(name), text))
+    model, made = opened(name), [EDITS[what](*where) for what, where in edits]
+    blocks = not getattr(model, "without_blocks", "")
+    return Call("change", model_of(name), text, made, blocks=blocks, **target_of(model, text))
 
 
 def swapped(stream: str, first: int, second: int, count: int) -> Call:

@@ -32,12 +32,11 @@ def silence(chosen: str, layer: int, head: int) -> None:
 
 def chosen(label: str, key: str, kinds: list[str], first: str) -> tuple[tuple[str, tuple[Any, ...]], ...]:
     """An edit that a visitor chose, with its place; none where nothing is to be changed."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = one_of(label, kinds, key, first)
-        if kind in (NOTHING, UNDONE):
-            return ()
-        sizes = (len(plain.before.axes(stream)[0]), len(plain.before.axes(stream)[1]))
-        return ((kind, edits.places(name, text, stream, sizes, kind, key)),)
+    kind = one_of(label, kinds, key, first)
+    if kind in (NOTHING, UNDONE):
+        return ()
+    sizes = (len(plain.before.axes(stream)[0]), len(plain.before.axes(stream)[1]))
+    return ((kind, edits.places(name, text, stream, sizes, kind, key)),)
 
 
 def undo() -> None:
@@ -48,13 +47,11 @@ def undo() -> None:
 def one_thing() -> None:
     """Change one thing, or two, and see what follows."""
     simple = [kind for kind in edits.EDITS if kind not in edits.DETAILED]
-    left, right, back = st.columns((5, 5, 2), vertical_alignment="bottom")
-    with left:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         first = chosen("What", "edit", [*edits.EDITS, UNDONE], "silence a head")
-    with right:
         second = chosen("And", "edit2", [NOTHING, *simple], NOTHING)
-    if first or second:
-        back.button("Undo: the model as it is", key="edit.undo", type="tertiary", on_click=undo)
+        if first or second:
+            st.button("Undo: the model as it is", key="edit.undo", type="tertiary", on_click=undo)
     edited = edits.changed(name, text, (*first, *second))
     read(edited)
     board.series(

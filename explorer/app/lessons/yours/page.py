@@ -33,15 +33,15 @@ def report(model: Any, record: Any) -> None:
     match = (
         "Only the attention weights are available, so they cannot be recomputed."
         if record.residual != record.residual
-        else f"Our recomputed attention weights match the model's to **{record.residual:.0e}**."
+        else f"Recomputed attention weights match its own to **{record.residual:.0e}**."
     )
     kind, weights = an(model.family).replace(" ", " **", 1) + "**", sum(p.numel() for p in model.module.parameters())
     longest = min(512, getattr(model, "longest", 512))
     need = cost(model, longest, longest if model.family == "encoder-decoder" else 0)
     say(
         f"**{plain(model.name)}** is {kind} ({streams}; {weights:,} weights). "
-        f"{match} A trace of {longest} tokens would take "
-        f"**{need / 1e6:.0f} MB**; the limit is {MEMORY / 1e6:.0f} MB; above it, choose layers: `layers=[0]`."
+        f"{match} A trace of {longest} tokens takes **{need / 1e6:.0f} MB** (limit: {MEMORY / 1e6:.0f})."
+        + (" Choose layers: `layers=[0]`." if need > MEMORY else "")
     )
     if reason := getattr(model, "without_blocks", ""):
         say(f"What each block adds to the residual stream is not shown: {plain(reason)}", small=True)
@@ -94,7 +94,8 @@ def opened_models() -> list[Any]:
             st.warning(plain(str(error)))
             continue
         held.append(record)
-        st.subheader(plain(name), anchor=False)
+        if len(names) > 1:
+            st.subheader(plain(name), anchor=False)
         report(model, record)
         warn_of_unseen(record.source)
         board.show(trace_of(name, text) if at is None else Given(record, at.call(name, text)), key=f"yours.board.{number}")

@@ -57,10 +57,11 @@ class Upload:
 def uploaded() -> Upload | None:
     """What the visitor uploaded, or None. It lives in the session, and goes with it."""
     file = st.file_uploader(
-        f"Or upload a small checkpoint as a .zip (at most {archive.PACKED / 1e6:.0f} MB, {archive.UNPACKED / 1e6:.0f} MB unpacked): "
-        "config.json, the tokenizer's files and *.safetensors. Pickled weights are never opened.",
+        "Or upload a .zip",
         type="zip",
         key="upload",
+        help=f"A small checkpoint (at most {archive.PACKED / 1e6:.0f} MB, {archive.UNPACKED / 1e6:.0f} MB unpacked): config.json, the "
+        "tokenizer's files and *.safetensors. Pickled weights are never opened.",
     )
     held = st.session_state.get("upload.held")
     if file is None:

@@ -15,14 +15,14 @@ import { modeOf, whenTurned } from "./mode.js";
 import { controlsOf, say, skeleton } from "./parts.js";
 import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
-import { inWords, pronounIn } from "./words.js";
+import { inWords, pronounIn, wordLine } from "./words.js";
 
 const PAUSE = 500; // the pause between two stations while it plays
 const KEYS = 150; // milliseconds before a choice is told to Python
 
 /** @typedef {import("./share.js").View} View */
 /** @typedef {{mode?: "light" | "dark" | null, view?: View, tell?: (view: View) => void, ask?: (what: any) => void, mask?: string,
- *   force?: boolean, silence?: boolean, still?: boolean}} Options */
+ *   force?: boolean, replace?: boolean, silence?: (what: any) => void, still?: boolean}} Options */
 
 /** One board in one element. */
 export class Board {
@@ -194,13 +194,13 @@ export class Board {
 
   /** A matrix as it is shown: in words, without special tokens, without what is faint. @param {any} m */
   shownAs(m) {
-    if (m.share && this.words && m.r === this.rows.length) return inWords(m, this.data.tokens[this.site.rows].words, this.data.tokens[this.site.cols].words);
+    const tokens = this.data.tokens, whole = m.share && this.words && m.r === this.rows.length ? inWords(m, tokens[this.site.rows].words, tokens[this.site.cols].words) : m;
     const faint = m.share && m.top === 1 ? this.faint : 0, square = m.r === this.rows.length && m.c === this.cols.length && String(m.id).match(/\s[A-Z]\d/);
     if (this.hiding && square) {
-      const { rows, cols } = this.special, see = m.see;
-      return { ...m, id: `${m.id} hidden`, faint, see: (/** @type {number} */ i, /** @type {number} */ j) => !rows[i] && !cols[j] && (!see || see(i, j)) };
+      const { rows, cols } = this.special, { see } = whole;
+      return { ...whole, id: `${whole.id} hidden`, faint, see: (/** @type {number} */ i, /** @type {number} */ j) => !rows[i] && !cols[j] && (!see || see(i, j)) };
     }
-    return faint ? { ...m, faint } : m;
+    return faint ? { ...whole, faint } : whole;
   }
 
   /** Go to a station, with its motion. @param {number} step */
@@ -334,7 +334,7 @@ export class Board {
       : entryOf(site, this.head, station, cursor, this.rows, this.cols), box = this.parts.ledger, place = this.layout?.ledger;
     const held = this.held.slice(0, 3).map((h) => `${readable(this.rows[h.row] ?? "")} → ${readable(this.cols[h.col] ?? "")}`);
     say(this.parts.pair, entry.title);
-    say(this.parts.operands, [...(!peek && liftable(this) ? changedLines(this) : []), ...entry.lines].join("\n"));
+    say(this.parts.operands, [...(!peek && liftable(this) ? changedLines(this) : []), ...entry.lines, ...(peek ? [] : wordLine(this))].join("\n"));
     this.parts.weigh(this);
     if (peek) this.parts.weight.hidden = true;
     say(this.parts.holds, held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (Esc frees)` : "");
@@ -483,8 +483,8 @@ export class Board {
 
   /** Whether a token is part of the sentence, so that it can be masked or replaced. @param {number} row */
   changeable(row) {
-    const { ask, mask } = this.options;
-    return Boolean(ask && this.site.rows === "source" && (!this.special.rows[row] || this.rows[row].trim() === mask));
+    const { ask, mask, replace } = this.options;
+    return Boolean(ask && replace && this.site.rows === "source" && (!this.special.rows[row] || this.rows[row].trim() === mask));
   }
 
   /** The menu of the token that is pointed at. */

@@ -24,7 +24,7 @@ function turned(a, r, c) {
 
 /** The columns of one head of one site, by name. @param {Site} site @param {number} h @param {string} key @returns {Column[]} */
 export function columnsOf(site, h, key) {
-  const head = headOf(site, h), { n, m, d, dv } = head, blocks = site.blocks ?? [], first = blocks[0], second = blocks[1];
+  const head = headOf(site, h), { n, m, dv } = head, blocks = site.blocks ?? [], first = blocks[0], second = blocks[1];
   /** @type {(id: string, arr: any, top?: number) => Matrix} */
   const strip = (id, arr, top) => ({ id: `${key} ${id}`, a: arr.a, r: arr.s[0], c: arr.s[1], top: top ?? strong(arr.a) });
   const given = first?.given ?? site.x, sums = blocks.map(blockOf);

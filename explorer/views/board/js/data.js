@@ -4,9 +4,9 @@ export const VERSION = 1;
 const BYTES = { f4: 4, f2: 2, u1: 1, d1: 1, p2: 2 };
 
 /** @typedef {{a: Float32Array | Uint8Array, s: number[]}} Arr  an array with its shape */
-/** @typedef {{part: string, place: string, given: Arr, made: Arr, mean: Arr, deviation: Arr, gain: Arr, shift: Arr, units: Arr | null}} Block */
+/** @typedef {{part: string, place: string, given: Arr, made: Arr, mean: Arr, deviation: Arr, gain: Arr, shift: Arr, units: Arr | null, residual?: boolean, added?: Arr | null}} Block */
 /** @typedef {{stream: string, layer: number, rows: string, cols: string, heads: number, scale: number, softcap: number | null,
- *   map: Arr, highest: number, steps: number, stations: string[], edited: boolean, residual: number | null, place: string, close: boolean,
+ *   map: Arr, highest: number, strange: number, steps: number, stations: string[], edited: number[], residual: number | null, place: string, close: boolean,
  *   q?: Arr | null, k?: Arr | null, v?: Arr | null, pq?: Arr | null, pk?: Arr | null, bias?: Arr | null, weights?: Arr | null,
  *   allowed?: string | Arr, sinks?: number[] | null, x?: Arr | null, o?: Arr | null, after?: Arr | null, blocks?: Block[],
  *   embedded?: Record<string, Arr>, z?: Arr | null, moved?: {weights: number, context: number, around: number[]} | null, made?: Map<number, any>, written?: Map<number, Float32Array>, changes?: number, habits?: Map<number, Record<string, number>>}} Site */

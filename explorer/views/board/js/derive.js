@@ -1,5 +1,5 @@
 // What follows from q, k and v: every stage of one head, sums and norms, each compared with the model's own numbers.
-import { sees, strange } from "./data.js";
+import { sees } from "./data.js";
 
 /** @typedef {import("./data.js").Site} Site */
 /** @typedef {import("./data.js").Block} Block */
@@ -77,9 +77,9 @@ function fromQK(site, h) {
   const bias = site.bias ? part(site.bias, site.bias.s[0] === 1 ? 0 : h) : null;
   const biased = bias ? capped.map((s, at) => s + bias[at]) : capped;
   const own = site.weights ? part(site.weights, h) : null;
-  const found = softmaxed(biased, n, m, see, site.sinks ? site.sinks[h] : null), alpha = site.edited && own ? own : found;
+  const found = softmaxed(biased, n, m, see, site.sinks ? site.sinks[h] : null), byEdit = site.edited.includes(h), alpha = byEdit && own ? own : found;
   const z = site.z ? part(site.z, h) : mixed(alpha, v, n, m, dv); // an edit may have changed what a head hands on
-  const gap = own && !site.edited ? gapOf(found, own) : null;
+  const gap = own && !byEdit ? gapOf(found, own) : null;
   return { n, m, d, dv, q, k, v, group, scores, scaled, capped, biased, alpha, z, gap, see };
 }
 
@@ -139,8 +139,8 @@ export function blockOf(b) {
   const held = /** @type {any} */ (b);
   if (!held.done) {
     const before = entryNorm(b), first = before && normed(before.x, before), inner = ["inside", "both"].includes(b.place) ? normed(b.made, b) : null;
-    const made = inner ?? b.made, total = b.residual === false ? made : plus(b.given, made), last = b.place === "post" ? normed(total, b) : null;
-    held.done = { first, inner, total, last, leaves: last ?? total, read: first ?? b.given };
+    const made = b.added ?? inner ?? b.made, total = b.residual === false ? made : plus(b.given, made), last = b.place === "post" ? normed(total, b) : null;
+    held.done = { first, inner, made, total, last, leaves: last ?? total, read: first ?? b.given };
   }
   return held.done;
 }
@@ -151,13 +151,6 @@ export function gaps(site, h) {
   const blocks = site.blocks ?? [], own = blocks.map((_, n) => (n + 1 < blocks.length ? blocks[n + 1].given : site.after));
   const around = blocks.map((b, n) => (own[n] ? gapOf(blockOf(b).leaves.a, /** @type {any} */ (own[n]).a) : null));
   return { weights: site.q ? headOf(site, h).gap : null, around };
-}
-
-/** Which arrays of a site hold NaN or infinity, and how many. @param {Site} site */
-export function strangeIn(site) {
-  const named = { x: site.blocks?.[0]?.given ?? site.x, q: site.q, k: site.k, v: site.v, α: site.weights, "W_O": site.blocks?.[0]?.made ?? site.o,
-    "FFN": site.blocks?.[1]?.made };
-  return Object.entries(named).flatMap(([name, arr]) => (arr && strange(arr.a) ? [[name, strange(arr.a)]] : []));
 }
 
 /** The numbers derived here, for whoever checks them. @param {Site} site @param {number} h */

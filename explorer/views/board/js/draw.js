@@ -2,7 +2,6 @@
 import { headOf } from "./derive.js";
 import { writtenRows } from "./growing.js";
 import { habitShare } from "./heads.js";
-import { thumbs } from "./layout.js";
 import { percent, readable } from "./ledger.js";
 import { drawOther } from "./stacked.js";
 

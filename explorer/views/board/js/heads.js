@@ -4,10 +4,10 @@ import { percent } from "./ledger.js";
 
 /** @typedef {{id: string, name: string, of: (a: ArrayLike<number>, i: number, m: number) => number | null}} Habit  a number of one row; null where it has none */
 
-/** @param {ArrayLike<number>} a @param {number} i @param {number} m @param {(j: number, share: number) => number} part */
+/** @param {ArrayLike<number>} a @param {number} i @param {number} m @param {(share: number, j: number) => number} part */
 const rowSum = (a, i, m, part) => {
   let sum = 0;
-  for (let j = 0; j < m; j++) if (a[i * m + j] > 0) sum += part(j, a[i * m + j]);
+  for (let j = 0; j < m; j++) if (a[i * m + j] > 0) sum += part(a[i * m + j], j);
   return sum;
 };
 
@@ -17,8 +17,8 @@ export const HABITS = [
   { id: "self", name: "the token itself", of: (a, i, m) => a[i * m + i] },
   { id: "on", name: "one token on", of: (a, i, m) => (i + 1 < m ? a[i * m + i + 1] : null) },
   { id: "first", name: "the first token", of: (a, i, m) => a[i * m] },
-  { id: "distance", name: "mean distance", of: (a, i, m) => rowSum(a, i, m, (j, share) => share * Math.abs(j - i)) },
-  { id: "spread", name: "spread (entropy)", of: (a, i, m) => rowSum(a, i, m, (j, share) => -share * Math.log2(share)) },
+  { id: "distance", name: "mean distance", of: (a, i, m) => rowSum(a, i, m, (share, j) => share * Math.abs(j - i)) },
+  { id: "spread", name: "spread (entropy)", of: (a, i, m) => rowSum(a, i, m, (share) => -share * Math.log2(share)) },
 ];
 const ANYWHERE = ["first", "spread"];
 

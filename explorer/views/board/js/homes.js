@@ -13,8 +13,8 @@ export const mount = (root, bytes, options) => new Board(root, bytes, options);
 function streamlit(host) {
   const parent = host.parentElement, place = parent.querySelector?.("[data-board]") ?? parent, bytes = bytesOf(host.data);
   const told = bytes.byteLength > 8 ? (headerOf(bytes).head.host ?? {}) : {};
-  const tell = (/** @type {View} */ view) => host.setStateValue("view", view), ask = told.asks ? (/** @type {any} */ what) => host.setTriggerValue("edit", what) : undefined;
-  const options = { mode: told.mode, tell, ask, mask: told.mask, force: told.force, silence: told.silence };
+  const tell = (/** @type {View} */ view) => host.setStateValue("view", view), send = (/** @type {any} */ what) => host.setTriggerValue("edit", what);
+  const options = { mode: told.mode, tell, ask: told.asks ? send : undefined, mask: told.mask, force: told.force, replace: told.replace, silence: told.silence ? send : undefined };
   if (place.heldBoard) {
     place.heldBoard.options = options;
     if (place.heldStamp !== told.stamp) place.heldBoard.give(bytes, place.heldBoard.data ? place.heldBoard.view() : told.view);
@@ -47,9 +47,9 @@ function widget({ model, el }) {
     model.set("view", view);
     model.save_changes();
   };
-  const told = model.get("asks") ?? {}, ask = told.asks ? (/** @type {any} */ what) => model.send(what) : undefined;
-  const board = mount(el, bytesOf(model.get("data")), { view: model.get("view"), mode: model.get("mode") || null, tell, ask, mask: told.mask, force: told.force,
-    silence: told.silence });
+  const told = model.get("asks") ?? {}, send = (/** @type {any} */ what) => model.send(what);
+  const board = mount(el, bytesOf(model.get("data")), { view: model.get("view"), mode: model.get("mode") || null, tell, ask: told.asks ? send : undefined,
+    mask: told.mask, force: told.force, replace: told.replace, silence: told.silence ? send : undefined });
   model.on("change:data", () => board.give(bytesOf(model.get("data")), board.view()));
   model.on("msg:custom", (/** @type {any} */ said) => say(board.parts.gap, said.refused));
   return () => board.end();

@@ -29,20 +29,21 @@ const clamp = (/** @type {number} */ x, /** @type {number} */ a, /** @type {numb
 function across(ask, one) {
   const { W, H, n, m, columns, presenter, stacked, small: less } = ask, font = presenter ? 24 : 14;
   const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
-  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.35) : one ? Math.min(340, W * 0.31, Math.max(220, 0.42 * H)) : Math.min(330, W * 0.4);
+  const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.35) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(220, 0.42 * H)) : Math.min(330, W * 0.4);
   const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
   const has = (/** @type {string} */ id) => columns.some((c) => c.id === id);
   const kh = has("k") ? (less ? 44 : clamp(ask.d * 7, 56, presenter ? 160 : 120)) : 0, high = Math.max(keys + kh, less ? 0 : presenter ? 250 : one ? 196 : 132);
+  const bars = presenter ? 240 : one ? clamp(W * 0.084, 118, 220) : 118; // the room of what is expected
   const firsts = ["x", "n1", "q", "S", "z"], top = PAD + high + GAP;
   /** @type {Box[]} */
   const boxes = [];
   const band = (/** @type {any[]} */ held, /** @type {number} */ y, /** @type {number} */ h) => {
-    const fixed = held.reduce((sum, c) => sum + (c.id === "S" ? side : c.id === "next" ? (presenter ? 240 : 118) : 0), 0);
+    const fixed = held.reduce((sum, c) => sum + (c.id === "S" ? side : c.id === "next" ? bars : 0), 0);
     const parts = held.reduce((sum, c) => sum + c.wide, 0), room = W - 2 * PAD - label - fixed - GAP * held.length;
-    const unit = clamp(room / (parts || 1), 14, presenter ? 150 : one ? 110 : 132);
+    const unit = clamp(room / (parts || 1), 14, presenter ? 150 : one ? 240 : 132);
     let x = PAD + label;
     for (const c of held) {
-      const w = c.id === "S" ? side : c.id === "next" ? Math.min(W - PAD - x, presenter ? 340 : 180) : c.wide * unit, last = c.states?.at(-1)?.m;
+      const w = c.id === "S" ? side : c.id === "next" ? Math.min(W - PAD - x, presenter ? 340 : 260) : c.wide * unit, last = c.states?.at(-1)?.m;
       boxes.push({ id: c.id, x, y, w, h, r: c.id === "next" ? 1 : n, c: c.id === "next" ? 1 : last.c });
       x += w + GAP;
     }

@@ -40,6 +40,19 @@ const ABSENT = "Its products are not listed: a trace holds what the model comput
 const HOME = /** @type {Record<string, string>} */ ({ x: "x", norm1: "n1", qkv: "q", turn: "q", wo: "o", inner1: "o", add1: "s1", post1: "s1", norm2: "n2", beside2: "n2",
   units: "u", narrow: "u", inner2: "u", add2: "s2", post2: "s2", up: "s2" });
 
+/** Where an edit left a head with another output than its weights and values make. @param {import("./data.js").Site} site @param {number} h
+ * @param {number} i @returns {string[]} */
+function contextNote(site, h, i) {
+  const { alpha, v, z, m, dv } = headOf(site, h);
+  if (!site.z) return [];
+  for (let e = 0; e < dv; e++) {
+    let sum = 0;
+    for (let j = 0; j < m; j++) sum += alpha[i * m + j] * v[j * dv + e];
+    if (Math.abs(sum - z[i * dv + e]) > 1e-3 * Math.max(1, Math.abs(sum))) return ["This output was edited: z is not this sum, but what the edit left."];
+  }
+  return [];
+}
+
 /** What a station says of a whole row. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {number} i @param {string} who
  * @param {string[]} cols @returns {Entry | null} */
 function rowOf(site, h, station, i, who, cols) {
@@ -48,7 +61,7 @@ function rowOf(site, h, station, i, who, cols) {
   if (station !== "mix") return null;
   const best = Array.from({ length: m }, (_, j) => j).sort((a, b) => head.alpha[i * m + b] - head.alpha[i * m + a]).slice(0, 4);
   const sum = best.map((j) => `${short(head.alpha[i * m + j])}·v(${readable(cols[j])})`).join(" + ");
-  return { title: `${who}: z`, lines: [`${sum}${m > 4 ? ` + … (${m} tokens, strongest first)` : ""}`] };
+  return { title: `${who}: z`, lines: [`${sum}${m > 4 ? ` + … (${m} tokens, strongest first)` : ""}`, ...contextNote(site, h, i)] };
 }
 
 /** The entry for one cell at one station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {Cell} cell
@@ -62,16 +75,31 @@ export function entryOf(site, h, station, cell, rows, cols) {
   const whole = box === "S" ? rowOf(site, h, station, i, who, cols) : null;
   if (whole) return whole;
   if (box === "S") return { title: `${who} → ${whom}`, lines: scoreLines(site, h, station, i, j) };
-  if (box === "q") return feature(who, "q", j, head.q[i * d + j], `row of ${from} (${site.blocks?.[0]?.given.s[1] ?? "all"} numbers) · column ${j} of W_Q, + bias`);
-  if (box === "k") return feature(readable(cols[j] ?? ""), "k", i, head.k[j * d + i], `row ${of} · column ${i} of W_K, + bias`);
+  const early = ["x", "norm1", "qkv"].includes(station); // before positions turn queries and keys
+  if (box === "q") {
+    const q = site.pq ? site.pq.a[(h * head.n + i) * d + j] : head.q[i * d + j];
+    if (site.pq && !early) return prepared(who, "q", j, q, head.q[i * d + j]);
+    return feature(who, "q", j, q, `row of ${from} (${site.blocks?.[0]?.given.s[1] ?? "all"} numbers) · column ${j} of W_Q, + bias`);
+  }
+  if (box === "k") {
+    const k = site.pk ? site.pk.a[(head.group * m + j) * d + i] : head.k[j * d + i];
+    if (site.pk && !early) return prepared(whom, "k", i, k, head.k[j * d + i]);
+    return feature(whom, "k", i, k, `row ${of} · column ${i} of W_K, + bias`);
+  }
   if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row ${of} · column ${j} of W_V, + bias`);
-  if (box === "z" && station !== "concat" && j < dv)
-    return feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
+  if (box === "z" && station !== "concat" && j < dv) {
+    const made = feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
+    return { ...made, lines: [...made.lines, ...contextNote(site, h, i)] };
+  }
   return outside(site, box, station, cell, who) ?? { title: who, lines: [] };
 }
 
 /** @param {string} who @param {string} name @param {number} j @param {number} value @param {string} how @returns {Entry} */
 const feature = (who, name, j, value, how) => ({ title: `${who}: ${name}, dimension ${j}`, lines: [how, `= ${short(value)}`, ...(name === "z" ? [] : [ABSENT])] });
+
+/** A number of a query or key after positions, or a norm, changed it. @param {string} who @param {string} name @param {number} j @param {number} before
+ * @param {number} after @returns {Entry} */
+const prepared = (who, name, j, before, after) => ({ title: `${who}: ${name}′, dimension ${j}`, lines: [`${short(before)} in ${name}, before its position (or a norm) changed it`, `= ${short(after)}`] });
 
 /** The score of one pair at a station. @param {import("./data.js").Site} site @param {number} h @param {string} station @param {number} i @param {number} j */
 function scoreLines(site, h, station, i, j) {
@@ -90,7 +118,7 @@ function scoreLines(site, h, station, i, j) {
 /** @param {import("./data.js").Site} site @param {number} h @param {number} i @param {number} j */
 function softmaxLines(site, h, i, j) {
   const head = headOf(site, h), { m } = head, at = i * m + j;
-  if (site.edited) return [`α = ${short(head.alpha[at])}`, "These weights were edited: they are the model's as the edit left them."];
+  if (site.edited.includes(h)) return [`α = ${short(head.alpha[at])}`, "These weights were edited: they are the model's as the edit left them."];
   if (head.base) return [`α = ${short(head.alpha[at])}`, "A row always sums to 1: what one weight gains, the others give up in proportion."];
   const sink = site.sinks ? site.sinks[h] : null;
   let top = sink ?? -Infinity, sum = 0, seen = 0;
@@ -116,18 +144,21 @@ function outside(site, box, station, { i, j }, who) {
   const norm = (b, x) => `(${short(of(x))} − μ ${short(b.mean.a[i])}) / σ ${short(b.deviation.a[i])} × γ ${short(b.gain.a[j])} + β ${short(b.shift.a[j])}`;
   const given = blocks[0]?.given ?? site.x;
   if (box === "x" && given && j < given.s[1]) return { title, lines: [...embedded(site, i, j), `x = ${short(of(given))}`] };
-  const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number];
+  const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number], own = box === "o" ? site.o : box === "s2" ? site.after : null;
+  if (!b && own && j < own.s[1])
+    return { title, lines: box === "o" ? [`all heads (z) · column ${j} of W_O, + bias`, `= ${short(of(own))}`, ABSENT] : [`the model hands on: ${short(of(own))}`] };
   if (!b || j >= (box === "u" && station === "units" && b.units ? b.units.s[1] : b.given.s[1])) return null;
   const s = blockOf(b), normed = ["norm1", "norm2", "inner1", "inner2", "post1", "post2"].includes(station);
   const before = entryNorm(b);
   if (box === "n1" || box === "n2") return { title, lines: [norm(before, before.x), `= ${short(of(s.first))}`] };
-  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁)`, `= ${short(of(b.units))}`, ABSENT] };
+  if (box === "u" && b.units && station === "units") return { title: `${who}: unit ${j}`, lines: [`f(row of x · column ${j} of W₁ + b₁); gated layers multiply it by another such product`, `= ${short(of(b.units))}`, ABSENT] };
   if (box === "o" || box === "u") {
     if (s.inner && station !== "wo" && station !== "narrow") return { title, lines: [norm(b, b.made), `= ${short(of(s.inner))}`] };
+    if (b.made.a.subarray(i * b.made.s[1], (i + 1) * b.made.s[1]).every((x) => x === 0)) return { title, lines: ["Switched off: all of this output is 0."] };
     return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
   }
-  const added = `${short(of(b.given))} + ${short(of(s.inner ?? b.made))} = ${short(of(s.total))}`;
-  if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: ["x + new", added] };
+  const alone = b.residual === false, added = alone ? `= ${short(of(s.total))}` : `${short(of(b.given))} + ${short(of(s.made))} = ${short(of(s.total))}`;
+  if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: [alone ? "new alone: without the residual connection x is not added" : "x + new", added] };
   return { title, lines: normed || s.last ? [added, norm(b, s.total), `= ${short(of(s.last))}`] : [added] };
 }
 
@@ -144,18 +175,21 @@ function embedded(site, i, j) {
 
 /** How far the numbers here are from the model's own, in a sentence. @param {import("./data.js").Data} data @param {import("./data.js").Site} site @param {number} h */
 export function gapLine(data, site, h) {
-  if (!site.close) return `Only the weights of this layer are in this file, rounded to ${site.steps} steps of ${short(site.highest / site.steps)}.`;
+  if (!site.close) {
+    const odd = site.strange ? ` ${site.strange} of them are not numbers (NaN or infinite) and are drawn as 0.` : "";
+    return `Only the weights of this layer are in this file, rounded to ${site.steps} steps of ${short(site.highest / site.steps)}.${odd}`;
+  }
   const found = gaps(site, h), parts = [];
   if (found.weights != null) parts.push(`weights ${tiny(found.weights)}`);
   found.around.forEach((gap, at) => gap != null && parts.push(`${at ? "second" : "first"} sum and norm ${tiny(gap)}`));
-  if (site.edited) parts.push("weights edited, so taken as they are");
+  if (site.edited.includes(h)) parts.push("weights edited, so taken as they are");
   const steps = site.moved;
   if (steps) {
     const out = steps.around.length ? `, and a number that leaves a sub-layer by at most ${upTo(Math.max(...steps.around))}` : "";
     return `Computed here from ${out ? "numbers" : "q, k and v"} in small steps, as this file would be too large otherwise. That moves a weight by at most ${upTo(steps.weights)} and a number of z by at most ${upTo(steps.context)}${out}.`;
   }
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
-  const python = found.weights == null && site.q && !site.edited && site.residual != null ? ` Python measured ${tiny(site.residual)} for the weights.` : "";
+  const python = found.weights == null && site.q && !site.edited.includes(h) && site.residual != null ? ` Python measured ${tiny(site.residual)} for the weights.` : "";
   return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;
 }
 

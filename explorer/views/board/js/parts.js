@@ -3,10 +3,11 @@ import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
 import { HABITS } from "./heads.js";
-import { short, readable } from "./ledger.js";
+import { HELP } from "./keys.js";
+import { percent, readable, short } from "./ledger.js";
 import { follow, later, show } from "./share.js";
 
-const MOST = 64; // rows of the twin and columns of the table: more would make the page slow
+const MOST = 64, CELLS = 256; // rows of the twin, rows and columns of the table: more would make the page slow
 
 /** @param {HTMLElement} at @param {string} tag @param {Record<string, string>} [given] @param {string} [text] @returns {any} */
 function put(at, tag, given = {}, text = "") {
@@ -89,8 +90,8 @@ export function controlsOf(board) {
   speed.value = String(board.speed);
   speed.onchange = () => (board.speed = Number(speed.value));
   toggles(board, choices);
-  const silence = () => board.options.ask({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
-  if (board.options.silence) put(choices, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
+  const silence = () => board.options.silence({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
+  if (board.options.silence) put(bar, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
   put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
   put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(HELP);
 }
@@ -189,20 +190,30 @@ function marked(bar, choices, board) {
   for (const what of ["words", "hiding"]) choices.querySelector(`.toggle.${what}`)?.setAttribute("aria-pressed", String(board[what]));
 }
 
-/** The matrix of this station: in pairs of tokens, or in dimensions. @param {any} board @returns {{a: ArrayLike<number>, r: number, c: number, rows: string[], cols: string[], see?: any}} */
+/** What is expected at every row: a column for each rank. @param {any} board @returns {Numbers} */
+function expectedOf(board) {
+  const { data: { top }, rows } = board, one = top.kind === "rtd", c = one ? 1 : top.p.s[1];
+  const cols = Array.from({ length: c }, (_, at) => (one ? "replaced" : `rank ${at + 1}`));
+  return { a: top.p.a, r: rows.length, c, rows, cols, said: (i, j) => `${one ? "" : `${readable(top.texts[i][j])} `}${percent(top.p.a[i * c + j])}` };
+}
+
+/** @typedef {{a: ArrayLike<number>, r: number, c: number, rows: string[], cols: string[], see?: any, said?: (i: number, j: number) => string}} Numbers */
+
+/** The matrix of this station: in pairs of tokens, or in dimensions. @param {any} board @returns {Numbers} */
 function matrixOf(board) {
-  const { site, station, rows, cols } = board, head = headOf(site, board.head), square = { r: head.n, c: head.m, rows, cols };
+  if (board.station === "next") return expectedOf(board);
+  const { site, station, rows, cols } = board, head = headOf(site, board.head), square = { r: head.n, c: head.m, rows, cols: cols.map(readable) };
   const stages = /** @type {Record<string, any>} */ ({ qk: head.scores, scale: head.scaled, cap: head.capped, bias: head.biased, mask: head.biased });
   if (stages[station] && site.q) return { ...square, a: stages[station], see: station === "mask" ? head.see : null };
-  const column = board.columns.find((/** @type {any} */ c) => c.states.some((/** @type {any} */ s) => s.at === station) && !["k", "v", "S"].includes(c.id));
+  const column = board.columns.find((/** @type {any} */ c) => c.states.some((/** @type {any} */ s) => s.at === station) && !["k", "v", "S"].includes(c.id)) ?? (station === "up" && site.blocks?.length ? board.columns.at(-1) : null);
   if (!column) return { ...square, a: head.alpha };
-  const m = column.states.find((/** @type {any} */ s) => s.at === station).m;
+  const m = (column.states.find((/** @type {any} */ s) => s.at === station) ?? column.states.at(-1)).m;
   return { a: m.a, r: m.r, c: m.c, rows, cols: Array.from({ length: m.c }, (_, e) => `dimension ${e}`) };
 }
 
 /** The grid that a screen reader walks: rows around the one that is pointed at. @param {HTMLElement} twin @param {any} board */
 function twinned(twin, board) {
-  const { a, r, c, rows, cols, see } = matrixOf(board), from = r <= MOST ? 0 : Math.max(0, Math.min(r - MOST, board.cursor.row - MOST / 2)), to = Math.min(r, from + (c > MOST ? 1 : MOST));
+  const { a, r, c, rows, cols, see, said } = matrixOf(board), from = r <= MOST ? 0 : Math.max(0, Math.min(r - MOST, board.cursor.row - MOST / 2)), to = Math.min(r, from + (c > MOST ? 1 : MOST));
   const begin = c > MOST ? board.cursor.row : from, end = c > MOST ? begin + 1 : to, focused = twin.contains(/** @type {any} */ (twin.getRootNode()).activeElement);
   twin.replaceChildren();
   twin.setAttribute("aria-rowcount", String(r));
@@ -211,8 +222,8 @@ function twinned(twin, board) {
     const line = put(twin, "div", { role: "row", "aria-rowindex": String(i + 1) });
     put(line, "span", { role: "rowheader", dir: "auto" }, readable(rows[i]));
     for (let j = 0; j < c; j++) {
-      const here = i === board.cursor.row && j === Math.max(0, Math.min(c - 1, board.cursor.col)), value = see && !see(i, j) ? "forbidden" : short(a[i * c + j]);
-      const cell = put(line, "span", { role: "gridcell", tabindex: here ? "0" : "-1", "aria-colindex": String(j + 1), "aria-label": `${readable(rows[i])}, ${readable(cols[j])}: ${value}` }, value);
+      const here = i === board.cursor.row && j === Math.max(0, Math.min(c - 1, board.cursor.col)), value = see && !see(i, j) ? "forbidden" : said?.(i, j) ?? short(a[i * c + j]);
+      const cell = put(line, "span", { role: "gridcell", tabindex: here ? "0" : "-1", "aria-colindex": String(j + 1), "aria-label": `${readable(rows[i])}, ${cols[j]}: ${value}` }, value);
       if (here && focused) cell.focus();
     }
   }
@@ -234,15 +245,16 @@ function walked(e, board, r, c) {
 /** The numbers as a table, once it is unfolded. @param {HTMLDetailsElement} table @param {HTMLElement} field @param {any} board */
 function tabled(table, field, board) {
   const make = () => {
-    const { a, r, c, rows, cols, see } = matrixOf(board), wide = Math.min(c, 256);
+    const { a, r, c, rows, cols, see, said } = matrixOf(board), wide = Math.min(c, CELLS), high = Math.min(r, CELLS);
     field.replaceChildren();
+    if (wide < c || high < r) put(field, "p", {}, `The first ${high} of ${r} rows and ${wide} of ${c} columns.`);
     const made = put(field, "table"), head = put(made, "tr");
     put(head, "th");
-    for (let j = 0; j < wide; j++) put(head, "th", { scope: "col", dir: "auto" }, readable(cols[j]));
-    for (let i = 0; i < Math.min(r, 256); i++) {
+    for (let j = 0; j < wide; j++) put(head, "th", { scope: "col", dir: "auto" }, cols[j]);
+    for (let i = 0; i < high; i++) {
       const line = put(made, "tr");
       put(line, "th", { scope: "row", dir: "auto" }, readable(rows[i]));
-      for (let j = 0; j < wide; j++) put(line, "td", {}, see && !see(i, j) ? "−∞" : short(a[i * c + j]));
+      for (let j = 0; j < wide; j++) put(line, "td", {}, see && !see(i, j) ? "−∞" : said?.(i, j) ?? short(a[i * c + j]));
     }
   };
   table.ontoggle = () => table.open && make();
@@ -282,7 +294,7 @@ function menu(stage, board, token, x, y) {
     put(made, "button", { type: "button", role: "menuitem" }, text).onclick = () => {
       const asked = make();
       away();
-      if (asked) board.options.ask({ ...asked, row: token });
+      if (asked) board.options.ask({ ...asked, row: token, view: { ...board.view(), row: token } });
     };
   };
   if (board.options.mask) item("Mask it", () => ({ what: "mask" }));

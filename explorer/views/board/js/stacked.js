@@ -10,7 +10,7 @@ export function otherOf(board) {
   const { sites, family, tokens } = board.data, below = board.site.stream === "encoder";
   const at = below ? sites.findIndex((/** @type {any} */ s) => s.stream === "decoder") : sites.findLastIndex((/** @type {any} */ s) => s.stream === "encoder");
   if (family !== "encoder-decoder" || at < 0) return null;
-  const site = sites[at], head = Math.min(board.head, site.heads - 1), none = [], { texts, special } = tokens[site.rows];
+  const site = sites[at], head = Math.min(board.head, site.heads - 1), none = /** @type {any[]} */ ([]), { texts, special } = tokens[site.rows];
   return Object.assign(Object.create(board), { at, head, below, step: below ? -1 : site.stations.length - 1, t: 1, rows: texts, cols: texts,
     special: { rows: special, cols: special }, gone: { rows: none, cols: none }, columns: columnsOf(site, head, `${at}`), thumbs: none, held: none, speaks: false,
     other: null, grown: 0, cursor: { row: -1, col: -1 } });

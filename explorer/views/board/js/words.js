@@ -1,4 +1,5 @@
 // Many tokens as one word: a word attends with the mean of its tokens, and is attended to with their sum.
+import { short } from "./ledger.js";
 
 /** The groups of neighbouring tokens of one word; special tokens stay alone. @param {number[]} words @returns {number[]} */
 export function groupsOf(words) {
@@ -18,6 +19,13 @@ export function inWords(m, rows, cols) {
   for (let i = 0; i < m.r; i++) for (let j = 0; j < m.c; j++) sums[r[i] * wide + c[j]] += m.a[i * m.c + j] / sizes[r[i]];
   for (let i = 0; i < m.r; i++) for (let j = 0; j < m.c; j++) out[i * m.c + j] = sums[r[i] * wide + c[j]];
   return { ...m, id: `${m.id} words`, a: out, see: null };
+}
+
+/** The weight between the words of the pair that is pointed at, where words are drawn. @param {any} board @returns {string[]} */
+export function wordLine(board) {
+  const { row, col, box } = board.cursor, S = board.columns.find((/** @type {any} */ c) => c.id === "S"), m = S?.states.at(-1).m;
+  if (!board.words || board.station !== "softmax" || box !== "S" || row < 0 || col < 0 || !m) return [];
+  return [`Between their words: α = ${short(board.shownAs(m).a[row * m.c + col])}`];
 }
 
 const PRONOUNS = ["it", "he", "she", "they", "him", "her", "them"];
