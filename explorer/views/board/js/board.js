@@ -339,6 +339,7 @@ export class Board {
     if (peek) this.parts.weight.hidden = true;
     say(this.parts.holds, held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (Esc frees)` : "");
     box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
+    box.tabIndex = place && box.scrollHeight > place.h ? 0 : -1; // what is longer than its place is scrolled with the keyboard, too
   }
 
   /** The words around the picture. */
