@@ -12,9 +12,8 @@ TEXT = "Anna opened the window, and the mouse went out into the night."
 OTHER = "Anna opened the window, and the mouse went home with Peter."
 WORD = "went"
 FIRST = (
-    "A language model reads a text and gives every token of its vocabulary, a word or a piece of one, the probability that it occurs at a "
-    "certain position. Here one layer of such a model reads your sentence: every row is a token, and the board shows step by step what "
-    "happens to it. Choose a word to follow."
+    "A language model gives every token of its vocabulary, a word or a piece of one, the probability that it comes at a certain position. "
+    "Here one of its layers reads your sentence: every row is a token, and the board shows each step. Choose a word to follow."
 )
 OPENING = (
     "**What happens here.** A language model turns a text into **tokens**: words, or pieces of words, each with a number. Every token "
