@@ -67,7 +67,7 @@ def test_what_cannot_be_patched_is_said_in_one_line() -> None:
     numbers = page(edit="set q, k or v")
     box = next(one for one in numbers.text_input if one.label == "Numbers")
     box.set_value("1 two 3").run()
-    assert not numbers.exception and any("no numbers" in one.value for one in numbers.warning)
+    assert not numbers.exception and any("is not a list of numbers" in one.value for one in numbers.warning)
 
 
 @pytest.mark.usefixtures("unfolded")
