@@ -107,7 +107,7 @@ def test_it_goes_on_to_the_same_bits(gpt2: TransformerModel, toy: Objective, tmp
 
 def test_it_is_refused_where_it_does_not_fit(bert: TransformerModel, toy: Objective) -> None:
     settings: dict[str, Any] = {"objective": "toy", "corpus": TEXTS, "tokenizer": bert.tokenizer, "device": "cpu", **SMALL}
-    with pytest.raises(ex.ExplorerError, match="'toy' trains one decoder"):
+    with pytest.raises(ex.ExplorerError, match="'toy' trains a decoder"):
         ex.fit("bert", **settings)
     with pytest.raises(ex.ExplorerError, match="packed=True"):
         ex.fit("gpt2", packed=True, **settings)

@@ -25,7 +25,7 @@ REASONS = {
     "nn/attention.py": "what layers share is of many kinds",
     "nn/factory.py": "settings as they lie in a JSON file",
     "models/run_folder.py": "the lines and descriptions of a run are JSON",
-    "models/store.py": "a model's configuration is JSON",
+    "models/shelf.py": "a model's configuration is JSON",
     "models/presets.py": "settings by name, checked by the configuration that they are given to",
     "models/load.py": "a live pair holds two objects of transformers', which has no types",
     "models/hub/": "objects and configurations of transformers', which has no types",
