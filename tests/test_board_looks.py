@@ -140,7 +140,7 @@ def test_the_address_of_a_board_holds_how_it_is_looked_at(browser: Browser, app:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/attention?step=9&part=walk&board=encoder.0.1.qk.4.7.w_a20_h4-7", height=720)
     rested(page)
-    expect(page.locator(".board .holds")).to_contain_text("held: not → road")
+    expect(page.locator(".board .holds")).to_contain_text("held: not → river")
     expect(page.get_by_role("button", name="words")).to_have_attribute("aria-pressed", "true")
     strip = page.locator(".st-key-tour")
     expect(strip).not_to_contain_text("Now you know")
