@@ -129,8 +129,10 @@ def _packed(asked: tuple[Expression, ...], labels: tuple[str, ...], make: Callab
 def _begin(key: str, first: dict[str, Any] | None, row: int | None, trace: Trace) -> dict[str, Any]:
     """Where a board begins: as the address says, else as the page does, at the token that is held, here or on another page."""
     begun = (first or {}) | ({} if row is None else {"row": row})
-    if key not in st.session_state or f"{key}.begin" not in st.session_state:  # it is put there now, perhaps once more
+    here = (key, st.session_state.get("part.turn"))
+    if key not in st.session_state or st.session_state.get(f"{key}.put") != here:  # it is put there now, perhaps once more
         st.session_state[f"{key}.begin"] = placed(st.query_params.get(key, "")) or begun
+        st.session_state[f"{key}.put"] = here
     found: dict[str, Any] = st.session_state[f"{key}.begin"]
     elsewhere = found.get("stream", trace.attention[0].stream) != trace.attention[0].stream  # its rows are other tokens
     return found if row is None or elsewhere else found | {"row": row}

@@ -192,7 +192,9 @@ class LessonPage:
                 st.button("Part by part", key="part.one", on_click=choose, args=(every[0].name,), type="tertiary")
             return every
         name = asked if asked in named else every[0].name
-        st.session_state["part.chosen"] = name
+        if st.session_state.get("part.shown") != name:  # what the part before showed is gone, even if it comes back at once
+            st.session_state["part.turn"] = st.session_state.get("part.turn", 0) + 1
+        st.session_state["part.chosen"] = st.session_state["part.shown"] = name
         with self._choice:
             st.segmented_control(
                 "Parts of this page", list(named), format_func=lambda one: named[one].short, required=True, key="part.chosen",
