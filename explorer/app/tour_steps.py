@@ -50,14 +50,16 @@ STEPS = (
         "tokens", "learn", "Before training, a text is split into tokens; the vocabulary is learned from counts.",
         "Press **Next** a few times.",
         "Which pair of neighbours is joined, and how often it was counted.",
-        "A vocabulary grows merge by merge: each step joins the pair with the highest count (or score) into a new token.",
+        "A vocabulary grows merge by merge. BPE begins with single characters; each step joins the neighbours with the highest count "
+        "(or score) into a new token, until the vocabulary has the wanted size.",
         "Learned merge by merge", ("merges.step",), {"kind": "BPE", "way": "by count", "merges.step": 1},
     ),
     TourStep(
         "tokens", "one-text", "Other tokenizers cut the same text in other ways.",
         "Write a rare word, or one in your own language, and press Enter.",
         "Into how many tokens each tokenizer cuts it, and where [UNK] appears.",
-        "WordPiece takes the longest token that fits, again and again. A letter that it never saw makes the whole word "
+        "WordPiece cuts a word from left to right and takes the longest token that fits, again and again; ## marks one that continues "
+        "a word. A letter that it never saw makes the whole word "
         "[UNK]; a tokenizer of bytes can write everything. BPE repeats its merges instead, in the order in which it learned them.",
         "One text, several tokenizers", ("text.tokens",), {"text.tokens": "The breadbasket was unbelievable 😀"},
     ),
@@ -117,7 +119,8 @@ STEPS = (
         "Click another head on the board, or press ].",
         "Columns, and lines beside the diagonal.",
         "A column is a token that gets most of the weight; a line beside the diagonal is attention to a neighbour. A "
-        "pattern is not yet a reason. The outputs of all heads are put side by side, and W_O mixes them.",
+        "pattern is not yet a reason. With several heads a token can look at several others for different reasons. The outputs of all heads are put "
+        "side by side, and W_O mixes them.",
         "Every head on the board", ("heads.board@head", "heads.board@layer"), {"model": "bert", "text": SENTENCE},
     ),
     TourStep(
@@ -131,7 +134,8 @@ STEPS = (
         "families", "masks", "The same weights can read under another mask.",
         "Predict what the loss does.",
         "The loss under the trained mask and under the other one.",
-        "Weights and mask belong together: a model reads well only under the mask with which it was trained.",
+        "Weights and mask belong together: a model reads well only under the mask with which it was trained. One that is trained to "
+        "predict the next word without a mask sees that word, and learns to copy it.",
         "The same weights under other masks", ("guess.mask",),
     ),
     TourStep(
@@ -199,7 +203,8 @@ STEPS = (
         "Write a word of your own and press Enter.",
         "Which letters make each filter answer most strongly.",
         "A word's first vector comes from its letters, so even a word that was never seen in training has one. Two LSTMs of two "
-        "layers read on from it: one predicts each next word, the other each word before.",
+        "layers read on from it: one predicts each next word, the other each word before. If one could read the other's states, it "
+        "would have seen the word that it must predict.",
         "From letters to a word", ("word",), {"word": "fishing"},
     ),
     TourStep(
@@ -217,7 +222,8 @@ STEPS = (
         "How two texts stand in one row, and which state is read.",
         "Pairs are joined by a delimiter into one row, and a new output layer reads one state: that of [EXTRACT] in GPT, of "
         "[CLS] in BERT. To label tokens it reads every state; for an answer in a text, it scores each token as first and as "
-        "last. BERT and GPT go on training all weights. GLUE is a set of nine such tasks.",
+        "last. BERT and GPT go on training all weights. A word in several tokens has its label at the first one. "
+        "GLUE is a set of nine such tasks.",
         "What is read for each task", ("task-inputs.task",), {"tuned": "gpt2"},
     ),
     TourStep(
@@ -251,7 +257,8 @@ STEPS = (
         "Choose another **Head**.",
         "How far the predictions move, and at how many positions another token becomes the most probable.",
         "To look at a head is one thing, to take it away another: only the second tests whether the model needs it. Often "
-        "hardly anything changes.",
+        "hardly anything changes, since other heads do the same: take several away together. *Patches* copy a state from another text "
+        "instead: where the answer follows, that state carries what decides it.",
         "How the predictions changed", ("edit.head",), {"model": "bert", "text": SENTENCE},
     ),
     TourStep(
@@ -260,7 +267,8 @@ STEPS = (
         "What can be shown of it, and the reason where something cannot.",
         "Each architecture in the table was compared with its own implementation; where not everything can be shown, it says why. A "
         "closed model shows only its text; open weights show attention and "
-        "states, too; an open model also its data and code.",
+        "states, too; an open model also its data and code. Perplexity counts tokens, so models that cut texts differently are "
+        "compared in bits per character.",
         "Which architectures open", ("guess.perplexity",),
     ),
 )  # fmt: skip
