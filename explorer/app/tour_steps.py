@@ -119,8 +119,8 @@ STEPS = (
         "Click another head on the board, or press ].",
         "Columns, and lines beside the diagonal.",
         "A column is a token that gets most of the weight; a line beside the diagonal is attention to a neighbour. A "
-        "pattern is not yet a reason. With several heads a token can look at several others for different reasons. The outputs of all heads are put "
-        "side by side, and W_O mixes them.",
+        "pattern is not yet a reason. With several heads a token can look at several others for different reasons. The outputs "
+        "of all heads are put side by side, and W_O mixes them.",
         "Every head on the board", ("heads.board@head", "heads.board@layer"), {"model": "bert", "text": SENTENCE},
     ),
     TourStep(
