@@ -16,6 +16,7 @@ from test_board import array, header
 from test_board_browser import BOARD, close, middle, pixels, shown, station, traced
 
 import explorer as ex
+from explorer.app import lessons
 from explorer.app.board import _forced, _keep_row
 from explorer.records import Trace
 from explorer.views.board.beams import moments
@@ -274,7 +275,7 @@ def test_the_snapshot_of_the_page_is_the_moment_of_its_board(browser: Browser, a
     expect(page.locator(".board[data-state=ready] .time b")).to_have_text(f"step {steps[1]:,}")
     page.get_by_role("button", name="Later").click()
     expect(page.locator(".board .time b")).to_have_text(f"step {steps[2]:,}")
-    own = ex.trace(ex.load("bert", step=steps[2], device="cpu"), SENTENCE)
+    own = ex.trace(ex.load("bert", step=steps[2], device="cpu"), lessons.SENTENCE)
     found = page.evaluate(f"{APP}.numbers(0, 1)")["weights"]
     close(found, own.attention[0].weights[1])
     assert watch.faults == [] and app[1].read_text() == ""

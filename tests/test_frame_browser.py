@@ -140,9 +140,9 @@ def test_a_shared_address_opens_the_same_page(browser: Browser, app: tuple[str, 
 def test_a_word_is_explained_where_one_points(browser: Browser, app: tuple[str, Path]) -> None:
     watch = Watch()
     page = opened(browser, watch, app[0] + "/attention")
-    link = page.get_by_role("link", name="vector", exact=True).first
-    expect(link).to_have_attribute("title", re.compile("A list of numbers"))
-    expect(link).to_have_attribute("href", re.compile("glossary#vector$"))
+    link = page.get_by_role("link", name="feed-forward network", exact=True).first
+    expect(link).to_have_attribute("title", re.compile("Two matrices with a nonlinear function"))
+    expect(link).to_have_attribute("href", re.compile("glossary#feed-forward$"))
     page.goto(app[0] + "/glossary#vector")
     expect(page.get_by_text("A list of numbers. Every token is one inside a model.")).to_be_visible()
     assert watch.faults == [] and app[1].read_text() == ""

@@ -46,7 +46,9 @@ def _fills(held: StoredModel) -> bool:
         output = store.read_config(held.folder).get("output")
     except ExplorerError:
         return False
-    system = PRESETS[held.about()["preset"]]
+    system = PRESETS.get(held.about()["preset"])
+    if system is None:  # its files do not say what it is
+        return False
     return not output and system.architecture["family"] == "encoder" and system.objective != "replaced"
 
 
