@@ -50,7 +50,7 @@ def test_a_token_that_is_held_stays_so_on_other_pages_and_a_board_turns_to_it(br
     chosen = page.locator("[data-tokens] button", has_text="tired")
     chosen.click()
     expect(chosen).to_have_attribute("aria-pressed", "true")
-    expect(page).to_have_url(re.compile("hold=47"))
+    expect(page).to_have_url(re.compile("hold=51"))
     expect(page.locator(".board .ledger")).to_contain_text("tired")
     page.get_by_role("radio", name="Both masks", exact=True).click()
     expect(page.locator(".ytick b, .ytick tspan", has_text="tired").first).to_be_attached()
