@@ -29,10 +29,11 @@ class Box:
 
 @dataclass(frozen=True)
 class Strip:
-    """One row of boxes and its name; a row without boxes is a heading."""
+    """One row of boxes and its name; a row without boxes is a heading, which may say more after its name in small letters."""
 
     name: str
     boxes: tuple[Box, ...] = ()
+    more: str = ""
 
 
 def letters(text: str) -> float:
@@ -45,7 +46,7 @@ def width(text: str) -> float:
     return max(letters(theme.plain(text)), 1) + 0.9
 
 
-def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
+def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE, more: str = "") -> list[Strip]:
     """One long row as several lines under a heading."""
     lines: list[list[Box]] = [[]]
     used = 0.0
@@ -55,7 +56,7 @@ def wrapped(name: str, boxes: Iterable[Box], wide: float = WIDE) -> list[Strip]:
             used = 0.0
         lines[-1].append(box)
         used += width(box.text)
-    return [Strip(name), *(Strip(name, tuple(line)) for line in lines)]
+    return [Strip(name, more=more), *(Strip(name, tuple(line)) for line in lines)]
 
 
 def numbered(line: Strip, numbers: Sequence[int]) -> Strip:
@@ -86,7 +87,7 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
     wide = max(WIDE / 2, float((bars.base + bars.x).max())) if len(bars.x) else WIDE / 2
     above = theme.space_above(*notes) + 6
     names = {"tickmode": "array", "tickvals": list(range(len(strips))), "ticktext": [strip.name for strip in strips]}
-    headings = [_heading(row, strip.name) for row, strip in enumerate(strips) if not strip.boxes]
+    headings = [_heading(row, strip) for row, strip in enumerate(strips) if not strip.boxes]
     return go.Figure(bars).update_layout(
         annotations=headings,
         title=theme.title(title, *notes),
@@ -106,8 +107,9 @@ def drawn(strips: Sequence[Strip], title: str, notes: Sequence[str]) -> go.Figur
     )
 
 
-def _heading(row: int, name: str) -> dict[str, object]:
-    return {"x": 0, "y": row + 0.1, "text": f"<b>{name}</b>", "showarrow": False, "xanchor": "left", "font": {"size": 15}}
+def _heading(row: int, strip: Strip) -> dict[str, object]:
+    text = f"<b>{strip.name}</b>" + (f"  <span style='font-size:13px'>{strip.more}</span>" if strip.more else "")
+    return {"x": 0, "y": row + 0.1, "text": text, "showarrow": False, "xanchor": "left", "font": {"size": 15}}
 
 
 def boxes_of(strips: Sequence[Strip]) -> go.Bar:

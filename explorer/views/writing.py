@@ -15,6 +15,7 @@ from explorer.views.view import Choice, Control, Range, View, by_name, only, onl
 
 SHOWN, BAR = 16, 21  # how many tokens have a bar, and how many pixels high it is
 OFF = "off"
+LABEL = 28  # letters of a strategy's name: a heading has more room than an axis
 SYMBOLS = ("diamond", "circle", "square", "triangle-up", "x", "cross")
 
 
@@ -118,12 +119,12 @@ def written(records: Sequence[Written]) -> go.Figure:
 
 def _lines(record: Written) -> list[Strip]:
     mean = record.total / max(1, len(record.logp))
-    name = f"{theme.label(record.label)}: log P = {record.total:.2f}, mean {mean:.2f} ({record.stopped or 'goes on'})"
+    more = f"log P {record.total:.2f}, mean {mean:.2f}, {record.stopped or 'goes on'}"
     boxes = [
         Box(text, min(1.0, float(-logp) / 8), f"P = {np.exp(logp):.4g}, log P = {logp:.3f}")
         for text, logp in zip(record.texts, record.logp, strict=True)
     ]
-    return strips.wrapped(name, boxes)
+    return strips.wrapped(theme.printable(record.label[:LABEL]), boxes, more=more)
 
 
 def chain(record: Written, *, tokens: int) -> go.Figure:
