@@ -119,9 +119,9 @@ export function concatenated(site) {
 
 /** (x − μ) / σ · γ + β. @param {any} x @param {any} b */
 function normed(x, b) {
-  const [n, d] = x.s, out = new Float32Array(n * d);
+  const [n, d] = x.s, out = new Float32Array(n * d), from = x.a, [mean, deviation, gain, shift] = [b.mean.a, b.deviation.a, b.gain.a, b.shift.a];
   for (let i = 0; i < n; i++)
-    for (let e = 0; e < d; e++) out[i * d + e] = ((x.a[i * d + e] - b.mean.a[i]) / b.deviation.a[i]) * b.gain.a[e] + b.shift.a[e];
+    for (let e = 0; e < d; e++) out[i * d + e] = ((from[i * d + e] - mean[i]) / deviation[i]) * gain[e] + shift[e];
   return { a: out, s: [n, d] };
 }
 
@@ -132,7 +132,11 @@ export function entryNorm(b) {
 }
 
 /** @param {any} x @param {any} y */
-const plus = (x, y) => ({ a: Float32Array.from(x.a, (held, at) => held + y.a[at]), s: x.s });
+function plus(x, y) {
+  const one = x.a, other = y.a, out = new Float32Array(one.length);
+  for (let at = 0; at < out.length; at++) out[at] = one[at] + other[at];
+  return { a: out, s: x.s };
+}
 
 /** The sum and the norm of one sub-layer, and what leaves it. @param {Block} b */
 export function blockOf(b) {
