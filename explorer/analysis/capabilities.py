@@ -16,7 +16,7 @@ from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
 from explorer.records import Ability, softmax
 
-TEXT = "Anna had a white animal. The animal was tired. Anna gave the animal some milk."
+TEXT = "Anna lent Tom the umbrella. Q: Who had the umbrella in the end? A: Tom."
 SOURCE = "The white dog sees the small house."
 LONGEST = 24
 
@@ -55,9 +55,12 @@ def mask_last_word(model: TransformerModel, text: str, objective: str) -> tuple[
 
 
 def go_on(model: TransformerModel, text: str, objective: str) -> tuple[str, str]:
-    """The most probable next token, repeatedly (greedy)."""
+    """The most probable next token, repeatedly (greedy), after a text of which the last sentence is left out."""
     if model.family != "decoder":
         raise ExplorerError("not trained to continue a text")
+    whole = model.tokenizer.encode(text, special=False)
+    last = max(whole.sentences, default=0)
+    text = text[: whole.offsets[whole.sentences.index(last)][0]].strip() if last else text
     ids = model.tokenizer.encode(text, special=False).ids.tolist()
     end = model.tokenizer.vocabulary.end
     start = ([] if end is None else [end]) + ids

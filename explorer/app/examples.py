@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import explorer as ex
+from explorer.analysis import capabilities
 from explorer.app.lessons import LESSONS, SENTENCE
 from explorer.app.lessons.corruption import questions as corruption
 from explorer.app.lessons.decoding import questions as decoding
@@ -72,6 +73,7 @@ class OpeningExample:
     text: str
     claim: str
     ask: Callable[[], Said]
+    part: str = ""  # of the page, where the text is not what the page opens with
 
 
 def shipped(name: str) -> Any:
@@ -163,6 +165,15 @@ def after_a_prompt() -> Said:
     return Said(f"gpt2, of these two: {words}", list(labels)[int(shares.argmax())] == "sad")
 
 
+def tried_out() -> Said:
+    """What BERT and GPT-2 make of the text on which every model of the page is tried."""
+    filled, _, _, classed = ex.analysis.abilities(shipped("bert"), capabilities.TEXT, objective="mlm+nsp")
+    answer, follows = capabilities.TEXT.split()[-1].strip("."), float(classed.says.split()[-1].strip("%"))
+    story = ex.analysis.abilities(shipped("gpt2"), capabilities.TEXT)[1].says.strip()
+    words = f"bert: {filled.says}; {classed.says}; gpt2 continues: *{story}*"
+    return Said(words, filled.says.startswith(answer.lower()) and follows > 50 and answer in story)
+
+
 def continued() -> Said:
     """What GPT-2 writes after the lesson's prompt, and the translation of its source."""
     story, french = written("gpt2", decoding.PROMPT, max_tokens=24), written("transformer", decoding.SOURCE)
@@ -177,6 +188,10 @@ EXAMPLES = (
         "the reason decides what *it* is, also in French, which keeps the negation; a head that was trained for it finds the noun",
         with_it_hidden,
     ),
+    OpeningExample(
+        ("training",), capabilities.TEXT, "BERT fills in the name and sees that the question follows; GPT-2 answers it", tried_out,
+        part="Snapshots",
+    ),
     OpeningExample(("corruption",), corruption.STORY, f"*{corruption.HIDDEN}* is found when it is hidden", hidden_milk),
     OpeningExample(("elmo",), elmo.TEXT, "the two directions expect different words", at_the_bank),
     OpeningExample(("prompting",), prompting.TEXT, "the label is *sad*", after_a_prompt),
@@ -189,11 +204,14 @@ EXAMPLES = (
 
 def page(asked: Sequence[tuple[OpeningExample, Said]], found: Searched) -> str:
     """The page, of what the models said."""
-    rows = (
-        f"| {', '.join(LESSONS[n].title for n in one.lessons)} | {one.text} | {one.claim} | {said.words} |\n"
-        for one, said in asked
-    )
+    rows = (f"| {where(one)} | {one.text} | {one.claim} | {said.words} |\n" for one, said in asked)
     return HEAD + "".join(rows) + TAIL.format(count=len(found), both=sum(first for first, _ in found.values()))
+
+
+def where(example: OpeningExample) -> str:
+    """The titles of the lessons of an example."""
+    titles = ", ".join(LESSONS[name].title for name in example.lessons)
+    return f"{titles}, part {example.part}" if example.part else titles
 
 
 def searched() -> Searched:

@@ -45,7 +45,8 @@ def boundaries(record: SpanGuess, *, span: str) -> go.Figure:
             "ticktext": [f"<b>{names[n]}</b>" if n in (left, right) else f"{names[n]} ({n})" for n in rows],
             "range": [len(rows) - 0.4, -0.6], "showgrid": False,
         },
-        barmode="overlay", height=above + 52 * len(rows) + 130, margin={"l": 10, "r": 10, "t": above, "b": 130},
+        barmode="overlay", height=above + 52 * len(rows) + 150, margin={"l": 10, "r": 10, "t": above, "b": 150},
+        legend={"y": -70 / (52 * len(rows)), "yanchor": "top"},
     )  # fmt: skip
     return figure
 

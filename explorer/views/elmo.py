@@ -14,6 +14,7 @@ from explorer.views.view import Choice, Control, Range, View, by_name, only, oth
 
 SIDES = {"forward": "→", "backward": "←"}  # the two streams of a trace
 SHOWN = 14  # so many filters fit into a picture
+BESIDE = 22  # letters of known words that fit beside one
 
 
 def filters(record: Filters, *, many: int) -> go.Figure:
@@ -30,7 +31,7 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         begin = int(record.places[number])
         grid[row, begin : begin + int(record.widths[number])] = record.strongest[number]
     outside = sum(int(record.places[n]) >= len(record.letters) for n in best)
-    named = [f"{int(record.widths[n])} wide: {theme.label(', '.join(record.known[n][:3]))}" for n in best]
+    named = [f"{int(record.widths[n])} wide: {theme.printable(_some(record.known[n]))}" for n in best]
     hover = [[theme.printable(", ".join(record.known[n]))] * grid.shape[1] for n in best]
     figure = go.Figure(
         go.Heatmap(
@@ -53,6 +54,15 @@ def filters(record: Filters, *, many: int) -> go.Figure:
         height=170 + 30 * len(best) + above, margin={"l": 10, "r": 10, "t": above + 20, "b": 70},
     )  # fmt: skip
     return figure
+
+
+def _some(words: Sequence[str]) -> str:
+    """The first words of some that fit beside a row, never a part of one."""
+    fitting = [words[0][:BESIDE]]
+    for word in words[1:3]:
+        if len(", ".join([*fitting, word])) <= BESIDE:
+            fitting.append(word)
+    return ", ".join(fitting)
 
 
 def highway(record: Highways, *, layer: int) -> go.Figure:

@@ -40,10 +40,14 @@ function across(ask, one) {
   const band = (/** @type {any[]} */ held, /** @type {number} */ y, /** @type {number} */ h) => {
     const fixed = held.reduce((sum, c) => sum + (c.id === "S" ? side : c.id === "next" ? bars : 0), 0);
     const parts = held.reduce((sum, c) => sum + c.wide, 0), room = W - 2 * PAD - label - fixed - GAP * held.length;
-    const unit = clamp(room / (parts || 1), 14, presenter ? 150 : one ? 240 : 132);
+    const widest = presenter ? 150 : one ? 240 : 132, equal = clamp(room / (parts || 1), 14, widest);
+    const early = held.filter((c) => firsts.includes(c.id) && c.id !== "S"), before = early.reduce((sum, c) => sum + c.wide, 0);
+    const least = one && !presenter && before ? Math.max(60, (0.64 * W - PAD - label - side - GAP * early.length) / before) : equal;
+    const unit = Math.min(equal, least), rest = parts > before ? clamp((room - before * unit) / (parts - before), 14, widest) : unit;
     let x = PAD + label;
     for (const c of held) {
-      const w = c.id === "S" ? side : c.id === "next" ? Math.min(W - PAD - x, presenter ? 340 : 260) : c.wide * unit, last = c.states?.at(-1)?.m;
+      const w = c.id === "S" ? side : c.id === "next" ? Math.min(W - PAD - x, presenter ? 340 : 260) : c.wide * (firsts.includes(c.id) ? unit : rest);
+      const last = c.states?.at(-1)?.m;
       boxes.push({ id: c.id, x, y, w, h, r: c.id === "next" ? 1 : n, c: c.id === "next" ? 1 : last.c });
       x += w + GAP;
     }
