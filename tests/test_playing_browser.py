@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from conftest import LONG
 from offline import Watch, opened
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 from test_board_hands import APP
 from test_frame_browser import rested
+
+import explorer as ex
+from explorer.app.lessons import SENTENCE
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=120_000)
@@ -76,3 +79,32 @@ def test_a_board_that_a_hand_turned_goes_back_to_the_token_that_is_held_again(br
     assert page.evaluate(at) == "the", "the bar follows the board, and does not send it back"
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
+
+
+def test_tokens_fly_to_the_positions_at_which_they_are_read(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, app[0] + "/positions?part=shuffle")
+    button, words = page.locator("[data-fly]"), page.locator("[data-words]")
+    expect(button).to_have_text("Shuffle the tokens")
+    held = ex.shuffle(ex.load("bert", device="cpu"), SENTENCE, seed=0)
+    assert _read(words) == [*held.tokens.texts]
+    button.click()
+    words.evaluate("list => Promise.all(list.getAnimations({ subtree: true }).map(one => one.finished))")
+    assert _read(words) == [held.tokens.texts[n] for n in held.order]
+    rested(page)
+    page.get_by_text("no state changes").first.click()
+    expect(words.locator("i").first).to_be_visible()
+    tall = words.locator("div").evaluate_all(
+        "found => found.map(one => [...one.querySelectorAll('i')].map(bar => bar.offsetHeight))"
+    )
+    top = held.moved["with"][-1].max()
+    assert [row[0] for row in tall] == [round(32 * value / top) for value in held.moved["with"][-1]]
+    assert all(row[1] == 0 for row in tall), "the states of an encoder without positions do not change"
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
+
+
+def _read(words: Locator) -> list[str]:
+    """The tokens as they stand, from left to right and from top to bottom."""
+    found = words.locator("b").evaluate_all("found => found.map(one => [one.textContent, one.offsetTop, one.offsetLeft])")
+    return [text for text, *_ in sorted(found, key=lambda one: one[1:])]

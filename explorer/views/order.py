@@ -27,7 +27,7 @@ def order(record: Shuffle) -> go.Figure:
 
     You may conclude whether this model can distinguish the two orders. You may not conclude that it uses the order well.
     """
-    height = 60 + 34 * len(record.moved["with"])
+    height = 60 + 30 * len(record.moved["with"])
     figure = make_subplots(2, 1, subplot_titles=tuple(WAYS.values()), vertical_spacing=0.22, shared_xaxes=True)
     top = max(float(np.nanmax(values)) for values in record.moved.values())
     for number, (name, way) in enumerate(WAYS.items()):

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import hold, recorded, web
+from explorer.app import flying, hold, recorded, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read, sentence, warn_of_lectured, warn_of_unseen
 from explorer.app.exercises import predict
@@ -14,6 +14,7 @@ from explorer.app.lessons.positions import questions as lesson
 from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
 
+FLOWN = "flying.known"
 TABLES = {"learned (bert)": "bert", "learned (gpt2)": "gpt2", "t5 (t5)": "t5", "disentangled (deberta)": "deberta"}
 
 
@@ -54,8 +55,18 @@ def orders() -> None:
     for name in ("bert", "gpt2"):
         both = read(shuffled(name, text, seed))
         warn_of_unseen(both.tokens)
+        if name == "bert":
+            flying.tokens(both, changes=FLOWN in st.session_state)
         question = (lesson.blind_question(both), f"guess.{name}")
-        web.show(VIEWS["order"], shuffled(name, text, seed), key=name, question=question)
+        below = changes_known if name == "bert" else None
+        web.show(VIEWS["order"], shuffled(name, text, seed), key=name, question=question, below=below)
+
+
+def changes_known() -> None:
+    """Once the first question is answered, the tokens above it show how far their states changed."""
+    if FLOWN not in st.session_state:
+        st.session_state[FLOWN] = True
+        st.rerun()
 
 
 def followed() -> None:
