@@ -319,5 +319,7 @@ def test_the_cost_of_published_trainings_follows_from_their_sizes() -> None:
     assert counted == [weights["BERT base"], weights["BERT large"]]
     said = texts.at_scale(*(4_000_000, 1e6))
     assert "1e-4" in said and "four days" in said and "16 and 64 chips" in said
-    assert "| this one | 4,000,000 | 1,000,000 | 2.4e+13 |" in said and f"{rows['BERT base'] * texts.DAY / 2.4e13:,.0f}" in said
+    assert (
+        "| this one | 4,000,000 | 1,000,000 | 2.4 × 10¹³ |" in said and f"{rows['BERT base'] * texts.DAY / 2.4e13:,.0f}" in said
+    )
     assert texts.labels_question().answer == "about six hundred thousand times" and "625,000" in texts.labels_question().why

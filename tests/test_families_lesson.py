@@ -395,9 +395,9 @@ def test_the_counter_gives_the_sizes_that_hugging_face_s_classes_have() -> None:
 def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None:
     said = published_questions.reached()
     assert (
-        "| Transformer, big | 28.4 | 41.8 | 2.3e+19 | 2.3e+19 | 1.0 |" in said
-        and "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8e+20 | 1.1e+21 | 7.8 |" in said
-        and "| Deep-Att + PosUnk, ensemble | – | 40.4 | – | 8.0e+20 | – |" in said
+        "| Transformer, big | 28.4 | 41.8 | 2.3 × 10¹⁹ | 2.3 × 10¹⁹ | 1.0 |" in said
+        and "| GNMT + RL, ensemble | 26.3 | 41.16 | 1.8 × 10²⁰ | 1.1 × 10²¹ | 7.8 |" in said
+        and "| Deep-Att + PosUnk, ensemble | – | 40.4 | – | 8.0 × 10²⁰ | – |" in said
     )
     assert len(published_questions.TABLE) == 10 and len(published_questions.WRITTEN) == 6, "every row of the slides"
     assert max(row[3] for row in published_questions.WRITTEN) == 38.8

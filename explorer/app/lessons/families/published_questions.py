@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from explorer.app.powers import powers
 from explorer.records import Curves, Exercise
 
 PUBLISHED = {  # the preset that has their shape, and how many tokens they know
@@ -73,7 +74,7 @@ def reached() -> str:
     ]
     for name, german, french, spent, more in TABLE:
         times = f"{spent / big[3]:.1f}" if spent and big[3] else "–"
-        cells = (name, _or(german), _or(french), *(f"{ops:.1e}" if ops else "–" for ops in (spent, more)), times)
+        cells = (name, _or(german), _or(french), *(powers(ops) if ops else "–" for ops in (spent, more)), times)
         rows.append(f"| {' | '.join(cells)} |")
     rows += ["", "| writing Wikipedia articles | tokens read | perplexity | ROUGE-L |", "|---|---|---|---|"]
     rows += [f"| {name} | {read:,} | {perplexity:.2f} | {rouge} |" for name, read, perplexity, rouge in WRITTEN]
@@ -136,8 +137,8 @@ def exercises() -> tuple[Exercise, ...]:
     assert ensemble[3] and big[3]
     return (
         Exercise(
-            f"{ensemble[0]} spent {ensemble[3]:.1e} operations on English–German, the big Transformer {big[3]:.1e}. How many times as many "
-            "is that?", ensemble[3] / big[3],
-            f"{ensemble[3]:.1e} / {big[3]:.1e}. And its BLEU is 2.1 lower.", digits=1,
+            f"{ensemble[0]} spent {powers(ensemble[3])} operations on English–German, the big Transformer {powers(big[3])}. "
+            "How many times as many is that?", ensemble[3] / big[3],
+            f"({powers(ensemble[3])}) / ({powers(big[3])}). And its BLEU is 2.1 lower.", digits=1,
         ),
     )  # fmt: skip

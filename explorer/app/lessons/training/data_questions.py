@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from explorer.app.powers import powers
 from explorer.records import Exercise
 
 TEXTS = (  # name, whether people labelled it, how many, of what, where it is said; the figures are those of the slides
@@ -57,10 +58,10 @@ def at_scale(weights: int, tokens: float) -> str:
         "| training | weights | tokens read | operations | petaflop-days | × this training | source |",
         "|---|---|---|---|---|---|---|",
     ]
-    rows.append(f"| this one | {weights:,} | {tokens:,.0f} | {here:.1e} | {here / DAY:.1e} | 1 | this page |")
+    rows.append(f"| this one | {weights:,} | {tokens:,.0f} | {powers(here)} | {powers(here / DAY)} | 1 | this page |")
     for name, many, read, source in SCALE:
         spent = 6 * many * read
-        cells = (name, f"{many:,.0f}", f"{read:.1e}", f"{spent:.1e}", f"{spent / DAY:,.2f}", f"{spent / here:,.0f}", source)
+        cells = (name, f"{many:,.0f}", powers(read), powers(spent), f"{spent / DAY:,.2f}", f"{spent / here:,.0f}", source)
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join([*rows, "", HARDWARE])
 

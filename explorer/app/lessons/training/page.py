@@ -14,6 +14,7 @@ from explorer.app.lessons.training import comparing, left_out, live, scrub, smoo
 from explorer.app.lessons.training import data_questions as texts
 from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
+from explorer.app.powers import powers
 from explorer.models import store
 from explorer.models.presets import preset
 from explorer.records import Exercise
@@ -36,7 +37,7 @@ def watch() -> None:
         st.metric("Tokens read (approx.)", f"{cost.pieces:,.0f}")
         st.metric("Predictions scored (approx.)", f"{cost.answers:,.0f}")
         st.metric("Weights", f"{cost.weights:,}")
-        st.metric("Operations, 6 × weights × tokens", f"{cost.operations:.1e}", help=lesson.OPERATIONS)
+        st.metric("Operations, 6 × weights × tokens", powers(cost.operations), help=lesson.OPERATIONS)
     planned = lab.plan(folder)
     say(lab.said_of(planned, preset(model.preset).objective), small=True)
     then, empty = (partial(way, VIEWS["training"], lab.steps_of(name)) for way in (web.show, web.awaited))
