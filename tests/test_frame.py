@@ -50,6 +50,12 @@ def test_only_the_part_in_the_address_runs() -> None:
 
 
 @pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize("typed", ["Both masks", "both_masks", " BOTH-MASKS "])
+def test_a_part_may_be_typed_as_the_bar_writes_it(typed: str) -> None:
+    assert [header.value for header in opened("attention", part=typed).header] == ["Both masks"]
+
+
+@pytest.mark.usefixtures("parts")
 @pytest.mark.parametrize("asked", ["", "nothing", "<script>", "walk.walk"])
 def test_an_address_without_a_part_opens_the_first(asked: str) -> None:
     at = opened("positions", part=asked)

@@ -127,7 +127,16 @@ class PagePart:
     @property
     def name(self) -> str:
         """The name in the address."""
-        return re.sub(r"[^a-z0-9]+", "-", self.short.lower()).strip("-")
+        return addressed(self.short)
+
+
+def addressed(name: str) -> str:
+    """A name as it stands in an address.
+
+    >>> addressed("Every strategy"), addressed("80/10/10")
+    ('every-strategy', '80-10-10')
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 class LessonPage:
@@ -155,7 +164,7 @@ class LessonPage:
 
     def parts(self, *every: PagePart) -> None:
         """The choice of a part in the bar, and the chosen one below."""
-        every = tuple(core.parts(every, st.query_params.get(KEY, "")))
+        every = tuple(core.parts(every, asked()))
         chosen = self._chosen(every)
         present.keys([one.name for one in every], chosen[0].name if len(chosen) == 1 else "")
         if chosen[0] is every[0]:
@@ -185,13 +194,12 @@ class LessonPage:
 
     def _chosen(self, every: Sequence[PagePart]) -> Sequence[PagePart]:
         """The part in the address; the first where it names none."""
-        named = {one.name: one for one in every}
-        asked = st.query_params.get(KEY, ALL if EVERY_PART else "")
-        if asked == ALL:
+        named, wanted = {one.name: one for one in every}, asked()
+        if wanted == ALL:
             with self._choice:
                 st.button("Part by part", key="part.one", on_click=choose, args=(every[0].name,), type="tertiary")
             return every
-        name = asked if asked in named else every[0].name
+        name = wanted if wanted in named else every[0].name
         if st.session_state.get("part.shown") != name:  # what the part before showed is gone, even if it comes back at once
             st.session_state["part.turn"] = st.session_state.get("part.turn", 0) + 1
         st.session_state["part.chosen"] = st.session_state["part.shown"] = name
@@ -201,6 +209,11 @@ class LessonPage:
                 on_change=_follow, label_visibility="collapsed",
             )  # fmt: skip
         return (named[name],)
+
+
+def asked() -> str:
+    """The part that the address names, whether it was copied or typed as the bar writes it."""
+    return addressed(st.query_params.get(KEY, ALL if EVERY_PART else ""))
 
 
 def choose(name: str) -> None:
