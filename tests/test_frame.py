@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -255,6 +256,15 @@ def test_presenting_shows_one_part_without_captions_and_keeps_the_answers_for_a_
     assert "empty until you answer" in at.get("plotly_chart")[0].proto.spec, "the picture waits for a guess"
     at.session_state["present.answers"] = True
     assert "empty until you answer" not in at.run().get("plotly_chart")[0].proto.spec
+
+
+@pytest.mark.usefixtures("parts")
+def test_all_type_of_a_picture_grows_for_a_room() -> None:
+    sizes = []
+    for asked in ({}, {"present": "1"}):
+        figure = json.loads(opened("decoding", part="beams", **asked).get("plotly_chart")[0].proto.spec)
+        sizes.append([trace["textfont"]["size"] for trace in figure["data"] if "textfont" in trace])
+    assert sizes[0] and np.allclose(np.array(sizes[1]), 1.5 * np.array(sizes[0]))
 
 
 # The QR code: numbers that the standard and its tutorials print, and a reader of our own that knows nothing of the writer.

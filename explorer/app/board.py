@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from explorer.app import deeds, hold, web
+from explorer.app import deeds, hold, present, web
 from explorer.app.cached import kept
 from explorer.app.call import Call, Expression, Given, calls, program
 from explorer.app.controls import made, opened, stamp_of
@@ -70,7 +70,7 @@ def _drawn(  # noqa: PLR0913  what a page knows of its board
     forced = force or (_forced if trace.family != "encoder-decoder" and told["replace"] and written == "text" else None)
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), asks=True, mask=mask, force=forced is not None, **told),
+        data=hosted(data, mode=web.mode(), large=present.on(), asks=True, mask=mask, force=forced is not None, **told),
         on_view_change=lambda: _again(asked, lambda found: _moved(key, found)),
         on_edit_change=lambda: _again(asked, lambda found: _asked(key, found, (mask, written), forced)),
     )
@@ -111,7 +111,7 @@ def series(
     told = {"moment": moment, "silence": silence is not None, **_turned(key, row)}
     _component(
         key=key,
-        data=hosted(data, mode=web.mode(), view=_begin(key, first, row, traces[0]), **told),
+        data=hosted(data, mode=web.mode(), large=present.on(), view=_begin(key, first, row, traces[0]), **told),
         on_view_change=lambda: _again(shown, lambda found: _moved(key, found)),
         on_edit_change=lambda: _again(shown, lambda found: _silenced(key, found, silence)),
     )

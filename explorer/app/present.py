@@ -15,6 +15,7 @@ from explorer.app.qr import TooLong, svg
 SIZED = re.compile(r"font-size:\s*(\d+)px")
 SCREEN = 640  # as high as a picture may be: what a projector of 1,080 lines leaves below the bar
 LARGE = 1.5  # times the type of a page, for a room
+TEXTS = ("textfont", "insidetextfont", "outsidetextfont")
 KEY, PART, ANSWERS = "present", "part", "present.answers"
 STYLE = """<style>
 [data-testid=stHeader], .st-key-tour, .stMainBlockContainer [data-testid=stCaptionContainer],
@@ -22,6 +23,7 @@ STYLE = """<style>
 .stMainBlockContainer { padding: 0.6rem 1.2rem; }
 @media (min-width: 1200px) { html { font-size: 150% !important; } }
 .st-key-qr { width: 88px; }
+@media (min-width: 1200px) { .st-key-bar [data-testid=stElementContainer]:has([data-testid=stSelectbox]) { min-width: 16rem; } }
 </style>"""
 KEYS = """
 export default function ({ data, setTriggerValue, parentElement }) {
@@ -71,6 +73,10 @@ def larger(figure: Any) -> Any:
     if layout.get("height"):
         grown["height"] = min(layout["height"] * LARGE, SCREEN)
     figure.layout = grown
+    for trace in figure.data:
+        for name in TEXTS:
+            if name in trace and trace[name].size:
+                trace[name].size = LARGE * trace[name].size
     return figure
 
 

@@ -97,7 +97,7 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
     if not open_:
         _waiting(view, figure, name, picture, words)
         return
-    figure = present.larger(export.themed(hold.framed(figure), mode()))
+    figure = styled(hold.framed(figure))
     with picture:
         listens: Any = "ignore" if around.click is None else partial(_clicked, name, around.click)
         drawn(figure, f"{name}.figure", on_select=listens)
@@ -109,6 +109,11 @@ def _shown(view: View, record: Any, named: tuple[str, Any], around: Around) -> N
             _numbers_and_files(view, figure, chosen, named)
     if around.below is not None:
         around.below()
+
+
+def styled(figure: Any) -> Any:
+    """A picture in the colours of the page, with larger type for a room."""
+    return present.larger(export.themed(figure, mode()))
 
 
 def drawn(figure: Any, key: str, **more: Any) -> None:
@@ -132,7 +137,7 @@ def _laid(name: str, around: Around) -> tuple[Any, Any, Any]:
 
 def _waiting(view: View, figure: Any, name: str, picture: Any, words: Any) -> None:
     """The empty frame of a picture that a question stands before, and how to read it."""
-    bare = present.larger(export.themed(emptied(figure, view.title), mode()))
+    bare = styled(emptied(figure, view.title))
     said = f"{view.title}: empty until the question is answered."
     with picture:
         st.plotly_chart(bare, theme=None, key=f"{name}.empty", config=export.CONFIG, alt=said)
@@ -154,7 +159,7 @@ def beside(view: View, several: Sequence[Any], *, across: int = 0) -> None:
 
     `across` is how many stand in a row; without it all do.
     """
-    figures = level([present.larger(export.themed(view(made(what)), mode())) for what in several])
+    figures = level([styled(view(made(what))) for what in several])
     columns = (column for _ in range(0, len(several), across or len(several)) for column in st.columns(across or len(several)))
     for number, (column, what, figure) in enumerate(zip(columns, several, figures, strict=False)):
         with column:

@@ -155,7 +155,7 @@ def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Sca
         ("ended", FINISHED, "square", [n for n in nodes if n.held.beam < 0 and n.held.fate in ("kept", "finished")]),
     )  # fmt: skip
     start = go.Scatter(
-        x=[0], y=[0], mode="markers+text", text=["prompt"], textposition="top center", name="prompt", meta=3,
+        x=[0], y=[0], mode="markers+text", text=["prompt"], cliponaxis=False, textposition="top center", name="prompt", meta=3,
         marker={"size": 14, "symbol": "diamond"}, hovertemplate="the prompt<extra></extra>", showlegend=False,
     )  # fmt: skip
     last = {step.step: min((c.total for c in step.candidates if c.beam >= 0), default=np.nan) for step in steps}
@@ -169,7 +169,7 @@ def _points(nodes: Sequence[Node], steps: Sequence[DecodingStep]) -> list[go.Sca
                 textposition=[f"{'bottom' if _lower(n.step) else 'top'} center" for n in held] if goes_on else "middle right",
                 marker={"size": 8 if colour == PRUNED else 12, "symbol": symbol, "line": {"width": 2}},
                 customdata=[".".join(map(str, node.ids)) for node in held], hovertext=[_hover(node, last[node.step]) for node in held],
-                hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held),
+                hovertemplate="%{hovertext}<extra></extra>", showlegend=bool(held), cliponaxis=False,
             )
         )  # fmt: skip
     return made

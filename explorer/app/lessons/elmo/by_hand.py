@@ -11,7 +11,7 @@ from explorer.app import recorded, web
 from explorer.app.controls import made
 from explorer.app.glossary import say
 from explorer.records import Bench
-from explorer.views import VIEWS, export
+from explorer.views import VIEWS
 
 SAYS = "**Click in the triangle** to mix the three layers, or move the sliders: both show the same mix."
 
@@ -33,7 +33,7 @@ def triangle(record: Bench, key: str, chosen: dict[str, Any]) -> None:
         return
     say(SAYS)
     figure = view(record, **{name: value for name, value in chosen.items() if name != "example"})
-    web.drawn(export.themed(figure, web.mode()), f"{key}.place", selection_mode="points", on_select=partial(clicked, key))
+    web.drawn(web.styled(figure), f"{key}.place", selection_mode="points", on_select=partial(clicked, key))
 
 
 def clicked(key: str) -> None:

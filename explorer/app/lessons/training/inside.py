@@ -14,7 +14,7 @@ from explorer.app.lessons.training import parts as lab
 from explorer.errors import ExplorerError
 from explorer.models.presets import preset
 from explorer.models.vectors import StaticModel
-from explorer.views import VIEWS, export
+from explorer.views import VIEWS
 
 
 def section(folder: Path, system: str, step: int, sentence: str, *, alive: bool) -> None:
@@ -27,7 +27,7 @@ def section(folder: Path, system: str, step: int, sentence: str, *, alive: bool)
         return
     st.markdown(f"**{title} at step {step:,}**")
     if alive:
-        figure = export.themed(VIEWS[view](record), web.mode())
+        figure = web.styled(VIEWS[view](record))
         web.drawn(figure, f"live.{view}")
     else:
         web.show(VIEWS[view], call, key="live")

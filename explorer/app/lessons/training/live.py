@@ -18,7 +18,7 @@ from explorer.models import run_folder
 from explorer.models.presets import preset
 from explorer.training.jobs import LETTERS, LONGEST, JobSpec, JobStatus, job_queue
 from explorer.training.objectives import OBJECTIVES
-from explorer.views import VIEWS, export
+from explorer.views import VIEWS
 
 OWN, USUAL = "your own text", "as the preset"
 REFUSED = "live.refused"  # why the last press of a button came to nothing
@@ -214,7 +214,7 @@ def _pictures(name: str, steps: tuple[Any, ...], sentence: str, state: JobStatus
         if view.fits(steps):
             continue
         if state.alive:
-            figure = export.themed(view(steps), web.mode())
+            figure = web.styled(view(steps))
             web.drawn(figure, f"live.{view.name}")
         else:
             web.show(view, lab.steps_of(folder), key="live")

@@ -15,7 +15,7 @@ from explorer.app.lessons.training import parts as lab
 from explorer.app.lessons.training import questions as lesson
 from explorer.models import store
 from explorer.models.card_figures import shipped_figures
-from explorer.views import VIEWS, export
+from explorer.views import VIEWS
 
 LOW = 260  # pixels of the curve above a snapshot
 
@@ -44,7 +44,7 @@ def section(name: str, text: str) -> None:
 def _curve(name: str, at: int) -> None:
     """The loss of the training, with a line at the snapshot: what stands below moves with it."""
     steps = lab.read_steps(name)
-    figure = export.themed(VIEWS["training"].draw(steps, axis="log"), web.mode())
+    figure = web.styled(VIEWS["training"].draw(steps, axis="log"))
     whole = "sum: " + " + ".join(steps[-1].losses) if len(steps[-1].losses) > 1 else next(iter(steps[-1].losses))
     figure.data = [line for line in figure.data if line.name in (whole, "held-out loss")]
     figure.update_layout(title=f"Loss, with a line at step {at:,}", height=LOW, margin={"t": 44, "b": 70}, legend={"y": -0.28})

@@ -18,7 +18,7 @@ from explorer.app.lessons.training import left_out, left_out_questions
 from explorer.app.lessons.whatif import questions as lesson
 from explorer.app.lessons.whatif.edits import EDITS, changed
 from explorer.records import Curves, Exercise
-from explorer.views import VIEWS, export
+from explorer.views import VIEWS
 
 CASE, SCORE = "fault.case", "fault.score"
 MOVED = "How far the weights of each head moved"
@@ -82,7 +82,7 @@ def section(name: str, stream: str) -> None:
     what: Call = changed(name, text, ((NAMES[planted], where(name, stream, NAMES[planted])),))
     st.markdown(f"The text of this case: *{plain(text)}*")
     moved = VIEWS["downstream"](broken := read(what)).update_layout(title=MOVED)
-    web.drawn(export.themed(moved, web.mode()), "fault.figure")
+    web.drawn(web.styled(moved), "fault.figure")
     item = lesson.fault_question(broken, tuple(list(NAMES)[n] for n in offered), planted)
     key = key_of(case, cases)
     if not core.asks(key) or asked(item, key, name, case):
@@ -98,9 +98,7 @@ def learned() -> None:
         return
     say(learned_fault(made(recorded.call(left_out.NAME))))
     page, asked = str(LESSONS["training"].page), {"part": "a-part-left-out"}
-    st.page_link(
-        page, label="Trained without residual connections, norms or feed-forward layers", query_params=asked, width="content"
-    )
+    st.page_link(page, label="The trainings without one part", query_params=asked, width="content")
 
 
 def learned_fault(measured: Curves) -> str:

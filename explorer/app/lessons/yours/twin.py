@@ -15,7 +15,7 @@ from explorer.app.lessons.yours import questions as lesson
 from explorer.models.factory import settings_of
 from explorer.models.presets import PRESETS
 from explorer.records import Trace
-from explorer.views import VIEWS, export
+from explorer.views import VIEWS
 
 ABOVE = 70
 
@@ -32,7 +32,7 @@ def drawn(trace: Trace, key: str) -> None:
     figure = VIEWS["glance"](trace, stream=trace.attention[0].stream)
     height = figure.layout.height - figure.layout.margin.t + ABOVE  # beside each other, whatever their titles said
     figure.update_layout(title=f"Model {key}", margin_t=ABOVE, height=height)
-    web.drawn(export.themed(figure, web.mode()), f"twin.{key}")
+    web.drawn(web.styled(figure), f"twin.{key}")
 
 
 def guessing(name: str, text: str) -> None:

@@ -57,7 +57,9 @@ export class Board {
     this.hiding = false;
     this.habit = ""; // by what the squares of all heads are coloured; empty: by their weights
     this.peek = /** @type {{site: number, head: number} | null} */ (null); // the head whose square is pointed at
-    this.presenter = false;
+    this.presenter = false; // whether the board fills the screen
+    this.room = false; // whether its page is shown to a room
+    this.large = false; // type for the last row: in either case, where there is width for it
     this.asking = false;
     this.raf = 0;
     this.step = 0;
@@ -289,14 +291,17 @@ export class Board {
   size() {
     const { canvas, stage, frame } = this.parts, W = Math.floor(stage.clientWidth) || 0;
     if (!this.data || !W) return;
-    frame.dataset.kind = W < 600 ? "phone" : W < 1000 && !this.presenter ? "bands" : "wide";
-    const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), px = this.presenter ? 24 : 14;
+    this.large = this.presenter || (this.room && W >= 1100);
+    frame.classList.toggle("large", this.large);
+    frame.dataset.kind = W < 600 ? "phone" : W < 1000 && !this.large ? "bands" : "wide";
+    const g = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")), px = this.large ? 24 : 14;
     if (this.wide?.px !== px) {
       g.font = `${px}px ${FONT}`;
       const widest = (/** @type {string[]} */ texts) => Math.max(...texts.slice(0, 512).map((t) => g.measureText(readable(t)).width), 8);
       this.wide = { px, rows: widest(this.rows), cols: widest(this.cols), other: this.other ? widest(this.other.rows) : 0 };
     }
-    const ask = { W, H: innerHeight, presenter: this.presenter, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
+    const H = innerHeight * (this.presenter || !this.large ? 1 : this.other ? 1.45 : 0.7); // the bar of a page stands above its board
+    const ask = { W, H, presenter: this.large, n: this.rows.length, m: this.cols.length, d: this.site.q?.s[2] ?? 0,
       station: this.station, rowLabel: this.wide.rows, colLabel: this.wide.cols, columns: this.columns, speaks: this.speaks, stacked: Boolean(this.other) };
     this.layout = layoutOf(ask);
     stack(this, ask);
@@ -543,6 +548,13 @@ export class Board {
   present(on) {
     this.presenter = on;
     this.parts.frame.classList.toggle("presenter", on);
+    this.size();
+  }
+
+  /** Whether the page is shown to a room. @param {boolean} room */
+  shown(room) {
+    if (this.room === room) return;
+    this.room = room;
     this.size();
   }
 

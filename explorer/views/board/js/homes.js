@@ -23,6 +23,7 @@ function streamlit(host) {
     place.heldBoard = mount(place, bytes, { ...options, view: told.view ?? undefined });
     if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
   }
+  place.heldBoard.shown(Boolean(told.large));
   if (told.moment != null && told.moment !== place.heldMoment) place.heldBoard.during(told.moment, place.heldMoment == null ? (told.view ?? {}) : undefined);
   if (told.row >= 0 && place.heldTurn != null && told.turn !== place.heldTurn) place.heldBoard.turnTo(told.row);
   place.heldMoment = told.moment;
