@@ -115,6 +115,17 @@ def test_a_page_is_presented_with_keys(browser: Browser, app: tuple[str, Path]) 
     expect(page.locator(".gtitle").first).to_be_visible()
     page.keyboard.press("PageUp")
     expect(page).to_have_url(re.compile("part=both-masks"))
+    rested(page)
+    page.keyboard.press("PageUp")
+    expect(page).to_have_url(re.compile("part=without-parameters"))
+    rested(page)
+    page.keyboard.press("PageUp")  # the board: large as well, and its choices stay
+    board = page.locator(".board[data-state=ready]")
+    expect(board).to_have_class(re.compile(r"\blarge\b"))
+    expect(board.locator(".choices")).to_be_visible()
+    assert board.locator(".title").evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 30
+    page.get_by_role("button", name="Leave").click()
+    expect(board).not_to_have_class(re.compile(r"\blarge\b"))
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()
 
