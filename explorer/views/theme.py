@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from html import escape
 from textwrap import wrap
 from typing import Any
@@ -196,7 +197,18 @@ def title(first: str, *notes: str) -> dict[str, object]:
 
 def lines(notes: Iterable[str]) -> list[str]:
     """Notes in lines that fit on a telephone."""
-    return [line for note in notes for line in wrap(note, NOTE, break_long_words=False, break_on_hyphens=False)]
+    return [line for note in notes for line in _even(note)]
+
+
+@lru_cache(maxsize=4096)
+def _even(note: str) -> list[str]:
+    """A note in as few lines as it needs, of like length: no word stands alone in the last one.
+
+    >>> _even("the nearest other use has the same sense for 39 of 40")
+    ['the nearest other use has', 'the same sense for 39 of 40']
+    """
+    made = [wrap(note, width, break_long_words=False, break_on_hyphens=False) for width in range(NOTE, NOTE // 2, -1)]
+    return next(made[n] for n in range(len(made) - 1, -1, -1) if len(made[n]) == len(made[0]))
 
 
 def at_foot() -> dict[str, object]:
