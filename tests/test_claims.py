@@ -203,7 +203,8 @@ def test_the_caption_of_curves_holds_for_intervals_and_for_arithmetic() -> None:
     assert "error bars" in VIEWS["costs"].caption and "runs" not in VIEWS["costs"].caption
     assert VIEWS["costs"].fits(ex.result("scale")), "what was measured is no calculation"
     record = ex.analysis.exposure_bias(ex.load("gpt2", device="cpu"), ex.microworld.texts(20, 1, "validation"), count=2)
-    assert "95 % intervals" in record.curves.note
+    assert "95 % intervals" in record.curves.note and "95 % intervals" in VIEWS["exposure"].caption
+    assert not VIEWS["exposure"].fits(record.curves) and VIEWS["exposure"].fits(ex.result("scale"))
 
 
 def test_a_block_without_parameters_is_not_said_to_equal_a_sentence(bart: TransformerModel) -> None:
@@ -278,7 +279,9 @@ def test_the_opening_sentence_shows_what_the_warning_beside_the_lecture_s_says()
         assert not unseen_note(ex.load(name, device="cpu").tokens(SENTENCE)), name
 
 
-@pytest.mark.parametrize(("lesson", "part"), [("positions", "schemes"), ("attention", "walk"), ("heads", "board")])
+@pytest.mark.parametrize(
+    ("lesson", "part"), [("positions", "schemes"), ("attention", "walk"), ("heads", "board"), ("families", "input")]
+)
 def test_the_lecture_s_sentence_is_one_click_away_and_so_is_the_way_back(lesson: str, part: str) -> None:
     at = opened(lesson, part=part)
     assert at.text_input(key="text").proto.default == SENTENCE and not at.info

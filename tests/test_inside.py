@@ -245,12 +245,16 @@ def test_damage_is_the_divergence_of_the_runs(gpt2: TransformerModel) -> None:
 
 def test_the_pictures_hold_the_numbers_of_their_records(trace: Trace, bert: TransformerModel) -> None:
     views, count = ex.views, len(trace.source)
-    whole, top = np.asarray(views["glance"](trace).data[0].z), max(a.weights.max() for a in trace.attention)
+    whole, top = np.asarray(views["glance"](trace, token="no token").data[0].z), max(a.weights.max() for a in trace.attention)
     for layer, attention in enumerate(trace.attention):
         for head, weights in enumerate(attention.weights):
             tile = whole[layer * (count + 1) :, head * (count + 1) :][:count, :count]
             assert np.abs(tile / 255 - weights / top).max() <= 0.5 / 255 + 1e-6
     assert whole.dtype == np.uint8
+    for n in (0, count - 1):
+        named = views["glance"](trace, token=f"{trace.source.texts[n]} ({n})").layout.annotations
+        most = [trace.source.texts[int(row.argmax())] for attention in trace.attention for row in attention.weights[:, n]]
+        assert [one.text for one in named] == most, "below each head the token to which this one attends most"
     lens, slope = ex.lens(bert, SENTENCE), ex.gradient(bert, SENTENCE)
     assert np.allclose(views["lens"](lens, shown="the last layer's").data[0].z, lens.final.T)
     bars = views["gradient"](slope, layer=1).data

@@ -106,6 +106,7 @@ NO_TEXT = (
     "saturation",
     "costs",
     "curves",
+    "exposure",
     "expects",
     "moves",
     "letter-filters",
@@ -224,6 +225,7 @@ def every_record(bert: TransformerModel, gpt2: TransformerModel) -> dict[str, An
             "A", "b", "c", (spread("<b>bold", np.arange(3.0), np.arange(6.0).reshape(2, 3)), Curve("d", *np.ones((2, 1))))
         ),
         "costs": ex.analysis.costs.by_length(bert.config, "bert"),
+        "exposure": ex.analysis.exposure_bias(gpt2, ex.microworld.texts(4, 1, "validation"), count=2, steps=3).curves,
         **{f"places {scheme}": ex.places(scheme, count=9, dim=16) for scheme in POSITIONS},
         "one place": ex.places("sinusoidal", count=1, dim=8, causal=True),
         "trained places": ex.places(gpt2),

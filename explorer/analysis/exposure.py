@@ -15,6 +15,7 @@ from explorer.errors.kinds import checked
 from explorer.errors.waiting import told
 from explorer.models.transformer import TransformerModel
 from explorer.records import Curve, Curves, Exposure, log_softmax
+from explorer.records.families import AFTER
 
 TAUGHT, WRONG, FREE = "all right so far (teacher forcing)", "one wrong token, then right ones", "one wrong token, then its own"
 SHOWN, DRAWS = 4, 1000
@@ -110,7 +111,7 @@ def _curves(model: TransformerModel, chances: dict[str, np.ndarray], at: int) ->
     note = (
         f"{model.name}, {len(chances[TAUGHT])} new texts; the wrong token is at position {at}; bars: 95 % intervals of the mean"
     )
-    return Curves("After one wrong token", "tokens after the wrong one", "probability of the right token", lines, note)
+    return Curves("After one wrong token", AFTER, "probability of the right token", lines, note)
 
 
 def bootstrapped(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

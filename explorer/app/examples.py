@@ -180,6 +180,13 @@ def continued() -> Said:
     return Said(f"gpt2: *{story}* transformer: *{french}*", story.endswith(".") and "n'a pas" in french)
 
 
+def filled() -> Said:
+    """What BERT writes into the blanks of the lesson, the most certain first."""
+    end = list(ex.decode(shipped("bert"), decoding.BLANKS, "fill", order="confident"))[-1]
+    words = end.tokens.texts[1:-1]
+    return Said(f"bert: *{' '.join(words)}*", {"water", "bed"} <= set(words))
+
+
 EXAMPLES = (
     OpeningExample(("start",), start.TEXT, f"all four put a whole word first, and BERT *{start.WORD}* itself", at_a_word),
     OpeningExample(("vectors",), "{} : {} = {} : ?".format(*vectors.ASKED[:3]), f"both models answer *{vectors.ASKED[3]}*", uncle),
@@ -199,6 +206,7 @@ EXAMPLES = (
         ("decoding",), f"{decoding.PROMPT} … and: {decoding.SOURCE}",
         "the story goes on to the end of a sentence; the French keeps the negation", continued,
     ),
+    OpeningExample(("decoding",), decoding.BLANKS, "the last two blanks become *water* and *bed*", filled, part="Blanks"),
 )  # fmt: skip
 
 

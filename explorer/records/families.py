@@ -100,6 +100,9 @@ class Blueprint(Record):
         return next(part for part in self.parts if part.title == title)
 
 
+AFTER = "tokens after the wrong one"  # what the curves of exposure bias are drawn over
+
+
 @dataclass(frozen=True, eq=False)
 class Exposure(Record):
     """What one wrong token does: the chance of the right token at each later step [text, step], and a few texts to read.

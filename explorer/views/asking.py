@@ -17,7 +17,7 @@ from explorer.records.answering import Feedback, Tries, feedback, score, verdict
 from explorer.views.export import prose
 from explorer.views.lab import display_with_text
 
-LOOK = "Point at the figure: its cells and bars hold the numbers."
+LOOK = "Try again, or press *Show me*."
 AHEAD = "**◇ Predict, then reveal.** "
 PREDICTION = "explorer-prediction"  # the class of a question that something waits for
 MARKS = {"right": "✓ ", "wrong": "✗ "}

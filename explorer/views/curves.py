@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from explorer.records import Curve, Curves, Saturation, softmax
+from explorer.records.families import AFTER
 from explorer.views import theme
 from explorer.views.view import Choice, Control, View, by_name, only, other
 
@@ -44,6 +45,16 @@ def costs(record: Curves) -> go.Figure:
 
     You may conclude which part grows fastest with the length, and where it overtakes the others. You may not conclude how many seconds
     a model takes: that depends on memory and on the machine, too.
+    """
+    return curves(record)
+
+
+def exposure(record: Curves) -> go.Figure:
+    """The mean probability of the gold token after one position of a text: with a correct history, after one forced wrong token, and when
+    the model continues freely. Error bars are 95 % intervals of the mean over the texts.
+
+    You may conclude how much one wrong token costs this model here. You may not conclude that a free continuation is bad: only the
+    exact gold token counts, and another good text, or the gold text one position later, counts as wrong.
     """
     return curves(record)
 
@@ -134,6 +145,12 @@ def is_calculated(record: object) -> str:
     return "it draws what was calculated; these curves were measured several times: take “curves”." if measured else ""
 
 
+def is_exposure(record: object) -> str:
+    """Empty for the curves of exposure bias."""
+    made = isinstance(record, Curves) and record.across == AFTER
+    return "" if made else other("the curves of ex.analysis.exposure_bias(model, texts)", record)
+
+
 def widths(record: Saturation) -> Mapping[str, Control]:
     """The dimension of queries and keys."""
     return {"width": Choice("dₖ, the dimension of a head", tuple(int(width) for width in record.widths), 64, ordered=True)}
@@ -142,5 +159,6 @@ def widths(record: Saturation) -> Mapping[str, Control]:
 VIEWS = by_name(
     View("curves", "Measured", curves, lambda record: {}, is_curves),
     View("costs", "Calculated", costs, lambda record: {}, is_calculated),
+    View("exposure", "After one wrong token", exposure, lambda record: {}, is_exposure),
     View("saturation", "What ÷ √dₖ is for", saturated, widths, only(Saturation, "ex.analysis.saturation() makes")),
 )

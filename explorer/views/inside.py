@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,38 +17,51 @@ from explorer.views.view import Choice, Control, Toggle, View, by_name, only
 
 READABLE, SHORT = 6, 16  # columns of a lens whose words have room beside each other; rows whose cells hold three of them
 TILE = 128  # rows and columns of one head among all: more than a screen has points for
+NOBODY, FIRST = "no token", "it"  # whose largest weight is named below each head
+MANY = 48  # heads that have room for a word below each
 PAIR = "<b>%{y}</b> → <b>%{x}</b><br>"
 
 
-def glance(trace: Trace, *, stream: str) -> go.Figure:
+def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     """Every head of every layer at once: a row of small matrices for each layer, one for each head.
 
     In each small matrix rows attend to columns, in the order of the text. Look for patterns: a full first column (an attention sink),
-    a diagonal next to the main one (the neighbour), the same picture in many heads.
+    a diagonal next to the main one (the neighbour), the same picture in many heads. With a token chosen, the word below each head is the
+    one to which this token attends most there.
 
     You may conclude which heads differ in this text. You may not conclude what a head is for, or that an attention sink matters: its
     value vectors may be almost zero. Cells are rounded to 255 steps; in a long text each is the largest of some neighbours.
     """
     held = [attention for attention in trace.attention if attention.stream == stream]
-    heads = max(attention.heads for attention in held)
+    heads, row = max(attention.heads for attention in held), _row_of(trace, stream, token)
     top = max(float(attention.weights.max()) for attention in held)
     pool = -(-max(map(len, trace.axes(stream))) // TILE)
     tiles = [[_largest(weights, pool) for weights in attention.weights] for attention in held]
     rows, columns = tiles[0][0].shape
-    whole = np.zeros((len(held) * (rows + 1), heads * (columns + 1)), np.uint8)
+    high = rows + (1 if row is None else 1 + math.ceil(0.22 * rows))  # of a tile, with what stands below it
+    whole = np.zeros((len(held) * high, heads * (columns + 1)), np.uint8)
     for n, of_layer in enumerate(tiles):
         for head, tile in enumerate(of_layer):
             cell = np.round(255 * tile / top).astype(np.uint8)
-            whole[n * (rows + 1) : n * (rows + 1) + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
+            whole[n * high : n * high + rows, head * (columns + 1) : head * (columns + 1) + columns] = cell
     size = max(260, min(900, 110 * len(held)))
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
+    if row is not None:
+        names = trace.axes(stream)[1].texts
+        said = [[theme.label(names[int(weights[row].argmax())]) for weights in attention.weights] for attention in held]
+        for n, of_layer in enumerate(said):
+            for head, word in enumerate(of_layer):
+                figure.add_annotation(
+                    x=head * (columns + 1) + (columns - 1) / 2, y=n * high + rows + (high - rows - 1) / 2, text=word, showarrow=False,
+                    font={"size": 13},
+                )  # fmt: skip
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     notes = (f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
     figure.update_layout(
         title=theme.title(f"{stream}: {len(held)} layers × {heads} heads", *notes),
         xaxis={**_tiled(heads, columns + 1), "title": "head"},
-        yaxis={**_tiled(len(held), rows + 1), "title": "layer", "autorange": "reversed"},
+        yaxis={**_tiled(len(held), high), "title": "layer", "autorange": "reversed"},
         coloraxis={"cmin": 0, "cmax": 255, "colorbar": {"y": -60 / size, **ticks}},
         height=theme.space_above(*notes) + 130 + size,
         margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 130},
@@ -256,7 +270,26 @@ def streams(trace: Trace, *, own: bool = False) -> tuple[str, ...]:
 
 def glance_controls(trace: Trace) -> Mapping[str, Control]:
     """Which attention: encoder, decoder or cross."""
-    return {"stream": Choice("Attention", streams(trace))}
+    held = streams(trace)
+    return {"stream": Choice("Attention", held), "token": _named_rows(trace, held[0])}
+
+
+def _named_rows(trace: Trace, stream: str) -> Choice:
+    """The tokens that attend in a stream, with their positions; none where so many heads have no room for words."""
+    heads, texts = sum(one.heads for one in trace.attention if one.stream == stream), trace.axes(stream)[0].texts
+    rows = [_named_row(text, n) for n, text in enumerate(texts)] if heads <= MANY and len(texts) <= TILE else []
+    first = next((name for name, text in zip(rows, texts, strict=False) if text.strip("·▁Ġ ").lower() == FIRST), NOBODY)
+    return Choice("Largest weight of", (NOBODY, *rows), first)
+
+
+def _named_row(text: str, row: int) -> str:
+    return f"{theme.plain(text)} ({row})"
+
+
+def _row_of(trace: Trace, stream: str, token: str) -> int | None:
+    """The row of a token that was chosen; None where there is none of that name in this stream."""
+    rows = [_named_row(text, n) for n, text in enumerate(trace.axes(stream)[0].texts)]
+    return rows.index(token) if token in rows else None
 
 
 def sum_controls(trace: Trace) -> Mapping[str, Control]:

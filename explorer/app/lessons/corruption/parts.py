@@ -136,8 +136,9 @@ def skipgrams(text: str, seed: int) -> Call:
 
 
 def first_hidden(words: list[str]) -> int:
-    """The word that is hidden first: the drink of the lesson's story, or the word in the middle."""
-    return next((n for n, word in enumerate(words) if word == questions.HIDDEN), len(words) // 2)
+    """The word that is hidden first: the blank of a text of the lesson, or the word in the middle; never a sign."""
+    written = [n for n, word in enumerate(words) if any(letter.isalnum() for letter in word)] or list(range(len(words)))
+    return next((n for n in written if words[n].lower() in questions.BLANKED), written[len(written) // 2] if written else 0)
 
 
 def asked(name: str, text: str, seed: int) -> tuple[Exercise, ...]:

@@ -20,6 +20,7 @@ PRESETS = {  # L2, then L1
     "Memorised": "Because darling I'm a nightmare dressed like a daydream.",
     "In the text": "Anna had a brown dog. The dog was hungry, so Anna gave the dog some milk.",
 }
+BLANKED = ("night", "34", "hollywood", "nightmare", "milk")  # the blank of each of these texts
 BLANKS = (
     "A **cloze test** asks people to fill a gap. What one must know differs: one blank can be *computed*, one needs *knowledge of the "
     "world*, one was *memorised* from a song, and some follow from the *text itself*. The model here was trained only on stories of a "
@@ -38,7 +39,7 @@ BORDERS = (
     "predicted a second time: from the states $h_{s-1}$ and $h_{e+1}$ of the two tokens *beside* the span and from a vector $p_i$ of its "
     "position $i$ in the span. This loss is added to that of the masks."
 )
-PAIRS_OF = "The king sat on the bank of the river, because he wanted to fish with the queen."
+PAIRS_OF = "In the evening Anna went home with her friend, because she was tired and wanted to sleep."
 PAIRED = (
     "Word vectors are pre-trained by a $T$, too (L3): from a text, **skip-gram** makes pairs of a word $w$ and a word $c$ near it, with "
     "the label 1, and to each five pairs with random words $\\bar c$, with the label 0. So $\\tilde x$ is a pair and $\\tilde y$ one bit; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,12 +11,13 @@ from explorer.records import Contest, DecodingStep, Distribution, Exercise, Gene
 
 PROMPT = "Anna went to the park with her dog. The dog"
 SOURCE = "The animal did not cross the street because it was too tired."
-BLANKS = "Anna had a ___ dog. The dog was too ___ to cross the ___."
+BLANKS = "Tom was ___, so he drank some ___. Then he went to ___."
 GENDER = (
     "*It* means the animal here: *il*, because *animal* is masculine in French. With *wide* instead of *tired* it means the street, which "
-    "is feminine: *elle*. Try it, and look where the decoder attends. The translator was trained on *did not*; of *didn't* it drops the "
+    "is feminine: *elle*. Look where the decoder attends. The translator was trained on *did not*; of *didn't* it drops the "
     "negation."
 )
+REASONS = ("tired", "wide")
 TO_RESTORE = "The dog was tired. It slept in the garden."
 RESTORES = (
     "Each encoder–decoder writes what it was trained to write: *bart* restores a damaged text, *t5* fills the gaps of a text, *pegasus* "
@@ -41,6 +43,19 @@ DECK = (
     ("L3, workaround", "a *greedy algorithm*", "beam search is the other common one; both only approximate the arg max"),
     ("L1, GPT-2's sample", "one story of unicorns", "the best of ten tries, drawn with top k, and its unicorns have four horns"),
 )  # fmt: skip
+
+
+def other_reason(source: str) -> tuple[str, str] | None:
+    """The other of the two reasons and the source with it; None where the source has neither, or both.
+
+    >>> other_reason("The dog was too tired.")
+    ('wide', 'The dog was too wide.')
+    """
+    held = [reason for reason in REASONS if re.search(rf"\b{reason}\b", source)]
+    if len(held) != 1:
+        return None
+    other = REASONS[1 - REASONS.index(held[0])]
+    return other, re.sub(rf"\b{held[0]}\b", other, source)
 
 
 def beam_question(record: Contest) -> Exercise:

@@ -93,6 +93,14 @@ def translating() -> None:
     seen = read(call)
     st.markdown(f"The encoder read the text once. The decoder writes: **{plain(seen.steps[-1].text)}**")
     say(lesson.GENDER if name == TRANSLATOR else lesson.RESTORES, small=True)
+    if name == TRANSLATOR and (turned := lesson.other_reason(source)):
+        reason, other = turned
+        st.button(
+            f"The other reason: too {reason}",
+            key="reason",
+            type="tertiary",
+            on_click=lambda: st.session_state.update(source=other),
+        )
     desk.rewritten(name, source, call, box_of("source", name))
 
 

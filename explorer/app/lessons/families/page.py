@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from explorer.app import board, hold, web
-from explorer.app.controls import attentive, made, one_of, opened, read, warn_of_unseen
+from explorer.app.controls import attentive, made, one_of, opened, read, sentence, warn_of_lectured, warn_of_unseen
 from explorer.app.exercises import predict
 from explorer.app.frame import LessonPage, PagePart, asking
 from explorer.app.glossary import say
@@ -121,12 +121,13 @@ page = LessonPage(
 )
 with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
-    text = st.text_input("Your sentence", lesson.TEXT, key="text", bind="query-params")
+    text = sentence()
 family = opened(name).family
 tokens = read(lambda: opened(name).tokens(text))
 with page.bar:
     hold.bar(text, tokens)
 warn_of_unseen(tokens)
+warn_of_lectured(text)
 
 page.parts(
     PagePart("What it is built of", blocks, "Blueprint"),

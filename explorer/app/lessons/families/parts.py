@@ -288,7 +288,7 @@ def half(name: str) -> float:
 def show_exposed(name: str) -> None:
     """The probabilities as lines, and a few texts to read."""
     record = made(exposed(name))
-    web.show(VIEWS["curves"], exposed(name).attr("curves"), key=f"exposed.{name}", beside=_caution)
+    web.show(VIEWS["exposure"], exposed(name).attr("curves"), key=f"exposed.{name}", beside=_caution)
     rows = zip(record.begins, record.slips, record.own, record.ends, strict=True)
     head = "| beginning | forced token | its own continuation | gold continuation |\n|---|---|---|---|\n"
     st.markdown(head + "\n".join("| " + " | ".join(plain(cell) for cell in row) + " |" for row in rows))
@@ -310,7 +310,7 @@ def exposed_section() -> None:
         "forcing**. When it generates, it reads its own output."
     )
     wrote = st.segmented_control("Decoder of", tuple(EXPOSED), default="gpt2", required=True, key="writer", bind="query-params")
-    empty = partial(web.awaited, VIEWS["curves"], exposed(wrote).attr("curves"), "exposed")
+    empty = partial(web.awaited, VIEWS["exposure"], exposed(wrote).attr("curves"), "exposed")
     predict(lesson.exposure_question(made(exposed(wrote))), f"guess.{wrote}", partial(show_exposed, wrote), empty)
 
 

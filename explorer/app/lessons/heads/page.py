@@ -50,6 +50,8 @@ def formula() -> None:
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
     say(lesson.FAMOUS)
+    if supervised(name):
+        say(lesson.WHICH_SUPERVISED)
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")
@@ -117,6 +119,8 @@ def board_of_heads() -> None:
     """The board, at the weights."""
     first = {"stream": record.attention[0].stream, "layer": 0, "head": 0, "station": "softmax"}
     board.show(traced, key="heads.board", first=first)
+    if supervised(name):
+        say(lesson.WHICH_SUPERVISED)
     formula()
 
 

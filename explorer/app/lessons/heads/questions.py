@@ -14,6 +14,10 @@ SUPERVISED = (
     " **This head was supervised:** it was trained with gold labels to point at antecedents; the model did not learn it from masked "
     "tokens alone. It learned this from stories; on sentences of another form it may fail, even if it has seen all of their words."
 )
+WHICH_SUPERVISED = (
+    "Head 0 of the last layer of this model was supervised: it was trained with gold labels to point at antecedents. The other heads were "
+    "not."
+)
 VISIBLE = (
     "This encoder reads all tokens here; none is masked. In masked language modelling the loss counts only some tokens, and most of those "
     "are masked: a visible token is seldom scored. So at a visible token the model may copy its input or predict something odd, and a high "

@@ -16,6 +16,7 @@ from explorer.models.factory import settings_of
 from explorer.models.presets import PRESETS
 from explorer.records import Trace
 from explorer.views import VIEWS
+from explorer.views.inside import NOBODY
 
 ABOVE = 70
 
@@ -29,7 +30,7 @@ def twin_of(name: str) -> Call:
 
 def drawn(trace: Trace, key: str) -> None:
     """All heads of a trace, under a title that gives nothing away."""
-    figure = VIEWS["glance"](trace, stream=trace.attention[0].stream)
+    figure = VIEWS["glance"](trace, stream=trace.attention[0].stream, token=NOBODY)
     height = figure.layout.height - figure.layout.margin.t + ABOVE  # beside each other, whatever their titles said
     figure.update_layout(title=f"Model {key}", margin_t=ABOVE, height=height)
     web.drawn(web.styled(figure), f"twin.{key}")
