@@ -59,7 +59,9 @@ def test_the_page_says_so_where_bert_is_wrong(bert: TransformerModel) -> None:
     assert list(words)[corruption_parts.first_hidden(list(words))] == corruption.HIDDEN
     for text, blank in zip(corruption.PRESETS.values(), corruption.BLANKED, strict=True):
         written = list(written_words(bert.tokens(text), bert.tokenizer))
-        assert written[corruption_parts.first_hidden(written)].lower() == blank, "what is hidden first is the blank of the lecture"
+        assert written[corruption_parts.first_hidden(written)].lower() == blank, (
+            "what is hidden first is the blank of the lecture"
+        )
 
 
 def test_the_hint_of_an_exercise_is_english() -> None:

@@ -182,5 +182,6 @@ def test_the_page_of_what_models_can_do_is_made_of_the_cards() -> None:
     assert (ROOT / "docs" / "models.md").read_text("utf-8") == models_page.page()
     told = models_page.section(models_page.PageAbility("x", "bleu", "copying the source, bleu"), ["bart", "bert"])
     card = model_cards.figures((ex.models()["bart"].folder / "CARD.md").read_text("utf-8"))
-    assert max(card["bleu (validation)"]) < 10 + card["copying the source, bleu (validation)"][0]  # so nothing may be bold
-    assert "**" not in told and "bart" in told and "bert" not in told
+    assert card["bleu (validation)"][0] > 10 + card["copying the source, bleu (validation)"][0]  # so it is bold
+    assert card["bleu (test)"][0] < 10 + card["copying the source, bleu (test)"][0]  # and this is not
+    assert told.count("**") == 2 and f"**{card['bleu (validation)'][0]:.3f}**" in told and "bart" in told and "bert" not in told

@@ -46,6 +46,7 @@ TWINS = 16  # so many texts are read by a model and by its twin
 SPLITS = ("validation", "test")
 ASKED_IN_PAIRS = ("mlm", "mlm+nsp", "mlm+sbo", "distillation", "causal", "translation", "denoising")
 OFTEN = 50  # a word met so often should be one token
+RESULTS = Path("docs") / "results.md"
 
 
 @dataclass(frozen=True)
@@ -222,6 +223,18 @@ def snapshot_losses(folder: Path) -> dict[int, float]:
     return found
 
 
+def with_table(text: str, table: str) -> str:
+    """A page in which the table with this heading is replaced.
+
+    >>> with_table("A.\\n| x |\\n| 1 |\\n\\nB.", "| x |\\n| 2 |\\n")
+    'A.\\n| x |\\n| 2 |\\n\\nB.'
+    """
+    before, head, after = text.partition(table.partition("\n")[0] + "\n")
+    lines = after.split("\n")
+    rest = next(n for n, line in enumerate(lines) if not line.startswith("|"))
+    return before + table + "\n".join(lines[rest:]) if head else text
+
+
 def main() -> None:
     """Train what is missing, then ship; or print the table."""
     read = argparse.ArgumentParser(description=__doc__)
@@ -232,11 +245,14 @@ def main() -> None:
         action="store_true",
         help="only compare the shipped models with their Hugging Face classes, and count the words that they cut",
     )
-    read.add_argument("--table", action="store_true", help="print the tables of docs/results.md from the shipped cards")
+    read.add_argument("--table", action="store_true", help="write the tables of docs/results.md from the shipped cards")
     asked = read.parse_args()
     if asked.table:
         shown, models = {name: recipe.shown for name, recipe in RECIPES.items()}, store.data_folder() / "models"
-        sys.stdout.write(f"{model_cards.systems(models, shown)}\n{model_cards.table(models, shown)}")
+        text = RESULTS.read_text("utf-8")
+        for made in (model_cards.systems(models, shown), model_cards.table(models, shown)):
+            text = with_table(text, made)
+        RESULTS.write_text(text, "utf-8")
         return
     if asked.twins:
         for name in asked.names or list(RECIPES):

@@ -29,6 +29,7 @@ FILES = (
     "draw",
     "keys",
     "parts",
+    "room",
     "board",
     "homes",
 )  # each uses those before it

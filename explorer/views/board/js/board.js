@@ -13,6 +13,7 @@ import { layoutOf, thumbs } from "./layout.js";
 import { entryOf, expectedAt, gapLine, percent, readable } from "./ledger.js";
 import { modeOf, whenTurned } from "./mode.js";
 import { controlsOf, say, skeleton } from "./parts.js";
+import { fillScreen, screenFilled } from "./room.js";
 import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
 import { inWords, pronounIn, wordLine } from "./words.js";
@@ -453,7 +454,7 @@ export class Board {
     frame.addEventListener("keydown", (e) => this.key(e));
     const watch = new ResizeObserver(() => this.size());
     watch.observe(stage);
-    document.addEventListener("fullscreenchange", () => this.filled());
+    document.addEventListener("fullscreenchange", () => screenFilled(this));
     this.undo.push(() => watch.disconnect(), whenTurned(() => this.draw()));
   }
 
@@ -522,40 +523,9 @@ export class Board {
     this.report();
   }
 
-  /** The whole screen, for the last row. */
+  /** The whole screen, for the last row; once more: the page again. */
   fullscreen() {
-    if (this.presenter) {
-      if (document.fullscreenElement) void document.exitFullscreen();
-      return this.present(false);
-    }
-    this.present(true);
-    this.asking = true;
-    const asked = this.parts.frame.requestFullscreen?.() ?? Promise.reject(new Error("no full screen here"));
-    const answered = () => void (this.asking = false);
-    asked.finally(answered).then(() => this.filled(), () => {});
-  }
-
-  /** The browser filled the screen or gave it back, perhaps after the presenter was already done with it. */
-  filled() {
-    if (this.asking) return;
-    const root = /** @type {ShadowRoot | Document} */ (this.parts.frame.getRootNode());
-    const full = root.fullscreenElement === this.parts.frame;
-    if (full && !this.presenter) void document.exitFullscreen();
-    if (!full && this.presenter) this.present(false);
-  }
-
-  /** @param {boolean} on */
-  present(on) {
-    this.presenter = on;
-    this.parts.frame.classList.toggle("presenter", on);
-    this.size();
-  }
-
-  /** Whether the page is shown to a room. @param {boolean} room */
-  shown(room) {
-    if (this.room === room) return;
-    this.room = room;
-    this.size();
+    fillScreen(this);
   }
 
   /** Leave nothing behind. */

@@ -2,6 +2,7 @@
 import { Board } from "./board.js";
 import { headerOf } from "./data.js";
 import { say } from "./parts.js";
+import { showRoom } from "./room.js";
 
 /** @typedef {import("./board.js").View} View */
 /** @typedef {import("./board.js").Options} Options */
@@ -23,7 +24,7 @@ function streamlit(host) {
     place.heldBoard = mount(place, bytes, { ...options, view: told.view ?? undefined });
     if (told.play && !place.heldBoard.cuts()) place.heldBoard.play(true);
   }
-  place.heldBoard.shown(Boolean(told.large));
+  showRoom(place.heldBoard, Boolean(told.large));
   if (told.moment != null && told.moment !== place.heldMoment) place.heldBoard.during(told.moment, place.heldMoment == null ? (told.view ?? {}) : undefined);
   if (told.row >= 0 && place.heldTurn != null && told.turn !== place.heldTurn) place.heldBoard.turnTo(told.row);
   place.heldMoment = told.moment;
