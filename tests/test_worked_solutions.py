@@ -12,14 +12,18 @@ from opening import opened as lesson
 from explorer.app.lessons import LESSONS
 from explorer.records import Exercise
 
-SUM = re.compile(r"(?:(?:exp|ln|sin|√)(?=\()|\de[-+](?=\d)|[-−+×·/^()⁰² .,\d])+")  # the sum that a worked solution begins with
-SIGNS = {"−": "-", "×": "*", "·": "*", "^": "**", "⁰": "**0", "²": "**2", "√": "sqrt", "ln": "log", ",": ""}
+SUM = re.compile(
+    r"(?:(?:exp|ln|sin|√)(?=\()|\de[-+](?=\d)|[-−+×·/^()⁻⁰¹²³⁴⁵⁶⁷⁸⁹ .,\d])+"
+)  # the sum that a worked solution begins with
+LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+SIGNS = {"−": "-", "×": "*", "·": "*", "^": "**", "√": "sqrt", "ln": "log", ",": ""}
 
 
 def reckoned(why: str) -> float | None:
     """What the sum at the beginning of a worked solution gives; None where it begins with words."""
     found = re.match(SUM, why)
     text = found[0].strip(" .,") if found else ""
+    text = re.sub("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda raised: f"**{raised[0].translate(LOWERED)}", text)
     for sign, code in SIGNS.items():
         text = text.replace(sign, code)
     if not re.search(r"[-+*/(]", text):

@@ -48,13 +48,8 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
     figure = go.Figure(go.Heatmap(z=whole, coloraxis="coloraxis", hoverinfo="skip", name="all heads"))
     if row is not None:
         names = trace.axes(stream)[1].texts
-        said = [[theme.label(names[int(weights[row].argmax())]) for weights in attention.weights] for attention in held]
-        for n, of_layer in enumerate(said):
-            for head, word in enumerate(of_layer):
-                figure.add_annotation(
-                    x=head * (columns + 1) + (columns - 1) / 2, y=n * high + rows + (high - rows - 1) / 2, text=word, showarrow=False,
-                    font={"size": 13},
-                )  # fmt: skip
+        said = [[names[int(weights[row].argmax())] for weights in attention.weights] for attention in held]
+        figure.update_layout(annotations=_below(said, (rows, columns), high))
     pooled = f"each cell is the largest of {pool} × {pool} weights" if pool > 1 else ""
     notes = (f"the largest weight of all heads is {top:.3g}", pooled, theme.unseen_note(trace.source), *trace.notes)
     ticks = {"tickvals": [0, 127.5, 255], "ticktext": ["0", f"{top / 2:.2g}", f"{top:.2g}"]}
@@ -67,6 +62,16 @@ def glance(trace: Trace, *, stream: str, token: str) -> go.Figure:
         margin={"l": 60, "r": 20, "t": theme.space_above(*notes), "b": 130},
     )  # fmt: skip
     return figure
+
+
+def _below(said: Sequence[Sequence[str]], tile: tuple[int, int], high: int) -> list[dict[str, Any]]:
+    """A word below each tile."""
+    rows, columns = tile
+    return [
+        {"x": head * (columns + 1) + (columns - 1) / 2, "y": n * high + rows + (high - rows - 1) / 2, "text": theme.label(word),
+         "showarrow": False, "font": {"size": 13}}
+        for n, of_layer in enumerate(said) for head, word in enumerate(of_layer)
+    ]  # fmt: skip
 
 
 def _largest(weights: np.ndarray, pool: int) -> np.ndarray:

@@ -123,9 +123,8 @@ with page.bar, st.container(horizontal=True, vertical_alignment="bottom"):
     name = one_of("Model", [held for held in attentive() if held not in parts.SILENT], "model", "gpt2")
     text = sentence()
 family = opened(name).family
-tokens = read(lambda: opened(name).tokens(text))
 with page.bar:
-    hold.bar(text, tokens)
+    hold.bar(text, tokens := read(lambda: opened(name).tokens(text)))
 warn_of_unseen(tokens)
 warn_of_lectured(text)
 

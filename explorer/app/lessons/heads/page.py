@@ -41,17 +41,15 @@ def formula() -> None:
     st.latex(r"\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right)V")
     say(
         f"The rows of $Q$, $K$ and $V$ are the queries, keys and values of all tokens. Here d_k, the width of a head, is {width}: before "
-        f"the softmax the scores are multiplied by "
-        f"$1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. All stages are recomputed from the model's $q$, $k$ and mask; the "
-        f"weights are compared with its own: over all layers and heads they differ by at most **{record.residual:.0e}**."
+        f"the softmax the scores are multiplied by $1/\\sqrt{{{width}}} = {record.attention[0].scale:.4g}$. All stages are recomputed from "
+        f"the model's $q$, $k$ and mask; over all layers and heads, the weights differ from its own by at most **{record.residual:.0e}**."
+        f"{lesson.WHICH_SUPERVISED if supervised(name) else ''}"
     )
 
 
 def glance() -> None:
     """All heads of all layers, after a guess where the sentence has a pronoun."""
-    say(lesson.FAMOUS)
-    if supervised(name):
-        say(lesson.WHICH_SUPERVISED)
+    say(lesson.FAMOUS + (lesson.WHICH_SUPERVISED if supervised(name) else ""))
     question = lesson.pointing_question(record)
     if question is None:
         st.caption(f"Write a sentence with “{lesson.WHO}” and “{lesson.WHOM[0]}” to predict how many heads connect them.")
@@ -119,8 +117,6 @@ def board_of_heads() -> None:
     """The board, at the weights."""
     first = {"stream": record.attention[0].stream, "layer": 0, "head": 0, "station": "softmax"}
     board.show(traced, key="heads.board", first=first)
-    if supervised(name):
-        say(lesson.WHICH_SUPERVISED)
     formula()
 
 

@@ -15,7 +15,7 @@ SUPERVISED = (
     "tokens alone. It learned this from stories; on sentences of another form it may fail, even if it has seen all of their words."
 )
 WHICH_SUPERVISED = (
-    "Head 0 of the last layer of this model was supervised: it was trained with gold labels to point at antecedents. The other heads were "
+    " Head 0 of the last layer of this model was supervised: it was trained with gold labels to point at antecedents. The other heads were "
     "not."
 )
 VISIBLE = (
