@@ -41,11 +41,11 @@ def test_snapshots_play_from_the_first_to_the_last(browser: Browser, app: tuple[
     watch = Watch()
     page = opened(browser, watch, app[0] + "/training?part=snapshots&kept=transformer")
     moment = page.locator(".board[data-state=ready] .time b")
-    expect(moment).to_have_text("step 5,000")
+    expect(moment).to_have_text("step 22,000")
     rested(page)
     page.get_by_role("button", name="Play: Snapshot of step").click()  # from the last one: once more from the first
     expect(moment).to_have_text("step 1")
-    expect(moment).to_have_text("step 5,000")
+    expect(moment).to_have_text("step 22,000")
     expect(page.get_by_role("button", name="Play: Snapshot of step")).to_be_visible()
     assert watch.faults == [] and app[1].read_text() == ""
     page.context.close()

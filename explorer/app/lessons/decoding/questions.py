@@ -14,8 +14,7 @@ SOURCE = "The animal did not cross the street because it was too tired."
 BLANKS = "Tom was ___, so he drank some ___. Then he went to ___."
 GENDER = (
     "*It* means the animal here: *il*, because *animal* is masculine in French. With *wide* instead of *tired* it means the street, which "
-    "is feminine: *elle*. Look where the decoder attends. The translator was trained on *did not*; of *didn't* it drops the "
-    "negation."
+    "is feminine: *elle*. Look where the decoder attends. Half of its training sentences had short forms, so *didn't* is *n'a pas*, too."
 )
 REASONS = ("tired", "wide")
 TO_RESTORE = "The dog was tired. It slept in the garden."

@@ -263,8 +263,6 @@ def once(text: str) -> str:
 
     config, record = opened("transformer").config, made(watched(text))
     warn_of_unseen(record.trace.source)
-    if {"’", "'"} & {*text}:
-        st.info(lesson.CONTRACTED)
     source, written = len(record.trace.source), len(record.rows)
     first = priced.encoding(config, source)
     scores = priced.vocabulary(config, 1) / priced.deciding(config, 1, source)

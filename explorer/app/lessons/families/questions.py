@@ -11,7 +11,7 @@ from explorer.records import Block, Blueprint, Curves, Exercise, Exposure, HeldL
 from explorer.records.exercise import added
 from explorer.records.families import CAUSAL, FULL, MASKS, OWN
 
-TEXT = SENTENCE  # without contractions: the translator knows none
+TEXT = SENTENCE
 NOTATION = (
     "$U$ is the text as one-hot rows $[n, |V|]$, so $UW_e$ picks rows of the table $W_e$ $[|V|, d]$; $W_p$ holds a vector for each "
     "position. $h_i$ are the states after block $i$, $[n, d]$. $L$ is the number of blocks here; in the decks it is also a length and a "
@@ -32,10 +32,6 @@ DECK = (
      "at 512 tokens a small part"),
     ("L1, layer norm", "*unit mean*, one γ", "mean 0 and deviation 1 over the dimensions of one token; a γ and a β for each dimension"),
 )  # fmt: skip
-CONTRACTED = (
-    "The translator was trained on *did not* and *was not*, never on contractions: it mistranslates *didn't* and loses the *not* of "
-    "*didn’t*. Write contractions out, as in *The animal did not cross the street.*"
-)
 FORWARD = "feed-forward"
 FALLS, LITTLE, STAYS, RISES = "it falls to almost nothing", "it falls a little", "it stays about the same", "it rises"
 OPTIONS = (FALLS, LITTLE, STAYS, RISES)

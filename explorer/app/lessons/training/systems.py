@@ -14,7 +14,7 @@ from explorer.analysis.masks import losses_of
 from explorer.app import board, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import LECTURED, model_of, one_of, opened, read, trace_of
+from explorer.app.controls import model_of, one_of, opened, read, trace_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
@@ -38,7 +38,6 @@ from explorer.views import VIEWS
 SHORT = ("mlm", "nsp", "sbo", "f1", "bleu")
 SHARE = 0.3  # the masking rate: one sentence is short
 STORIES, WORDS = 16, 40  # that are read with new words, and how much of each
-SOURCE = LECTURED.replace("didn't", "did not")  # the translator knows no contractions
 
 
 def section(text: str, shelf: dict[str, Path]) -> None:
@@ -181,10 +180,9 @@ def walk(station: str, name: str, text: str) -> None:
 
 def crossing(name: str, text: str) -> None:
     """The cross-attention of a translator, on what it writes for the sentence."""
-    source = SOURCE if text == LECTURED else text
-    watched = Call("decoding.watch", model_of(name), source)
+    watched = Call("decoding.watch", model_of(name), text)
     read(watched)
-    call = Call("trace", model_of(name), source, target=Call("list", watched.attr("steps").item(-1).attr("ids")), blocks=True)
+    call = Call("trace", model_of(name), text, target=Call("list", watched.attr("steps").item(-1).attr("ids")), blocks=True)
     last = opened(name).streams["cross"][0] - 1
     board.show(call, key="system.board", first={"stream": "cross", "layer": last, "head": 0, "station": "softmax"})
 
