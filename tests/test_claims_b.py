@@ -231,7 +231,7 @@ def test_the_default_sentence_is_translated_with_its_negation_and_its_gender() -
     assert (
         french(decoding.SOURCE.replace("tired", "wide")) == "L'animal n'a pas traversé la rue parce qu'elle était trop large."
     )
-    assert "n'a pas" not in french(decoding.SOURCE.replace("did not", "didn't")), "as the page says"
+    assert french(decoding.SOURCE.replace("did not", "didn't")) == french(decoding.SOURCE), "as the page says"
 
 
 def test_what_is_said_of_the_sum_is_its_answer() -> None:

@@ -188,7 +188,12 @@ def test_the_board_of_the_translation_opens_where_a_row_reads_the_source_as_the_
     step = next(step for step in STEPS if step.part == "cross-attention")
     assert "Which word of the source the row reads" in step.look
     trace = families.translated(step.choices["text"]).run()
-    _, columns = trace.axes(families.SOURCE_FIRST["stream"])
+    begin = families.source_first()
+    _, columns = trace.axes(begin["stream"])
     assert "".join(columns.texts).replace("·", " ").strip().startswith(step.choices["text"])
     page = Path(ex.__file__).parent / "app" / "lessons" / "families" / "page.py"
-    assert "first=parts.SOURCE_FIRST" in page.read_text("utf-8")
+    assert "first=parts.source_first()" in page.read_text("utf-8")
+    cross = [one for one in trace.attention if one.stream == "cross"]
+    assert begin["layer"] == cross[-1].layer
+    rows, most = trace.axes("cross")[0].texts, cross[-1].weights[0].argmax(1)
+    assert "river" in columns.texts[most[rows.index("·la")]], "the row that predicts “rivière” reads “river”"

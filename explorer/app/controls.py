@@ -178,6 +178,11 @@ def one_of(label: str, names: Iterable[str], key: str, first: str = FIRST) -> st
     return st.selectbox(label, offered, at, key=key, bind="query-params", width=220)
 
 
+def at_the_source(name: str) -> dict[str, object]:
+    """Where the board of a translation opens: at the last layer of cross-attention, in which the shipped translator aligns the texts."""
+    return {"stream": "cross", "layer": opened(name).streams["cross"][0] - 1, "head": 0, "station": "softmax"}
+
+
 def read(what: Any) -> Any:
     """What a call (or a function) makes; where it cannot, the page says why and ends."""
     try:

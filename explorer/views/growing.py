@@ -153,7 +153,7 @@ def where(record: Generation) -> Mapping[str, Control]:
     """Which layer and head, and up to which step."""
     attention = record.trace.attention
     named = tuple(place(one) for one in attention)
-    start = next((name for name in named if name.startswith("cross")), named[0])
+    start = next((name for name in reversed(named) if name.startswith("cross")), named[0])
     last = len(record.rows) - 1
     return {
         "layer": Choice("Layer", named, start),

@@ -9,7 +9,7 @@ import streamlit as st
 
 from explorer.app import board, hosted
 from explorer.app.call import Call
-from explorer.app.controls import AGREED, model_of, opened, read, trace_of
+from explorer.app.controls import AGREED, at_the_source, model_of, opened, read, trace_of
 from explorer.app.glossary import say
 from explorer.decoding import STRATEGIES
 from explorer.decoding.decode import can_write, writer
@@ -153,9 +153,12 @@ def computed(name: str, text: str, said: tuple[int, ...]) -> None:
 def rewritten(name: str, source: str, watching: Call, written: str) -> None:
     """A translation, written once more on the board with its best beams."""
     say("Press **D** to write it once more, token by token, and go to the last station for the best beams after each step.")
-    begin = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}
     board.show(
-        translated(name, source, watching), key="writing.board", first=begin, steps=watching.attr("steps"), written=written
+        translated(name, source, watching),
+        key="writing.board",
+        first=at_the_source(name),
+        steps=watching.attr("steps"),
+        written=written,
     )
 
 

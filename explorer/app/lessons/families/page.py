@@ -111,7 +111,7 @@ def sightlines() -> None:
 def growing() -> None:
     """The encoder once, the decoder step by step."""
     say(read(partial(parts.once, text)))
-    board.show(parts.translated(text), key="writing.board", first=parts.SOURCE_FIRST, steps=parts.watched(text).attr("steps"))
+    board.show(parts.translated(text), key="writing.board", first=parts.source_first(), steps=parts.watched(text).attr("steps"))
 
 
 page = LessonPage(

@@ -11,7 +11,7 @@ import streamlit as st
 from explorer.app import frame, hold, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call, CallPart, Expression
-from explorer.app.controls import made, model_of, opened, warn_of_unseen
+from explorer.app.controls import at_the_source, made, model_of, opened, warn_of_unseen
 from explorer.app.exercises import plain, predict
 from explorer.app.glossary import say
 from explorer.app.lessons.elmo.parts import elmo
@@ -117,8 +117,12 @@ def translations() -> dict[str, Any]:
 
 
 FAMILIES = ("bert", "gpt2", "bart")
-SOURCE_FIRST = {"stream": "cross", "layer": 0, "head": 0, "station": "softmax"}  # where the board of a translation opens
 EXPOSED = {"gpt2": stories, "transformer": translations}
+
+
+def source_first() -> dict[str, object]:
+    """Where the board of a translation opens."""
+    return at_the_source("transformer")
 
 
 def watched(text: str) -> Call:

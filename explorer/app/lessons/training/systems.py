@@ -14,7 +14,7 @@ from explorer.analysis.masks import losses_of
 from explorer.app import board, recorded, web
 from explorer.app.cached import cached
 from explorer.app.call import Call
-from explorer.app.controls import model_of, one_of, opened, read, trace_of
+from explorer.app.controls import at_the_source, model_of, one_of, opened, read, trace_of
 from explorer.app.exercises import plain
 from explorer.app.glossary import say
 from explorer.app.lessons.training import parts as lab
@@ -183,8 +183,7 @@ def crossing(name: str, text: str) -> None:
     watched = Call("decoding.watch", model_of(name), text)
     read(watched)
     call = Call("trace", model_of(name), text, target=Call("list", watched.attr("steps").item(-1).attr("ids")), blocks=True)
-    last = opened(name).streams["cross"][0] - 1
-    board.show(call, key="system.board", first={"stream": "cross", "layer": last, "head": 0, "station": "softmax"})
+    board.show(call, key="system.board", first=at_the_source(name))
 
 
 PICTURES: dict[str, Callable[[str, str], None]] = {
