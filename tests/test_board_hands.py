@@ -127,7 +127,7 @@ def translated() -> tuple[Trace, tuple[Any, ...]]:
 def test_a_text_is_written_again_with_its_best_beams(browser: Browser, tmp_path: Path) -> None:
     trace, steps = translated()
     watch = Watch()
-    board = ex.board(trace, steps=steps, stream="cross", layer=1, station="next")
+    board = ex.board(trace, steps=steps, stream="cross", layer=trace.attention[-1].layer, station="next")
     page = opened(browser, watch, ex.save(board, tmp_path / "x.html").as_uri())
     expect(page.locator(".board[data-state=ready]")).to_be_attached()
     assert trace.target is not None
