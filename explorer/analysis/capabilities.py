@@ -14,7 +14,7 @@ from explorer.errors import ExplorerError, TextError
 from explorer.errors.kinds import checked
 from explorer.models.presets import preset
 from explorer.models.transformer import TransformerModel
-from explorer.records import Ability, softmax
+from explorer.records import Ability, Tokens, softmax
 
 TEXT = "Anna lent Tom the umbrella. Q: Who had the umbrella in the end? A: Tom."
 SOURCE = "The white dog sees the small house."
@@ -58,9 +58,9 @@ def go_on(model: TransformerModel, text: str, objective: str) -> tuple[str, str]
     """The most probable next token, repeatedly (greedy), after a text of which the last sentence is left out."""
     if model.family != "decoder":
         raise ExplorerError("not trained to continue a text")
-    whole = model.tokenizer.encode(text, special=False)
-    last = max(whole.sentences, default=0)
-    text = text[: whole.offsets[whole.sentences.index(last)][0]].strip() if last else text
+    tokens = model.tokenizer.encode(text, special=False)
+    if last := max(tokens.sentences, default=0):
+        text, _ = _parted(text, tokens, last)
     ids = model.tokenizer.encode(text, special=False).ids.tolist()
     end = model.tokenizer.vocabulary.end
     start = ([] if end is None else [end]) + ids
@@ -95,10 +95,15 @@ def classify(model: TransformerModel, text: str, objective: str) -> tuple[str, s
     half = (max(tokens.sentences, default=0) + 1) // 2
     if not half:
         raise ExplorerError("write two sentences: it predicts whether the second follows the first")
-    cut = tokens.offsets[tokens.sentences.index(half)][0]
-    pair = (text[:cut].strip(), text[cut:].strip())
+    pair = _parted(text, tokens, half)
     share = float(softmax(model.outputs(pair)["nsp"])[0])
     return f"{pair[0]} | {pair[1]}", f"the second follows the first: {share:.0%}"
+
+
+def _parted(text: str, tokens: Tokens, sentence: int) -> tuple[str, str]:
+    """A text before the sentence of this number, and from there on."""
+    cut = tokens.offsets[tokens.sentences.index(sentence)][0]
+    return text[:cut].strip(), text[cut:].strip()
 
 
 NO_MASK = {

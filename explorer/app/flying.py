@@ -6,11 +6,12 @@ import numpy as np
 import streamlit as st
 
 from explorer.app.hold import mode
+from explorer.app.playing import STYLE
 from explorer.records import Shuffle
 from explorer.views import theme
 from explorer.views.order import WAYS
 
-STYLE = """
+LAID = """
 [data-words] { display: flex; flex-wrap: wrap; gap: 6px 4px; padding: 6px 2px; margin: 0; }
 [data-words] div { display: grid; justify-items: stretch; min-width: 1.5rem; }
 [data-words] b { font: 1rem/1.5 ui-monospace, Menlo, Consolas, monospace; text-align: center; padding: 1px 7px; border-radius: 4px;
@@ -20,10 +21,6 @@ STYLE = """
 [data-words] i { width: 9px; }
 [data-legend] { font-size: 0.875rem; display: flex; flex-wrap: wrap; gap: 2px 14px; }
 [data-legend] i { display: inline-block; width: 11px; height: 11px; margin-right: 5px; }
-[data-fly] { font: inherit; font-size: 0.875rem; color: var(--st-text-color); background: transparent; cursor: pointer; min-height: 2.5rem;
-  padding: 0.25rem 0.75rem; border: 1px solid color-mix(in srgb, var(--st-text-color) 25%, transparent); border-radius: 0.5rem; }
-[data-fly]:hover { border-color: var(--st-primary-color); }
-[data-fly]:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
 """
 SCRIPT = """
 export default function ({ data, parentElement }) {
@@ -76,7 +73,7 @@ export default function ({ data, parentElement }) {
 _component = st.components.v2.component(
     "pretraining-explorer-flying",
     html="<div data-words role='group'></div><div data-legend></div><button type='button' data-fly>Shuffle the tokens</button>",
-    css=STYLE,
+    css=STYLE + LAID,
     js=SCRIPT,
 )
 
