@@ -79,7 +79,7 @@ def test_the_browser_s_numbers_are_the_model_s(browser: Browser, tmp_path: Path,
     watch, trace = Watch(), traced(name)
     page = shown(browser, trace, tmp_path, watch)
     check_numbers(page, trace)
-    expect(page.locator(".gap")).to_contain_text("gap to the model's own numbers")
+    expect(page.locator(".gap")).to_contain_text("difference from the model's own numbers")
     assert watch.faults == []
     page.context.close()
 

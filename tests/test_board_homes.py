@@ -140,7 +140,10 @@ def ways_to_look(page: Page) -> None:
     page.get_by_label("Hide weights below").fill("0")
     page.get_by_label("Colour all heads by").select_option("spread")
     assert state(page, "b.habit") == "spread"
+    assert state(page, "[b.at, b.head]") == state(page, "[b.peek.site, b.peek.head]"), "the head that does it most is opened"
     page.get_by_label("Colour all heads by").select_option("")
+    page.get_by_label("Layer", exact=True).and_(page.locator(".layer")).select_option("0")
+    page.get_by_label("Head", exact=True).and_(page.locator(".head")).select_option("1")
     page.get_by_text("The numbers as a table").click()
     expect(page.locator(".field td")).to_have_count(256)
     page.get_by_text("The numbers as a table").click()

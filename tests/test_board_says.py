@@ -110,7 +110,7 @@ def test_only_what_an_edit_set_is_called_edited(
     go(page, "wo")
     off = isinstance(edit, ex.SilenceLayer)
     expect(page.locator(".operands")).to_contain_text("Switched off: all of this output is 0." if off else "of W_O, + bias")
-    expect(page.locator(".gap")).to_contain_text(re.compile(r"gap to the model's own numbers: weights \d"))
+    expect(page.locator(".gap")).to_contain_text(re.compile(r"difference from the model's own numbers: weights \d"))
     assert watch.faults == []
     page.context.close()
 
@@ -126,7 +126,8 @@ def test_without_a_residual_connection_nothing_is_said_to_be_added(browser: Brow
     go(page, "add2")
     block = trace.block(stream, 0, "feed-forward")
     given, out, total = (said(one[3][0]) for one in (block.given, block.out, block.total))
-    expect(page.locator(".operands")).to_contain_text(f"{given} + {out} = {total}")
+    added = f"({out})" if out.startswith("−") else out
+    expect(page.locator(".operands")).to_contain_text(f"{given} + {added} = {total}")
     expect(page.locator(".gap")).to_contain_text(re.compile(r"first sum and norm (0|\de-\d)"))
     assert watch.faults == []
     page.context.close()

@@ -3,7 +3,7 @@ import { lookOf, Pictures } from "./colour.js";
 import { columnsOf, strangeNote } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
 import { headOf, numbersOf } from "./derive.js";
-import { bandsOf, FONT, Painter } from "./draw.js";
+import { bandsOf, FONT, namedAt, Painter } from "./draw.js";
 import { fade, faded } from "./fading.js";
 import { beamsAt } from "./growing.js";
 import { barAt, changedLines, grip, liftable, reachOf } from "./hands.js";
@@ -16,7 +16,7 @@ import { controlsOf, say, skeleton } from "./parts.js";
 import { fillScreen, screenFilled } from "./room.js";
 import { begin, show, viewOf } from "./share.js";
 import { onOther, otherOf, stack } from "./stacked.js";
-import { inWords, pronounIn, wordLine } from "./words.js";
+import { hiddenLine, inWords, pronounIn, wordLine } from "./words.js";
 
 const PAUSE = 500; // the pause between two stations while it plays
 const KEYS = 150; // milliseconds before a choice is told to Python
@@ -70,6 +70,7 @@ export class Board {
     /** @type {{row: number, col: number}[]} */
     this.held = [];
     this.cursor = { row: 0, col: -1, box: "S", i: 0, j: 0 };
+    this.note = ""; // why nothing came of a key
     this.undo = /** @type {(() => void)[]} */ ([]);
     /** @type {{at: number, head: number, before: Float32Array | null, row: number, col: number}[]} */
     this.changes = []; // what was edited by hand, so that it can be taken back
@@ -211,6 +212,7 @@ export class Board {
     const last = this.site.stations.length - 1;
     if (step > last && this.at < this.data.sites.length - 1) return this.onward();
     if (step !== this.step + 1) fade(this); // a leap; one step on has its own motion
+    this.point(this.cursor.row, this.cursor.col); // a cell of another column belongs to the station that is left
     this.step = Math.max(0, Math.min(last, step));
     this.t = this.cuts() ? 1 : 0;
     this.size();
@@ -269,6 +271,7 @@ export class Board {
   /** Point at a pair of tokens; a cell of another column where one is given. @param {number} row @param {number} col @param {string} [box] @param {number} [i] @param {number} [j] */
   point(row, col, box = "S", i = row, j = col) {
     this.cursor = { row, col, box, i, j };
+    this.note = "";
   }
 
   /** Another token of the source, chosen outside of the board: a row, or a column where a target reads it. @param {number} token */
@@ -285,6 +288,7 @@ export class Board {
     if (same >= 0) this.held.splice(same, 1);
     else this.held = more ? [...this.held, { row, col }] : [{ row, col }];
     this.draw();
+    this.parts.twin(this);
     this.report();
   }
 
@@ -325,6 +329,7 @@ export class Board {
     if (this.look?.name !== mode) {
       this.look = lookOf(mode);
       this.parts.frame.dataset.mode = mode;
+      for (const sign of /** @type {const} */ (["above", "below"])) this.parts.frame.style.setProperty(`--${sign}`, this.look[sign]);
     }
     g.setTransform(this.dots ?? 1, 0, 0, this.dots ?? 1, 0, 0);
     new Painter(g, this).frame();
@@ -335,15 +340,15 @@ export class Board {
   /** The entry for the cell that is pointed at. */
   ledger() {
     const { site, station, cursor } = this, last = station === "next" && cursor.box === "S" ? this.expected(cursor.row) : null;
-    const peek = this.peek && this.data.sites[this.peek.site];
-    const entry = peek ? headEntry(peek, /** @type {any} */ (this.peek).head, `${peek.stream} layer ${peek.layer}, head ${/** @type {any} */ (this.peek).head}`) : last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · "), ...beamsAt(this)] }
+    const peek = this.peek && this.data.sites[this.peek.site], { frame } = this.parts;
+    const entry = peek ? headEntry(peek, /** @type {any} */ (this.peek).head, `${peek.stream} layer ${peek.layer}, head ${/** @type {any} */ (this.peek).head}`, peek === site && /** @type {any} */ (this.peek).head === this.head) : last ? { title: last.says, lines: [last.bars.slice(0, 4).map((b) => `${readable(b.text)} ${percent(b.p)}`).join(" · "), ...beamsAt(this)] }
       : entryOf(site, this.head, station, cursor, this.rows, this.cols), box = this.parts.ledger, place = this.layout?.ledger;
     const held = this.held.slice(0, 3).map((h) => `${readable(this.rows[h.row] ?? "")} → ${readable(this.cols[h.col] ?? "")}`);
     say(this.parts.pair, entry.title);
-    say(this.parts.operands, [...(!peek && liftable(this) ? changedLines(this) : []), ...entry.lines, ...(peek ? [] : wordLine(this))].join("\n"));
+    say(this.parts.operands, [...(!peek && liftable(this) ? changedLines(this) : []), ...entry.lines, ...(peek ? [] : [...wordLine(this), ...hiddenLine(this)])].join("\n"));
     this.parts.weigh(this);
     if (peek) this.parts.weight.hidden = true;
-    say(this.parts.holds, held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (Esc frees)` : "");
+    say(this.parts.holds, this.note || (held.length ? `held: ${held.join(" · ")}${this.held.length > 3 ? " …" : ""} (${frame.dataset.kind === "phone" ? "tap it again to free it" : "Esc frees"})` : ""));
     box.style.cssText = place ? `left:${place.x}px;top:${place.y}px;width:${place.w}px;max-height:${place.h}px` : "";
     box.tabIndex = place && box.scrollHeight > place.h ? 0 : -1; // what is longer than its place is scrolled with the keyboard, too
   }
@@ -392,6 +397,8 @@ export class Board {
     if (onOther(this, y)) return { other: true };
     for (const b of this.layout.boxes)
       if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h) return { box: b, i: Math.floor(((y - b.y) / b.h) * b.r), j: Math.floor(((x - b.x) / b.w) * b.c) };
+    const named = namedAt(this.layout, x, y);
+    if (named != null) return { named };
     for (const b of bandsOf(this.layout.boxes))
       if (x < b.x && x >= 0 && y >= b.y && y < b.y + b.h) return { token: Math.floor(((y - b.y) / b.h) * b.r) };
     return null;
@@ -400,11 +407,12 @@ export class Board {
   /** Follow a pointer. @param {number} x @param {number} y */
   hover(x, y) {
     const found = this.under(x, y), { row, col } = this.cursor;
-    const chooses = found?.thumb || found?.other || found?.token != null || barAt(this, found, y);
+    const chooses = found?.thumb || found?.other || found?.token != null || found?.named != null || barAt(this, found, y);
     this.parts.canvas.style.cursor = chooses ? "pointer" : found?.box?.id === "S" && liftable(this, found.i, found.j) ? "ns-resize" : "default";
     if (peekAt(this, found) && (!found || found.thumb)) this.ledger();
     if (!found || found.thumb || found.other) return false;
     if (found.token != null) this.point(found.token, col);
+    else if (found.named != null) this.point(row, found.named);
     else if (found.box.id === "S") this.point(found.i, found.j);
     else if (found.box.id === "k") this.point(row, found.j, "k", found.i, found.j);
     else if (found.box.id === "v") this.point(row, found.i, "v", found.i, found.j);
@@ -497,13 +505,20 @@ export class Board {
   /** The menu of the token that is pointed at. */
   ask() {
     const { row } = this.cursor, b = bandsOf(this.layout.boxes)[0];
-    if (this.changeable(row)) this.parts.menu(this, row, 12, b.y + (b.h / b.r) * row);
+    if (this.changeable(row)) return this.parts.menu(this, row, 12, b.y + (b.h / b.r) * row);
+    this.note = this.options.ask ? "Only words of the sentence that is read can be masked or replaced." : "No model is at hand here to run again: the app and ex.board(trace, model=model) in a notebook can mask and replace tokens.";
+    this.ledger();
   }
 
   /** Colour the squares of all heads by what they do, and say which one does it most. @param {string} habit */
   colourBy(habit) {
     this.habit = habit;
-    this.peek = habit ? mostOf(this.data.sites, habit) : null;
+    const most = habit ? mostOf(this.data.sites, habit) : null;
+    if (most) {
+      this.choose(most.site, most.head);
+      this.point(this.cursor.row, this.strongest(this.cursor.row));
+    }
+    this.peek = most;
     this.draw();
   }
 
@@ -520,6 +535,7 @@ export class Board {
     if (!this.held.length && this.presenter) return this.fullscreen();
     this.held = [];
     this.draw();
+    this.parts.twin(this);
     this.report();
   }
 

@@ -19,7 +19,7 @@ function ramp(names) {
 }
 
 /** @typedef {{name: string, paper: string, ink: string, dim: string, none: string, hold: string, q: string, k: string, v: string,
- *   bar: string, up: Uint32Array, down: Uint32Array, share: Uint32Array, grey: number, odd: number}} Look */
+ *   bar: string, above: string, below: string, up: Uint32Array, down: Uint32Array, share: Uint32Array, grey: number, odd: number}} Look */
 
 /** The colours of one mode. @param {"light" | "dark"} mode @returns {Look} */
 export function lookOf(mode) {
@@ -27,7 +27,7 @@ export function lookOf(mode) {
   const grey = rgb(held.none);
   return { name: mode, paper: held.paper, ink: held.ink, none: held.none, dim: dark ? "#a3adba" : "#5c6470",
     hold: dark ? "#ef9fcb" : "#b0488a", q: dark ? "#4fd1a5" : "#00795a", k: dark ? "#b3b3ff" : "#4b4b9f", v: dark ? "#f0d060" : "#8a6100",
-    bar: held.shares[3], up: ramp(held.signed.slice(middle)), down: ramp(held.signed.slice(0, middle + 1).reverse()), share: ramp(held.shares),
+    bar: held.shares[3], above: held.signed.at(-2), below: held.signed[1], up: ramp(held.signed.slice(middle)), down: ramp(held.signed.slice(0, middle + 1).reverse()), share: ramp(held.shares),
     grey: ((255 << 24) | (grey[2] << 16) | (grey[1] << 8) | grey[0]) >>> 0, odd: dark ? 0xff3333cc : 0xff2222bb };
 }
 

@@ -10,6 +10,7 @@ import { drawOther } from "./stacked.js";
 /** @typedef {import("./columns.js").State} State */
 
 export const FONT = '"Source Sans","Source Sans 3","Source Sans Pro","Segoe UI",Helvetica,Arial,sans-serif';
+const LEAN = 1.05; // by which the names of columns lean
 const SMALLEST = 12; // dots of a name: where rows are lower, some are left out
 const BELOW_NAME = 8; // dots that a ribbon passes below the names of the columns
 const ease = (/** @type {number} */ t) => (t < 0.5 ? 4 * t * t * t : 1 - (-2 * t + 2) ** 3 / 2);
@@ -115,7 +116,7 @@ export class Painter {
       if ((!held && (j % few || near)) || s.gone.cols[j]) continue;
       g.save();
       g.translate(S.x + w * (j + 0.5) + 2, y);
-      g.rotate(-1.05);
+      g.rotate(-LEAN);
       this.write(readable(s.cols[j]), 0, 0, { size: Math.max(size, SMALLEST), colour: held ? s.look.hold : s.special.cols[j] ? s.look.dim : s.look.ink, weight: held ? 700 : 400,
         most: s.layout.keys * 1.1 });
       g.restore();
@@ -148,7 +149,7 @@ export class Painter {
     if (!state) return;
     if (id === "k") this.write(state.says, b.x - 8, b.y + b.h / 2, { ...how, align: "right" });
     else if (id === "v") this.write(state.says, b.x, b.y - 15, how);
-    else this.write(state.says, b.x, b.y + b.h + 13, { ...how, most: b.w + 14 });
+    else this.write(state.says, b.x, b.y + b.h + 13, { ...how, most: b.w + 8 });
   }
 
   /** How a state enters its column. @param {string} id @param {State} now @param {State | undefined} before @param {Box} b */
@@ -423,3 +424,11 @@ export function bandsOf(boxes) {
 
 /** @param {import("./data.js").Site} site */
 export const siteName = (site) => ({ encoder: "E", decoder: "D", cross: "×" })[/** @type {"encoder"} */ (site.stream)] + site.layer;
+
+/** The column whose leaning name is under a pointer; null where there is none. @param {import("./layout.js").Layout} layout @param {number} x @param {number} y */
+export function namedAt({ boxes, keys }, x, y) {
+  const S = boxes.find((b) => b.id === "S"), top = boxes.find((b) => b.id === "k") ?? S, up = top ? top.y - y : -1;
+  if (!S || up < 0 || up > keys || keys < 20) return null;
+  const j = Math.floor(((x - up / Math.tan(LEAN) - S.x) / S.w) * S.c);
+  return j >= 0 && j < S.c ? j : null;
+}

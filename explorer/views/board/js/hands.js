@@ -36,8 +36,10 @@ function remember(board) {
 /** Change the weight that is pointed at, in one step that can be undone. @param {any} board @param {number} value */
 export function setWeight(board, value) {
   if (!liftable(board)) return;
+  const { alpha, m } = headOf(board.site, board.head);
+  if (Math.abs(Math.max(0, Math.min(1, value)) - alpha[board.cursor.row * m + board.cursor.col]) < 1e-6) return; // nothing to undo
   remember(board);
-  weigh(board, board.cursor.row, board.cursor.col, value, headOf(board.site, board.head).alpha);
+  weigh(board, board.cursor.row, board.cursor.col, value, alpha);
   shown(board);
 }
 

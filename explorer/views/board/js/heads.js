@@ -13,10 +13,10 @@ const rowSum = (a, i, m, part) => {
 
 /** Where rows and columns are the same tokens; `spread` and `first` are known of a cross-attention too. @type {Habit[]} */
 export const HABITS = [
-  { id: "back", name: "one token back", of: (a, i, m) => (i ? a[i * m + i - 1] : null) },
-  { id: "self", name: "the token itself", of: (a, i, m) => a[i * m + i] },
-  { id: "on", name: "one token on", of: (a, i, m) => (i + 1 < m ? a[i * m + i + 1] : null) },
-  { id: "first", name: "the first token", of: (a, i, m) => a[i * m] },
+  { id: "back", name: "previous token", of: (a, i, m) => (i ? a[i * m + i - 1] : null) },
+  { id: "self", name: "itself", of: (a, i, m) => a[i * m + i] },
+  { id: "on", name: "next token", of: (a, i, m) => (i + 1 < m ? a[i * m + i + 1] : null) },
+  { id: "first", name: "first token", of: (a, i, m) => a[i * m] },
   { id: "distance", name: "mean distance", of: (a, i, m) => rowSum(a, i, m, (share, j) => share * Math.abs(j - i)) },
   { id: "spread", name: "spread (entropy)", of: (a, i, m) => rowSum(a, i, m, (share) => -share * Math.log2(share)) },
 ];
@@ -47,12 +47,13 @@ export function mostOf(sites, id) {
   return all.filter(({ share }) => share === share).sort((a, b) => b.share - a.share)[0] ?? null;
 }
 
-/** What is said of a head when a pointer is on its square. @param {import("./data.js").Site} site @param {number} h @param {string} name @returns {import("./ledger.js").Entry} */
-export function headEntry(site, h, name) {
+/** What is said of a head when a pointer is on its square. @param {import("./data.js").Site} site @param {number} h @param {string} name
+ * @param {boolean} open  whether the board shows it already @returns {import("./ledger.js").Entry} */
+export function headEntry(site, h, name, open) {
   const held = habitsOf(site, h), known = (/** @type {string} */ id) => held[id] === held[id];
   const shares = HABITS.slice(0, 4).filter(({ id }) => known(id)).sort((x, y) => held[y.id] - held[x.id]).map(({ id, name }) => `${name} ${percent(held[id])}`);
   const far = known("distance") ? `${held.distance.toFixed(1)} tokens away, ` : "";
-  return { title: name, lines: [`Its weights go to: ${shares.join(" · ")}`, `On average ${far}spread over about ${(2 ** held.spread).toFixed(1)} tokens. Click to open it.`] };
+  return { title: name, lines: [`Its weights go to: ${shares.join(" · ")}`, `On average ${far}spread over about ${(2 ** held.spread).toFixed(1)} tokens.${open ? "" : " Click to open it."}`, "A weight can count in two of these shares."] };
 }
 
 /** Follow the pointer over the squares of all heads. @param {any} board @param {any} found  what is under the pointer @returns {boolean} whether the ledger has to change */

@@ -1,5 +1,5 @@
 // What the keys do, and how they are listed.
-import { write } from "./growing.js";
+import { grows, write } from "./growing.js";
 import { nudge, takeBack } from "./hands.js";
 import { later } from "./share.js";
 import { siteName } from "./draw.js";
@@ -10,6 +10,9 @@ export const HELP = [
   ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row (where the model can run)"], ["W", "words or tokens"],
   ["H", "hide special tokens"], ["P", "present: the whole screen"], ["S", "save as PNG"], ["?", "these keys"],
 ];
+
+/** The keys that do something on a board. @param {any} board */
+export const helpOf = (board) => HELP.filter(([key]) => (key === "T" ? board.series : key === "D" ? grows(board) : key === "M" ? board.options.ask : true));
 
 /** What a key does; nothing where it means nothing here. @param {any} board @param {KeyboardEvent} e @returns {(() => void) | null | undefined} */
 export function actOf(board, e) {
@@ -28,7 +31,7 @@ export function actOf(board, e) {
     ArrowUp: e.shiftKey ? move(0, -1) : move(-1, 0), ArrowDown: e.shiftKey ? move(0, 1) : move(1, 0), Enter: () => board.hold(e.shiftKey),
     Escape: () => board.free(), "[": () => board.choose(board.at, board.head - 1), "]": () => board.choose(board.at, board.head + 1),
     ",": () => board.choose(board.at - 1, board.head), ".": () => board.choose(board.at + 1, board.head), p: () => board.fullscreen(),
-    s: () => savePicture(board), "?": () => board.parts.help(HELP), m: () => board.ask(), w: () => board.toggle("words"), h: () => board.toggle("hiding"),
+    s: () => savePicture(board), "?": () => board.parts.help(helpOf(board)), m: () => board.ask(), w: () => board.toggle("words"), h: () => board.toggle("hiding"),
     t: () => later(board, e.shiftKey ? board.moment - 1 : (board.moment + 1) % (board.series?.length ?? 1)), d: () => write(board, back),
     "+": () => nudge(board, 0.05), "=": () => nudge(board, 0.05), "-": () => nudge(board, -0.05), z: () => takeBack(board),
   };

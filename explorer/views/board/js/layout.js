@@ -27,7 +27,7 @@ const clamp = (/** @type {number} */ x, /** @type {number} */ a, /** @type {numb
 
 /** Two bands from 600 to 1,000 dots, one from there on. @param {Ask} ask @param {boolean} one @returns {Layout} */
 function across(ask, one) {
-  const { W, H, n, m, columns, presenter, stacked, small: less } = ask, font = presenter ? 24 : 14;
+  const { W, H, n, m, columns, presenter, stacked, small: less } = ask, font = presenter ? 24 : 14, below = presenter ? 34 : BELOW;
   const label = clamp(ask.rowLabel + 12, 40, presenter ? 240 : 130), keys = m <= 64 ? clamp(ask.colLabel * 0.85 + 10, 24, presenter ? 120 : 74) : 8;
   const most = less ? 0.22 * H : presenter ? Math.min((stacked ? 0.27 : 0.6) * H, W * 0.35) : one ? Math.min(Math.max(340, Math.min(0.24 * W, H - 660)), W * 0.31, Math.max(220, 0.42 * H)) : Math.min(330, W * 0.4);
   const cell = Math.min(most / m, most / n, less ? (presenter ? 24 : 16) : presenter ? 64 : 28), side = cell * m, tall = Math.max(cell * n, 12);
@@ -56,7 +56,7 @@ function across(ask, one) {
   const shown = columns.filter((c) => !["k", "v"].includes(c.id)), next = ask.speaks ? [{ id: "next", wide: 0 }] : [];
   const left = shown.filter((c) => one || firsts.includes(c.id)), right = shown.filter((c) => !one && !firsts.includes(c.id));
   band(one ? [...left, ...next] : left, top, tall);
-  let bottom = top + tall + BELOW;
+  let bottom = top + tall + below;
   const small = Math.min(tall, Math.max(12 * n, 60), 260);
   if (!one && right.length + next.length) {
     band([...right, ...next], bottom + 8, Math.max(small, next.length ? 96 : 0));

@@ -12,6 +12,9 @@ export function short(x) {
   return text.replace(/-/g, "−");
 }
 
+/** The same where it follows a sign: a negative number stands in brackets. @param {number} x */
+const after = (x) => (x < 0 ? `(${short(x)})` : short(x));
+
 /** A difference as people read it. @param {number} x */
 const tiny = (x) => (x ? x.toExponential(0) : "0");
 
@@ -30,8 +33,8 @@ export function readable(text) {
 /** The strongest products first. @param {ArrayLike<number>} a @param {number} ai @param {ArrayLike<number>} b @param {(e: number) => number} bi @param {number} d */
 function products(a, ai, b, bi, d) {
   const pairs = Array.from({ length: d }, (_, e) => [a[ai + e], b[bi(e)]]).sort((x, y) => Math.abs(y[0] * y[1]) - Math.abs(x[0] * x[1]));
-  const shown = pairs.slice(0, 3).map(([x, y]) => `${short(x)}·${short(y)}`).join(" + ");
-  return d > 3 ? `${shown} + … (${d} products, strongest first)` : shown;
+  const shown = pairs.slice(0, 3).map(([x, y]) => `${after(x)}·${after(y)}`).join(" + ");
+  return d > 3 ? `${shown} + … (${d} products, strongest first; all in the table below)` : shown;
 }
 
 const ABSENT = "Its products are not listed: a trace holds what the model computed, not the matrices of its weights.";
@@ -87,11 +90,18 @@ export function entryOf(site, h, station, cell, rows, cols) {
     return feature(whom, "k", i, k, `row ${of} · column ${i} of W_K, + bias`);
   }
   if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row ${of} · column ${j} of W_V, + bias`);
-  if (box === "z" && station !== "concat" && j < dv) {
+  if (box === "z" && station !== "mix") return site.z ? { title: who, lines: [] } : joined(site, i, j, dv, who);
+  if (box === "z" && j < dv) {
     const made = feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
     return { ...made, lines: [...made.lines, ...contextNote(site, h, i)] };
   }
   return outside(site, box, station, cell, who) ?? { title: who, lines: [] };
+}
+
+/** One number of all heads side by side: whose it is. @param {import("./data.js").Site} site @param {number} i @param {number} j @param {number} dv @param {string} who @returns {Entry} */
+function joined(site, i, j, dv, who) {
+  const h = Math.floor(j / dv), e = j % dv;
+  return { title: `${who}: number ${j} of all heads`, lines: [`dimension ${e} of z in head ${h}`, `= ${short(headOf(site, h).z[i * dv + e])}`] };
 }
 
 /** @param {string} who @param {string} name @param {number} j @param {number} value @param {string} how @returns {Entry} */
@@ -108,10 +118,10 @@ function scoreLines(site, h, station, i, j) {
   if (!site.q) return [`The model hands out its weights only: α = ${short(head.alpha[at])}`];
   const s = short(head.scores[at]), c = short(head.scaled[at]);
   if (["x", "norm1", "qkv", "turn", "qk"].includes(station)) return [products(head.q, i * d, head.k, (e) => j * d + e, d), `q·k = ${s}`];
-  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `÷ √dₖ is × ${short(site.scale)}`];
+  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `Dividing by √dₖ = ${short(1 / site.scale)} is multiplying by ${short(site.scale)}.`];
   if (station === "cap") return [`${short(site.softcap ?? 0)} · tanh(${c} / ${short(site.softcap ?? 0)}) = ${short(head.capped[at])}`];
-  if (station === "bias") return [`${short(head.capped[at])} + ${short(head.biased[at] - head.capped[at])} = ${short(head.biased[at])}`];
-  if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`, ...(site.allowed === "all" ? ["Nothing is forbidden here: choose a decoder to see a mask."] : [])];
+  if (station === "bias") return [`${short(head.capped[at])} + ${after(head.biased[at] - head.capped[at])} = ${short(head.biased[at])}`];
+  if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`, ...(site.allowed === "all" ? ["No cell is masked here: every row may look at every column. A decoder such as GPT-2 masks all later tokens."] : [])];
   return softmaxLines(site, h, i, j);
 }
 
@@ -141,7 +151,7 @@ function outside(site, box, station, { i, j }, who) {
   /** @param {any} arr */
   const of = (arr) => arr.a[i * arr.s[1] + j];
   /** @param {any} b @param {any} x */
-  const norm = (b, x) => `(${short(of(x))} − μ ${short(b.mean.a[i])}) / σ ${short(b.deviation.a[i])} × γ ${short(b.gain.a[j])} + β ${short(b.shift.a[j])}`;
+  const norm = (b, x) => `(${short(of(x))} − μ ${after(b.mean.a[i])}) / σ ${short(b.deviation.a[i])} × γ ${after(b.gain.a[j])} + β ${after(b.shift.a[j])}`;
   const given = blocks[0]?.given ?? site.x;
   if (box === "x" && given && j < given.s[1]) return { title, lines: [...embedded(site, i, j), `x = ${short(of(given))}`] };
   const number = ["n2", "u", "s2"].includes(box) ? 1 : 0, b = blocks[number], own = box === "o" ? site.o : box === "s2" ? site.after : null;
@@ -157,7 +167,7 @@ function outside(site, box, station, { i, j }, who) {
     if (b.made.a.subarray(i * b.made.s[1], (i + 1) * b.made.s[1]).every((x) => x === 0)) return { title, lines: ["Switched off: all of this output is 0."] };
     return { title, lines: [box === "o" ? `all heads (z) · column ${j} of W_O, + bias` : `all units · column ${j} of W₂ + b₂`, `= ${short(of(b.made))}`, ABSENT] };
   }
-  const alone = b.residual === false, added = alone ? `= ${short(of(s.total))}` : `${short(of(b.given))} + ${short(of(s.made))} = ${short(of(s.total))}`;
+  const alone = b.residual === false, added = alone ? `= ${short(of(s.total))}` : `${short(of(b.given))} + ${after(of(s.made))} = ${short(of(s.total))}`;
   if (b.place !== "post" || station === "add1" || station === "add2") return { title, lines: [alone ? "new alone: without the residual connection x is not added" : "x + new", added] };
   return { title, lines: normed || s.last ? [added, norm(b, s.total), `= ${short(of(s.last))}`] : [added] };
 }
@@ -169,8 +179,8 @@ function embedded(site, i, j) {
   const values = parts.map(([, arr]) => arr.a[i * arr.s[1] + j]);
   if (values.some((x) => x === undefined)) return [];
   const sum = values.reduce((x, y) => x + y, 0), x = (site.blocks?.[0]?.given ?? site.x)?.a[i * ((site.blocks?.[0]?.given ?? site.x)?.s[1] ?? 1) + j] ?? NaN;
-  const line = parts.map(([name], at) => `${name} ${short(values[at])}`).join(" + ") + ` = ${short(sum)}`;
-  return Math.abs(sum - x) < 1e-4 ? [line] : [line, "then normalised or scaled by the model"];
+  const line = parts.map(([name], at) => `${name} ${after(values[at])}`).join(" + ") + ` = ${short(sum)}`;
+  return Math.abs(sum - x) < 2e-3 * Math.max(1, Math.abs(x)) ? [line] : [line, "then normalised or scaled by the model"];
 }
 
 /** How far the numbers here are from the model's own, in a sentence. @param {import("./data.js").Data} data @param {import("./data.js").Site} site @param {number} h */
@@ -186,11 +196,11 @@ export function gapLine(data, site, h) {
   const steps = site.moved;
   if (steps) {
     const out = steps.around.length ? `, and a number that leaves a sub-layer by at most ${upTo(Math.max(...steps.around))}` : "";
-    return `Computed here from ${out ? "numbers" : "q, k and v"} in small steps, as this file would be too large otherwise. That moves a weight by at most ${upTo(steps.weights)} and a number of z by at most ${upTo(steps.context)}${out}.`;
+    return `Computed in the browser from ${out ? "numbers" : "q, k and v"} in small steps, as this file would be too large otherwise. That moves a weight by at most ${upTo(steps.weights)} and a number of z by at most ${upTo(steps.context)}${out}.`;
   }
   const rounded = data.rounded ? " Numbers here are rounded to 16 bits." : "";
   const python = found.weights == null && site.q && !site.edited.includes(h) && site.residual != null ? ` Python measured ${tiny(site.residual)} for the weights.` : "";
-  return (parts.length ? `Computed here; gap to the model's own numbers: ${parts.join(", ")}.` : "Computed here from the model's q, k and v.") + rounded + python;
+  return (parts.length ? `Computed in the browser. Largest difference from the model's own numbers: ${parts.join(", ")}.` : "Computed in the browser from the model's q, k and v.") + rounded + python;
 }
 
 /** What is expected at a row: bars of tokens, or of yes and no. @param {import("./data.js").Data} data @param {number} row @param {string} who

@@ -3,7 +3,7 @@ import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
 import { HABITS } from "./heads.js";
-import { HELP } from "./keys.js";
+import { helpOf } from "./keys.js";
 import { percent, readable, short } from "./ledger.js";
 import { follow, later, show } from "./share.js";
 
@@ -37,10 +37,14 @@ export function skeleton(root) {
   const canvas = put(stage, "canvas", { tabindex: "0", role: "application", "aria-roledescription": "board", "aria-label": "The matrices. Arrow keys step and choose; question mark lists the keys." });
   const time = put(frame, "label", { class: "time", hidden: "" });
   const ledger = put(stage, "div", { class: "ledger" }), lively = put(ledger, "div", { "aria-live": "polite" });
-  const pair = put(lively, "b", { class: "pair", dir: "auto" }), operands = put(lively, "pre", { class: "operands" });
+  const pair = put(lively, "b", { class: "pair", dir: "auto" }), holds = put(lively, "span", { class: "holds" }), operands = put(lively, "pre", { class: "operands" });
   const weight = put(ledger, "div", { class: "weigh", hidden: "" });
-  const formula = put(ledger, "span", { class: "formula" }), numpy = put(ledger, "code", { class: "numpy" }), holds = put(ledger, "span", { class: "holds" });
-  const foot = put(frame, "div", { class: "foot" }), gap = put(foot, "p", { class: "gap" });
+  const formula = put(ledger, "span", { class: "formula" }), numpy = put(ledger, "code", { class: "numpy" });
+  const foot = put(frame, "div", { class: "foot" }), gap = put(foot, "p", { class: "gap" }), legend = put(foot, "span", { class: "legend" });
+  for (const [sign, text] of [["below", "below 0"], ["above", "above 0: stronger is farther from 0"]]) {
+    put(legend, "i", { class: sign });
+    put(legend, "span", {}, text);
+  }
   const may = put(foot, "details"), help = put(frame, "dialog", { class: "help", "aria-label": "Keys of the board" });
   put(may, "summary", {}, "What may I conclude?");
   const concludes = put(may, "p", {}), table = put(foot, "details", { class: "numbers" });
@@ -81,19 +85,19 @@ export function controlsOf(board) {
   const token = put(choices, "select", { class: "token", "aria-label": "Token" });
   token.onchange = () => follow(board, Number(token.value));
   const by = put(choices, "select", { class: "habit", "aria-label": "Colour all heads by", title: "Colour all heads by" });
-  put(by, "option", { value: "" }, "find a head …");
+  put(by, "option", { value: "" }, "find a head");
   for (const { id, name } of HABITS) put(by, "option", { value: id }, name);
   by.value = board.habit;
   by.onchange = () => board.colourBy(by.value);
   const speed = put(choices, "select", { class: "speed", "aria-label": "Speed" });
-  for (const [value, text] of [["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]]) put(speed, "option", { value }, text);
+  for (const [value, text] of [["0.25", "¼ ×"], ["0.5", "½ ×"], ["1", "1 ×"], ["2", "2 ×"]]) put(speed, "option", { value }, text);
   speed.value = String(board.speed);
   speed.onchange = () => (board.speed = Number(speed.value));
   toggles(board, choices);
   const silence = () => board.options.silence({ what: "silence", stream: board.site.stream, layer: board.site.layer, head: board.head });
   if (board.options.silence) put(bar, "button", { type: "button", class: "silence" }, "silence this head").onclick = silence;
   put(bar, "button", { type: "button", class: "present", "aria-label": "Present on the whole screen (P)", title: "Present on the whole screen (P)" }, "⛶").onclick = () => board.fullscreen();
-  put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(HELP);
+  put(bar, "button", { type: "button", class: "keys", "aria-label": "The keys (?)", title: "The keys (?)" }, "?").onclick = () => board.parts.help(helpOf(board));
 }
 
 /** The slider of a series, or of a text as it is written. @param {HTMLElement} time @param {any} board */
@@ -128,11 +132,13 @@ function weighed(place, board) {
     put(label, "span");
     slider.oninput = () => setWeight(board, Number(slider.value));
     put(place, "button", { type: "button", class: "back", title: "Undo the last edit (Z)" }, "Undo").onclick = () => takeBack(board);
+    put(place, "em", {}, "click a cell to keep it");
     put(place, "button", { type: "button", class: "whole" }, "Run the model on it").onclick = () => send(board);
   }
-  const [label, back, whole] = /** @type {any[]} */ ([...place.children]), slider = label.querySelector("input");
+  const [label, back, hint, whole] = /** @type {any[]} */ ([...place.children]), slider = label.querySelector("input");
   const head = headOf(board.site, board.head), value = open ? head.alpha[board.cursor.row * head.m + board.cursor.col] : 0;
   label.hidden = !open;
+  hint.hidden = !open || board.held.length > 0;
   slider.value = String(value);
   say(label.querySelector("span"), value.toFixed(2));
   back.hidden = !many;
@@ -146,8 +152,8 @@ function toggles(board, bar) {
     made.onclick = () => board.toggle(what);
   };
   toggle("words", "words", "Weights between words instead of tokens (W)");
-  toggle("hiding", "no specials", "Hide special tokens (H)");
-  const label = put(bar, "label", { class: "faint", title: "Hide weights below this" }, "α ≥ "), faint = put(label, "input", { type: "range", min: "0", max: "0.5", step: "0.01", "aria-label": "Hide weights below" });
+  toggle("hiding", "no specials", "Hide special tokens; their weights stay what they are (H)");
+  const label = put(bar, "label", { class: "faint", title: "Hide weights below this" }, "show α ≥ "), faint = put(label, "input", { type: "range", min: "0", max: "0.5", step: "0.01", "aria-label": "Hide weights below" });
   const value = put(label, "span", {}, board.faint.toFixed(2));
   faint.value = String(board.faint);
   faint.oninput = () => {
@@ -242,11 +248,29 @@ function walked(e, board, r, c) {
   board.parts.twin(board);
 }
 
+/** What the table shows: the products behind a held score, a key or value that is pointed at, else the matrix of the station. @param {any} board @returns {Numbers & {what: string}} */
+function tableOf(board) {
+  const { site, station, rows, cols, cursor, held } = board, head = headOf(site, board.head), { d, dv, m } = head;
+  const one = held.at(-1), names = (/** @type {number} */ count) => Array.from({ length: count }, (_, e) => `dimension ${e}`);
+  if (station === "qk" && one && site.q) {
+    const q = head.q.subarray(one.row * d, (one.row + 1) * d), k = head.k.subarray(one.col * d, (one.col + 1) * d);
+    const a = [...q, ...k, ...Array.from(q, (/** @type {number} */ x, /** @type {number} */ e) => x * k[e])];
+    return { a, r: 3, c: d, rows: ["q", "k", "q×k"], cols: names(d), what: `q of ${readable(rows[one.row])}, k of ${readable(cols[one.col])}, and their ${d} products, whose sum is the score.` };
+  }
+  if (["k", "v"].includes(cursor.box) && ["qkv", "turn"].includes(station)) {
+    const key = cursor.box === "k", column = board.columns.find((/** @type {any} */ c) => c.id === cursor.box), state = column.states.filter((/** @type {any} */ s) => site.stations.indexOf(s.at) <= board.step).at(-1) ?? column.states[0];
+    return key ? { a: state.m.a, r: d, c: m, rows: names(d), cols: cols.map(readable), what: "Keys: a column for each token." } : { a: state.m.a, r: m, c: dv, rows: cols, cols: names(dv), what: "Values: a row for each token." };
+  }
+  const name = board.columns.flatMap((/** @type {any} */ c) => c.states).find((/** @type {any} */ s) => s.at === station && s.says)?.says ?? board.data.prose[station].name;
+  return { ...matrixOf(board), what: `${name}: a row for each token.${station === "qk" ? " Click a cell of the picture to see its products here." : station === "qkv" ? " Click a cell of Kᵀ or V to see those here." : ""}` };
+}
+
 /** The numbers as a table, once it is unfolded. @param {HTMLDetailsElement} table @param {HTMLElement} field @param {any} board */
 function tabled(table, field, board) {
   const make = () => {
-    const { a, r, c, rows, cols, see, said } = matrixOf(board), wide = Math.min(c, CELLS), high = Math.min(r, CELLS);
+    const { a, r, c, rows, cols, see, said, what } = tableOf(board), wide = Math.min(c, CELLS), high = Math.min(r, CELLS);
     field.replaceChildren();
+    put(field, "p", { dir: "auto" }, what);
     if (wide < c || high < r) put(field, "p", {}, `The first ${high} of ${r} rows and ${wide} of ${c} columns.`);
     const made = put(field, "table"), head = put(made, "tr");
     put(head, "th");

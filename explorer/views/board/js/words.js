@@ -28,6 +28,14 @@ export function wordLine(board) {
   return [`Between their words: α = ${short(board.shownAs(m).a[row * m.c + col])}`];
 }
 
+/** What hiding does not do: the weights to special tokens are still there. @param {any} board @returns {string[]} */
+export function hiddenLine(board) {
+  const { row, box } = board.cursor, S = board.columns.find((/** @type {any} */ c) => c.id === "S"), m = S?.states.at(-1).m;
+  if (!board.hiding || board.station !== "softmax" || box !== "S" || row < 0 || !m) return [];
+  const gone = board.special.cols.reduce((/** @type {number} */ sum, /** @type {number} */ special, /** @type {number} */ j) => sum + (special ? m.a[row * m.c + j] : 0), 0);
+  return [`Special tokens are hidden, not masked: they keep ${short(gone)} of this row.`];
+}
+
 const PRONOUNS = ["it", "he", "she", "they", "him", "her", "them"];
 
 /** The row of a pronoun, or the middle one. @param {string[]} texts */

@@ -1,0 +1,119 @@
+"""What a newcomer looks for on the board: all products of a score, whose number it is, why a key does nothing, what hiding leaves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from offline import Watch
+from playwright.sync_api import Browser, Page, expect
+from test_board_browser import BOARD, middle, shown, traced
+from test_board_says import go, said
+
+pytestmark = pytest.mark.browser
+ROW, COL, HEAD = 10, 2, 3
+
+
+def table_of(page: Page) -> dict[str, list[float]]:
+    """The table below the board: a row's name and its numbers."""
+    lines = page.locator(".field tr").all()[1:]
+    return {
+        line.locator("th").inner_text(): [float(cell.replace("−", "-")) for cell in line.locator("td").all_inner_texts()]
+        for line in lines
+    }
+
+
+def test_a_held_score_lists_all_its_products(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    held = trace.attention[0]
+    assert held.q is not None and held.k is not None
+    view = {"stream": "encoder", "layer": 0, "head": HEAD, "station": "qk"}
+    page = shown(browser, trace, tmp_path, watch, view=view)
+    page.wait_for_function(f"{BOARD}.t === 1")
+    page.get_by_text("The numbers as a table").click()
+    expect(page.locator(".field")).to_contain_text("Click a cell of the picture")
+    page.mouse.click(*middle(page, "S", ROW, COL))
+    expect(page.locator(".field tr")).to_have_count(4)
+    found = table_of(page)
+    np.testing.assert_allclose(found["q"], held.q[HEAD, ROW], atol=1e-3)
+    np.testing.assert_allclose(found["k"], held.k[HEAD, COL], atol=1e-3)
+    assert abs(sum(found["q×k"]) - float(held.q[HEAD, ROW] @ held.k[HEAD, COL])) < 2e-2
+    go(page, "qkv")
+    page.keyboard.press("Escape")
+    page.mouse.click(*middle(page, "v", COL, 5))
+    expect(page.locator(".field")).to_contain_text("Values: a row for each token.")
+    assert held.v is not None
+    np.testing.assert_allclose(list(table_of(page).values())[-1], held.v[HEAD, -1], atol=1e-3)
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_number_of_all_heads_says_whose_it_is(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    held = trace.attention[0]
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "concat"})
+    page.wait_for_function(f"{BOARD}.t === 1")
+    box = page.evaluate(f"{BOARD}.layout.boxes.find(b => b.id === 'z')")
+    at = page.locator(".board canvas").bounding_box()
+    assert at is not None and held.v is not None
+    page.mouse.move(at["x"] + box["x"] + box["w"] * 0.6, at["y"] + box["y"] + box["h"] * (ROW + 0.5) / box["r"])
+    expect(page.locator(".operands")).to_contain_text(re.compile(r"dimension \d+ of z in head 2\n"), use_inner_text=True)
+    match = re.search(r"dimension (\d+)", page.locator(".operands").inner_text())
+    assert match is not None
+    wanted = float((held.weights[2] @ held.v[2])[ROW, int(match[1])])
+    shows = float(page.locator(".operands").inner_text().split("= ")[1].replace("−", "-"))
+    assert abs(shows - wanted) < 1e-3
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_another_station_forgets_the_cell_of_a_column(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "qkv"})
+    page.wait_for_function(f"{BOARD}.t === 1")
+    page.mouse.click(*middle(page, "q", 4, 5))
+    expect(page.locator(".pair")).to_contain_text("q, dimension 5")
+    go(page, "softmax")
+    expect(page.locator(".pair")).to_contain_text("→")
+    expect(page.locator(".operands")).to_contain_text("÷ the sum over the 16 keys")
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_name_over_a_column_chooses_it(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "qk"})
+    page.wait_for_function(f"{BOARD}.t === 1")
+    x, y = middle(page, "k", 0, 8)
+    page.mouse.click(x + 8, y - 16)  # names lean to the right
+    assert page.evaluate(f"{BOARD}.held[0].col") == 8
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_a_file_says_why_nothing_is_masked(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "mask"})
+    expect(page.locator(".operands")).to_contain_text("No cell is masked here")
+    page.locator(".board canvas").focus()
+    page.keyboard.press("m")
+    expect(page.locator(".holds")).to_contain_text("No model is at hand here")
+    page.keyboard.press("?")
+    expect(page.locator(".help")).to_contain_text("hide special tokens")
+    expect(page.locator(".help")).not_to_contain_text("mask or replace")
+    assert watch.faults == []
+    page.context.close()
+
+
+def test_hidden_special_tokens_keep_their_weight(browser: Browser, tmp_path: Path) -> None:
+    watch, trace = Watch(), traced("bert")
+    view = {"stream": "encoder", "layer": 0, "head": HEAD, "station": "softmax", "row": ROW, "col": COL}
+    page = shown(browser, trace, tmp_path, watch, view=view)
+    page.locator(".board canvas").focus()
+    page.keyboard.press("h")
+    weights = trace.attention[0].weights[HEAD, ROW]
+    expect(page.locator(".operands")).to_contain_text(f"they keep {said(float(weights[0] + weights[-1]))} of this row")
+    assert watch.faults == []
+    page.context.close()
