@@ -223,7 +223,7 @@ def test_the_page_of_positions_shows_a_registered_scheme(scheme: str) -> None:
     slot = scheme.removeprefix("toy-")
     assert ex.places(scheme, count=9, dim=16).slot == slot and POSITIONS[scheme].slots == {slot}
     at = opened("positions", scheme=scheme)
-    assert at.selectbox("scheme").value == scheme
+    assert at.button_group(key="scheme").value == scheme
     assert POSITIONS[scheme].says() in [re.sub(r"\[([^\]]*)\]\(glossary#[^)]*\)", r"\1", block.value) for block in at.markdown]
 
 

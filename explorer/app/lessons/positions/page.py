@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from explorer.app import flying, hold, recorded, web
+from explorer.app import flying, hold, recorded, thumbnails, web
 from explorer.app.call import Call
 from explorer.app.controls import made, model_of, opened, read, sentence, warn_of_lectured, warn_of_unseen
 from explorer.app.exercises import predict
@@ -15,6 +15,11 @@ from explorer.nn.positions import POSITIONS
 from explorer.views import VIEWS
 
 FLOWN = "flying.known"
+SEEN = 24  # positions in a small picture
+SMALL = (
+    f"Above each name: what the first {SEEN} positions alone add to the score of each query (row) and key (column). Blue is above 0, "
+    "orange below; each has a scale of its own."
+)
 TABLES = {"learned (bert)": "bert", "learned (gpt2)": "gpt2", "t5 (t5)": "t5", "disentangled (deberta)": "deberta"}
 
 
@@ -31,7 +36,9 @@ def shuffled(name: str, text: str, seed: int) -> Call:
 def schemes() -> None:
     """One scheme, in the pictures that fit it."""
     names = [*(scheme for scheme in POSITIONS if scheme != "learned"), *TABLES]
-    scheme = st.selectbox("Scheme", names, index=names.index("sinusoidal"), key="scheme", bind="query-params", width=280)
+    thumbnails.framed("scheme")
+    scheme = st.pills("Scheme", names, default="sinusoidal", required=True, key="scheme", bind="query-params")
+    st.caption(SMALL)
     record = read(placed(scheme))
     say(POSITIONS[record.scheme].says(trained=scheme in TABLES))
     titles = {VIEWS[name].title: name for name in PICTURES if not VIEWS[name].fits(record)}
@@ -41,6 +48,8 @@ def schemes() -> None:
         "Picture", list(titles), default=next(iter(titles)), required=True, key="picture", bind="query-params"
     )
     web.show(VIEWS[titles[picture]], placed(scheme), steps="place")  # of the hands: they turn from position to position
+    # last: the large picture comes first
+    thumbnails.drawn("scheme", [made(placed(name)).scores[0, :SEEN, :SEEN] for name in names])
 
 
 def together() -> None:

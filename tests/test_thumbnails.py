@@ -1,0 +1,57 @@
+"""Small pictures in the options of a control: their colours are the numbers, and each option has its own."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from offline import Watch, opened
+from PIL import Image
+from playwright.sync_api import Browser
+from test_frame_browser import rested
+
+import explorer as ex
+from explorer.app import thumbnails
+from explorer.views import theme
+
+SHOWN = "at => getComputedStyle(at.querySelector('div'), '::before').backgroundImage"
+
+
+def dots(address: str) -> np.ndarray:
+    """The colours of a picture."""
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(address.partition("base64,")[2]))).convert("RGB"))
+
+
+def named(colour: np.ndarray) -> str:
+    return "#" + "".join(f"{channel:02x}" for channel in colour)
+
+
+@pytest.mark.parametrize("mode", theme.MODES)
+def test_the_ends_and_the_middle_have_the_colours_of_the_scale(mode: str) -> None:
+    found = dots(thumbnails.picture(np.array([[-3.0, 0.0], [1.5, 3.0], [np.nan, -1.5]]), mode))
+    low, middle, high = (theme.DIVERGING[mode][at] for at in (0, 3, 6))
+    assert (named(found[0, 0]), named(found[0, 1]), named(found[1, 1]), named(found[2, 0])) == (low, middle, high, middle)
+    assert named(found[1, 0]) not in (middle, high) and named(found[2, 1]) not in (middle, low)
+    assert {named(colour) for colour in dots(thumbnails.picture(np.zeros((2, 2)), mode)).reshape(-1, 3)} == {middle}
+
+
+@pytest.mark.browser
+def test_every_scheme_shows_what_it_adds_to_the_scores(browser: Browser, app: tuple[str, Path]) -> None:
+    watch = Watch()
+    page = opened(browser, watch, f"{app[0]}/positions?scheme=alibi", "light", 1280)
+    rested(page)
+    options = page.locator(".st-key-scheme [role=radio]").all()
+    shown = {one.inner_text(): one.evaluate(SHOWN) for one in options}
+    assert len(shown) >= 11 and all(address.startswith('url("data:image/png') for address in shown.values())
+    for scheme in ("alibi", "sinusoidal", "none"):
+        np.testing.assert_array_equal(
+            dots(shown[scheme]), dots(thumbnails.picture(ex.places(scheme).scores[0, :24, :24], "light")), err_msg=scheme
+        )
+    assert len({shown[name] for name in ("none", "sinusoidal", "rope", "alibi", "t5")}) == 5
+    page.locator(".st-key-scheme [role=radio]", has_text="rope").click()
+    page.wait_for_url("**scheme=rope**")
+    assert watch.faults == [] and app[1].read_text() == ""
+    page.context.close()
