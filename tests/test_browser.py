@@ -421,7 +421,7 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
         watch = Watch()
         page = opened(browser, watch, f"http://127.0.0.1:{port}/lab/tree/{notebook}", height=5000)  # all of it is drawn
         run_all_cells(page)
-        expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]:"), timeout=120_000)
+        expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]:"), timeout=300_000)
         assert page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
         answered(page)
         before = page.locator(".js-plotly-plot").all_inner_texts()
@@ -429,7 +429,10 @@ def test_a_notebook_runs_in_jupyterlab(browser: Browser, tmp_path: Path, noteboo
         if notebook not in WITHOUT_CONTROLS:
             choice = page.locator(".widget-dropdown select:has(option:nth-child(2))").first
             choice.select_option(index=0 if choice.evaluate("e => e.selectedIndex") else 1)
-            page.wait_for_timeout(1500)
+            for _ in range(40):  # a busy kernel takes its time
+                page.wait_for_timeout(500)
+                if page.locator(".js-plotly-plot").all_inner_texts() != before:
+                    break
             assert page.locator(".js-plotly-plot").all_inner_texts() != before, "a control moves a picture"
             bright = page.locator(PAPER).first.get_attribute("style")
             page.evaluate("document.body.dataset.jpThemeLight = 'false'")  # as JupyterLab says that its theme is dark

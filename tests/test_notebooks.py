@@ -46,7 +46,7 @@ def test_a_notebook_runs(
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
     notebook = nbformat.read(path, as_version=4)
     begun = time.perf_counter()
-    done = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    done = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     record_property(
         TABLE + "notebooks: every cell, with its kernel's start", f"{path.stem:20} {time.perf_counter() - begun:5.1f} s"
     )
