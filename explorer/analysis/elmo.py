@@ -19,6 +19,7 @@ from explorer.text.letters import letters
 from explorer.text.reading import Text
 from explorer.text.tokenizers import check_text
 
+TOGETHER = 64  # gradients that are taken in one backward pass
 NAMES = {257: "⟨S⟩", 258: "⟨/S⟩", 259: "⟨", 260: "⟩"}
 
 
@@ -144,5 +145,9 @@ def elmo_visibility(model: ElmoModel, text: Text, *, seed: int = 0) -> tuple[Vis
 def _moved(states: Tensor, x: Tensor, seed: int) -> Any:
     """The length of the gradient of one random mix of each state [output, input]."""
     mix = torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(seed)).to(x.device)
-    rows = [torch.autograd.grad(state @ mix, x, retain_graph=True)[0][0].norm(dim=-1) for state in states]
-    return torch.stack(rows).float().cpu().numpy()
+    mixed = states @ mix
+    found = [
+        torch.autograd.grad(mixed, x, chosen, retain_graph=True, is_grads_batched=True)[0][:, 0].norm(dim=-1)
+        for chosen in torch.eye(len(mixed), device=x.device).split(TOGETHER)
+    ]
+    return torch.cat(found).float().cpu().numpy()
