@@ -354,6 +354,7 @@ def test_a_head_says_where_it_looks_when_its_square_is_pointed_at(browser: Brows
     page.get_by_label("Colour all heads by").select_option("back")
     assert pixels(page) != before
     expect(page.locator(".pair")).to_have_text(f"encoder layer {best // 4}, head {best % 4}")  # found, and said at once
+    page.wait_for_function(f"!{BOARD}.fading")
     middles = f"(b => b.thumbs.map(t => [t.x + t.s / 2, t.y + t.s / 2].map(x => x * b.dots)))({BOARD})"
     red = f"at => at.map(([x, y]) => {BOARD}.parts.canvas.getContext('2d').getImageData(x, y, 1, 1).data[0])"
     colours = page.evaluate(red, page.evaluate(middles))
