@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,8 @@ from offline import Watch
 from playwright.sync_api import Browser, Page, expect
 from test_board_browser import BOARD, middle, shown, traced
 from test_board_says import go, said
+
+from explorer.records import Attention
 
 pytestmark = pytest.mark.browser
 ROW, COL, HEAD = 10, 2, 3
@@ -25,95 +29,113 @@ def table_of(page: Page) -> dict[str, list[float]]:
     }
 
 
-def test_a_held_score_lists_all_its_products(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    held = trace.attention[0]
-    assert held.q is not None and held.k is not None
-    view = {"stream": "encoder", "layer": 0, "head": HEAD, "station": "qk"}
-    page = shown(browser, trace, tmp_path, watch, view=view)
+@contextmanager
+def board_at(
+    browser: Browser, folder: Path, station: str, name: str = "bert", **place: int
+) -> Iterator[tuple[Page, Attention]]:
+    """The board of the first layer of a model, at rest at a station; nothing may have gone wrong in the end."""
+    watch, trace = Watch(), traced(name)
+    view = {"stream": trace.attention[0].stream, "layer": 0, "head": 0, "station": station, **place}
+    page = shown(browser, trace, folder, watch, view=view)
     page.wait_for_function(f"{BOARD}.t === 1")
-    page.get_by_text("The numbers as a table").click()
-    expect(page.locator(".field")).to_contain_text("Click a cell of the picture")
-    page.mouse.click(*middle(page, "S", ROW, COL))
-    expect(page.locator(".field tr")).to_have_count(4)
-    found = table_of(page)
-    np.testing.assert_allclose(found["q"], held.q[HEAD, ROW], atol=1e-3)
-    np.testing.assert_allclose(found["k"], held.k[HEAD, COL], atol=1e-3)
-    assert abs(sum(found["q×k"]) - float(held.q[HEAD, ROW] @ held.k[HEAD, COL])) < 2e-2
-    go(page, "qkv")
-    page.keyboard.press("Escape")
-    page.mouse.click(*middle(page, "v", COL, 5))
-    expect(page.locator(".field")).to_contain_text("Values: a row for each token.")
-    assert held.v is not None
-    np.testing.assert_allclose(list(table_of(page).values())[-1], held.v[HEAD, -1], atol=1e-3)
+    yield page, trace.attention[0]
     assert watch.faults == []
     page.context.close()
+
+
+def test_a_held_score_lists_all_its_products(browser: Browser, tmp_path: Path) -> None:
+    with board_at(browser, tmp_path, "qk", head=HEAD) as (page, held):
+        assert held.q is not None and held.k is not None and held.v is not None
+        page.get_by_text("The numbers as a table").click()
+        expect(page.locator(".field")).to_contain_text("Click a cell of the picture")
+        page.mouse.click(*middle(page, "S", ROW, COL))
+        expect(page.locator(".field tr")).to_have_count(4)
+        found = table_of(page)
+        np.testing.assert_allclose(found["q"], held.q[HEAD, ROW], atol=1e-3)
+        np.testing.assert_allclose(found["k"], held.k[HEAD, COL], atol=1e-3)
+        assert abs(sum(found["q×k"]) - float(held.q[HEAD, ROW] @ held.k[HEAD, COL])) < 2e-2
+        go(page, "qkv")
+        page.keyboard.press("Escape")
+        page.mouse.click(*middle(page, "v", COL, 5))
+        expect(page.locator(".field")).to_contain_text("Values: a row for each token.")
+        np.testing.assert_allclose(list(table_of(page).values())[-1], held.v[HEAD, -1], atol=1e-3)
 
 
 def test_a_number_of_all_heads_says_whose_it_is(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    held = trace.attention[0]
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "concat"})
-    page.wait_for_function(f"{BOARD}.t === 1")
-    box = page.evaluate(f"{BOARD}.layout.boxes.find(b => b.id === 'z')")
-    at = page.locator(".board canvas").bounding_box()
-    assert at is not None and held.v is not None
-    page.mouse.move(at["x"] + box["x"] + box["w"] * 0.6, at["y"] + box["y"] + box["h"] * (ROW + 0.5) / box["r"])
-    expect(page.locator(".operands")).to_contain_text(re.compile(r"dimension \d+ of z in head 2\n"), use_inner_text=True)
-    match = re.search(r"dimension (\d+)", page.locator(".operands").inner_text())
-    assert match is not None
-    wanted = float((held.weights[2] @ held.v[2])[ROW, int(match[1])])
-    shows = float(page.locator(".operands").inner_text().split("= ")[1].replace("−", "-"))
-    assert abs(shows - wanted) < 1e-3
-    assert watch.faults == []
-    page.context.close()
+    with board_at(browser, tmp_path, "concat") as (page, held):
+        box = page.evaluate(f"{BOARD}.layout.boxes.find(b => b.id === 'z')")
+        at = page.locator(".board canvas").bounding_box()
+        assert at is not None and held.v is not None
+        page.mouse.move(at["x"] + box["x"] + box["w"] * 0.6, at["y"] + box["y"] + box["h"] * (ROW + 0.5) / box["r"])
+        expect(page.locator(".operands")).to_contain_text(re.compile(r"dimension \d+ of z in head 2\n"), use_inner_text=True)
+        match = re.search(r"dimension (\d+)", page.locator(".operands").inner_text())
+        assert match is not None
+        wanted = float((held.weights[2] @ held.v[2])[ROW, int(match[1])])
+        shows = float(page.locator(".operands").inner_text().split("= ")[1].replace("−", "-"))
+        assert abs(shows - wanted) < 1e-3
+
+
+@pytest.mark.parametrize("station", ["softmax", "mix"])
+def test_before_the_heads_are_joined_a_number_of_z_is_of_the_chosen_head(
+    browser: Browser, tmp_path: Path, station: str
+) -> None:
+    with board_at(browser, tmp_path, station, head=HEAD) as (page, held):
+        assert held.v is not None
+        page.mouse.move(*middle(page, "z", ROW, 20))  # its column has room for all four heads
+        expect(page.locator(".pair")).to_contain_text("z, dimension 5")
+        expect(page.locator(".operands")).to_contain_text(f"= {said(float((held.weights[HEAD] @ held.v[HEAD])[ROW, 5]))}")
+
+
+@pytest.mark.parametrize(("name", "root"), [("gpt2", True), ("deberta", False)])  # DeBERTa divides by √(3 dₖ)
+def test_the_scale_is_called_the_root_only_where_it_is(browser: Browser, tmp_path: Path, name: str, root: bool) -> None:
+    with board_at(browser, tmp_path, "scale", name, row=ROW, col=COL) as (page, held):
+        assert held.q is not None
+        wanted = f"Dividing by {'√dₖ = ' if root else ''}{said(1 / held.scale)} is multiplying by {said(held.scale)}."
+        expect(page.locator(".operands")).to_contain_text(wanted)
+        assert (abs(1 / held.scale - held.q.shape[-1] ** 0.5) < 1e-3) == root
+
+
+@pytest.mark.parametrize(("name", "normalised"), [("bert", True), ("gpt2", False)])
+def test_an_embedding_is_called_normalised_where_the_model_does_it(
+    browser: Browser, tmp_path: Path, name: str, normalised: bool
+) -> None:
+    with board_at(browser, tmp_path, "x", name, row=ROW) as (page, _):
+        for dim in range(0, 128, 16):
+            page.mouse.move(*middle(page, "x", ROW, dim))
+            expect(page.locator(".pair")).to_contain_text(re.compile(r"dimension \d+"))
+            assert ("then normalised" in page.locator(".operands").inner_text()) == normalised
 
 
 def test_another_station_forgets_the_cell_of_a_column(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "qkv"})
-    page.wait_for_function(f"{BOARD}.t === 1")
-    page.mouse.click(*middle(page, "q", 4, 5))
-    expect(page.locator(".pair")).to_contain_text("q, dimension 5")
-    go(page, "softmax")
-    expect(page.locator(".pair")).to_contain_text("→")
-    expect(page.locator(".operands")).to_contain_text("÷ the sum over the 16 keys")
-    assert watch.faults == []
-    page.context.close()
+    with board_at(browser, tmp_path, "qkv") as (page, _):
+        page.mouse.click(*middle(page, "q", 4, 5))
+        expect(page.locator(".pair")).to_contain_text("q, dimension 5")
+        go(page, "softmax")
+        expect(page.locator(".pair")).to_contain_text("→")
+        expect(page.locator(".operands")).to_contain_text("÷ the sum over the 16 keys")
 
 
 def test_a_name_over_a_column_chooses_it(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "qk"})
-    page.wait_for_function(f"{BOARD}.t === 1")
-    x, y = middle(page, "k", 0, 8)
-    page.mouse.click(x + 8, y - 16)  # names lean to the right
-    assert page.evaluate(f"{BOARD}.held[0].col") == 8
-    assert watch.faults == []
-    page.context.close()
+    with board_at(browser, tmp_path, "qk") as (page, _):
+        x, y = middle(page, "k", 0, 8)
+        page.mouse.click(x + 8, y - 16)  # names lean to the right
+        assert page.evaluate(f"{BOARD}.held[0].col") == 8
 
 
 def test_a_file_says_why_nothing_is_masked(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    page = shown(browser, trace, tmp_path, watch, view={"stream": "encoder", "layer": 0, "head": 0, "station": "mask"})
-    expect(page.locator(".operands")).to_contain_text("No cell is masked here")
-    page.locator(".board canvas").focus()
-    page.keyboard.press("m")
-    expect(page.locator(".holds")).to_contain_text("No model is at hand here")
-    page.keyboard.press("?")
-    expect(page.locator(".help")).to_contain_text("hide special tokens")
-    expect(page.locator(".help")).not_to_contain_text("mask or replace")
-    assert watch.faults == []
-    page.context.close()
+    with board_at(browser, tmp_path, "mask") as (page, _):
+        expect(page.locator(".operands")).to_contain_text("No cell is masked here")
+        page.locator(".board canvas").focus()
+        page.keyboard.press("m")
+        expect(page.locator(".holds")).to_contain_text("No model is at hand here")
+        page.keyboard.press("?")
+        expect(page.locator(".help")).to_contain_text("hide special tokens")
+        expect(page.locator(".help")).not_to_contain_text("mask or replace")
 
 
 def test_hidden_special_tokens_keep_their_weight(browser: Browser, tmp_path: Path) -> None:
-    watch, trace = Watch(), traced("bert")
-    view = {"stream": "encoder", "layer": 0, "head": HEAD, "station": "softmax", "row": ROW, "col": COL}
-    page = shown(browser, trace, tmp_path, watch, view=view)
-    page.locator(".board canvas").focus()
-    page.keyboard.press("h")
-    weights = trace.attention[0].weights[HEAD, ROW]
-    expect(page.locator(".operands")).to_contain_text(f"they keep {said(float(weights[0] + weights[-1]))} of this row")
-    assert watch.faults == []
-    page.context.close()
+    with board_at(browser, tmp_path, "softmax", head=HEAD, row=ROW, col=COL) as (page, held):
+        page.locator(".board canvas").focus()
+        page.keyboard.press("h")
+        weights = held.weights[HEAD, ROW]
+        expect(page.locator(".operands")).to_contain_text(f"they keep {said(float(weights[0] + weights[-1]))} of this row")

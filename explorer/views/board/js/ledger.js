@@ -90,7 +90,7 @@ export function entryOf(site, h, station, cell, rows, cols) {
     return feature(whom, "k", i, k, `row ${of} · column ${i} of W_K, + bias`);
   }
   if (box === "v") return feature(readable(cols[i] ?? ""), "v", j, head.v[i * dv + j], `row ${of} · column ${j} of W_V, + bias`);
-  if (box === "z" && station !== "mix") return site.z ? { title: who, lines: [] } : joined(site, i, j, dv, who);
+  if (box === "z" && site.stations.includes("concat") && site.stations.indexOf(station) >= site.stations.indexOf("concat")) return joined(site, i, j, dv, who);
   if (box === "z" && j < dv) {
     const made = feature(who, "z", j, head.z[i * dv + j], products(head.alpha, i * m, head.v, (e) => e * dv + j, m));
     return { ...made, lines: [...made.lines, ...contextNote(site, h, i)] };
@@ -118,7 +118,7 @@ function scoreLines(site, h, station, i, j) {
   if (!site.q) return [`The model hands out its weights only: α = ${short(head.alpha[at])}`];
   const s = short(head.scores[at]), c = short(head.scaled[at]);
   if (["x", "norm1", "qkv", "turn", "qk"].includes(station)) return [products(head.q, i * d, head.k, (e) => j * d + e, d), `q·k = ${s}`];
-  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `Dividing by √dₖ = ${short(1 / site.scale)} is multiplying by ${short(site.scale)}.`];
+  if (station === "scale") return [`${s} × ${short(site.scale)} = ${c}`, site.scale === 1 ? "This model does not divide." : `Dividing by ${Math.abs(site.scale ** 2 * d - 1) < 1e-3 ? "√dₖ = " : ""}${short(1 / site.scale)} is multiplying by ${short(site.scale)}.`];
   if (station === "cap") return [`${short(site.softcap ?? 0)} · tanh(${c} / ${short(site.softcap ?? 0)}) = ${short(head.capped[at])}`];
   if (station === "bias") return [`${short(head.capped[at])} + ${after(head.biased[at] - head.capped[at])} = ${short(head.biased[at])}`];
   if (station === "mask") return [`allowed: ${short(head.biased[at])} stays`, ...(site.allowed === "all" ? ["No cell is masked here: every row may look at every column. A decoder such as GPT-2 masks all later tokens."] : [])];
@@ -176,11 +176,14 @@ function outside(site, box, station, { i, j }, who) {
 function embedded(site, i, j) {
   const parts = Object.entries(site.embedded ?? {});
   if (!parts.length) return ["the output of the layer below"];
-  const values = parts.map(([, arr]) => arr.a[i * arr.s[1] + j]);
+  const given = site.blocks?.[0]?.given ?? site.x, values = parts.map(([, arr]) => arr.a[i * arr.s[1] + j]);
   if (values.some((x) => x === undefined)) return [];
-  const sum = values.reduce((x, y) => x + y, 0), x = (site.blocks?.[0]?.given ?? site.x)?.a[i * ((site.blocks?.[0]?.given ?? site.x)?.s[1] ?? 1) + j] ?? NaN;
+  /** @param {number} e */
+  const summed = (e) => parts.reduce((sum, [, arr]) => sum + arr.a[i * arr.s[1] + e], 0);
+  const wide = given?.s[1] ?? 0, own = given?.a.subarray(i * wide, (i + 1) * wide) ?? [], sum = summed(j);
+  const moved = Array.from(own).some((/** @type {number} */ x, /** @type {number} */ e) => !(Math.abs(summed(e) - x) < 2e-3 * Math.max(1, Math.abs(x)))); // more than 16 bits move a number
   const line = parts.map(([name], at) => `${name} ${after(values[at])}`).join(" + ") + ` = ${short(sum)}`;
-  return Math.abs(sum - x) < 2e-3 * Math.max(1, Math.abs(x)) ? [line] : [line, "then normalised or scaled by the model"];
+  return moved || !wide ? [line, "then normalised or scaled by the model"] : [line];
 }
 
 /** How far the numbers here are from the model's own, in a sentence. @param {import("./data.js").Data} data @param {import("./data.js").Site} site @param {number} h */
