@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from conftest import LONG
 from offline import Watch, opened
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Browser, Error, Locator, Page, expect
 
+from explorer.app.frame import addressed
 from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
@@ -39,21 +40,24 @@ def parts_of(page: Page) -> list[str]:
 def to_part(page: Page, name: str) -> None:
     """Another part of the page, once it is drawn: its address comes first, then nothing of the part before is left."""
     page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).last.click()
-    expect(page).to_have_url(re.compile("part=" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")))
+    expect(page).to_have_url(re.compile(f"part={addressed(name)}"))
     rested(page)
+
+
+def asked(page: Page) -> list[Locator]:
+    """The questions that have no answer yet."""
+    return [one for one in page.get_by_role("radiogroup", name="Your guess").all() if not one.locator("input:checked").count()]
 
 
 def answered(page: Page) -> None:
     """Give every question some answer, so that the page shows all that it has."""
     for _ in range(8):
-        asked = [
-            one for one in page.get_by_role("radiogroup", name="Your guess").all() if not one.locator("input:checked").count()
-        ]
-        if not asked:
+        if not (left := asked(page)):
             return
         with suppress(Error):  # the page was drawn again meanwhile: look once more
-            asked[0].locator("label").first.click(timeout=5_000)
+            left[0].locator("label").first.click(timeout=5_000)
         rested(page)
+    assert not asked(page), "a question cannot be answered"
 
 
 @LONG

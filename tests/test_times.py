@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from playwright.sync_api import Browser, Locator, Page
 from playwright.sync_api import TimeoutError as Late
 from test_frame_browser import parts_of, rested
 
+from explorer.app.frame import addressed
 from explorer.app.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
@@ -115,7 +115,7 @@ def test_every_control_of_every_part_at_its_extremes(
     names = [name for name in parts_of(page) if name]
     assert names[-1] == "Exercises"
     for number, name in enumerate(names if ALL else names[:1]):
-        part = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        part = addressed(name)
         start = time.perf_counter()
         page.goto(f"{address}?part={part}")
         page.locator(f":is({FIRST}):visible").first.wait_for()

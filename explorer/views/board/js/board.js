@@ -1,6 +1,6 @@
 // The board itself: its state and what it hears.
 import { lookOf, Pictures } from "./colour.js";
-import { columnsOf, strangeNote } from "./columns.js";
+import { columnsOf, stateAt, strangeNote } from "./columns.js";
 import { openBuffer, seriesOf } from "./data.js";
 import { headOf, numbersOf } from "./derive.js";
 import { bandsOf, FONT, namedAt, Painter } from "./draw.js";
@@ -423,8 +423,7 @@ export class Board {
 
   /** The dimension under a pointer: states of one column differ in width. @param {any} found */
   featureAt(found) {
-    const column = this.columns.find((c) => c.id === found.box.id), order = this.site.stations;
-    const state = column?.states.filter((s) => order.indexOf(s.at) <= this.step).at(-1) ?? column?.states[0];
+    const column = this.columns.find((c) => c.id === found.box.id), state = stateAt(column, this.site, this.step) ?? column?.states[0];
     return Math.floor(((found.j + 0.5) / found.box.c) * (state?.m.c ?? found.box.c));
   }
 

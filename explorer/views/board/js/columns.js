@@ -69,6 +69,9 @@ export function columnsOf(site, h, key) {
   return columns;
 }
 
+/** What a column shows: the state that came last. @param {Column | undefined} column @param {Site} site @param {number} step */
+export const stateAt = (column, site, step) => column?.states.filter((s) => site.stations.indexOf(s.at) <= step).at(-1);
+
 /** @param {any} add @param {Site} site @param {number} h @param {string} key */
 function addHead(add, site, h, key) {
   const head = headOf(site, h), { n, m, d, dv, q, k, v, group } = head, pq = site.pq, pk = site.pk;

@@ -1,4 +1,5 @@
 // One frame of the board on its canvas.
+import { stateAt } from "./columns.js";
 import { headOf } from "./derive.js";
 import { writtenRows } from "./growing.js";
 import { habitShare } from "./heads.js";
@@ -249,7 +250,7 @@ export class Painter {
   /** A copy of one column glides to another. @param {string} from @param {string} to */
   ghost(from, to) {
     const { s, t } = this, a = this.box(from), b = this.box(to), column = s.columns.find((/** @type {Column} */ c) => c.id === from);
-    const state = column?.states.filter((/** @type {State} */ x) => s.site.stations.indexOf(x.at) <= s.step).at(-1);
+    const state = stateAt(column, s.site, s.step);
     if (!a || !b || !state) return;
     const here = { ...a, w: mix(a.w, b.w, t), h: mix(a.h, b.h, t) };
     this.picture(state, here, 0.75 * (1 - t * 0.7), mix(a.x, b.x, t), mix(a.y, b.y, t));
@@ -366,8 +367,8 @@ export class Painter {
 
   /** Sixteen rows and columns around the cell that is pointed at, where cells are too small to be told apart. */
   lens() {
-    const { g, s } = this, S = this.box("S"), { row, col } = s.cursor, order = s.site.stations;
-    const state = s.columns.find((/** @type {Column} */ c) => c.id === "S")?.states.filter((/** @type {State} */ x) => order.indexOf(x.at) <= s.step).at(-1);
+    const { g, s } = this, S = this.box("S"), { row, col } = s.cursor;
+    const state = stateAt(s.columns.find((/** @type {Column} */ c) => c.id === "S"), s.site, s.step);
     if (!S || !state || row < 0 || col < 0) return;
     const rows = Math.min(16, S.r), cols = Math.min(16, S.c), top = Math.max(0, Math.min(S.r - rows, row - 8)), left = Math.max(0, Math.min(S.c - cols, col - 8));
     const side = Math.min(S.w, S.h) * 0.42, x = left < S.c / 2 ? S.x + S.w - side - 6 : S.x + 6, y = top < S.r / 2 ? S.y + S.h - side - 6 : S.y + 6;

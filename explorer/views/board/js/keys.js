@@ -4,10 +4,10 @@ import { nudge, takeBack } from "./hands.js";
 import { later } from "./share.js";
 import { siteName } from "./draw.js";
 
-export const HELP = [
+const HELP = [
   ["space", "play, pause"], ["← →", "one station"], ["1 – 9", "a station"], ["↑ ↓", "another row"], ["Shift ↑ ↓", "another column"],
   ["[ ]", "another head"], [", .", "another layer"], ["+ −", "more or less weight in the cell (or drag it up and down)"], ["Z", "undo an edit"], ["D", "write one token more (Shift+D: one less)"],
-  ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row (where the model can run)"], ["W", "words or tokens"],
+  ["Enter, click", "hold a cell (with Shift one more)"], ["Esc", "free"], ["T", "the next moment of a series (Shift+T: the one before)"], ["M", "mask or replace the token of the row"], ["W", "words or tokens"],
   ["H", "hide special tokens"], ["P", "present: the whole screen"], ["S", "save as PNG"], ["?", "these keys"],
 ];
 

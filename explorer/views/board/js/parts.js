@@ -1,4 +1,5 @@
 // What stands around the picture: buttons, words, the twin for screen readers. All of it plain DOM; texts of a model are never HTML.
+import { stateAt } from "./columns.js";
 import { headOf } from "./derive.js";
 import { grows, lengthSaid, writeTo, writtenRows } from "./growing.js";
 import { changedLines, liftable, send, setWeight, takeBack } from "./hands.js";
@@ -214,8 +215,11 @@ function matrixOf(board) {
   const column = board.columns.find((/** @type {any} */ c) => c.states.some((/** @type {any} */ s) => s.at === station) && !["k", "v", "S"].includes(c.id)) ?? (station === "up" && site.blocks?.length ? board.columns.at(-1) : null);
   if (!column) return { ...square, a: head.alpha };
   const m = (column.states.find((/** @type {any} */ s) => s.at === station) ?? column.states.at(-1)).m;
-  return { a: m.a, r: m.r, c: m.c, rows, cols: Array.from({ length: m.c }, (_, e) => `dimension ${e}`) };
+  return { a: m.a, r: m.r, c: m.c, rows, cols: dimensions(m.c) };
 }
+
+/** @param {number} count */
+const dimensions = (count) => Array.from({ length: count }, (_, e) => `dimension ${e}`);
 
 /** The grid that a screen reader walks: rows around the one that is pointed at. @param {HTMLElement} twin @param {any} board */
 function twinned(twin, board) {
@@ -251,15 +255,15 @@ function walked(e, board, r, c) {
 /** What the table shows: the products behind a held score, a key or value that is pointed at, else the matrix of the station. @param {any} board @returns {Numbers & {what: string}} */
 function tableOf(board) {
   const { site, station, rows, cols, cursor, held } = board, head = headOf(site, board.head), { d, dv, m } = head;
-  const one = held.at(-1), names = (/** @type {number} */ count) => Array.from({ length: count }, (_, e) => `dimension ${e}`);
+  const one = held.at(-1);
   if (station === "qk" && one && site.q) {
     const q = head.q.subarray(one.row * d, (one.row + 1) * d), k = head.k.subarray(one.col * d, (one.col + 1) * d);
     const a = [...q, ...k, ...Array.from(q, (/** @type {number} */ x, /** @type {number} */ e) => x * k[e])];
-    return { a, r: 3, c: d, rows: ["q", "k", "q×k"], cols: names(d), what: `q of ${readable(rows[one.row])}, k of ${readable(cols[one.col])}, and their ${d} products, whose sum is the score.` };
+    return { a, r: 3, c: d, rows: ["q", "k", "q×k"], cols: dimensions(d), what: `q of ${readable(rows[one.row])}, k of ${readable(cols[one.col])}, and their ${d} products, whose sum is the score.` };
   }
   if (["k", "v"].includes(cursor.box) && ["qkv", "turn"].includes(station)) {
-    const key = cursor.box === "k", column = board.columns.find((/** @type {any} */ c) => c.id === cursor.box), state = column.states.filter((/** @type {any} */ s) => site.stations.indexOf(s.at) <= board.step).at(-1) ?? column.states[0];
-    return key ? { a: state.m.a, r: d, c: m, rows: names(d), cols: cols.map(readable), what: "Keys: a column for each token." } : { a: state.m.a, r: m, c: dv, rows: cols, cols: names(dv), what: "Values: a row for each token." };
+    const key = cursor.box === "k", { a } = /** @type {any} */ (stateAt(board.columns.find((/** @type {any} */ c) => c.id === cursor.box), site, board.step)).m;
+    return key ? { a, r: d, c: m, rows: dimensions(d), cols: cols.map(readable), what: "Keys: a column for each token." } : { a, r: m, c: dv, rows: cols, cols: dimensions(dv), what: "Values: a row for each token." };
   }
   const name = board.columns.flatMap((/** @type {any} */ c) => c.states).find((/** @type {any} */ s) => s.at === station && s.says)?.says ?? board.data.prose[station].name;
   return { ...matrixOf(board), what: `${name}: a row for each token.${station === "qk" ? " Click a cell of the picture to see its products here." : station === "qkv" ? " Click a cell of Kᵀ or V to see those here." : ""}` };

@@ -1,4 +1,5 @@
 // Many tokens as one word: a word attends with the mean of its tokens, and is attended to with their sum.
+import { headOf } from "./derive.js";
 import { short } from "./ledger.js";
 
 /** The groups of neighbouring tokens of one word; special tokens stay alone. @param {number[]} words @returns {number[]} */
@@ -30,9 +31,9 @@ export function wordLine(board) {
 
 /** What hiding does not do: the weights to special tokens are still there. @param {any} board @returns {string[]} */
 export function hiddenLine(board) {
-  const { row, box } = board.cursor, S = board.columns.find((/** @type {any} */ c) => c.id === "S"), m = S?.states.at(-1).m;
-  if (!board.hiding || board.station !== "softmax" || box !== "S" || row < 0 || !m) return [];
-  const gone = board.special.cols.reduce((/** @type {number} */ sum, /** @type {number} */ special, /** @type {number} */ j) => sum + (special ? m.a[row * m.c + j] : 0), 0);
+  const { row, box } = board.cursor, { alpha, m } = headOf(board.site, board.head);
+  if (!board.hiding || board.station !== "softmax" || box !== "S" || row < 0) return [];
+  const gone = board.special.cols.reduce((/** @type {number} */ sum, /** @type {number} */ special, /** @type {number} */ j) => sum + (special ? alpha[row * m + j] : 0), 0);
   return [`Special tokens are hidden, not masked: they keep ${short(gone)} of this row.`];
 }
 
