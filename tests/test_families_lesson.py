@@ -411,11 +411,15 @@ def test_the_lecture_s_table_has_its_numbers_and_ours_follow_from_them() -> None
 
 def test_reach_is_the_mean_of_what_gradients_say_by_distance(gpt2: TransformerModel) -> None:
     text = ex.microworld.texts(1, 1, "validation")[0]
-    moved = ex.visibility(gpt2, text).moved
-    found = ex.analysis.reach([gpt2, ex.load("elmo", device="cpu")], [text], far=5)
-    wanted = [np.mean([moved[i, i - k] / moved[i, i] for i in range(5, len(moved))]) for k in range(6)]
-    np.testing.assert_allclose(found.lines[0].y, wanted, rtol=1e-5)
-    assert found.lines[1].y[0] == 1 and found.lines[1].label == "elmo, forward LSTM"
+    elmo = ex.load("elmo", device="cpu")
+    assert isinstance(elmo, ElmoModel)
+    for model, moved in ((gpt2, ex.visibility(gpt2, text).moved), (elmo, elmo_visibility(elmo, text)[0].moved)):
+        far = len(moved) - 10  # ten positions are left: all of them are taken
+        found = ex.analysis.reach([model], [text], far=far).lines[0]
+        wanted = [np.mean([moved[i, i - k] / moved[i, i] for i in range(far, len(moved))]) for k in range(far + 1)]
+        np.testing.assert_allclose(found.y, wanted, rtol=1e-4)
+    both = ex.analysis.reach([gpt2, elmo], [text], far=5)
+    assert both.lines[1].y[0] == 1 and both.lines[1].label == "elmo, forward LSTM" and "up to 16 positions" in both.note
     with pytest.raises(ExplorerError, match="no decoder"):
         ex.analysis.reach([ex.load("bert", device="cpu")], [text])
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -14,7 +12,8 @@ from explorer.models.elmo import ElmoModel
 from explorer.models.model import check_eval_mode
 from explorer.models.top_tokens import top_tokens
 from explorer.nn.elmo import Highway
-from explorer.records import BothSides, Filters, Highways, Visibility, softmax
+from explorer.nn.threads import one_thread
+from explorer.records import BothSides, Filters, Highways, Tokens, Visibility, softmax
 from explorer.text.letters import letters
 from explorer.text.reading import Text
 from explorer.text.tokenizers import check_text
@@ -130,24 +129,31 @@ def elmo_visibility(model: ElmoModel, text: Text, *, seed: int = 0) -> tuple[Vis
     0.0
     """
     seed, tokens = check_seed(seed), model.tokens(text)
-    assert tokens.characters is not None, "its tokenizer was checked when the model was built"
-    letters = torch.tensor(tokens.characters, dtype=torch.long, device=model.device)[None]
-    with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):  # its LSTM has no gradients outside training
-        x = model.module.words(letters).detach().requires_grad_(True)  # [1, position, dim]
-        onward = model.module.onward(x)[-1][0]
-        back = model.module.back(x.flip(1))[-1][0].flip(0)
-        found = [_moved(states, x, seed) for states in (onward, back)]
+    x, *halves = half_states(model, tokens)
     names = (f"{model.name}, forward half", f"{model.name}, backward half")
-    first, second = (Visibility(name, tokens, tokens, moved) for name, moved in zip(names, found, strict=True))
+    first, second = (
+        Visibility(name, tokens, tokens, half_moved(model, states, x, seed)) for name, states in zip(names, halves, strict=True)
+    )
     return first, second
 
 
-def _moved(states: Tensor, x: Tensor, seed: int) -> Any:
-    """The length of the gradient of one random mix of each state [output, input]."""
+def half_states(model: ElmoModel, tokens: Tokens) -> tuple[Tensor, Tensor, Tensor]:
+    """The vectors of the words [1, position, dim], and the last states of both halves [position, dim], with what gradients need."""
+    assert tokens.characters is not None, "its tokenizer was checked when the model was built"
+    letters = torch.tensor(tokens.characters, dtype=torch.long, device=model.device)[None]
+    with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):  # its LSTM has no gradients outside training
+        x = model.module.words(letters).detach().requires_grad_(True)
+        return x, model.module.onward(x)[-1][0], model.module.back(x.flip(1))[-1][0].flip(0)
+
+
+def half_moved(model: ElmoModel, states: Tensor, x: Tensor, seed: int) -> np.ndarray:
+    """The length of the gradient of one random mix of each state by each word [output, input]."""
     mix = torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(seed)).to(x.device)
-    mixed = states @ mix
-    found = [
-        torch.autograd.grad(mixed, x, chosen, retain_graph=True, is_grads_batched=True)[0][:, 0].norm(dim=-1)
-        for chosen in torch.eye(len(mixed), device=x.device).split(TOGETHER)
-    ]
-    return torch.cat(found).float().cpu().numpy()
+    with torch.enable_grad(), one_thread(model.module):
+        mixed = states @ mix
+        found = [
+            torch.autograd.grad(mixed, x, chosen, retain_graph=True, is_grads_batched=True)[0][:, 0].norm(dim=-1)
+            for chosen in torch.eye(len(mixed), device=x.device).split(TOGETHER)
+        ]
+    lengths: np.ndarray = torch.cat(found).float().cpu().numpy()
+    return lengths

@@ -6,23 +6,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.analysis.elmo import elmo_visibility
+from explorer.analysis.elmo import half_moved, half_states
 from explorer.analysis.exposure import bootstrapped
-from explorer.analysis.gradients import visibility
+from explorer.analysis.gradients import moved
 from explorer.errors import ChoiceError, TextError, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.elmo import ElmoModel
 from explorer.models.model import Model
 from explorer.records import Curve, Curves
 
-FAR = 24
+FAR, ROWS = 24, 16
 
 
 @checked
 def reach(models: Sequence[Model | ElmoModel], texts: Sequence[str], *, far: int = FAR) -> Curves:
     """How strongly a last state moves with the token k positions before it, in shares of how it moves with its own token.
 
-    The models are decoders, or an ELMo, of which the half that reads from the left is taken. Texts that are too short are left out.
+    The models are decoders, or an ELMo, of which the half that reads from the left is taken. Texts that are too short are left out; of
+    the others the mean is taken over up to 16 positions, as far apart as the text allows.
 
     >>> found = ex.analysis.reach([ex.load("elmo"), ex.load("gpt2")], ex.microworld.texts(2, 1, "validation"), far=4)
     >>> [len(line.y) for line in found.lines]
@@ -39,7 +40,7 @@ def reach(models: Sequence[Model | ElmoModel], texts: Sequence[str], *, far: int
         name = f"{model.name}, forward LSTM" if isinstance(model, ElmoModel) else model.name
         lines.append(Curve(name, np.arange(far + 1.0), held.mean(0), *bootstrapped(held)))
         counts.append(str(len(held)))
-    note = f"texts: {', '.join(counts)}; bars: 95 % intervals of the mean over texts"
+    note = f"texts: {', '.join(counts)}, up to {ROWS} positions of each; bars: 95 % intervals of the mean over texts"
     title, up = "How far back a last state reaches", "gradient, relative to its own token"
     return Curves(title, "tokens back", up, tuple(lines), note)
 
@@ -48,12 +49,18 @@ def _shares(model: Model | ElmoModel, text: str, far: int) -> np.ndarray | None:
     """The gradients of one text by the distance, as shares [distance]; None where it is too short."""
     if not isinstance(model, ElmoModel) and model.family != "decoder":
         raise ChoiceError(f"{model.name} is no decoder. Give a model that reads from left to right, or an ELMo.")
-    moved = (elmo_visibility(model, text)[0] if isinstance(model, ElmoModel) else visibility(model, text)).moved
-    return by_distance(moved, far) if len(moved) > far else None
+    tokens = model.tokens(text)
+    if len(tokens) <= far:
+        return None
+    rows = np.unique(np.linspace(far, len(tokens) - 1, ROWS).round().astype(int))
+    if isinstance(model, ElmoModel):
+        x, onward, _ = half_states(model, tokens)
+        return by_distance(half_moved(model, onward[rows], x, 0), rows, far)
+    return by_distance(moved(model, tokens, None, 0, rows.tolist()), rows, far)
 
 
-def by_distance(moved: np.ndarray, far: int) -> np.ndarray:
-    """The mean of moved[i, i − k] ÷ moved[i, i] over the rows i that have a token k = `far` back."""
-    rows = np.arange(far, len(moved))
-    found: np.ndarray = np.array([(moved[rows, rows - k] / moved[rows, rows]).mean() for k in range(far + 1)])
+def by_distance(lengths: np.ndarray, rows: np.ndarray, far: int) -> np.ndarray:
+    """The mean over these rows i of the gradient by token i − k ÷ the one by token i, for k up to `far` [distance]."""
+    back = lengths[np.arange(len(rows))[:, None], rows[:, None] - np.arange(far + 1)]  # [row, distance]
+    found: np.ndarray = (back / back[:, :1]).mean(0)
     return found

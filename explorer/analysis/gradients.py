@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from explorer.errors import ChoiceError, check_index, check_seed, check_whole
 from explorer.errors.kinds import checked
 from explorer.models.model import Model, reading_stream, with_gradients, writing_stream
 from explorer.nn import tap
+from explorer.nn.threads import one_thread
 from explorer.records import Edit, Gradient, Tokens, Visibility
 from explorer.text.reading import Text
 
@@ -125,6 +127,11 @@ def visibility(model: Model, text: Text, *, target: Text | None = None, seed: in
     check_attention(model)
     seed = check_seed(seed)
     tokens, reads = model.tokens(text), model.reads(target)
+    return Visibility(model.name, tokens if reads is None else reads, tokens, moved(model, tokens, reads, seed))
+
+
+def moved(model: Model, tokens: Tokens, reads: Tokens | None, seed: int, rows: Sequence[int] | None = None) -> np.ndarray:
+    """The length of the gradient of one random mix of the last state of these rows, or of all, by each token [row, token]."""
     entering = reading_stream(model)
     leaving = writing_stream(model)
     held, states = Held(), []
@@ -139,8 +146,10 @@ def visibility(model: Model, text: Text, *, target: Text | None = None, seed: in
         raise ChoiceError(f"The layers of {model.name} were not found, so they cannot be traced.")
     last = states[-1].reshape(-1, states[-1].shape[-1])  # [output, dim]
     mix = torch.randn(last.shape[-1], generator=torch.Generator().manual_seed(seed)).to(last)
-    moved = [
-        torch.autograd.grad(state @ mix, held.leaf, retain_graph=True)[0].reshape(len(tokens), -1).norm(dim=-1)
-        for state in last
-    ]
-    return Visibility(model.name, tokens if reads is None else reads, tokens, torch.stack(moved).float().cpu().numpy())
+    with one_thread(model.module):
+        found = [
+            torch.autograd.grad(state @ mix, held.leaf, retain_graph=True)[0].reshape(len(tokens), -1).norm(dim=-1)
+            for state in (last if rows is None else last[list(rows)])
+        ]
+    lengths: np.ndarray = torch.stack(found).float().cpu().numpy()
+    return lengths
