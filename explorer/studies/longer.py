@@ -17,7 +17,7 @@ MASKED = (
     "agreement", "a name said before", "a noun said before", "he or she", "minimal pairs, reason: both of a pair",
     "minimal pairs, reason, in stories: both of a pair",
 )  # fmt: skip
-LONG, SHORT = 90.0, 30.0  # minutes of two cores
+LONG, SHORT, VECTORS = 90.0, 30.0, 5.0  # minutes of two cores
 HIDING = {"mask_rate_first": 0.5, "mask_rate": 0.3}  # more hidden tokens teach names sooner than 15 % do, also at 15 %
 SPANS = {"mask_rate_first": 0.5, "mask_rate": 0.15}
 
@@ -48,6 +48,8 @@ LONGER = {
     "olmo": longer("olmo", SHORT, 7000, BITS),
     "olmo2": longer("olmo2", SHORT, 7000, BITS),
     "pegasus": longer("pegasus", SHORT, 5500, ("gap sentence F1",)),
+    "word2vec": longer("word2vec", VECTORS, 10_000, batch=64, rate=2.4e-2, by_length=False),
+    "glove": longer("glove", VECTORS, 6000, batch=4096, rate=1e-2, by_length=False),
     "distilbert": longer("distilbert", SHORT, 9000, MASKED, teacher="bert-deep", **HIDING),
 }
 AFTER = {"distilbert": "bert-deep"}  # who is trained by whom: the teacher must be shipped at this size first
