@@ -110,17 +110,19 @@ def bare(name: str, folder: str) -> None:
 
 def test_only_a_card_has_figures_and_they_come_with_their_seeds_and_their_command(tmp_path: Path) -> None:
     """A check inside a training has few texts: where there is no card there is no figure, although the run kept its checks."""
-    copy = shutil.copytree(model_folder("gpt"), tmp_path / "gpt", ignore=shutil.ignore_patterns("CARD.md", "snapshots"))
+    copy = shutil.copytree(
+        model_folder("gpt2-tiny"), tmp_path / "gpt2-tiny", ignore=shutil.ignore_patterns("CARD.md", "snapshots")
+    )
     assert any(step.metrics for step in ex.training.steps_of(copy))
-    at = AppTest.from_function(bare, kwargs={"name": "gpt", "folder": str(copy)}, default_timeout=60)
-    at.session_state["system"] = "gpt"
+    at = AppTest.from_function(bare, kwargs={"name": "gpt2-tiny", "folder": str(copy)}, default_timeout=60)
+    at.session_state["system"] = "gpt2-tiny"
     at.run()
     assert not at.exception and not at.metric and any("No card says" in block.value for block in at.caption)
-    card = (model_folder("gpt") / "CARD.md").read_text("utf-8")
+    card = (model_folder("gpt2-tiny") / "CARD.md").read_text("utf-8")
     row = next(line for line in card.splitlines() if line.startswith("| perplexity (validation)"))
     low, *_, high = sorted(float(cell) for cell in row.split("|")[2:-1])
-    said = next(text for block in shown("gpt").caption if "seeds on this text" in (text := unmarked(block.value)))
-    assert f"perplexity {low:.3g} to {high:.3g}" in said and "explorer.studies.recipes gpt" in said
+    said = next(text for block in shown("gpt2-tiny").caption if "seeds on this text" in (text := unmarked(block.value)))
+    assert f"perplexity {low:.3g} to {high:.3g}" in said and "explorer.studies.recipes gpt2-tiny" in said
     for name, held in ex.models().items():
         assert command(held.folder).split()[:2] == ["python", "-m"] and name in command(held.folder).split(), name
         assert {len(values) for values in every_seed(held.folder).values()} in ({1}, {3}), name

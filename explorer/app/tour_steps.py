@@ -40,7 +40,7 @@ STEPS = (
     ),
     TourStep(
         "start", "predictions", "Each was trained with another objective.",
-        "Choose another word, for example “and”.",
+        "Choose another word, for example “window”.",
         "How probable the hidden word is in each model, and which side of it that model has read.",
         "A training objective is a question with a known answer. A model that sees both sides fills the gap; one that sees "
         "the left side continues the text.",

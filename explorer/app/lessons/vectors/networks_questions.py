@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.records import Exercise, SkipgramNetwork
 
-PAIR, CELL = ("river", "cross"), ("he", "his")
+PAIR, CELL = ("river", "deep"), ("he", "his")
 NETWORK = (
     "The lectures draw word2vec as a network with one hidden layer and no activation function. Its input is a **one-hot** vector: as "
     "many numbers as there are words, all 0 but one. $h = x^\\top W$ is then one row of $W$, and the scores of all words are $C\\,h$."
